@@ -1,0 +1,67 @@
+# Everything a developer needs, on a machine that has only Python >= 3.11 and make.
+# Each target sets up what it needs in .venv, and is quick the second time.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+JOBS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench docs pages format clean
+
+help: ## Say what can be made
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+demo: $(VENV)/.ready ## Judge a generated screening test, and leave a report in demo/report.html
+	$(PY) examples/screening.py
+
+test: $(VENV)/.ready-test ## Run all tests, doctests and the laws of the house
+	$(PY) -m pytest -n $(JOBS)
+
+check: $(VENV)/.ready-check ## Lint, type check, spell check, and see that generated pages are fresh
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/codespell
+	$(PY) docs/generate.py --check
+
+bench: $(VENV)/.ready-bench ## Run every benchmark beside its rival (minutes); python -m bench NAME runs one
+	$(PY) -m bench
+
+docs: $(VENV)/.ready-docs pages ## Build the documentation into docs/_build/html
+	$(VENV)/bin/sphinx-build --fail-on-warning --quiet docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+pages: $(VENV)/.ready ## Write the pages that are generated from the code
+	$(PY) docs/generate.py
+
+format: $(VENV)/.ready-check ## Format the code
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+clean: ## Remove what was set up or made
+	rm -rf $(VENV) demo docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "baserate needs Python 3.11 or newer; say which with: make PYTHON=/path/to/python3.11"; exit 1; }
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.ready-test: $(VENV)/.ready
+	$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.ready-check: $(VENV)/.ready-test $(VENV)/.ready-bench
+	$(PIP) --editable '.[check]'
+	@touch $@
+
+$(VENV)/.ready-bench: $(VENV)/.ready
+	$(PIP) --editable '.[bench]'
+	@touch $@
+
+$(VENV)/.ready-docs: $(VENV)/.ready
+	$(PIP) --editable '.[docs]'
+	@touch $@

@@ -1,0 +1,82 @@
+"""Judge a classifier where it will be used: at the prevalence, the costs and the groups of deployment.
+
+A tally is how much of each class sits at each score; everything else is a function of tallies::
+
+    tally(truth, score)  ->  Tally  ->  Curve  ->  Counts  ->  numbers
+
+Names are resolved on first use, so that ``import baserate`` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from baserate import measure, read
+    from baserate._costs import Costs
+    from baserate._counts import Counts
+    from baserate._curve import Curve, Mixture, curve
+    from baserate._errors import (
+        BadFile,
+        BadOption,
+        BadShape,
+        BadWeights,
+        BaserateError,
+        DataError,
+        EmptyData,
+        MissingValues,
+        NotAProbability,
+        NotBinary,
+        NotNumeric,
+        UnknownName,
+        UsageError,
+    )
+    from baserate._estimate import Estimate
+    from baserate._tally import Tally
+    from baserate.read import tally
+
+__version__ = "0.1.0"
+
+_ROOMS = ("measure", "read")
+_HOMES = ("_errors", "_counts", "_costs", "_estimate", "_tally", "_curve", "read")
+
+__all__ = [
+    "BadFile",
+    "BadOption",
+    "BadShape",
+    "BadWeights",
+    "BaserateError",
+    "Costs",
+    "Counts",
+    "Curve",
+    "DataError",
+    "EmptyData",
+    "Estimate",
+    "MissingValues",
+    "Mixture",
+    "NotAProbability",
+    "NotBinary",
+    "NotNumeric",
+    "Tally",
+    "UnknownName",
+    "UsageError",
+    "__version__",
+    "curve",
+    "measure",
+    "read",
+    "tally",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _ROOMS:
+        return import_module(f"baserate.{name}")
+    if name in __all__:
+        homes = (vars(import_module(f"baserate.{home}")) for home in _HOMES)
+        value: object = next(home[name] for home in homes if name in home)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'baserate' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,109 @@
+"""Counts: what came of the decisions, as a 2×2 table of scalars or of arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from baserate._arrays import Value, frozen
+from baserate._errors import BadShape, BadWeights
+
+_CELLS = ("tp", "fp", "fn", "tn")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """True and false positives, false and true negatives, after a decision.
+
+    The cells are scalars for one decision, or arrays of one shape: all thresholds of a curve, all groups, all
+    classes, ten thousand resamples. They hold mass (the sum of weights); `squares` (the sum of squared weights)
+    and `rows` hold what standard errors need. For plain counts the three are one.
+
+    >>> c = Counts(tp=3, fp=2, fn=3, tn=2)
+    >>> c.positives, c.flagged, c.total
+    (6.0, 5.0, 10.0)
+    """
+
+    tp: Value
+    fp: Value
+    fn: Value
+    tn: Value
+    moments: tuple[Counts, Counts] | None = field(default=None, repr=False, kw_only=True)
+    """`squares` and `rows`, when they differ from the mass."""
+
+    def __post_init__(self) -> None:
+        for name in _CELLS:
+            object.__setattr__(self, name, _checked(name, getattr(self, name)))
+        shapes = {np.shape(getattr(self, name)) for name in _CELLS}
+        if len(shapes) > 1:
+            raise BadShape(f"the cells have shapes {sorted(shapes)}; give four scalars or four arrays of one shape.")
+
+    def __getitem__(self, index: Any) -> Counts:  # noqa: ANN401  (whatever NumPy indexes with)
+        cells = [np.asarray(getattr(self, name))[index] for name in _CELLS]
+        moments = self.moments and (self.squares[index], self.rows[index])
+        return Counts(*cells, moments=moments)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """() for one table, otherwise the shape of the arrays."""
+        return np.shape(self.tp)
+
+    @property
+    def squares(self) -> Counts:
+        """The sums of squared weights, cell by cell."""
+        return self if self.moments is None else self.moments[0]
+
+    @property
+    def rows(self) -> Counts:
+        """The numbers of rows, cell by cell."""
+        return self if self.moments is None else self.moments[1]
+
+    @property
+    def positives(self) -> Value:
+        """TP + FN: those of the positive class."""
+        return self.tp + self.fn
+
+    @property
+    def negatives(self) -> Value:
+        """FP + TN: those of the negative class."""
+        return self.fp + self.tn
+
+    @property
+    def flagged(self) -> Value:
+        """TP + FP: those decided positive."""
+        return self.tp + self.fp
+
+    @property
+    def passed(self) -> Value:
+        """FN + TN: those decided negative."""
+        return self.fn + self.tn
+
+    @property
+    def either(self) -> Value:
+        """TP + FP + FN: those positive, flagged, or both."""
+        return self.tp + self.fp + self.fn
+
+    @property
+    def total(self) -> Value:
+        """Everybody."""
+        return self.positives + self.negatives
+
+    @property
+    def chance_disagreement(self) -> Value:
+        """How much truth and decision would disagree if they were independent, times the total squared."""
+        return self.flagged * self.negatives + self.passed * self.positives
+
+    def swapped(self) -> Counts:
+        """Return the same decisions with the other class called positive."""
+        moments = self.moments and (self.squares.swapped(), self.rows.swapped())
+        return Counts(tp=self.tn, fp=self.fn, fn=self.fp, tn=self.tp, moments=moments)
+
+
+def _checked(name: str, cell: object) -> Value:
+    array = np.asarray(cell, dtype=np.float64)
+    if array.size and not (array.min() >= 0 and array.max() < np.inf):
+        bad = np.count_nonzero(~(array >= 0) | np.isinf(array))
+        raise BadWeights(f"{bad} of {array.size} values of {name} are negative, NaN or infinite; counts are ≥ 0.")
+    return float(array) if array.ndim == 0 else frozen(array)

@@ -1,0 +1,194 @@
+"""Curve: a tally read from its highest score down, one threshold after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Cells, Floats, Value, ratio, sealed
+from baserate._counts import Counts
+from baserate._errors import BadOption, MissingValues
+from baserate._numeric.distinct import narrowest, widest
+from baserate._numeric.pav import decreasing_blocks
+from baserate._numeric.scan import cumulated, running_blocks
+from baserate._tally import Tally
+
+Index = int | npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """Two thresholds and the chance of the laxer one: a point on an edge between two points of a curve.
+
+    Scalars for one point, arrays for many.
+    """
+
+    strict: Value
+    lax: Value
+    chance: Value
+    """Of using `lax`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """What each threshold would give, strictest first; flagged ⇔ score ≥ threshold.
+
+    The first threshold is +inf, where nothing is flagged; then comes every distinct score. A curve keeps only its
+    tally: `threshold`, `flagged` and `counts` are computed when asked for, so ask once and keep them.
+
+    >>> c = curve(Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
+    >>> c.threshold.tolist(), c.counts.tp.tolist(), c.counts.fp.tolist()
+    ([inf, 0.9, 0.4], [0.0, 2.0, 3.0], [0.0, 0.0, 3.0])
+    """
+
+    tally: Tally
+
+    @property
+    def positives(self) -> float:
+        """Mass of the positive class."""
+        return self.tally.positives
+
+    @property
+    def negatives(self) -> float:
+        """Mass of the negative class."""
+        return self.tally.negatives
+
+    @property
+    def total(self) -> float:
+        """Mass of everything."""
+        return self.tally.total
+
+    @property
+    def threshold(self) -> Floats:
+        """All thresholds: +inf, then the scores, decreasing."""
+        return np.concatenate([[np.inf], self.tally.score])
+
+    @property
+    def flagged(self) -> Floats:
+        """Mass flagged at each threshold: true positives in row 0, false positives in row 1."""
+        return cumulated(self.tally.mass)
+
+    @property
+    def counts(self) -> Counts:
+        """The 2×2 tables at all thresholds."""
+        return self._tables(slice(None))
+
+    def blocks(self) -> Iterator[tuple[slice, Counts]]:
+        """Walk through `counts` in blocks that fit the cache, each with its place among the thresholds.
+
+        For work at every threshold that would otherwise make many arrays of the curve's length. Mass only.
+        """
+        tally = self.tally
+        true_total, false_total = tally.positives, tally.negatives
+        start = 0
+        for running in running_blocks(tally.mass):
+            # A block begins with the last column of the one before; only the first needs it, for threshold +inf.
+            true, false = running if start == 0 else running[:, 1:]
+            place = slice(start, start + len(true))
+            yield place, Counts(true, false, np.maximum(true_total - true, 0), np.maximum(false_total - false, 0))
+            start = place.stop
+
+    def at(self, threshold: float | Floats) -> Counts:
+        """Return the 2×2 table at any threshold, or the tables at an array of them.
+
+        >>> c = curve(Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
+        >>> c.at(0.5)
+        Counts(tp=2.0, fp=0.0, fn=1.0, tn=3.0)
+        """
+        if np.isnan(threshold).any():
+            raise MissingValues("a threshold is NaN; give a number, or inf to flag nothing.")
+        ascending = self.tally.score[::-1]
+        return self._tables(len(ascending) - np.searchsorted(ascending, threshold, side="left"))
+
+    def hull(self) -> Curve:
+        """Return the upper convex hull: a curve through only those thresholds that some costs make the best.
+
+        The hull is the curve of a tally whose scores are pooled until the share of positives falls strictly from each
+        pool to the next [@fawcett2007].
+
+        >>> c = curve(Tally.counted(score=[0.8, 0.6, 0.4, 0.2], rows=[[1, 0, 1, 0], [0, 1, 0, 1]]))
+        >>> c.hull().threshold.tolist()
+        [inf, 0.8, 0.4, 0.2]
+        """
+        tally = self.tally
+        positive, negative = tally.positive, tally.negative
+        there = np.flatnonzero(positive + negative)
+        if len(there) == 0:
+            return self
+        first = decreasing_blocks(positive[there], negative[there])
+        ends = there[np.append(first[1:], len(there)) - 1]
+
+        def pooled(cells: Cells) -> Cells:
+            return sealed(narrowest(np.add.reduceat(widest(cells[:, there]), first, axis=1)))
+
+        rows = pooled(tally.rows)
+        mass, squares = (pooled(tally.mass), pooled(tally.squares)) if tally.weighted else (rows, rows)
+        return Curve(Tally(sealed(tally.score[ends]), mass, squares, rows, tally.resolution))
+
+    def mixture(self, *, fpr: Value | None = None, tpr: Value | None = None) -> Mixture:
+        """Find the mixture of two thresholds that reaches a false or true positive rate on the hull.
+
+        At a given `fpr` it is the mixture of highest TPR; at a given `tpr`, the one of lowest FPR.
+
+        >>> c = curve(Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
+        >>> c.mixture(fpr=0.5)
+        Mixture(strict=0.9, lax=0.4, chance=0.5)
+        """
+        wanted = fpr if tpr is None else tpr
+        if wanted is None or (fpr is not None and tpr is not None):
+            raise BadOption("give either fpr or tpr.")
+        if not (np.greater_equal(wanted, 0) & np.less_equal(wanted, 1)).all():
+            raise BadOption(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
+        hull = self.hull()
+        flagged = hull.flagged[1 if tpr is None else 0]
+        rate = np.atleast_1d(ratio(flagged, flagged[-1]))
+        if np.isnan(rate).any():
+            raise BadOption("the class of that rate has no mass here; ask for the other rate.")
+        reached = np.searchsorted(rate, wanted, side="right" if tpr is None else "left")
+        lax = np.clip(reached, 1, len(rate) - 1)
+        chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])
+        return Mixture(_plain(hull.threshold[lax - 1]), _plain(hull.threshold[lax]), chance)
+
+    def tangent(self, slope: Value) -> Value:
+        """Threshold at which a line of that slope in ROC space touches the hull; the strictest if it touches an edge.
+
+        >>> c = curve(Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
+        >>> c.tangent(1.0), c.tangent(0.1)
+        (0.9, 0.4)
+        """
+        hull = self.hull()
+        tally = hull.tally
+        edges = np.atleast_1d(ratio(tally.positive * hull.negatives, tally.negative * hull.positives))
+        if np.isnan(edges).any():
+            raise BadOption("a ROC slope needs both classes; this curve has only one.")
+        steeper = len(edges) - np.searchsorted(edges[::-1], slope, side="right")
+        return _plain(hull.threshold[steeper])
+
+    def _tables(self, index: slice | Index) -> Counts:
+        tally = self.tally
+        mass = _split(tally.mass, index)
+        if not tally.weighted:
+            return Counts(*mass)
+        return Counts(*mass, moments=(Counts(*_split(tally.squares, index)), Counts(*_split(tally.rows, index))))
+
+
+def curve(tally: Tally) -> Curve:
+    """Read a tally as a curve."""
+    return Curve(tally)
+
+
+def _split(cells: Cells, index: slice | Index) -> list[Value]:
+    """Cells tp, fp, fn, tn when the first `index` scores are flagged."""
+    if not isinstance(index, slice) and np.ndim(index) == 0:
+        flagged, passed = cells[:, :index].sum(axis=1), cells[:, index:].sum(axis=1)
+        return [*flagged, *passed]
+    running = cumulated(cells)
+    flagged = running[:, index]
+    return [sealed(row) for row in (*flagged, *(running[:, -1:] - flagged))]
+
+
+def _plain(value: Value) -> Value:
+    return float(value) if np.ndim(value) == 0 else value

@@ -1,0 +1,1 @@
+"""Mathematics without domain words: nothing in here knows what a classifier is."""

@@ -1,0 +1,124 @@
+"""Distinct values, descending, with what lies at each: one sort, no comparison function, no index array if unweighted.
+
+A float64 that is not negative has a clear sign bit and sorts like its bits read as a whole number. Shifting
+the bits left by one drops the sign and makes room for a flag, so that sorting plain 64-bit keys, which NumPy does with
+SIMD instructions, carries the flag along; float32 works the same with 32-bit keys. Negative values are sorted apart, by
+magnitude. Two zeros that differ in sign become one key.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Cells, Floats, Reals
+
+
+def distinct_counts(value: Reals, flag: Bools) -> tuple[Floats, Cells]:
+    """Count the true (row 0) and false (row 1) flags at each distinct value of a float32 or float64 array."""
+    if len(value) == 0 or value.min() >= 0:
+        return _counted(value, flag)
+    below = value < 0
+    upper, upper_counts = _counted(value[~below], flag[~below])
+    lower, lower_counts = _counted(-value[below], flag[below])
+    values = np.concatenate([upper, -lower[::-1]])
+    del upper, lower
+    return values, np.concatenate([upper_counts, lower_counts[:, ::-1]], axis=1)
+
+
+def _counted(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
+    """Do the same for values ≥ 0."""
+    word = np.uint64 if magnitude.itemsize == 8 else np.uint32
+    key = np.left_shift(magnitude.view(word), word(1))
+    key |= flag
+    # Sorting the complement puts the largest value first without a reversed copy.
+    np.invert(key, out=key)
+    key.sort()
+    np.invert(key, out=key)
+    ordered_flag = np.empty(len(key), dtype=np.bool_)
+    np.bitwise_and(key, word(1), out=ordered_flag, casting="unsafe")
+    key >>= word(1)
+    ends = _ends(key)
+    distinct = key if ends is None else key[ends]
+    return distinct.view(magnitude.dtype).astype(np.float64, copy=False), _flag_counts(ordered_flag, ends)
+
+
+def distinct_sums(value: Reals, flag: Bools, weight: Floats | None, count: Cells | None) -> tuple[Floats, list[Cells]]:
+    """Sum weights and repetitions at each distinct value: a table of rows, before it mass and squares if weighted.
+
+    Each table has true flags in row 0 and false ones in row 1.
+    """
+    order = np.argsort(value)[::-1]
+    ordered = value[order]
+    ends = _ends(ordered)
+    distinct = (ordered if ends is None else ordered[ends]).astype(np.float64, copy=False) + 0.0  # −0.0 becomes 0.0
+    del ordered
+    flag = flag[order]
+    weight = None if weight is None else weight[order]
+    count = None if count is None else count[order]
+    del order
+    tables = []
+    if weight is not None:
+        mass = weight if count is None else weight * count
+        tables = [_flag_sums(mass, flag, ends), _flag_sums(mass * weight, flag, ends)]
+    return distinct, [*tables, _flag_counts(flag, ends) if count is None else narrowest(_flag_sums(count, flag, ends))]
+
+
+def _ends(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
+    """Where each run of equal values ends; None when no two are equal."""
+    last = np.empty(len(ordered), dtype=np.bool_)
+    last[-1:] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=last[:-1])
+    return None if last.all() else np.flatnonzero(last)
+
+
+def _flag_counts(flag: Bools, ends: npt.NDArray[np.intp] | None) -> Cells:
+    """How many flags are true and how many false, in each run."""
+    if ends is None:
+        counts = np.empty((2, len(flag)), dtype=np.uint8)
+        counts[0] = flag
+        np.logical_not(flag, out=counts[1], casting="unsafe")
+        return counts
+    true = np.diff(np.cumsum(flag, dtype=np.int64)[ends], prepend=0)
+    return narrowest(np.stack([true, np.diff(ends, prepend=-1) - true]))
+
+
+def _flag_sums(amount: Cells, flag: Bools, ends: npt.NDArray[np.intp] | None) -> Cells:
+    """Sum of the amounts whose flag is true, and of those whose flag is false, in each run."""
+    sums = np.empty((2, len(amount) if ends is None else len(ends)), dtype=amount.dtype)
+    if ends is None:
+        np.multiply(amount, flag, out=sums[0])
+        np.subtract(amount, sums[0], out=sums[1])
+        return sums
+    starts = _starts(ends)
+    np.add.reduceat(amount * flag, starts, out=sums[0])
+    np.add.reduceat(amount * ~flag, starts, out=sums[1])
+    return sums
+
+
+def _starts(ends: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    return np.concatenate([[0], ends[:-1] + 1])
+
+
+def summed_columns(value: Floats, tables: list[Cells]) -> tuple[Floats, list[Cells]]:
+    """Sort values descending and add up the columns of each table where values are equal."""
+    # Concatenated tables are a few sorted runs each, which timsort (kind="stable") merges in linear time.
+    order = np.argsort(-value, kind="stable")
+    ordered = value[order]
+    ends = _ends(ordered)
+    if ends is None:
+        return ordered, [table[:, order] for table in tables]
+    starts = _starts(ends)
+    return ordered[starts], [narrowest(np.add.reduceat(widest(table)[:, order], starts, axis=1)) for table in tables]
+
+
+def widest(cells: Cells) -> Cells:
+    """Whole numbers as int64, in which they can be added; floats as they are."""
+    return cells if cells.dtype.kind == "f" else cells.astype(np.int64)
+
+
+def narrowest(cells: Cells) -> Cells:
+    """Whole numbers in the smallest unsigned type that holds them; floats as they are."""
+    if cells.dtype.kind == "f":
+        return cells
+    return cells.astype(np.min_scalar_type(cells.max(initial=0)))

@@ -1,0 +1,253 @@
+"""Tally: how much of each class sits at each score."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Cells, Floats, frozen, ratio, sealed
+from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues
+from baserate._files import write_text
+from baserate._numeric.distinct import narrowest, summed_columns
+
+_KIND = "baserate/tally"
+_SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tally:
+    """Mass, squared weights and rows of each class at each distinct score.
+
+    `mass`, `squares` and `rows` have two rows, positives first, and one column for each score. Without weights they
+    are one array of whole numbers in the narrowest type that holds them: cast before adding (`positive` and `negative`
+    do). Two tallies add up to the tally of all their rows.
+
+    >>> t = Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]])
+    >>> t
+    Tally(6 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.5)
+    >>> (t + t).total
+    12.0
+    """
+
+    score: Floats
+    """Distinct scores, strictly decreasing."""
+    mass: Cells
+    """Sum of weights, of shape (2, number of scores)."""
+    squares: Cells
+    """Sum of squared weights."""
+    rows: Cells
+    """Number of rows."""
+    resolution: float | None = None
+    """Width of the buckets that scores were rounded down to; None when they are exact."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "score", frozen(_checked_scores(self.score)))
+        given = self.rows
+        object.__setattr__(self, "rows", frozen(_checked_rows(given, len(self.score))))
+        for name in ("mass", "squares"):
+            cells = getattr(self, name)
+            checked = self.rows if cells is given else frozen(_checked_cells(name, cells, len(self.score)))
+            object.__setattr__(self, name, checked)
+
+    @classmethod
+    def counted(cls, score: npt.ArrayLike, rows: npt.ArrayLike, *, resolution: float | None = None) -> Tally:
+        """Make a tally of rows without weights."""
+        cells = np.asarray(rows)
+        return cls(np.asarray(score, dtype=np.float64), cells, cells, cells, resolution)
+
+    def __repr__(self) -> str:
+        rows = int(self.rows.sum())
+        if rows == 0:
+            return "Tally(no rows)"
+        where = f"from {self.score[-1]:.6g} to {self.score[0]:.6g}"
+        rounded = "" if self.resolution is None else f", rounded to {self.resolution:g}"
+        return (
+            f"Tally({rows} rows, {len(self.score)} distinct scores {where}{rounded}, prevalence {self.prevalence:.6g})"
+        )
+
+    @property
+    def positive(self) -> Floats:
+        """Mass of the positive class at each score."""
+        return np.asarray(self.mass[0], dtype=np.float64)
+
+    @property
+    def negative(self) -> Floats:
+        """Mass of the negative class at each score."""
+        return np.asarray(self.mass[1], dtype=np.float64)
+
+    @property
+    def positives(self) -> float:
+        """Mass of the positive class."""
+        return float(self.mass[0].sum())
+
+    @property
+    def negatives(self) -> float:
+        """Mass of the negative class."""
+        return float(self.mass[1].sum())
+
+    @property
+    def total(self) -> float:
+        """Mass of everything."""
+        return self.positives + self.negatives
+
+    @property
+    def prevalence(self) -> float:
+        """Share of the positive class; NaN when there is no mass."""
+        return float(ratio(self.positives, self.total))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether mass and rows differ."""
+        return self.mass is not self.rows
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of scores and row counts: the same for the same rows in any order, however they were split.
+
+        Weights do not enter, since the last bit of a sum depends on its order.
+        """
+        parts = self.score.astype("<f8"), self.rows.astype("<i8")
+        return sha256(b"".join([b"baserate tally 1\n", *(part.tobytes() for part in parts)])).hexdigest()
+
+    def __add__(self, other: object) -> Tally:
+        if isinstance(other, Tally):
+            return Tally.sum([self, other])
+        return NotImplemented
+
+    def __radd__(self, other: object) -> Tally:
+        # The built-in sum() starts with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    @staticmethod
+    def sum(tallies: Iterable[Tally]) -> Tally:
+        """Tally of all rows of many tallies, in one sort."""
+        parts = list(tallies)
+        if not parts:
+            return Tally.counted([], np.empty((2, 0), dtype=np.uint8))
+        names = _columns(weighted=any(part.weighted for part in parts))
+        columns = [np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names]
+        resolutions = [part.resolution for part in parts if part.resolution is not None]
+        return _summed(np.concatenate([part.score for part in parts]), columns, max(resolutions, default=None))
+
+    def rounded(self, resolution: float) -> Tally:
+        """Pool scores into buckets of that width, each named by its lower edge.
+
+        Going down keeps the counts at every edge exact: flagged at threshold e ⇔ score ≥ e ⇔ rounded score ≥ e.
+
+        >>> Tally.counted(score=[0.39, 0.31, 0.3, 0.25], rows=[[1, 1, 1, 0], [0, 0, 1, 1]]).rounded(0.1).score.tolist()
+        [0.3, 0.2]
+        """
+        if not 0 < resolution < np.inf:
+            raise BadOption(f"resolution is {resolution}; give the width of a bucket, for example 0.001.")
+        columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
+        return _summed(_edge_below(self.score, resolution), columns, max(resolution, self.resolution or 0.0))
+
+    def to_json(self) -> str:
+        """Return the tally as versioned JSON; every number survives exactly."""
+        form = {"kind": _KIND, "schema_version": _SCHEMA_VERSION, "resolution": self.resolution}
+        columns = ("score", *_columns(weighted=self.weighted))
+        return json.dumps(form | {name: getattr(self, name).tolist() for name in columns})
+
+    @classmethod
+    def from_json(cls, text: str) -> Tally:
+        """Read what `to_json` wrote, checking its form."""
+        form = _checked_form(text)
+        try:
+            score = np.array(form["score"], dtype=np.float64)
+            cells = [np.array(form[name]).reshape(2, -1) for name in _columns(weighted="mass" in form)]
+            return _made(score, cells, form["resolution"])
+        except (TypeError, ValueError) as error:
+            raise BadFile(f"not a tally: {error}") from error
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tally to a file, as JSON."""
+        write_text(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tally:
+        """Read a tally that `save` wrote, in this release or an earlier one."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+
+def _columns(*, weighted: bool) -> tuple[str, ...]:
+    return ("mass", "squares", "rows") if weighted else ("rows",)
+
+
+def _made(score: Floats, cells: list[Cells], resolution: float | None) -> Tally:
+    """Tally of the columns that `_columns` names."""
+    mass, squares, rows = cells if len(cells) > 1 else cells * 3
+    return Tally(score, mass, squares, rows, resolution)
+
+
+def _summed(score: Floats, columns: list[Cells], resolution: float | None) -> Tally:
+    distinct, tables = summed_columns(score, columns)
+    return _made(sealed(distinct), [sealed(table) for table in tables], resolution)
+
+
+def _checked_scores(score: Floats) -> Floats:
+    if score.ndim != 1:
+        raise BadShape(f"score has shape {score.shape}; give one dimension.")
+    if len(score) and not (np.isfinite(score[0]) and np.isfinite(score[-1])):
+        raise MissingValues("a score is NaN or infinite; leave such rows out before tallying.")
+    if not (score[1:] < score[:-1]).all():
+        raise BadShape("scores must be distinct and decreasing; baserate.tally(truth, score) sorts them for you.")
+    return score
+
+
+def _checked_cells(name: str, cells: Cells, width: int) -> Cells:
+    if cells.shape != (2, width):
+        raise BadShape(f"{name} has shape {cells.shape}; give a row for each class and {width} columns.")
+    # Unsigned whole numbers, which our own kernels make, cannot be wrong and are not read once more.
+    if cells.dtype.kind != "u" and cells.size and not (cells.min() >= 0 and cells.max() < np.inf):
+        raise BadWeights(f"{name} holds negative, NaN or infinite numbers; leave such rows out before tallying.")
+    return cells
+
+
+def _checked_rows(rows: Cells, width: int) -> Cells:
+    cells = _checked_cells("rows", rows, width)
+    if cells.dtype.kind == "u":
+        return cells
+    if not (cells == np.trunc(cells)).all():
+        raise BadWeights("rows holds fractions; it counts rows, so give whole numbers, and weights as mass.")
+    return sealed(narrowest(cells.astype(np.int64)))
+
+
+def _edge_below(score: Floats, resolution: float) -> Floats:
+    """Largest bucket edge at or below each score; edges are i/n for a resolution of 1/n, as people write them."""
+    per_unit = round(1 / resolution) if resolution < 1 else 0
+    divides = per_unit > 0 and abs(per_unit * resolution - 1) < 1e-9
+
+    def edge(index: Floats) -> Floats:
+        return index / per_unit if divides else index * resolution
+
+    index = np.floor(score / resolution)
+    if (np.abs(index) >= 2**53).any():
+        raise BadOption(f"a resolution of {resolution} is finer than scores of this size; give a coarser one.")
+    index += edge(index + 1) <= score
+    index -= edge(index) > score
+    return edge(index)
+
+
+def _checked_form(text: str) -> dict[str, Any]:
+    try:
+        form = json.loads(text)
+    except ValueError as error:
+        raise BadFile(f"not JSON: {error}. A tally file is written by Tally.save.") from error
+    if not isinstance(form, dict) or form.get("kind") != _KIND:
+        raise BadFile(f'not a tally: its "kind" is not {_KIND!r}. A tally file is written by Tally.save.')
+    if form.get("schema_version") != _SCHEMA_VERSION:
+        version = form.get("schema_version")
+        raise BadFile(f"a tally of schema version {version}; this release reads {_SCHEMA_VERSION}: upgrade baserate.")
+    wanted = {"kind", "schema_version", "resolution", "score", "rows"}
+    with_weights = wanted | {"mass", "squares"}
+    if set(form) not in (wanted, with_weights):
+        raise BadFile(f"a tally with fields {sorted(form)}; it has {sorted(wanted)}, or {sorted(with_weights)}.")
+    return form

@@ -1,0 +1,20 @@
+"""Counts | Curve | Tally -> number.
+
+May import the nouns. Threshold measures take `Counts`, rank measures `Curve`, proper scores `Tally`; each is a plain
+function that knows its best end, its span and what it needs (`about`).
+"""
+
+from baserate.measure import _agreement, _counts, _proper, _rank
+from baserate.measure._about import About, Measure, about, measure
+from baserate.measure._agreement import *
+from baserate.measure._counts import *
+from baserate.measure._proper import *
+from baserate.measure._rank import *
+from baserate.measure._registry import MEASURES, named, search, why
+from baserate.measure._table import TABLES, table
+
+__all__ = ["MEASURES", "TABLES", "About", "Measure", "about", "measure", "named", "search", "table", "why"]
+__all__ += _counts.__all__
+__all__ += _agreement.__all__
+__all__ += _rank.__all__
+__all__ += _proper.__all__

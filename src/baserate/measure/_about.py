@@ -1,0 +1,80 @@
+"""What a measure knows of itself: `@measure(best, span, needs)`.
+
+A measure stays the plain function that it is. What the decorator is told, and what the docstring says (meaning,
+formula, other names), is what tables, documentation, errors and the laws in the tests read.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any, Literal, TypeVar
+
+Measure = Callable[..., Any]
+F = TypeVar("F", bound=Measure)
+Best = Literal["high", "low"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a measure."""
+
+    name: str
+    of: type
+    """The noun that it takes: Counts, Curve or Tally."""
+    best: Best
+    """Which end is better, or None where neither is."""
+    span: tuple[float, float]
+    """Least and greatest value."""
+    needs: tuple[str, ...]
+    """Margins that must not be zero: properties of the noun. The value is NaN exactly when one is."""
+    dual: str | None
+    """The measure that gives the same value when the classes swap names (Counts) or scores change sign too (Curve)."""
+    doc: str
+
+    @property
+    def meaning(self) -> str:
+        """The first sentence, without the formula."""
+        return re.sub(r",? :math:`[^`]*`", "", self._summary).rstrip(".") + "."
+
+    @property
+    def formula(self) -> str | None:
+        """The formula of the first paragraph, in TeX."""
+        found = re.search(r":math:`([^`]*)`", self._summary)
+        return found and found[1]
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """Other names."""
+        found = re.search(r"Also: (.*?)\.(?:\s|$)", self.doc, re.DOTALL)
+        return tuple(" ".join(name.split()) for name in found[1].split(",")) if found else ()
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Keys into docs/references.bib."""
+        return tuple(re.findall(r"\[@([\w-]+)\]", self.doc))
+
+    @property
+    def _summary(self) -> str:
+        return " ".join(self.doc.split("\n\n")[0].split())
+
+
+def measure(
+    *, best: Best, span: tuple[float, float], needs: tuple[str, ...], dual: str | None = None
+) -> Callable[[F], F]:
+    """Make a function of Counts, Curve or Tally a measure, by telling what it is."""
+
+    def decorate(function: F) -> F:
+        noun = next(iter(function.__annotations__.values()))
+        doc = getdoc(function) or ""
+        vars(function)["about"] = About(function.__name__, noun, best, span, needs, dual, doc)
+        return function
+
+    return decorate
+
+
+def about(function: Measure) -> About:
+    """Return what a measure knows of itself."""
+    told = vars(function)["about"]
+    assert isinstance(told, About)  # noqa: S101  (for the type checker)
+    return told

@@ -1,0 +1,91 @@
+"""Proper scores: whether scores are good as probabilities. Each takes a `Tally` with scores in [0, 1]."""
+
+from math import inf
+
+import numpy as np
+
+from baserate._arrays import ratio
+from baserate._errors import NotAProbability
+from baserate._tally import Tally
+from baserate.measure._about import measure
+
+__all__ = [
+    "brier",
+    "brier_skill",
+    "log_loss",
+    "log_loss_skill",
+]
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def brier(t: Tally) -> float:
+    r"""Mean squared distance of the probability from what happened, :math:`\frac1n\sum(p_i-y_i)^2`.
+
+    Counts each row once: half of the sum over both classes.
+    Also: Brier score, quadratic score, mean squared error.
+    Reference: [@brier1950].
+
+    >>> from baserate import tally
+    >>> round(brier(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.0375
+    """
+    _check_probabilities(t)
+    return float(ratio(float(np.dot(t.positive, (1 - t.score) ** 2) + np.dot(t.negative, t.score**2)), t.total))
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def log_loss(t: Tally) -> float:
+    r"""Mean negative logarithm of the probability given to what happened, :math:`-\frac1n\sum\ln p_i(y_i)`.
+
+    Infinite if something happens that was given probability 0; nothing is clipped.
+    Also: cross-entropy, logarithmic score, negative log-likelihood, deviance.
+    Reference: [@good1952].
+
+    >>> from baserate import tally
+    >>> round(log_loss(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.2161618747
+    """
+    from scipy.special import xlog1py, xlogy
+
+    _check_probabilities(t)
+    return float(ratio(-float(np.sum(xlogy(t.positive, t.score)) + np.sum(xlog1py(t.negative, -t.score))), t.total))
+
+
+@measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))
+def brier_skill(t: Tally) -> float:
+    r"""Share of the constant forecast's Brier score that is saved, :math:`1-BS/(π(1-π))`.
+
+    Also: Brier skill score, BSS, scaled Brier score, D² Brier, index of prediction accuracy, IPA.
+    Reference: [@murphy1973].
+
+    >>> from baserate import tally
+    >>> round(brier_skill(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.85
+    """
+    return 1 - float(ratio(brier(t), t.prevalence * (1 - t.prevalence)))
+
+
+@measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))
+def log_loss_skill(t: Tally) -> float:
+    r"""Share of the constant forecast's log-loss that is saved, :math:`1-LL/H(π)`.
+
+    Also: McFadden's R², D² log-loss, relative information gain, normalised cross-entropy skill.
+    Reference: [@mcfadden1974].
+
+    >>> from baserate import tally
+    >>> round(log_loss_skill(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.6881443354
+    """
+    from scipy.special import entr
+
+    return 1 - float(ratio(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence))))
+
+
+def _check_probabilities(t: Tally) -> None:
+    outside = (t.score < 0) | (t.score > 1)
+    if outside.any():
+        rows = int(t.rows[:, outside].sum())
+        raise NotAProbability(
+            f"{rows} rows have scores outside [0, 1] (from {t.score[-1]:.6g} to {t.score[0]:.6g}), so they are not "
+            "probabilities. Rank measures take any score; to use this one, calibrate the scores first."
+        )

@@ -1,0 +1,198 @@
+"""How well scores rank, over all thresholds. Each takes a `Curve` and depends only on the order of the scores."""
+
+import numpy as np
+
+from baserate._arrays import Floats, ratio
+from baserate._curve import Curve
+from baserate._errors import BadOption
+from baserate._numeric.scan import concordance, running_blocks
+from baserate.measure._about import measure
+
+__all__ = [
+    "accuracy_ratio",
+    "auc",
+    "average_precision",
+    "cap_area",
+    "gini",
+    "ks",
+    "lorenz_gini",
+    "partial_auc",
+    "pr_auc",
+]
+
+Interval = tuple[float, float]
+
+
+@measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="auc")
+def auc(c: Curve) -> float:
+    r"""Chance that a random positive scores above a random negative, ties half, :math:`P(s_+>s_-)+½P(s_+=s_-)`.
+
+    It is the area under the ROC curve by the trapezoid rule, and the Mann–Whitney U over PN.
+    Also: ROC AUC, AUROC, c-statistic, concordance, A′.
+    Reference: [@hanley1982].
+
+    >>> from baserate import curve, tally
+    >>> auc(curve(tally([0, 0, 0, 1, 1, 1, 0], [0.5, 0.1, 0.2, 0.6, 0.2, 0.3, 0.0])))
+    0.7916666666666666
+    """
+    return float(ratio(concordance(c.tally.mass), 2 * c.positives * c.negatives))
+
+
+@measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="gini")
+def gini(c: Curve) -> float:
+    r"""Area under the ROC curve, scaled so that chance gives 0, :math:`2·AUC-1`.
+
+    Also: Gini coefficient, Somers' D, gain capture.
+    Reference: [@hand2001].
+
+    >>> from baserate import curve, tally
+    >>> gini(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.5
+    """
+    return 2 * auc(c) - 1
+
+
+@measure(best="high", span=(0, 1), needs=("positives",))
+def cap_area(c: Curve) -> float:
+    r"""Area under the cumulative accuracy profile, sensitivity against flag rate, :math:`π/2+(1-π)AUC`.
+
+    Also: area under the gain curve, AUCAP.
+    Reference: [@engelmann2003].
+
+    >>> from baserate import curve, tally
+    >>> cap_area(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.625
+    """
+    return float(ratio(c.positives**2 + concordance(c.tally.mass), 2 * c.positives * c.total))
+
+
+@measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="accuracy_ratio")
+def accuracy_ratio(c: Curve) -> float:
+    r"""Area between the CAP curve and chance over that of a perfect ranking, :math:`(2·CAP-1)/(1-π)`.
+
+    It equals 2·AUC − 1: not a second opinion.
+    Also: AR, CAP ratio, normalised Gini.
+    Reference: [@engelmann2003].
+
+    >>> from baserate import curve, tally
+    >>> accuracy_ratio(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.5
+    """
+    return float(ratio(lorenz_gini(c), ratio(c.negatives, c.total)))
+
+
+@measure(best="high", span=(-1, 1), needs=("positives",))
+def lorenz_gini(c: Curve) -> float:
+    r"""Gini coefficient of the Lorenz curve by Brown's formula, :math:`1-\sum(X_k-X_{k-1})(Y_k+Y_{k-1})`.
+
+    X and Y are the shares of all and of the positives, from the lowest score up. It equals (1 − π)(2·AUC − 1), so,
+    unlike `gini`, it depends on the prevalence.
+    Also: Brown's Gini, Lorenz Gini.
+    Reference: [@brown1994].
+
+    >>> from baserate import curve, tally
+    >>> lorenz_gini(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.25
+    """
+    return 2 * cap_area(c) - 1
+
+
+@measure(best="high", span=(0, 1), needs=("positives", "negatives"))
+def partial_auc(
+    c: Curve, *, fpr: Interval | None = None, tpr: Interval | None = None, standardized: bool = False
+) -> float:
+    r"""Area under a part of the ROC curve, by default all of it, :math:`\int_a^b TPR\,dFPR`.
+
+    Give an interval of false positive rates as `fpr=(0, 0.1)`, or of true positive rates as `tpr=(0.9, 1)`, which takes
+    the area of TNR over TPR. `standardized` maps chance to ½ and perfection to 1 [@mcclish1989]; below ½ means worse
+    than chance within the interval.
+    Also: pAUC, partial area.
+
+    >>> from baserate import curve, tally
+    >>> partial_auc(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])), fpr=(0, 0.5))
+    0.25
+    """
+    if fpr is not None and tpr is not None:
+        raise BadOption("give either fpr or tpr; the other follows from the curve.")
+    low, high = (fpr or (0.0, 1.0)) if tpr is None else tpr
+    if not 0 <= low < high <= 1:
+        raise BadOption(f"the interval ({low}, {high}) is not one of rates; give 0 ≤ low < high ≤ 1.")
+    true, false = c.flagged
+    rate, height = np.asarray(ratio(false, c.negatives)), np.asarray(ratio(true, c.positives))
+    if tpr is not None:
+        rate, height = height, 1 - rate
+    area = _area_between(rate, height, low, high)
+    if not standardized:
+        return area
+    # Area under the diagonal, or above it when the interval is of true positive rates.
+    chance = (high**2 - low**2) / 2 if tpr is None else (high - low) - (high**2 - low**2) / 2
+    return (1 + (area - chance) / ((high - low) - chance)) / 2
+
+
+@measure(best="high", span=(0, 1), needs=("positives",))
+def average_precision(c: Curve) -> float:
+    r"""Mean of the precision at which each positive is found, :math:`\sum_k (R_k-R_{k-1})P_k`.
+
+    Invents no point: the curve is a staircase, so it is neither the trapezoid area nor `pr_auc`.
+    Also: AP, AUPRC, average precision score.
+    Reference: [@boyd2013].
+
+    >>> from baserate import curve, tally
+    >>> round(average_precision(curve(tally([0, 1, 0, 0, 1, 1], [0.14, 0.23, 0.39, 0.52, 0.73, 0.90]))), 10)
+    0.8666666667
+    """
+    found = 0.0
+    for true, false in running_blocks(c.tally.mass):
+        # Where nothing is flagged yet nothing is found either: no 0/0 can enter the sum.
+        precision = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
+        found += float(precision @ np.diff(true))
+    return float(ratio(found, c.positives))
+
+
+@measure(best="high", span=(0, 1), needs=("positives",))
+def pr_auc(c: Curve) -> float:
+    r"""Area under the precision–recall curve, interpolated as thresholds mix, :math:`\int_0^1 P(R)\,dR`.
+
+    Between two thresholds false positives grow linearly with true ones, so precision follows a hyperbola, not a line
+    [@davis2006]; the integral is exact [@keilwagen2014].
+    Also: PR AUC, area under the precision–recall curve, Davis–Goadrich area.
+
+    >>> from baserate import curve, tally
+    >>> round(pr_auc(curve(tally([0, 1, 0, 0, 1, 1], [0.14, 0.23, 0.39, 0.52, 0.73, 0.90]))), 7)
+    0.8512376
+    """
+    found = np.flatnonzero(c.tally.mass[0])
+    true, false = c.flagged
+    gain, more = true[found + 1] - true[found], false[found + 1] - false[found]
+    # P(x) = x / (grow·x + offset) for x true positives [@keilwagen2014, eq. 3].
+    grow = 1 + more / gain
+    offset = false[found] - more / gain * true[found]
+    before = true[found] + false[found]
+    rise = np.log1p((gain + more) / np.where(before > 0, before, np.inf))
+    return float(ratio(float(np.sum(gain / grow - offset / grow**2 * rise)), c.positives))
+
+
+@measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="ks")
+def ks(c: Curve) -> float:
+    r"""Greatest distance between the two classes' score distributions, :math:`\max|TPR-FPR|`.
+
+    Also: Kolmogorov–Smirnov statistic, KS statistic.
+    Reference: [@hand2009].
+
+    >>> from baserate import curve, tally
+    >>> ks(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
+    0.5
+    """
+    positives, negatives = c.positives, c.negatives
+    gaps = (ratio(true, positives) - ratio(false, negatives) for true, false in running_blocks(c.tally.mass))
+    return max(float(np.max(np.abs(gap))) for gap in gaps)
+
+
+def _area_between(x: Floats, y: Floats, low: float, high: float) -> float:
+    """Area under the broken line through (x, y), x never falling, from low to high."""
+    if np.isnan(x).any() or np.isnan(y).any():
+        return float("nan")
+    inside = (x > low) & (x < high)
+    # On a vertical step the left end takes its top, the right end its foot: np.interp takes the last of equal x.
+    left, right = np.interp(low, x, y), np.interp(-high, -x[::-1], y[::-1])
+    return float(np.trapezoid([left, *y[inside], right], [low, *x[inside], high]))

@@ -1,0 +1,115 @@
+"""Names -> measures, for names that arrive from a shell, a URL or a file; and why a measure is undefined."""
+
+import re
+from difflib import get_close_matches
+
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import UnknownName
+from baserate._tally import Tally
+from baserate.measure import _agreement, _counts, _proper, _rank
+from baserate.measure._about import Measure, about
+
+MEASURES: dict[str, Measure] = {
+    "accuracy": _counts.accuracy,
+    "error_rate": _counts.error_rate,
+    "sensitivity": _counts.sensitivity,
+    "specificity": _counts.specificity,
+    "precision": _counts.precision,
+    "npv": _counts.npv,
+    "fpr": _counts.fpr,
+    "fnr": _counts.fnr,
+    "fdr": _counts.fdr,
+    "false_omission_rate": _counts.false_omission_rate,
+    "prevalence": _counts.prevalence,
+    "flag_rate": _counts.flag_rate,
+    "pass_rate": _counts.pass_rate,
+    "lift": _counts.lift,
+    "positive_likelihood_ratio": _counts.positive_likelihood_ratio,
+    "negative_likelihood_ratio": _counts.negative_likelihood_ratio,
+    "diagnostic_odds_ratio": _counts.diagnostic_odds_ratio,
+    "prevalence_threshold": _counts.prevalence_threshold,
+    "expected_cost": _counts.expected_cost,
+    "f1": _agreement.f1,
+    "f_beta": _agreement.f_beta,
+    "e_measure": _agreement.e_measure,
+    "borko": _agreement.borko,
+    "mcc": _agreement.mcc,
+    "kappa": _agreement.kappa,
+    "balanced_accuracy": _agreement.balanced_accuracy,
+    "youden": _agreement.youden,
+    "markedness": _agreement.markedness,
+    "g_mean": _agreement.g_mean,
+    "fowlkes_mallows": _agreement.fowlkes_mallows,
+    "jaccard": _agreement.jaccard,
+    "auc": _rank.auc,
+    "partial_auc": _rank.partial_auc,
+    "gini": _rank.gini,
+    "average_precision": _rank.average_precision,
+    "pr_auc": _rank.pr_auc,
+    "ks": _rank.ks,
+    "cap_area": _rank.cap_area,
+    "accuracy_ratio": _rank.accuracy_ratio,
+    "lorenz_gini": _rank.lorenz_gini,
+    "brier": _proper.brier,
+    "brier_skill": _proper.brier_skill,
+    "log_loss": _proper.log_loss,
+    "log_loss_skill": _proper.log_loss_skill,
+}
+
+_WHY = {
+    "total": "there are no rows",
+    "positives": "there are no positives",
+    "negatives": "there are no negatives",
+    "flagged": "nothing is flagged",
+    "passed": "everything is flagged",
+    "either": "there are no positives and nothing is flagged",
+    "chance_disagreement": "truth and decision are constant and equal, so chance alone agrees fully",
+}
+
+
+def named(name: str) -> Measure:
+    """Find a measure by its name or any other name of it; capitals, spaces and hyphens do not matter.
+
+    >>> named("TPR").__name__, named("false alarm rate").__name__
+    ('sensitivity', 'fpr')
+    """
+    names = _all_names()
+    plain = _plain(name)
+    if plain in names:
+        return MEASURES[names[plain]]
+    near = [names[match] for match in get_close_matches(plain, names, n=3)]
+    hint = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
+    raise UnknownName(f"there is no measure {name!r}. {hint}Known are: {', '.join(MEASURES)}.")
+
+
+def search(words: str) -> list[str]:
+    """Names of the measures whose name, other names or meaning hold all these words.
+
+    >>> search("threat")
+    ['jaccard']
+    """
+    wanted = words.lower().split()
+    texts = {name: " ".join([name, *about(m).also, about(m).meaning]).lower() for name, m in MEASURES.items()}
+    return [name for name, text in texts.items() if all(word in text for word in wanted)]
+
+
+def why(measure: Measure, noun: Counts | Curve | Tally) -> str | None:
+    """Why a measure of one table, curve or tally is undefined; None when it is not.
+
+    >>> from baserate import Counts
+    >>> why(named("precision"), Counts(tp=0, fp=0, fn=3, tn=5))
+    'nothing is flagged'
+    """
+    missing = [_WHY[margin] for margin in about(measure).needs if getattr(noun, margin) == 0]
+    return " and ".join(missing) or None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_‐–-]+", " ", name.strip().lower().replace("−", "-")).strip() or name
+
+
+def _all_names() -> dict[str, str]:
+    """Every spelling, own names last so that they win."""
+    also = {_plain(other): name for name, m in MEASURES.items() for other in about(m).also}
+    return also | {_plain(name): name for name in MEASURES}
