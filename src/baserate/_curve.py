@@ -13,7 +13,7 @@ from baserate._counts import Counts
 from baserate._errors import BadOption, MissingValues
 from baserate._numeric.distinct import narrowest, widest
 from baserate._numeric.pav import decreasing_blocks
-from baserate._numeric.scan import cumulated, running_blocks
+from baserate._numeric.scan import cumulated, row_totals, running_blocks
 from baserate._tally import Tally
 
 Index = int | npt.NDArray[np.intp]
@@ -81,14 +81,13 @@ class Curve:
 
         For work at every threshold that would otherwise make many arrays of the curve's length. Mass only.
         """
-        tally = self.tally
-        true_total, false_total = tally.positives, tally.negatives
+        true_total, false_total = row_totals(self.tally.mass)
         start = 0
-        for running in running_blocks(tally.mass):
+        for running in running_blocks(self.tally.mass):
             # A block begins with the last column of the one before; only the first needs it, for threshold +inf.
-            true, false = running if start == 0 else running[:, 1:]
+            true, false = sealed(running) if start == 0 else sealed(running)[:, 1:]
             place = slice(start, start + len(true))
-            yield place, Counts(true, false, np.maximum(true_total - true, 0), np.maximum(false_total - false, 0))
+            yield place, Counts(true, false, sealed(true_total - true), sealed(false_total - false))
             start = place.stop
 
     def at(self, threshold: float | Floats) -> Counts:

@@ -249,5 +249,8 @@ def _checked_form(text: str) -> dict[str, Any]:
     wanted = {"kind", "schema_version", "resolution", "score", "rows"}
     with_weights = wanted | {"mass", "squares"}
     if set(form) not in (wanted, with_weights):
-        raise BadFile(f"a tally with fields {sorted(form)}; it has {sorted(wanted)}, or {sorted(with_weights)}.")
+        raise BadFile(f"a tally with the fields {sorted(form)}; it has {sorted(wanted)}, or {sorted(with_weights)}.")
+    resolution = form["resolution"]
+    if resolution is not None and not (isinstance(resolution, (int, float)) and resolution > 0):
+        raise BadFile(f"a tally of resolution {resolution!r}; it is null or a number above 0.")
     return form

@@ -34,6 +34,14 @@ def cumulated(cells: Cells) -> Floats:
     return total
 
 
+def row_totals(cells: Cells) -> Floats:
+    """Where the running sums end, to the last bit, so that what remains after the last column is exactly 0."""
+    if cells.dtype.kind != "f":
+        return np.asarray(cells.sum(axis=1), dtype=np.float64)
+    *_, last = running_blocks(cells)
+    return last[:, -1]
+
+
 def concordance(cells: Cells) -> float:
     """Mass of pairs (row 0, row 1) in which row 0 stands earlier, equal places counting half; times two.
 

@@ -1,6 +1,6 @@
 """Proper scores: whether scores are good as probabilities. Each takes a `Tally` with scores in [0, 1]."""
 
-from math import inf
+from math import inf, nan
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def brier_skill(t: Tally) -> float:
     >>> round(brier_skill(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.85
     """
-    return 1 - float(ratio(brier(t), t.prevalence * (1 - t.prevalence)))
+    return 1 - _relative(brier(t), t.prevalence * (1 - t.prevalence))
 
 
 @measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))
@@ -78,7 +78,12 @@ def log_loss_skill(t: Tally) -> float:
     """
     from scipy.special import entr
 
-    return 1 - float(ratio(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence))))
+    return 1 - _relative(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
+
+
+def _relative(loss: float, constant: float) -> float:
+    """Loss over that of the constant forecast; NaN when that is 0: with one class there is nothing to forecast."""
+    return loss / constant if constant > 0 else nan
 
 
 def _check_probabilities(t: Tally) -> None:

@@ -118,7 +118,7 @@ def partial_auc(
     if not 0 <= low < high <= 1:
         raise BadOption(f"the interval ({low}, {high}) is not one of rates; give 0 ≤ low < high ≤ 1.")
     true, false = c.flagged
-    rate, height = np.asarray(ratio(false, c.negatives)), np.asarray(ratio(true, c.positives))
+    rate, height = np.asarray(ratio(false, false[-1])), np.asarray(ratio(true, true[-1]))
     if tpr is not None:
         rate, height = height, 1 - rate
     area = _area_between(rate, height, low, high)
@@ -164,7 +164,7 @@ def pr_auc(c: Curve) -> float:
     found = np.flatnonzero(c.tally.mass[0])
     true, false = c.flagged
     gain, more = true[found + 1] - true[found], false[found + 1] - false[found]
-    # P(x) = x / (grow·x + offset) for x true positives [@keilwagen2014, eq. 3].
+    # P(x) = x / (grow·x + offset) for x true positives [@keilwagen2014].
     grow = 1 + more / gain
     offset = false[found] - more / gain * true[found]
     before = true[found] + false[found]
@@ -177,7 +177,7 @@ def ks(c: Curve) -> float:
     r"""Greatest distance between the two classes' score distributions, :math:`\max|TPR-FPR|`.
 
     Also: Kolmogorov–Smirnov statistic, KS statistic.
-    Reference: [@hand2009].
+    Reference: [@smirnov1948].
 
     >>> from baserate import curve, tally
     >>> ks(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))

@@ -106,22 +106,29 @@ def _inferred(column: Column) -> Bools:
 
 def _matched(column: Column, positive: object) -> Bools:
     match: Bools = np.asarray(column == positive, dtype=np.bool_)
+    if not match.any():
+        _check_absent(_labels(column), positive)
     others = column[~match]
     if len(others) and not (others == others[0]).all():
         told = _told(_labels(column))
         raise NotBinary(f"truth has more than two labels ({told}); pass truth == {positive!r} to judge one of them.")
-    if match.any() or not len(column) or (others[0] in (0, 1) and positive in (0, 1)):
-        return match
-    label = others[0]
-    if str(label) == str(positive):
+    return match
+
+
+def _check_absent(labels: list[object], positive: object) -> None:
+    """Nobody is positive: among zeros or ones that may be, among other labels it is more likely a slip."""
+    alike = [label for label in labels if str(label) == str(positive)]
+    if alike:
+        kinds = ("text", "a number") if isinstance(alike[0], (str, bytes)) else ("a number", "text")
         raise NotBinary(
-            f"positive={positive!r} is {_kind(positive)}, but truth holds {label!r}, {_kind(label)}; "
-            f"pass positive={label!r}."
+            f"positive={positive!r} is {kinds[1]}, but truth holds {alike[0]!r}, {kinds[0]}; "
+            f"pass positive={alike[0]!r}."
         )
-    raise NotBinary(
-        f"positive={positive!r} does not occur in truth, whose only label is {label!r}. If there really are no "
-        f"positives, pass truth == {positive!r}."
-    )
+    if not set(labels) <= {0, 1} or positive not in (0, 1):
+        raise NotBinary(
+            f"positive={positive!r} does not occur in truth, which holds {_told(labels)}. "
+            f"If there really are no positives, pass truth == {positive!r}."
+        )
 
 
 def _labels(column: Column) -> list[object]:
@@ -137,10 +144,6 @@ def _told(labels: list[object]) -> str:
     shown = 5
     rest = f" and {len(labels) - shown} more" if len(labels) > shown else ""
     return ", ".join(map(repr, labels[:shown])) + rest
-
-
-def _kind(label: object) -> str:
-    return "text" if isinstance(label, (str, bytes)) else "a number"
 
 
 def _missing_objects(column: Column) -> Bools:

@@ -1,0 +1,106 @@
+"""Laws of the tally: it counts exactly, whatever the numbers look like, and merging is adding."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import baserate
+from baserate import Tally
+from tests.strategies import Rows, few, like, real, rows, same
+
+any_score = rows(score=few | real)
+single = rows(score=st.floats(allow_nan=False, allow_infinity=False, width=32))
+
+
+def counted_by_hand(data: Rows) -> dict[float, tuple[int, int]]:
+    pairs = Counter(zip(data.score.tolist(), data.truth.tolist(), strict=True))
+    return {score: (pairs[score, True], pairs[score, False]) for score, _ in pairs}
+
+
+@given(any_score)
+def test_a_tally_counts_each_class_at_each_score(data: Rows) -> None:
+    tally = baserate.tally(*data)
+    found = dict(zip(tally.score.tolist(), zip(*tally.mass.tolist(), strict=True), strict=True))
+    assert found == counted_by_hand(data)
+    assert (np.diff(tally.score) < 0).all()
+    assert not np.signbit(tally.score[tally.score == 0]).any()
+
+
+@given(single)
+def test_float32_scores_are_counted_exactly(data: Rows) -> None:
+    narrow = baserate.tally(data.truth, data.score.astype(np.float32))
+    assert narrow.digest == baserate.tally(*data).digest
+    assert narrow.score.dtype == np.float64
+
+
+@given(st.data())
+def test_weights_and_counts_are_summed_at_each_score(data: st.DataObject) -> None:
+    drawn = data.draw(any_score)
+    weight, count = data.draw(like(drawn, st.floats(0, 8))), data.draw(like(drawn, st.integers(0, 5)))
+    if not (weight * count).any():
+        return
+    tally = baserate.tally(*drawn, weight=weight, count=count)
+    there = (weight > 0) & (count > 0)
+    for row, truth in enumerate((True, False)):
+        for column, score in enumerate(tally.score):
+            here = there & (drawn.truth == truth) & (drawn.score == score)
+            found = [table[row, column] for table in (tally.mass, tally.squares, tally.rows)]
+            wanted = [(weight * count)[here].sum(), (weight**2 * count)[here].sum(), count[here].sum()]
+            assert found == pytest.approx(wanted)
+
+
+@given(any_score, st.randoms(), st.integers(1, 4))
+def test_the_digest_knows_neither_order_nor_partition(data: Rows, random: object, parts: int) -> None:
+    order = list(range(len(data.truth)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    pieces = [baserate.tally(data.truth[i], data.score[i]) for i in np.array_split(order, parts) if len(i)]
+    whole = baserate.tally(*data)
+    assert sum(pieces).digest == Tally.sum(pieces).digest == whole.digest  # type: ignore[union-attr]
+    assert whole.mass.dtype == Tally.sum(pieces).mass.dtype
+
+
+@given(any_score, any_score)
+def test_different_rows_have_different_digests(first: Rows, second: Rows) -> None:
+    equal = counted_by_hand(first) == counted_by_hand(second)
+    assert (baserate.tally(*first).digest == baserate.tally(*second).digest) == equal
+
+
+@given(st.data())
+def test_merging_keeps_weights(data: st.DataObject) -> None:
+    first, second = data.draw(any_score), data.draw(any_score)
+    weight = data.draw(like(first, st.floats(0.1, 8)))
+    merged = baserate.tally(*first, weight=weight) + baserate.tally(*second)
+    together = baserate.tally(
+        *(np.concatenate(pair) for pair in zip(first, second, strict=True)),
+        weight=np.concatenate([weight, np.ones(len(second.truth))]),
+    )
+    for name in ("score", "mass", "squares", "rows"):
+        assert same(getattr(merged, name), getattr(together, name), within=1e-12)
+
+
+@given(rows(score=st.floats(-3, 3) | few), st.sampled_from([0.1, 0.001, 0.3, 0.125, 1 / 3, 2.0]))
+def test_rounding_keeps_the_counts_at_every_edge(data: Rows, resolution: float) -> None:
+    exact = baserate.tally(*data)
+    rounded = exact.rounded(resolution)
+    assert (rounded.score <= exact.score[0]).all()
+    for cell in ("tp", "fp", "fn", "tn"):
+        at_edges = getattr(baserate.curve(exact).at(rounded.score), cell)
+        assert same(getattr(baserate.curve(rounded).at(rounded.score), cell), at_edges)
+    assert rounded.rounded(resolution).digest == rounded.digest
+    assert rounded.resolution == resolution
+    assert rounded.total == exact.total
+
+
+@given(st.data())
+def test_the_file_form_keeps_every_bit(data: st.DataObject) -> None:
+    drawn = data.draw(any_score)
+    weight = data.draw(st.none() | like(drawn, st.floats(0.1, 8)))
+    tally = baserate.tally(*drawn, weight=weight)
+    read = Tally.from_json(tally.to_json())
+    for name in ("score", "mass", "squares", "rows"):
+        assert same(getattr(read, name), getattr(tally, name))
+    assert (read.digest, read.weighted, read.resolution) == (tally.digest, tally.weighted, tally.resolution)
+    assert read.rows.dtype == tally.rows.dtype

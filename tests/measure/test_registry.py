@@ -1,0 +1,156 @@
+import math
+
+import pytest
+
+import baserate
+from baserate import BadOption, Costs, Counts, UnknownName, measure
+from baserate.measure import MEASURES, TABLES, about, named, search, why
+
+CURVE = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
+
+
+def test_every_measure_is_registered_under_its_own_name() -> None:
+    for name, function in MEASURES.items():
+        assert (about(function).name, function.__name__) == (name, name)
+        assert getattr(measure, name) is function
+
+
+def test_what_a_measure_knows_is_sound() -> None:
+    for name, function in MEASURES.items():
+        told = about(function)
+        assert told.best in ("high", "low", None), name
+        assert told.span[0] < told.span[1], name
+        assert told.meaning.endswith("."), name
+        assert ":math:" not in told.meaning, name
+        assert told.formula, name
+        assert told.needs, name
+        assert all(hasattr(told.of, margin) for margin in told.needs), name
+
+
+def test_no_two_measures_share_a_name() -> None:
+    names = [other.lower() for function in MEASURES.values() for other in about(function).also]
+    assert len(names) == len(set(names))
+    assert not set(names) & set(MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("recall", "sensitivity"),
+        ("TPR", "sensitivity"),
+        ("hit rate", "sensitivity"),
+        ("CDR", "sensitivity"),
+        ("selectivity", "specificity"),
+        ("PPV", "precision"),
+        ("confidence", "precision"),
+        ("fall-out", "fpr"),
+        ("Fall_Out", "fpr"),
+        ("type I error rate", "fpr"),
+        ("type II error rate", "fnr"),
+        ("miss rate", "fnr"),
+        ("FOR", "false_omission_rate"),
+        ("informedness", "youden"),
+        ("threat score", "jaccard"),
+        ("P+R-1", "borko"),
+        ("P+R−1", "borko"),
+        ("LR+", "positive_likelihood_ratio"),
+        ("LR-", "negative_likelihood_ratio"),
+        ("balanced-accuracy", "balanced_accuracy"),
+        (" F1 Score ", "f1"),
+        ("AUROC", "auc"),
+    ],
+)
+def test_measures_are_found_by_other_names(spelling: str, name: str) -> None:
+    assert named(spelling) is MEASURES[name]
+
+
+def test_an_unknown_name_lists_the_known_and_the_nearest() -> None:
+    with pytest.raises(UnknownName, match=r"no measure 'sensitivty'. Did you mean sensitivity or") as caught:
+        named("sensitivty")
+    assert all(name in str(caught.value) for name in MEASURES)
+    with pytest.raises(UnknownName, match=r"no measure 'zzzz'. Known are: accuracy"):
+        named("zzzz")
+
+
+def test_search_reads_names_other_names_and_meanings() -> None:
+    assert set(search("harmonic mean")) == {"f1", "f_beta"}
+    assert search("share flagged negatives") == ["fpr", "youden"]
+    assert search("Matthews") == ["mcc"]
+    assert search("nothing of the kind") == []
+
+
+def test_the_reason_names_everything_that_is_missing() -> None:
+    empty = Counts(tp=0, fp=0, fn=0, tn=4)
+    assert why(measure.mcc, empty) == "there are no positives and nothing is flagged"
+    assert why(measure.kappa, empty) == "truth and decision are constant and equal, so chance alone agrees fully"
+    assert why(measure.npv, empty) is None
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_have_their_axes_and_one_row_for_each_threshold(name: str) -> None:
+    columns = measure.table(CURVE, name)
+    assert list(columns) == ["threshold", *TABLES[name]]
+    assert {len(column) for column in columns.values()} == {5}
+
+
+def test_a_table_takes_functions_names_and_other_names() -> None:
+    columns = measure.table(CURVE, "roc", measure.mcc, "recall", "F1 score")
+    assert list(columns) == ["threshold", "fpr", "sensitivity", "mcc", "f1"]
+    assert math.isnan(columns["mcc"][0])
+    assert columns["f1"][2] == measure.f1(CURVE.at(0.8))
+
+
+def test_a_table_invents_no_point() -> None:
+    precision = measure.table(CURVE, "pr")["precision"]
+    assert math.isnan(precision[0])
+    assert precision[1] == 1
+
+
+def test_a_table_refuses_what_has_no_value_at_a_threshold() -> None:
+    with pytest.raises(BadOption, match="auc, brier has one value for a whole curve"):
+        measure.table(CURVE, "auc", "f1", "brier")
+    with pytest.raises(UnknownName):
+        measure.table(CURVE, "rock")
+
+
+@pytest.mark.parametrize("beta", [0, -1, math.inf, math.nan])
+def test_beta_lies_between_precision_and_recall(beta: float) -> None:
+    with pytest.raises(BadOption, match=r"use precision .* or sensitivity"):
+        measure.f_beta(Counts(1, 1, 1, 1), beta=beta)
+
+
+@pytest.mark.parametrize("interval", [(0.5, 0.5), (0.9, 0.1), (-0.1, 1), (0, 1.1), (math.nan, 1)])
+def test_a_partial_area_needs_an_interval_of_rates(interval: tuple[float, float]) -> None:
+    with pytest.raises(BadOption, match="is not one of rates"):
+        measure.partial_auc(CURVE, fpr=interval)
+
+
+def test_a_partial_area_runs_along_one_axis() -> None:
+    with pytest.raises(BadOption, match="either fpr or tpr"):
+        measure.partial_auc(CURVE, fpr=(0, 1), tpr=(0, 1))
+
+
+def test_a_partial_area_takes_the_right_side_of_steps() -> None:
+    # The curve rises at FPR 0 to ½, runs to FPR ½, rises there to 1, runs to 1.
+    assert measure.partial_auc(CURVE, fpr=(0, 0.5)) == 0.25
+    assert measure.partial_auc(CURVE, fpr=(0.5, 1)) == 0.5
+    assert measure.partial_auc(CURVE, fpr=(0, 0.5), standardized=True) == pytest.approx((1 + 0.125 / 0.375) / 2)
+    assert measure.partial_auc(CURVE, tpr=(0.5, 1)) == 0.25
+    assert measure.partial_auc(CURVE, tpr=(0, 0.5), standardized=True) == 1
+
+
+def test_without_positives_a_partial_area_is_undefined_too() -> None:
+    assert math.isnan(measure.partial_auc(baserate.curve(baserate.tally([0, 0], [1, 2])), fpr=(0, 0.5)))
+
+
+def test_certainty_that_fails_costs_infinitely_much() -> None:
+    wrong, right = baserate.tally([1, 0], [0.0, 0.5]), baserate.tally([1, 0], [1.0, 0.0])
+    assert measure.log_loss(wrong) == math.inf
+    assert measure.log_loss_skill(wrong) == -math.inf
+    assert (measure.log_loss(right), measure.log_loss_skill(right), measure.brier_skill(right)) == (0, 1, 1)
+
+
+def test_costs_may_pay() -> None:
+    counts = Counts(tp=150, fp=60, fn=40, tn=250)
+    assert measure.expected_cost(counts, costs=Costs(tp=-1, fn=100, fp=1, tn=0)) * counts.total == 3910
+    assert measure.expected_cost(counts) == measure.error_rate(counts)

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from scipy.optimize import isotonic_regression
+
+from baserate._arrays import Cells, frozen, ratio, sealed
+from baserate._numeric.distinct import narrowest, summed_columns, widest
+from baserate._numeric.pav import decreasing_blocks
+from baserate._numeric.scan import concordance, cumulated, row_totals
+
+RNG = np.random.default_rng(0)
+
+
+def test_ratio_decides_zero_over_zero_without_a_warning() -> None:
+    assert np.isnan(ratio(0.0, 0.0))
+    assert ratio(-1.0, 0.0) == -np.inf
+    assert np.array_equal(
+        ratio(np.array([0.0, 1.0, 3.0]), np.array([0.0, 0.0, 4.0])), [np.nan, np.inf, 0.75], equal_nan=True
+    )
+    assert isinstance(ratio(1.0, 2.0), float)
+
+
+def test_freezing_copies_only_what_could_still_be_written() -> None:
+    array = np.arange(3)
+    kept = frozen(array)
+    assert kept is not array
+    assert frozen(kept) is kept
+    own = np.arange(3)
+    assert sealed(own) is own
+    assert not own.flags.writeable
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 1 << 15, (1 << 15) + 1, 100_000])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float64])
+def test_running_sums_are_seamless_across_blocks(size: int, dtype: type) -> None:
+    cells: Cells = RNG.integers(0, 4, (2, size)).astype(dtype)
+    wanted = np.concatenate([np.zeros((2, 1)), np.cumsum(cells.astype(float), axis=1)], axis=1)
+    assert np.array_equal(cumulated(cells), wanted)
+    assert np.array_equal(row_totals(cells), wanted[:, -1])
+    true, false = wanted
+    assert concordance(cells) == np.dot(true[1:] + true[:-1], np.diff(false))
+
+
+def test_totals_of_floats_end_where_the_running_sums_do() -> None:
+    cells = RNG.random((2, 70_000))
+    assert np.array_equal(row_totals(cells), cumulated(cells)[:, -1])
+
+
+def test_sums_of_narrow_numbers_do_not_wrap_around() -> None:
+    cells = np.full((2, 3), 200, dtype=np.uint8)
+    value, (table,) = summed_columns(np.array([1.0, 2.0, 1.0]), [cells])
+    assert value.tolist() == [2, 1]
+    assert table.tolist() == [[200, 400], [200, 400]]
+    assert table.dtype == np.uint16
+
+
+def test_whole_numbers_take_the_narrowest_type_and_floats_stay() -> None:
+    assert narrowest(np.array([[0, 255]])).dtype == np.uint8
+    assert narrowest(np.array([[0, 256]])).dtype == np.uint16
+    assert narrowest(np.empty((2, 0), dtype=np.int64)).dtype == np.uint8
+    assert narrowest(np.array([[0.5]])).dtype == widest(np.array([[0.5]])).dtype == np.float64
+    assert widest(np.array([[1]], dtype=np.uint8)).dtype == np.int64
+
+
+def test_blocks_are_those_of_the_isotonic_fit() -> None:
+    first, second = RNG.integers(0, 3, (2, 500)).astype(float) + np.array([[0.0], [1.0]])
+    starts = decreasing_blocks(first, second)
+    share = np.add.reduceat(first, starts) / np.add.reduceat(first + second, starts)
+    assert (np.diff(share) < 0).all()
+    fit = isotonic_regression(first / (first + second), weights=first + second, increasing=False)
+    assert np.allclose(np.repeat(share, np.diff(np.append(starts, 500))), fit.x)
+
+
+def test_equal_shares_are_one_block_although_they_round_differently() -> None:
+    # One third in three spellings; as floats, sums of such shares differ in the last bit.
+    first = np.array([1.0, 2, 7, 10, 1e6])
+    assert decreasing_blocks(first, 2 * first).tolist() == [0]

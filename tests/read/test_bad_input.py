@@ -1,0 +1,235 @@
+"""Bad input: each kind has a message that says what, where, how many, and what to do."""
+
+import math
+import re
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import BadShape, BadWeights, BaserateError, EmptyData, MissingValues, NotBinary, NotNumeric, measure
+from baserate.measure import MEASURES, about, why
+from tests.strategies import noun
+
+TRUTH, SCORE = [1, 0, 1], [0.9, 0.4, 0.2]
+
+
+class NA:
+    """Stands for pandas.NA, which refuses to be compared into a boolean."""
+
+    def __ne__(self, other: object) -> "NA":  # type: ignore[override]
+        return self
+
+    def __bool__(self) -> bool:
+        raise TypeError("boolean value of NA is ambiguous")
+
+    __hash__ = object.__hash__
+
+
+REFUSED = {
+    "no rows": ({"truth": [], "score": []}, EmptyData, "there are no rows; give at least one."),
+    "lengths differ": (
+        {"score": [0.1, 0.2]},
+        BadShape,
+        "the columns have different lengths (truth 3, score 2); give one value of each for every row.",
+    ),
+    "weights of another length": ({"weight": [1.0]}, BadShape, "(truth 3, score 3, weight 1)"),
+    "a column of shape (n, 1)": (
+        {"score": np.array(SCORE)[:, None]},
+        BadShape,
+        (
+            "score has shape (3, 1); it must be one column with one value for each row. "
+            "Take one column, for example score[:, 0]."
+        ),
+    ),
+    "two columns of probabilities": (
+        {"score": np.zeros((3, 2))},
+        BadShape,
+        (
+            "score has shape (3, 2); it must be one column with one value for each row. "
+            "Take one column, for example score[:, 1]."
+        ),
+    ),
+    "truth of shape (n, 1)": ({"truth": [[1], [0], [1]]}, BadShape, "truth has shape (3, 1)"),
+    "a single number": ({"truth": 1, "score": 0.5}, BadShape, "truth has shape (); it must be one column"),
+    "NaN scores": (
+        {"score": [0.9, math.nan, math.nan]},
+        MissingValues,
+        (
+            "2 of 3 values of score are missing or not finite (the first in row 1). "
+            "Leave those rows out, or fill them in, before tallying."
+        ),
+    ),
+    "infinite scores": ({"score": [-math.inf, 0.1, math.inf]}, MissingValues, "2 of 3 values of score"),
+    "None among scores": ({"score": [0.9, None, 0.1]}, MissingValues, "1 of 3 values of score are missing"),
+    "NA among scores": ({"score": np.array([0.9, NA(), 0.1], dtype=object)}, MissingValues, "1 of 3 values of score"),
+    "masked scores": ({"score": np.ma.masked_less(SCORE, 0.3)}, MissingValues, "1 of 3 values of score"),
+    "text scores": ({"score": ["0.9", "0.4", "0.2"]}, NotNumeric, "3 of 3 values of score are not numbers; convert"),
+    "text among scores": ({"score": [0.9, "high", 0.2]}, NotNumeric, "1 of 3 values of score are not numbers"),
+    "text array of scores": ({"score": np.array(["a", "b", "c"])}, NotNumeric, "3 of 3 values of score"),
+    "objects as scores": ({"score": [object()] * 3}, NotNumeric, "score cannot be read as numbers"),
+    "complex scores": ({"score": [1j, 2j, 3j]}, NotNumeric, "3 of 3 values of score are not numbers"),
+    "whole numbers too large for floats": ({"score": [2**53 + 1, 2**53, 1]}, NotNumeric, "beyond 2⁵³"),
+    "three labels": (
+        {"truth": ["a", "b", "c"]},
+        NotBinary,
+        "truth has more than two labels ('a', 'b', 'c'); compare it with the positive one first.",
+    ),
+    "three labels, one named": (
+        {"truth": ["a", "b", "c"], "positive": "b"},
+        NotBinary,
+        "truth has more than two labels ('a', 'b', 'c'); pass truth == 'b' to judge one of them.",
+    ),
+    "many labels": ({"truth": list(range(7)), "score": [0.1] * 7}, NotBinary, "(0, 1, 2, 3, 4 and 2 more)"),
+    "two labels, none named": (
+        {"truth": ["no", "yes", "no"]},
+        NotBinary,
+        "truth has the labels 'no', 'yes'; name the positive one, perhaps positive='yes'.",
+    ),
+    "minus one and one": ({"truth": [-1, 1, 1]}, NotBinary, "truth has the labels -1, 1; name the positive one"),
+    "fractions as truth": ({"truth": [0.2, 0.8, 0.8]}, NotBinary, "truth has the labels 0.2, 0.8; name the positive"),
+    "labels that differ only in type": (
+        {"truth": [1, "1", 1]},
+        NotBinary,
+        "truth mixes text and numbers (1, '1'), so that equal-looking labels may differ; make them all of one type.",
+    ),
+    "labels that differ only in type, one named": ({"truth": [1, "1", 1], "positive": 1}, NotBinary, "mixes text"),
+    "a positive of the wrong type": (
+        {"truth": ["1", "1", "1"], "positive": 1},
+        NotBinary,
+        "positive=1 is a number, but truth holds '1', text; pass positive='1'.",
+    ),
+    "a positive of the wrong type among two": (
+        {"truth": ["1", "0", "1"], "positive": 1},
+        NotBinary,
+        "pass positive='1'.",
+    ),
+    "a positive that does not occur": (
+        {"truth": ["no", "no", "no"], "positive": "yes"},
+        NotBinary,
+        (
+            "positive='yes' does not occur in truth, which holds 'no'. "
+            "If there really are no positives, pass truth == 'yes'."
+        ),
+    ),
+    "NaN as truth": ({"truth": [1.0, 0.0, math.nan]}, MissingValues, "1 of 3 values of truth are missing"),
+    "None as truth": ({"truth": [1, None, 0]}, MissingValues, "1 of 3 values of truth are missing"),
+    "negative weights": (
+        {"weight": [1, -1, -2]},
+        BadWeights,
+        "2 of 3 values of weight are negative; a row counts for zero or more. Set them to 0 to leave those rows out.",
+    ),
+    "NaN weights": ({"weight": [1, math.nan, 1]}, MissingValues, "1 of 3 values of weight are missing or not finite"),
+    "only zero weights": ({"weight": [0, 0, 0]}, EmptyData, "every weight is zero, so there are no rows"),
+    "fractional counts": (
+        {"count": [1, 2.5, 1]},
+        BadWeights,
+        (
+            "1 of 3 values of count are not whole; a count is a number of identical rows. "
+            "Pass sampling or importance weights as weight= instead."
+        ),
+    ),
+    "negative counts": ({"count": [1, -1, 1]}, BadWeights, "1 of 3 values of count are negative"),
+    "only zero counts": ({"count": [0, 0, 0]}, EmptyData, "every count is zero, so there are no rows"),
+    "text weights": ({"weight": ["a", "b", "c"]}, NotNumeric, "3 of 3 values of weight are not numbers"),
+}
+
+
+@pytest.mark.parametrize(("given", "error", "message"), REFUSED.values(), ids=REFUSED)
+def test_bad_input_is_refused_with_a_remedy(given: dict[str, object], error: type[BaserateError], message: str) -> None:
+    arguments = {"truth": TRUTH, "score": SCORE} | given
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        baserate.tally(**arguments)  # type: ignore[arg-type]
+    assert isinstance(caught.value, ValueError)
+    assert str(caught.value).endswith(".")
+
+
+ACCEPTED = {
+    "booleans": [True, False, True],
+    "whole numbers": [1, 0, 1],
+    "unsigned bytes": np.array([1, 0, 1], dtype=np.uint8),
+    "floats": [1.0, 0.0, 1.0],
+    "objects": np.array([True, 0, 1], dtype=object),
+}
+
+
+@pytest.mark.parametrize("truth", ACCEPTED.values(), ids=ACCEPTED)
+def test_zeros_ones_and_booleans_need_no_name(truth: object) -> None:
+    assert baserate.tally(truth, SCORE).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [
+        (["yes", "no", "yes"], "yes"),
+        (np.array(["yes", "no", "yes"]), "yes"),
+        (np.array(["yes", "no", "yes"], dtype=object), "yes"),
+        (np.array([b"yes", b"no", b"yes"]), b"yes"),
+        ([2, 1, 2], 2),
+        ([1, -1, 1], 1),
+        ([0, 1, 0], 0),
+        ([True, False, True], True),
+        ([False, True, False], False),
+        (np.array([1.5, 2.5, 1.5]), 1.5),
+    ],
+)
+def test_a_named_positive_may_be_any_of_two_labels(truth: object, positive: object) -> None:
+    assert baserate.tally(truth, SCORE, positive=positive).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        np.array(SCORE, dtype=">f8"),
+        np.array(SCORE + SCORE)[:3],
+        np.array([0.9, 7, 0.4, 7, 0.2, 7])[::2],
+        [Decimal("0.9"), Decimal("0.4"), Decimal("0.2")],
+        tuple(SCORE),
+        np.ma.array(SCORE),
+    ],
+    ids=["big-endian", "slice", "strided", "decimals", "tuple", "masked nothing"],
+)
+def test_scores_may_come_in_any_form_of_number(score: object) -> None:
+    assert baserate.tally(TRUTH, score).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float16, np.float32, np.longdouble])
+def test_small_whole_scores_are_the_same_in_every_type(dtype: type) -> None:
+    assert baserate.tally(TRUTH, np.array([1, 0, 0], dtype=dtype)).digest == baserate.tally(TRUTH, [1, 0, 0]).digest
+
+
+def test_input_is_neither_changed_nor_kept() -> None:
+    truth, score, weight = np.array([True, False]), np.array([0.1, 0.9]), np.array([1.0, 2.0])
+    before = [column.copy() for column in (truth, score, weight)]
+    kept = baserate.tally(truth, score, weight=weight)
+    for column, copy in zip((truth, score, weight), before, strict=True):
+        assert (column == copy).all()
+        assert column.flags.writeable
+    score[:] = 5
+    assert kept.score.tolist() == [0.9, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("truth", "reason"),
+    [([1, 1], "there are no negatives"), ([0, 0], "there are no positives"), ([1], "there are no negatives")],
+    ids=["only positives", "only negatives", "one row"],
+)
+def test_one_class_is_tallied_and_what_it_cannot_tell_is_said(truth: list[int], reason: str) -> None:
+    curve = baserate.curve(baserate.tally(truth, [0.5] * len(truth)))
+    assert math.isnan(measure.auc(curve))
+    assert why(measure.auc, curve) == reason
+
+
+def test_all_ties_are_one_score() -> None:
+    curve = baserate.curve(baserate.tally([1, 0, 0, 1], [0.3] * 4))
+    assert curve.threshold.tolist() == [math.inf, 0.3]
+    assert measure.auc(curve) == 0.5
+
+
+@pytest.mark.parametrize("name", [name for name, m in MEASURES.items() if about(m).of is baserate.Tally])
+@pytest.mark.parametrize("score", [[1.5, 0.2], [0.5, -0.1]], ids=["above 1", "below 0"])
+def test_proper_scores_refuse_what_is_not_a_probability(name: str, score: list[float]) -> None:
+    tally = baserate.tally([1, 0], score)
+    with pytest.raises(baserate.NotAProbability, match=r"1 rows have scores outside \[0, 1\] .* calibrate the scores"):
+        MEASURES[name](noun(baserate.Tally, tally))

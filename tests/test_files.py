@@ -1,0 +1,82 @@
+"""The file form of a tally: versioned, checked, readable by later releases, written whole or not at all."""
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from baserate import BadFile, Tally, tally
+
+OLD = Path(__file__).parent / "old"
+SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/tally-1.json").read_text(encoding="utf-8"))
+
+PLAIN = tally([1, 0, 0], [0.9, 0.1, 0.1])
+WEIGHTED = tally([1, 0, 0], [0.9, 0.1, 0.1], weight=[0.5, 1, 2])
+KINDS = [PLAIN, WEIGHTED, PLAIN.rounded(0.5), Tally.sum([])]
+
+
+@pytest.mark.parametrize("kept", KINDS, ids=["plain", "weighted", "rounded", "empty"])
+def test_what_is_saved_fits_the_schema_and_loads(kept: Tally, tmp_path: Path) -> None:
+    path = tmp_path / "tally.json"
+    kept.save(path)
+    jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), SCHEMA)
+    assert Tally.load(path).digest == kept.digest
+    assert Tally.load(path).weighted == kept.weighted
+    assert [p.name for p in tmp_path.iterdir()] == ["tally.json"]
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("tally-*.json")), ids=lambda path: path.stem)
+def test_files_of_past_releases_stay_readable(path: Path) -> None:
+    wanted = json.loads((OLD / f"{path.stem}.digest").read_text(encoding="utf-8"))
+    read = Tally.load(path)
+    assert (read.digest, read.total, read.weighted) == (wanted["digest"], wanted["total"], wanted["weighted"])
+
+
+def form(**changes: object) -> str:
+    return json.dumps(json.loads(WEIGHTED.to_json()) | changes)
+
+
+def without(name: str) -> str:
+    return json.dumps({key: value for key, value in json.loads(WEIGHTED.to_json()).items() if key != name})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON"),
+        ("[1, 2]", '"kind" is not'),
+        (form(kind="something else"), '"kind" is not'),
+        (form(schema_version=2), "schema version 2; this release reads 1: upgrade"),
+        (without("rows"), "with the fields"),
+        (without("squares"), "with the fields"),
+        (form(extra=1), "with the fields"),
+        (form(resolution=-1), "null or a number above 0"),
+        (form(resolution="fine"), "null or a number above 0"),
+        (form(score=[0.1, 0.9]), "distinct and decreasing"),
+        (form(score="high"), "not a tally"),
+        (form(rows=[[1], [2]]), "rows has shape"),
+        (form(rows=[[1, 0], [2]]), "not a tally"),
+        (form(rows=[[0.5, 0], [0, 2]]), "fractions"),
+        (form(mass=[[-0.5, 0], [0, 3]]), "negative"),
+    ],
+)
+def test_a_file_that_is_not_a_tally_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadFile, match=message):
+        Tally.from_json(text)
+
+
+def test_an_existing_file_survives_a_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "tally.json"
+    PLAIN.save(path)
+    before = path.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="full"):
+        WEIGHTED.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["tally.json"]

@@ -1,0 +1,74 @@
+"""The floors of the house: each room imports only from the floors below it."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import baserate
+
+HOME = Path(baserate.__file__).parent
+
+# Rooms of one floor do not import each other; nouns, listed one by one, import only those before them.
+FLOORS: list[set[str]] = [
+    {"_errors"},
+    {"_arrays"},
+    {"_files"},
+    {"_numeric"},
+    *({noun} for noun in ("_counts", "_estimate", "_costs", "_tally", "_curve")),
+    {"read", "measure"},
+]
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+OUTSIDE = {"numpy", "scipy"}
+
+
+def modules() -> list[Path]:
+    return [path for path in sorted(HOME.rglob("*.py")) if path != HOME / "__init__.py"]
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(HOME).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            module = node.module or ""
+            # "from baserate import x" names a room, "from baserate.x import y" one already.
+            yield from (f"{module}.{alias.name}" for alias in node.names) if module == "baserate" else (module,)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
+def test_imports_point_down(path: Path) -> None:
+    own = room_of(path)
+    for name in imports(path):
+        if name.startswith("baserate."):
+            other = name.split(".")[1]
+            assert other == own or FLOOR[other] < FLOOR[own], f"{own} may not import {other}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
+def test_only_public_names_of_chosen_packages_are_used(path: Path) -> None:
+    for name in imports(path):
+        package, *parts = name.split(".")
+        if package == "baserate" or package in sys.stdlib_module_names:
+            continue
+        assert package in OUTSIDE
+        assert not any(part.startswith("_") for part in parts)
+
+
+def test_every_room_has_a_floor() -> None:
+    assert {room_of(path) for path in modules()} == set(FLOOR)
+
+
+def test_scipy_is_imported_only_where_it_is_used() -> None:
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [node.module] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not any(str(name).startswith("scipy") for name in names), path

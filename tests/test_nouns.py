@@ -1,0 +1,181 @@
+"""The nouns: what their constructors refuse, and what they cannot have done to them."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from baserate import (
+    BadOption,
+    BadShape,
+    BadWeights,
+    Costs,
+    Counts,
+    Estimate,
+    MissingValues,
+    Tally,
+    curve,
+    tally,
+)
+
+
+def test_counts_refuse_what_is_not_a_count() -> None:
+    with pytest.raises(BadWeights, match="1 of 1 values of fp are negative, NaN or infinite"):
+        Counts(tp=1, fp=-1, fn=0, tn=0)
+    with pytest.raises(BadWeights, match="2 of 3 values of tn"):
+        Counts(np.zeros(3), np.zeros(3), np.zeros(3), np.array([1, np.nan, np.inf]))
+    with pytest.raises(BadShape, match=r"shapes \[\(\), \(2,\)\]; give four scalars or four arrays"):
+        Counts(tp=np.zeros(2), fp=1, fn=1, tn=1)
+
+
+def test_counts_index_and_swap_with_their_moments() -> None:
+    weighted = curve(tally([1, 0, 1, 0], [4, 3, 2, 1], weight=[0.5, 2, 2, 1])).counts
+    last = weighted[-2]
+    assert (last.tp, last.fp, last.fn, last.tn) == (2.5, 2, 0, 1)
+    assert (last.squares.tp, last.squares.fp) == (4.25, 4)
+    assert (last.rows.tp, last.rows.tn) == (2, 1)
+    assert (last.swapped().squares.tn, last.swapped().rows.fn) == (4.25, 1)
+    assert last.shape == ()
+    assert weighted.shape == (5,)
+
+
+def test_plain_counts_are_their_own_squares_and_rows() -> None:
+    c = Counts(tp=1, fp=2, fn=3, tn=4)
+    assert c.squares is c
+    assert c.rows is c
+
+
+def test_nouns_are_frozen_down_to_their_arrays() -> None:
+    t = tally([1, 0], [0.9, 0.1], weight=[1, 2])
+    for array in (t.score, t.mass, t.squares, t.rows, curve(t).counts.tp):
+        with pytest.raises(ValueError, match="read-only"):
+            np.asarray(array)[0] = 7
+    for noun, field in ((t, "score"), (curve(t), "tally"), (Counts(1, 2, 3, 4), "tp"), (Costs(), "fp")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(noun, field, None)
+
+
+def test_a_noun_does_not_change_when_what_it_was_made_of_does() -> None:
+    score, cells, tp = np.array([2.0, 1.0]), np.array([[1, 2], [3, 4]]), np.array([1.0, 2.0])
+    t, c = Tally.counted(score, cells), Counts(tp, tp, tp, tp)
+    score[0], cells[0, 0], tp[0] = 9, 9, 9
+    assert (t.score[0], t.mass[0, 0], np.asarray(c.tp)[0]) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("score", "rows", "error", "message"),
+    [
+        ([1.0, 2.0], [[1, 1], [1, 1]], BadShape, "distinct and decreasing; baserate.tally"),
+        ([1.0, 1.0], [[1, 1], [1, 1]], BadShape, "distinct and decreasing"),
+        ([[1.0]], [[1], [1]], BadShape, r"shape \(1, 1\); give one dimension"),
+        ([math.inf], [[1], [1]], MissingValues, "NaN or infinite"),
+        ([math.nan], [[1], [1]], MissingValues, "NaN or infinite"),
+        ([2.0, math.nan, 1.0], [[1] * 3, [1] * 3], BadShape, "distinct and decreasing"),
+        ([1.0], [[1, 1], [1, 1]], BadShape, "rows has shape"),
+        ([1.0], [[-1], [1]], BadWeights, "rows holds negative, NaN or infinite numbers"),
+        ([1.0], [[0.5], [1]], BadWeights, "rows holds fractions"),
+    ],
+)
+def test_a_tally_refuses_what_is_not_one(
+    score: list[float], rows: list[list[float]], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        Tally.counted(score, rows)
+
+
+def test_a_tally_refuses_bad_mass() -> None:
+    rows, bad = np.array([[1], [1]]), np.array([[1.0], [np.inf]])
+    with pytest.raises(BadWeights, match="mass holds negative, NaN or infinite"):
+        Tally(np.array([1.0]), bad, rows, rows)
+    with pytest.raises(BadShape, match="squares has shape"):
+        Tally(np.array([1.0]), rows, rows.T, rows)
+
+
+def test_tallies_add_with_tallies_only() -> None:
+    t = tally([1, 0], [2, 1])
+    assert (0 + t) is t
+    with pytest.raises(TypeError):
+        _ = t + 1
+    with pytest.raises(TypeError):
+        _ = 1 + t
+
+
+def test_a_tally_tells_what_it_is() -> None:
+    assert repr(tally([1, 0, 0, 0], [2, 1, 1, 1])) == "Tally(4 rows, 2 distinct scores from 1 to 2, prevalence 0.25)"
+    assert "rounded to 0.5" in repr(tally([1, 0], [2, 1.2]).rounded(0.5))
+    assert repr(Tally.sum([])) == "Tally(no rows)"
+
+
+@pytest.mark.parametrize("resolution", [0, -1, math.inf, math.nan])
+def test_a_resolution_is_a_width(resolution: float) -> None:
+    with pytest.raises(BadOption, match="give the width of a bucket"):
+        tally([1, 0], [2, 1]).rounded(resolution)
+
+
+def test_a_resolution_finer_than_the_scores_is_refused() -> None:
+    with pytest.raises(BadOption, match="finer than scores of this size"):
+        tally([1, 0], [1e12, 1]).rounded(1e-6)
+
+
+def test_merging_remembers_the_coarsest_rounding() -> None:
+    t = tally([1, 0], [0.77, 0.12])
+    assert (t + t.rounded(0.1) + t.rounded(0.25)).resolution == 0.25
+    assert t.rounded(0.25).rounded(0.1).resolution == 0.25
+
+
+def test_many_rows_at_one_score_are_counted_exactly() -> None:
+    many = tally([1, 0], [0.5, 0.5], count=[3_000_000_000, 5_000_000_000])
+    assert many.mass.dtype == np.uint64
+    assert (many + many).total == 16_000_000_000
+    assert curve(many).at(0.5).tp == 3_000_000_000
+
+
+def test_lookups_on_the_hull_refuse_what_cannot_be_found() -> None:
+    c = curve(tally([1, 0], [2, 1]))
+    with pytest.raises(BadOption, match="give either fpr or tpr"):
+        c.mixture()
+    with pytest.raises(BadOption, match="give either fpr or tpr"):
+        c.mixture(fpr=0.1, tpr=0.2)
+    with pytest.raises(BadOption, match="from 0 to 1"):
+        c.mixture(fpr=1.5)
+    with pytest.raises(BadOption, match="has no mass here"):
+        curve(tally([1, 1], [2, 1])).mixture(fpr=0.5)
+    with pytest.raises(BadOption, match="needs both classes"):
+        curve(tally([1, 1], [2, 1])).tangent(1.0)
+    with pytest.raises(MissingValues, match="a threshold is NaN"):
+        c.at(math.nan)
+
+
+def test_lookups_take_arrays() -> None:
+    c = curve(tally([1, 0, 1, 0], [4, 3, 2, 1]))
+    mixture = c.mixture(fpr=np.array([0.0, 0.25, 0.5, 1.0]))
+    assert np.asarray(mixture.strict).tolist() == [4, 4, 2, 2]
+    assert np.asarray(mixture.lax).tolist() == [2, 2, 1, 1]
+    assert np.asarray(mixture.chance).tolist() == [0, 0.5, 0, 1]
+
+
+def test_costs_are_finite_and_slopes_need_a_share() -> None:
+    with pytest.raises(BadOption, match="every cost must be a finite number"):
+        Costs(fp=math.inf)
+    with pytest.raises(BadOption, match="from 0 to 1"):
+        Costs().slope(prevalence=2)
+    assert Costs().slope(prevalence=0) == math.inf
+    assert Costs(fp=1, fn=20).slope(0.02) == pytest.approx(0.98 / 0.02 / 20)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"value": 0.5, "level": 95}, "between 0 and 1"),
+        ({"value": 0.5, "low": 0.6, "high": 0.4}, "swap them"),
+        ({"value": math.nan}, "without a reason"),
+    ],
+)
+def test_an_estimate_is_honest(fields: dict[str, float], message: str) -> None:
+    with pytest.raises(BadOption, match=message):
+        Estimate(**fields)  # type: ignore[arg-type]
+
+
+def test_an_undefined_estimate_says_why() -> None:
+    assert Estimate(math.nan, why="there are no positives").why == "there are no positives"

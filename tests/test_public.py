@@ -1,0 +1,56 @@
+"""What others rely on."""
+
+import subprocess
+import sys
+
+import pytest
+
+import baserate
+from baserate import measure, read
+
+NAMES = {
+    *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
+    *("NotAProbability", "NotBinary", "NotNumeric", "UnknownName", "UsageError"),
+    *("Costs", "Counts", "Curve", "Estimate", "Mixture", "Tally"),
+    *("curve", "tally", "measure", "read", "__version__"),
+}
+TOOLS = {"MEASURES", "TABLES", "About", "Measure", "about", "measure", "named", "search", "table", "why"}
+
+
+def test_the_public_names_are_these() -> None:
+    assert set(baserate.__all__) == NAMES
+    assert set(dir(baserate)) == NAMES
+    assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
+    assert set(read.__all__) == {"tally"}
+
+
+@pytest.mark.parametrize("room", [baserate, measure, read], ids=lambda room: room.__name__)
+def test_every_public_name_is_there(room: object) -> None:
+    for name in room.__all__:  # type: ignore[attr-defined]
+        assert getattr(room, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'tallly'"):
+        _ = baserate.tallly
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    from importlib.metadata import version
+
+    assert baserate.__version__ == version("baserate")
+
+
+def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
+    def loaded(code: str) -> set[str]:
+        told = subprocess.run(
+            [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return set(told.stdout.split())
+
+    assert "numpy" not in loaded("import baserate")
+    used = loaded("import baserate; baserate.measure.auc(baserate.curve(baserate.tally([0, 1], [1, 2])))")
+    assert not used & {"scipy", "scipy.stats", "sklearn", "pandas"}
