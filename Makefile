@@ -14,7 +14,7 @@ help: ## Say what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 demo: $(VENV)/.ready ## Judge a generated screening test, and leave a report in demo/report.html
-	$(PY) examples/screening.py
+	$(PY) -m examples.screening
 
 test: $(VENV)/.ready-test ## Run all tests, doctests and the laws of the house
 	$(PY) -m pytest -n $(JOBS)

@@ -113,19 +113,20 @@ class Curve:
         [inf, 0.8, 0.4, 0.2]
         """
         tally = self.tally
-        positive, negative = tally.positive, tally.negative
-        there = np.flatnonzero(positive + negative)
-        if len(there) == 0:
+        massive = tally.mass.any(axis=0)
+        if not massive.any():
             return self
-        first = decreasing_blocks(positive[there], negative[there])
-        ends = there[np.append(first[1:], len(there)) - 1]
+        there = slice(None) if massive.all() else massive
+        first = decreasing_blocks(tally.positive[there], tally.negative[there])
+        score = tally.score[there]
+        ends = np.append(first[1:], len(score)) - 1
 
         def pooled(cells: Cells) -> Cells:
-            return sealed(narrowest(np.add.reduceat(widest(cells[:, there]), first, axis=1)))
+            return sealed(narrowest(np.add.reduceat(cells[:, there], first, axis=1, dtype=widest(cells[:, :0]).dtype)))
 
         rows = pooled(tally.rows)
         mass, squares = (pooled(tally.mass), pooled(tally.squares)) if tally.weighted else (rows, rows)
-        return Curve(Tally(sealed(tally.score[ends]), mass, squares, rows, tally.resolution))
+        return Curve(Tally(sealed(score[ends]), mass, squares, rows, tally.resolution))
 
     def mixture(self, *, fpr: Value | None = None, tpr: Value | None = None) -> Mixture:
         """Find the mixture of two thresholds that reaches a false or true positive rate on the hull.

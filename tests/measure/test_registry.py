@@ -65,8 +65,8 @@ def test_measures_are_found_by_other_names(spelling: str, name: str) -> None:
 
 
 def test_an_unknown_name_lists_the_known_and_the_nearest() -> None:
-    with pytest.raises(UnknownName, match=r"no measure 'sensitivty'. Did you mean sensitivity or") as caught:
-        named("sensitivty")
+    with pytest.raises(UnknownName, match=r"no measure 'sensitivit'. Did you mean sensitivity or") as caught:
+        named("sensitivit")
     assert all(name in str(caught.value) for name in MEASURES)
     with pytest.raises(UnknownName, match=r"no measure 'zzzz'. Known are: accuracy"):
         named("zzzz")

@@ -57,11 +57,15 @@ def distinct_sums(value: Reals, flag: Bools, weight: Floats | None, count: Cells
     weight = None if weight is None else weight[order]
     count = None if count is None else count[order]
     del order
-    tables = []
-    if weight is not None:
-        mass = weight if count is None else weight * count
-        tables = [_flag_sums(mass, flag, ends), _flag_sums(mass * weight, flag, ends)]
-    return distinct, [*tables, _flag_counts(flag, ends) if count is None else narrowest(_flag_sums(count, flag, ends))]
+    rows = _flag_counts(flag, ends) if count is None else narrowest(_flag_sums(count, flag, ends))
+    if weight is None:
+        return distinct, [rows]
+    if count is None and ends is None:
+        mass = _flag_sums(weight, flag, ends)
+        del weight
+        return distinct, [mass, np.square(mass), rows]  # one row in each place
+    mass = weight if count is None else weight * count
+    return distinct, [_flag_sums(mass, flag, ends), _flag_sums(mass * weight, flag, ends), rows]
 
 
 def _ends(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:

@@ -18,14 +18,29 @@ def decreasing_blocks(first: Floats, second: Floats) -> npt.NDArray[np.intp]:
     """
     from scipy.optimize import isotonic_regression
 
+    starts = np.arange(len(first))
+    # A run that never falls is pooled in any case; on real data two sweeps leave a tenth for the regression.
+    for _ in range(2):
+        starts, first, second = _swept(starts, first, second)
     weight = first + second
-    fit = isotonic_regression(first / weight, weights=weight, increasing=False)
-    starts: npt.NDArray[Any] = fit.blocks[:-1]
-    # The fit compares rounded shares; blocks equal in exact arithmetic are pooled here, by cross-multiplication.
-    while len(starts) > 1:
-        high, low = np.add.reduceat(first, starts), np.add.reduceat(second, starts)
-        falls = high[:-1] * low[1:] > high[1:] * low[:-1]
-        if falls.all():
-            break
-        starts = starts[np.concatenate([[True], falls])]
-    return starts.astype(np.intp, copy=False)
+    blocks: npt.NDArray[Any] = isotonic_regression(first / weight, weights=weight, increasing=False).blocks[:-1]
+    starts, first, second = _kept(blocks, starts, first, second)
+    # The regression compares rounded shares; blocks that are equal when cross-multiplied are pooled here.
+    while True:
+        swept = _swept(starts, first, second)
+        if len(swept[0]) == len(starts):
+            return starts
+        starts, first, second = swept
+
+
+Blocks = tuple[npt.NDArray[np.intp], Floats, Floats]
+
+
+def _swept(starts: npt.NDArray[np.intp], first: Floats, second: Floats) -> Blocks:
+    """Pool every run of neighbours in which the share does not fall."""
+    falls = first[:-1] * second[1:] > first[1:] * second[:-1]
+    return _kept(np.flatnonzero(np.concatenate([[True], falls])), starts, first, second)
+
+
+def _kept(blocks: npt.NDArray[Any], starts: npt.NDArray[np.intp], first: Floats, second: Floats) -> Blocks:
+    return starts[blocks], np.add.reduceat(first, blocks), np.add.reduceat(second, blocks)

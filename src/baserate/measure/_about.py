@@ -14,6 +14,17 @@ Measure = Callable[..., Any]
 F = TypeVar("F", bound=Measure)
 Best = Literal["high", "low"] | None
 
+_CAUSES = {
+    "total": "there are no rows",
+    "positives": "there are no positives",
+    "negatives": "there are no negatives",
+    "flagged": "nothing is flagged",
+    "passed": "everything is flagged",
+    "either": "there are no positives and nothing is flagged",
+    "chance_disagreement": "truth and decision are constant and equal, so chance alone agrees fully",
+}
+"""What it means that a margin is zero."""
+
 
 @dataclass(frozen=True, slots=True)
 class About:
@@ -31,6 +42,11 @@ class About:
     dual: str | None
     """The measure that gives the same value when the classes swap names (Counts) or scores change sign too (Curve)."""
     doc: str
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """What makes the value undefined: one cause for each margin that it needs."""
+        return tuple(_CAUSES[margin] for margin in self.needs)
 
     @property
     def meaning(self) -> str:

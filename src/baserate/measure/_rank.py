@@ -145,7 +145,7 @@ def average_precision(c: Curve) -> float:
     for true, false in running_blocks(c.tally.mass):
         # Where nothing is flagged yet nothing is found either: no 0/0 can enter the sum.
         precision = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
-        found += float(precision @ np.diff(true))
+        found += float(np.sum(precision * np.diff(true)))
     return float(ratio(found, c.positives))
 
 

@@ -57,16 +57,6 @@ MEASURES: dict[str, Measure] = {
     "log_loss_skill": _proper.log_loss_skill,
 }
 
-_WHY = {
-    "total": "there are no rows",
-    "positives": "there are no positives",
-    "negatives": "there are no negatives",
-    "flagged": "nothing is flagged",
-    "passed": "everything is flagged",
-    "either": "there are no positives and nothing is flagged",
-    "chance_disagreement": "truth and decision are constant and equal, so chance alone agrees fully",
-}
-
 
 def named(name: str) -> Measure:
     """Find a measure by its name or any other name of it; capitals, spaces and hyphens do not matter.
@@ -101,7 +91,8 @@ def why(measure: Measure, noun: Counts | Curve | Tally) -> str | None:
     >>> why(named("precision"), Counts(tp=0, fp=0, fn=3, tn=5))
     'nothing is flagged'
     """
-    missing = [_WHY[margin] for margin in about(measure).needs if getattr(noun, margin) == 0]
+    told = about(measure)
+    missing = [cause for margin, cause in zip(told.needs, told.causes, strict=True) if getattr(noun, margin) == 0]
     return " and ".join(missing) or None
 
 

@@ -1,0 +1,57 @@
+"""All rows, by name."""
+
+from functools import partial
+
+from bench._row import Row, duel, peak
+from bench._scores import auc, everything, f1, hull, positive_scores, real_scores, tally, weighted_scores
+from bench._start import start
+
+_AUC = "sklearn roc_auc_score"
+_SORT = "numpy.sort of the scores"
+_ARRAY = "an array of n float64"
+
+_positive = partial(tally, positive_scores)
+_real = partial(tally, real_scores)
+_weighted = partial(tally, weighted_scores)
+_auc = duel(partial(auc, positive_scores))
+_auc_weighted = duel(partial(auc, weighted_scores))
+
+ROWS: dict[str, Row] = {
+    "auc-1e6": Row("exact AUC of 10⁶ scores", _AUC, ">=", 15, _auc, n=10**6, repeats=9),
+    "auc-1e7": Row("exact AUC of 10⁷ scores", _AUC, ">=", 15, _auc, n=10**7),
+    "auc-weighted-1e7": Row("exact AUC of 10⁷ weighted scores", _AUC, ">=", 3, _auc_weighted, n=10**7),
+    "everything-1e7": Row(
+        "ROC, PR, F1, MCC and J at every threshold, AUC and AP, of 10⁷ scores",
+        "sklearn's ROC, PR, AUC and AP",
+        ">=",
+        15,
+        duel(everything, slow=True),
+        n=10**7,
+        repeats=3,
+    ),
+    "tally-positive-1e7": Row("tally of 10⁷ scores ≥ 0", _SORT, "<=", 4, duel(_positive), n=10**7),
+    "tally-real-1e7": Row("tally of 10⁷ scores of either sign", _SORT, "<=", 6, duel(_real), n=10**7),
+    "tally-weighted-1e7": Row("tally of 10⁷ weighted scores", _SORT, "<=", 13, duel(_weighted), n=10**7),
+    "memory-positive-1e7": Row("memory to tally scores ≥ 0", _ARRAY, "<=", 6, peak(_positive), n=10**7, repeats=1),
+    "memory-real-1e7": Row("memory to tally real scores", _ARRAY, "<=", 6, peak(_real), n=10**7, repeats=1),
+    "memory-weighted-1e7": Row("memory to tally weighted scores", _ARRAY, "<=", 6, peak(_weighted), n=10**7, repeats=1),
+    "hull-1e6": Row("convex hull of 10⁶ points", "monotone chain in Python", ">=", 20, duel(hull), n=10**6),
+    "f1-2e4": Row(
+        "F1 at all thresholds of 20 000 scores",
+        "sklearn metric_at_thresholds",
+        ">=",
+        1000,
+        duel(f1, slow=True),
+        n=20_000,
+        repeats=1,
+    ),
+    "import-name": Row("import baserate", "import numpy", "<=", 1.5, start("import baserate"), repeats=15),
+    "import-tally": Row(
+        "import baserate; baserate.tally",
+        "import numpy",
+        "<=",
+        1.5,
+        start("import baserate; baserate.tally"),
+        repeats=15,
+    ),
+}

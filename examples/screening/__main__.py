@@ -1,0 +1,83 @@
+"""Judge the test, print the numbers, and leave a page to open."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import baserate
+from baserate import Costs, Curve, Tally, measure
+from examples.screening.page import Page
+from examples.screening.people import Screening, screening
+
+COSTS = Costs(fp=1, fn=20)
+"""A missed case costs as much as twenty needless recalls."""
+AT_ONE_THRESHOLD = ("sensitivity", "specificity", "precision", "npv", "flag_rate", "mcc", "f1")
+
+
+def by_site(people: Screening) -> dict[str, Tally]:
+    """One tally for each site; their sum is the tally of all."""
+    places = {str(name): people.site == name for name in np.unique(people.site)}
+    tallies = {name: baserate.tally(people.sick[here], people.risk[here]) for name, here in places.items()}
+    return {"all": Tally.sum(tallies.values())} | tallies
+
+
+def ranking(tally: Tally) -> dict[str, float]:
+    """How well the score ranks and forecasts, whatever is done with it."""
+    curve = baserate.curve(tally)
+    numbers = {"rows": tally.total, "prevalence": tally.prevalence}
+    numbers |= {name: measure.MEASURES[name](curve) for name in ("auc", "average_precision", "ks")}
+    return numbers | {name: measure.MEASURES[name](tally) for name in ("brier", "brier_skill", "log_loss_skill")}
+
+
+def deciding(curve: Curve, threshold: float) -> dict[str, float]:
+    """What flagging at or above one threshold does."""
+    counts = curve.at(threshold)
+    rates = {name: float(measure.MEASURES[name](counts)) for name in AT_ONE_THRESHOLD}
+    return rates | {"cost per person": float(measure.expected_cost(counts, costs=COSTS))}
+
+
+def cheapest(tally: Tally) -> float:
+    """Threshold of least expected cost, where the iso-cost line touches the hull."""
+    return float(baserate.curve(tally).tangent(COSTS.slope(tally.prevalence)))
+
+
+def main(folder: Path) -> None:
+    """Measure, print, and write the page."""
+    tallies = by_site(screening())
+    threshold = cheapest(tallies["all"])
+    print(f"{tallies['all']}\n")
+    scores = {name: ranking(tally) for name, tally in tallies.items()}
+    decisions = {name: deciding(baserate.curve(tally), threshold) for name, tally in tallies.items()}
+    for title, table in (
+        ("How well the score ranks and forecasts", scores),
+        (
+            f"What flagging at {threshold:g} or above does (a missed case costs {COSTS.fn:g}, a recall {COSTS.fp:g})",
+            decisions,
+        ),
+    ):
+        print(f"{title}\n{in_columns(table)}\n")
+    own = {name: cheapest(tally) for name, tally in tallies.items()}
+    print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "report.html"
+    path.write_text(Page(tallies, threshold, scores, decisions).html(), encoding="utf-8")
+    print(f"Open {path}")
+
+
+def in_columns(table: dict[str, dict[str, float]]) -> str:
+    """One line for each measure, one column for each site."""
+    names = list(next(iter(table.values())))
+    head = f"  {'':18}" + "".join(f"{site:>10}" for site in table)
+    return "\n".join(
+        [head, *(f"  {name:18}" + "".join(f"{shown(row[name]):>10}" for row in table.values()) for name in names)]
+    )
+
+
+def shown(value: float) -> str:
+    """Counts whole, everything else to three digits."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3f}"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "demo"))

@@ -1,0 +1,112 @@
+"""The page that the screening example leaves: two tables and two curves, in one file without scripts."""
+
+from collections.abc import Iterable
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+import baserate
+from baserate import Tally, measure
+
+Table = dict[str, dict[str, float]]
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart, and a dash pattern for each besides.
+STYLES = (("#000000", ""), ("#0072b2", "7 3"), ("#d55e00", "2 3"), ("#009e73", "9 3 2 3"))
+SIZE, LEFT, TOP = 300, 46, 12
+CSS = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 60rem; margin: 2rem auto;
+  padding: 0 1rem; }
+h1 { line-height: 1.2; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ddd; }
+th:first-child { text-align: left; font-weight: normal; } thead th { font-weight: 600; }
+.scroll { overflow-x: auto; } .figures { display: flex; flex-wrap: wrap; gap: 1.5rem; }
+figure { margin: 1rem 0; flex: 1 1 20rem; max-width: 28rem; } figcaption { font-weight: 600; }
+svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #1a1a1a; }
+@media (max-width: 30rem) { table { font-size: 14px; } th, td { padding: .2rem .4rem; } }
+footer { color: #555; border-top: 1px solid #ddd; margin-top: 2rem; padding-top: .5rem; }
+"""
+
+
+class Page(NamedTuple):
+    """What the page shows."""
+
+    tallies: dict[str, Tally]
+    threshold: float
+    scores: Table
+    decisions: Table
+
+    def html(self) -> str:
+        """Write the page out."""
+        everyone = self.tallies["all"]
+        return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>A screening test, judged where it is used</title><style>{CSS}</style></head><body>
+<h1>A screening test, judged where it is used</h1>
+<p>{everyone.total:,.0f} generated people at three sites; {everyone.prevalence:.1%} are sick. The same score meets a
+different prevalence at each site, and an older machine at the hill.</p>
+<h2>How well the score ranks and forecasts</h2>{_table(self.scores)}
+<p>A negative skill means that saying the site's prevalence to everybody would forecast better.</p>
+<div class="figures">{self._figure("ROC curve", "roc", "false positive rate", "sensitivity")}
+{self._figure("Precision–recall curve", "pr", "recall", "precision")}</div>
+<p>Dots mark the threshold {self.threshold:g}, the cheapest for all together.</p>
+<h2>What flagging at {self.threshold:g} or above does</h2>{_table(self.decisions)}
+<p>A missed case costs 20, a needless recall 1.</p>
+<footer>Made by baserate {baserate.__version__}. Data digest {everyone.digest[:16]}. This file holds only what you
+see.</footer></body></html>
+"""
+
+    def _figure(self, title: str, name: str, x_title: str, y_title: str) -> str:
+        lines: list[str] = []
+        legend: list[str] = []
+        for (site, tally), (colour, dash) in zip(self.tallies.items(), STYLES, strict=True):
+            curve = baserate.curve(tally)
+            _, x, y = measure.table(curve, name).values()
+            stroke = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
+            lines.append(f'<polyline fill="none" {stroke} points="{_points(x, y)}"/>')
+            here = np.flatnonzero(curve.threshold >= self.threshold)[-1]
+            cx, cy = _place(x[here], y[here])
+            lines.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="4" fill="{colour}"/>')
+            row = TOP + SIZE - 66 + 8 * len(legend) if name == "roc" else TOP + 14 + 8 * len(legend)
+            legend.append(f'<line x1="250" x2="282" y1="{row}" y2="{row}" {stroke}/>')
+            legend.append(f'<text x="288" y="{row + 4}">{escape(site)}</text>')
+        box, drawn = f"0 0 {LEFT + SIZE + 14} {TOP + SIZE + 44}", _axes(x_title, y_title) + "".join(lines + legend)
+        picture = f'<svg viewBox="{box}" role="img" aria-label="{title} for each site">{drawn}</svg>'
+        return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
+
+
+def _place(x: float, y: float) -> tuple[float, float]:
+    return LEFT + SIZE * x, TOP + SIZE * (1 - y)
+
+
+def _points(x: Iterable[float], y: Iterable[float]) -> str:
+    """Points of a line at a resolution that the eye can see, undefined ones left out."""
+    seen = (_place(a, b) for a, b in zip(x, y, strict=True) if not np.isnan(a + b))
+    return " ".join(dict.fromkeys(f"{a:.1f},{b:.1f}" for a, b in seen))
+
+
+def _axes(x_title: str, y_title: str) -> str:
+    ticks = []
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        x, y = _place(share, share)
+        ticks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{TOP + SIZE}" stroke="#e4e4e4"/>')
+        ticks.append(f'<line x1="{LEFT}" x2="{LEFT + SIZE}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
+        ticks.append(f'<text x="{x}" y="{TOP + SIZE + 17}" text-anchor="middle">{share:g}</text>')
+        ticks.append(f'<text x="{LEFT - 7}" y="{y + 4}" text-anchor="end">{share:g}</text>')
+    middle, bottom = TOP + SIZE / 2, TOP + SIZE + 36
+    ticks.append(f'<text x="{LEFT + SIZE / 2}" y="{bottom}" text-anchor="middle">{x_title}</text>')
+    ticks.append(f'<text transform="translate(11 {middle}) rotate(-90)" text-anchor="middle">{y_title}</text>')
+    return "".join(ticks)
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{escape(site)}</th>" for site in table)
+    names = next(iter(table.values()))
+    cells = {name: "".join(f"<td>{_shown(row[name])}</td>" for row in table.values()) for name in names}
+    rows = "".join(f"<tr><th>{escape(name.replace('_', ' '))}</th>{row}</tr>" for name, row in cells.items())
+    return f'<div class="scroll"><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+
+
+def _shown(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3f}".replace("-", "−")

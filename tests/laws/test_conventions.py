@@ -1,0 +1,108 @@
+"""Each convention of docs/conventions.md, in its order, on data small enough to check by eye."""
+
+import math
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import MissingValues, Tally, curve, measure, tally
+
+PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
+
+
+def convention_1_flagged_at_or_above() -> None:
+    assert curve(tally([1, 0], [0.5, 0.4])).at(0.5).tp == 1
+    assert curve(tally([1, 0], [0.5, 0.4])).at(np.nextafter(0.5, 1)).tp == 0
+
+
+def convention_2_strictest_first() -> None:
+    c = curve(tally([1, 0, 1], [0.2, 0.9, 0.5]))
+    assert c.threshold.tolist() == [math.inf, 0.9, 0.5, 0.2]
+    assert c.counts.shape == measure.table(c, "f1")["f1"].shape == (4,)
+
+
+def convention_3_higher_is_more_positive() -> None:
+    assert measure.auc(curve(tally([1, 0], [0.1, 0.9]))) == 0
+
+
+def convention_4_the_positive_class_is_named() -> None:
+    assert tally([True, False], [2, 1]).digest == tally([1, 0], [2, 1]).digest
+    assert tally(["b", "a"], [2, 1], positive="a").mass.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(baserate.NotBinary):
+        tally(["b", "a"], [2, 1])
+
+
+def convention_5_undefined_is_nan_with_a_reason() -> None:
+    c = curve(tally([1, 0], [0.5, 0.5]))
+    assert (measure.auc(c), measure.average_precision(c), measure.ks(c)) == (0.5, 0.5, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isnan(measure.precision(c.at(math.inf)))
+        assert measure.positive_likelihood_ratio(curve(tally([1, 0], [2, 1])).at(2)) == math.inf
+    assert measure.why(measure.precision, c.at(math.inf)) == "nothing is flagged"
+    assert measure.why(measure.auc, curve(tally([1], [1]))) == "there are no negatives"
+
+
+def convention_6_two_kinds_of_weight() -> None:
+    counted, weighted = tally([1, 0], [2, 1], count=[3, 1]), tally([1, 0], [2, 1], weight=[3, 1])
+    assert counted.mass.tolist() == weighted.mass.tolist() == [[3, 0], [0, 1]]
+    assert counted.squares.tolist() == counted.rows.tolist() == [[3, 0], [0, 1]]
+    assert weighted.squares.tolist() == [[9, 0], [0, 1]]
+    assert weighted.rows.tolist() == [[1, 0], [0, 1]]
+    assert tally([1, 0, 1], [2, 1, 5], weight=[3, 1, 0]).digest == weighted.digest
+    with pytest.raises(baserate.BadWeights):
+        tally([1, 0], [2, 1], weight=[-1, 1])
+
+
+def convention_7_missing_values_are_refused() -> None:
+    with pytest.raises(MissingValues, match=r"1 of 2 values of score .* row 1"):
+        tally([1, 0], [2, math.nan])
+
+
+def convention_8_row_order_never_matters() -> None:
+    assert tally([1, 0, 0], [2, 1, 3]).digest == tally([0, 0, 1], [3, 1, 2]).digest
+
+
+def convention_9_the_strictest_of_equals_wins() -> None:
+    # At slope 1 the edge from (0, ½) to (½, 1) is touched along its whole length.
+    assert curve(tally([1, 0, 1, 0], [4, 3, 2, 1])).tangent(1.0) == 4
+
+
+def convention_10_merge_mass_and_round_down() -> None:
+    t = tally([1, 0, 1], [0.39, 0.31, 0.12])
+    assert (t + t).mass.tolist() == [[2, 0, 2], [0, 2, 0]]
+    rounded = t.rounded(0.1)
+    assert rounded.score.tolist() == [0.3, 0.1]
+    assert rounded.resolution == 0.1
+    assert t.resolution is None
+
+
+def convention_11_probabilities_where_they_are_used_as_such() -> None:
+    logits = tally([1, 0], [3.2, -1.5])
+    assert measure.auc(curve(logits)) == 1
+    with pytest.raises(baserate.NotAProbability):
+        measure.brier(logits)
+    assert measure.log_loss(tally([1], [0.0])) == math.inf
+
+
+def convention_12_rates_are_shares() -> None:
+    assert measure.sensitivity(baserate.Counts(tp=1, fp=0, fn=1, tn=0)) == 0.5
+    assert Tally.counted([1.0], [[1], [3]]).prevalence == 0.25
+
+
+CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
+
+
+@pytest.mark.parametrize("check", CONVENTIONS.values(), ids=CONVENTIONS)
+def test_convention(check: object) -> None:
+    assert callable(check)
+    check()
+
+
+def test_every_written_convention_is_tested() -> None:
+    written = re.findall(r"^(\d+)\. ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert written == [name.split("_")[1] for name in CONVENTIONS]

@@ -1,0 +1,66 @@
+"""Documentation is under test: generated pages are fresh, references resolve, links lead somewhere."""
+
+import doctest
+import re
+import runpy
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import baserate
+from baserate.measure import MEASURES, about
+
+ROOT = Path(__file__).parents[1]
+GENERATE = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md")])
+
+
+def test_generated_pages_are_fresh() -> None:
+    assert GENERATE["main"](check=True) == 0, "run make pages"
+
+
+def test_every_measure_has_its_entry() -> None:
+    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    for name, function in MEASURES.items():
+        assert f"### {name}\n" in page
+        assert all(other in page for other in about(function).also)
+
+
+def test_every_reference_resolves_and_none_is_idle() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    cited = set(re.findall(r"\[@([\w-]+)\]", sources))
+    assert cited == set(GENERATE["references"]())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_example_of_how_to_add_a_measure_works() -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert code
+    names = dict(vars(import_module("baserate.measure._counts")))
+    exec(code[1], names)  # noqa: S102  (our own page)
+    told = about(names["bookmaker"])
+    assert (told.of, told.also, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")
+    example = doctest.DocTestFinder().find(names["bookmaker"], "bookmaker", globs={"bookmaker": names["bookmaker"]})
+    assert doctest.DocTestRunner().run(example[0]) == (0, 2)
+
+
+def test_the_version_is_told_everywhere() -> None:
+    assert f"\nversion: {baserate.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## {baserate.__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_number_of_measures_is_told_right() -> None:
+    assert f"{len(MEASURES)} measures" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_make_target_says_what_it_does() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert phony
+    assert all(re.search(rf"^{target}:.*## ", makefile, re.MULTILINE) for target in phony[1].split())

@@ -1,0 +1,42 @@
+"""The screening example does what it says."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import measure
+from examples.screening.__main__ import by_site, cheapest, main
+from examples.screening.people import screening
+
+
+def test_the_people_are_as_described() -> None:
+    people = screening()
+    tallies = by_site(people)
+    assert tallies["all"].digest == baserate.tally(people.sick, people.risk).digest
+    prevalences = [tallies[site].prevalence for site in ("north", "coast", "hill")]
+    assert prevalences == pytest.approx([0.04, 0.08, 0.15], abs=0.012)
+    # It ranks well, yet overestimates risk: the mean forecast is above what happens.
+    assert measure.auc(baserate.curve(tallies["all"])) > 0.8
+    assert people.risk.mean() > 1.2 * people.sick.mean()
+    assert screening(rows=50).risk.tolist() == screening(rows=50).risk.tolist()
+
+
+def test_the_threshold_is_the_cheapest() -> None:
+    tally = by_site(screening(rows=3000))["all"]
+    curve = baserate.curve(tally)
+    costs = baserate.Costs(fp=1, fn=20)
+    least = np.min(measure.expected_cost(curve.counts, costs=costs))
+    assert measure.expected_cost(curve.at(cheapest(tally)), costs=costs) == pytest.approx(least)
+
+
+def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(tmp_path)
+    printed = capsys.readouterr().out
+    area = measure.auc(baserate.curve(by_site(screening())["all"]))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"{area:.3f}" in printed
+    assert f"<td>{area:.3f}</td>" in page
+    assert page.count("<polyline") == 8
+    assert "<script" not in page
