@@ -77,8 +77,8 @@ def hull(n: int) -> Duel:
     """Convex hull of a curve of about n points."""
     c = br.curve(br.tally(**real_scores(n)))
     # The rates are these numbers over their totals: the vertices are the same, and whole numbers compare exactly.
-    true, false = c.flagged.tolist()
-    return Duel(c.hull, lambda: chain(false, true), lambda ours, rival: _apart(ours.flagged[::-1].T, rival))
+    true, false = c.flagged_mass.tolist()
+    return Duel(c.hull, lambda: chain(false, true), lambda ours, rival: _apart(ours.flagged_mass[::-1].T, rival))
 
 
 def chain(x: list[float], y: list[float]) -> list[tuple[float, float]]:

@@ -16,5 +16,6 @@ autodoc_typehints = "none"
 exclude_patterns = ["_build", "generate.py"]
 html_theme = "pydata_sphinx_theme"
 html_title = "baserate"
+html_sidebars: dict[str, list[str]] = {"**": []}  # there are no sections to navigate
 html_show_sourcelink = False
 html_theme_options = {"secondary_sidebar_items": ["page-toc"], "show_prev_next": False}

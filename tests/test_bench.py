@@ -70,5 +70,5 @@ def test_chain_finds_the_vertices_of_the_hull(seed: int) -> None:
     draw = np.random.default_rng(seed)
     # Few distinct scores make many points lie within an edge.
     c = br.curve(br.tally(draw.random(300) < 0.4, draw.integers(0, 40, 300)))
-    true, false = c.flagged.tolist()
-    assert np.array_equal(chain(false, true), c.hull().flagged[::-1].T)
+    true, false = c.flagged_mass.tolist()
+    assert np.array_equal(chain(false, true), c.hull().flagged_mass[::-1].T)

@@ -37,7 +37,7 @@ class Curve:
     """What each threshold would give, strictest first; flagged ⇔ score ≥ threshold.
 
     The first threshold is +inf, where nothing is flagged; then comes every distinct score. A curve keeps only its
-    tally: `threshold`, `flagged` and `counts` are computed when asked for, so ask once and keep them.
+    tally: `threshold`, `flagged_mass` and `counts` are computed when asked for, so ask once and keep them.
 
     >>> c = curve(Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
     >>> c.threshold.tolist(), c.counts.tp.tolist(), c.counts.fp.tolist()
@@ -67,7 +67,7 @@ class Curve:
         return np.concatenate([[np.inf], self.tally.score])
 
     @property
-    def flagged(self) -> Floats:
+    def flagged_mass(self) -> Floats:
         """Mass flagged at each threshold: true positives in row 0, false positives in row 1."""
         return cumulated(self.tally.mass)
 
@@ -143,7 +143,7 @@ class Curve:
         if not (np.greater_equal(wanted, 0) & np.less_equal(wanted, 1)).all():
             raise BadOption(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
         hull = self.hull()
-        flagged = hull.flagged[1 if tpr is None else 0]
+        flagged = hull.flagged_mass[1 if tpr is None else 0]
         rate = np.atleast_1d(ratio(flagged, flagged[-1]))
         if np.isnan(rate).any():
             raise BadOption("the class of that rate has no mass here; ask for the other rate.")

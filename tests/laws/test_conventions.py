@@ -17,6 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
 def convention_1_flagged_at_or_above() -> None:
     assert curve(tally([1, 0], [0.5, 0.4])).at(0.5).tp == 1
     assert curve(tally([1, 0], [0.5, 0.4])).at(np.nextafter(0.5, 1)).tp == 0
+    assert curve(tally([1, 0], np.array([0.7, 0.4], dtype=np.float32))).at(0.7).tp == 0
 
 
 def convention_2_strictest_first() -> None:

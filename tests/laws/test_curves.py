@@ -19,7 +19,7 @@ both_classes = rows(min_size=2).filter(lambda data: 0 < data.truth.sum() < len(d
 
 def points(curve: Curve) -> list[Point]:
     """(FP, TP) at each threshold."""
-    true, false = curve.flagged.astype(int).tolist()
+    true, false = curve.flagged_mass.astype(int).tolist()
     return list(zip(false, true, strict=True))
 
 
@@ -58,7 +58,7 @@ def test_a_curve_starts_with_nothing_flagged_and_ends_with_everything(data: Rows
     counts = curve.counts
     assert curve.threshold[0] == np.inf
     assert (np.diff(curve.threshold) < 0).all()
-    assert curve.threshold.shape == counts.shape == curve.flagged[0].shape
+    assert curve.threshold.shape == counts.shape == curve.flagged_mass[0].shape
     assert (counts[0].flagged, counts[-1].passed) == (0, 0)
     assert same(curve.at(curve.threshold).tp, counts.tp)
 
@@ -99,8 +99,8 @@ def test_the_hull_is_the_upper_convex_hull(data: Rows) -> None:
 def test_the_hull_lies_nowhere_below_and_ranks_at_least_as_well(data: Rows) -> None:
     curve = baserate.curve(baserate.tally(*data))
     hull = curve.hull()
-    x, y = hull.flagged[1], hull.flagged[0]
-    assert (np.interp(curve.flagged[1], x, y) >= curve.flagged[0] - 1e-9).all()
+    x, y = hull.flagged_mass[1], hull.flagged_mass[0]
+    assert (np.interp(curve.flagged_mass[1], x, y) >= curve.flagged_mass[0] - 1e-9).all()
     assert baserate.measure.auc(hull) >= baserate.measure.auc(curve)
 
 
@@ -112,8 +112,8 @@ def test_a_weighted_hull_dominates_and_bends_one_way(data: st.DataObject) -> Non
     hull = curve.hull()
     positive, negative = hull.tally.positive, hull.tally.negative
     assert (positive[:-1] * negative[1:] > positive[1:] * negative[:-1]).all()
-    true, false = hull.flagged
-    assert (np.interp(curve.flagged[1], false, true) >= curve.flagged[0] - 1e-9).all()
+    true, false = hull.flagged_mass
+    assert (np.interp(curve.flagged_mass[1], false, true) >= curve.flagged_mass[0] - 1e-9).all()
     assert hull.tally.rows.sum() == curve.tally.rows.sum()
     assert hull.tally.squares.sum() == pytest.approx(curve.tally.squares.sum())
 
@@ -129,7 +129,7 @@ def test_a_mixture_reaches_its_rate_on_the_hull(data: Rows, wanted: float, axis:
     for name, measure in (("fpr", baserate.measure.fpr), ("tpr", baserate.measure.sensitivity)):
         rates[name] = (1 - mixture.chance) * measure(strict) + mixture.chance * measure(lax)
     assert rates[axis] == pytest.approx(wanted)
-    true, false = curve.flagged / curve.flagged[:, -1:]
+    true, false = curve.flagged_mass / curve.flagged_mass[:, -1:]
     if axis == "fpr":  # no single threshold with as few false alarms finds more,
         assert rates["tpr"] >= true[false <= wanted].max() - 1e-9
     else:  # … nor finds as many with fewer.

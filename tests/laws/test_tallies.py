@@ -39,7 +39,7 @@ def test_float32_scores_are_counted_exactly(data: Rows) -> None:
 @given(st.data())
 def test_weights_and_counts_are_summed_at_each_score(data: st.DataObject) -> None:
     drawn = data.draw(any_score)
-    weight, count = data.draw(like(drawn, st.floats(0, 8))), data.draw(like(drawn, st.integers(0, 5)))
+    weight, count = data.draw(like(drawn, st.just(0.0) | st.floats(0.01, 8))), data.draw(like(drawn, st.integers(0, 5)))
     if not (weight * count).any():
         return
     tally = baserate.tally(*drawn, weight=weight, count=count)

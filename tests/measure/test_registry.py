@@ -3,7 +3,7 @@ import math
 import pytest
 
 import baserate
-from baserate import BadOption, Costs, Counts, UnknownName, measure
+from baserate import BadOption, BadShape, Costs, Counts, UnknownName, measure
 from baserate.measure import MEASURES, TABLES, about, named, search, why
 
 CURVE = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
@@ -86,6 +86,11 @@ def test_the_reason_names_everything_that_is_missing() -> None:
     assert why(measure.npv, empty) is None
 
 
+def test_reasons_are_asked_of_one_table() -> None:
+    with pytest.raises(BadShape, match=r"these are \(5,\) tables; ask why of one"):
+        why(measure.precision, CURVE.counts)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_have_their_axes_and_one_row_for_each_threshold(name: str) -> None:
     columns = measure.table(CURVE, name)
@@ -148,6 +153,12 @@ def test_certainty_that_fails_costs_infinitely_much() -> None:
     assert measure.log_loss(wrong) == math.inf
     assert measure.log_loss_skill(wrong) == -math.inf
     assert (measure.log_loss(right), measure.log_loss_skill(right), measure.brier_skill(right)) == (0, 1, 1)
+
+
+def test_a_weight_that_vanishes_beside_another_leaves_the_areas_defined() -> None:
+    curve = baserate.curve(baserate.tally([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6], weight=[1e20, 1, 1, 1]))
+    assert measure.pr_auc(curve) == pytest.approx(1)
+    assert measure.average_precision(curve) == pytest.approx(1)
 
 
 def test_costs_may_pay() -> None:

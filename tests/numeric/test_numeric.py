@@ -29,7 +29,7 @@ def test_freezing_copies_only_what_could_still_be_written() -> None:
     assert not own.flags.writeable
 
 
-@pytest.mark.parametrize("size", [0, 1, 5, 1 << 15, (1 << 15) + 1, 100_000])
+@pytest.mark.parametrize("size", [0, 1, 5, 1 << 16, (1 << 16) + 1, 200_000])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float64])
 def test_running_sums_are_seamless_across_blocks(size: int, dtype: type) -> None:
     cells: Cells = RNG.integers(0, 4, (2, size)).astype(dtype)
@@ -41,7 +41,7 @@ def test_running_sums_are_seamless_across_blocks(size: int, dtype: type) -> None
 
 
 def test_totals_of_floats_end_where_the_running_sums_do() -> None:
-    cells = RNG.random((2, 70_000))
+    cells = RNG.random((2, 140_000))
     assert np.array_equal(row_totals(cells), cumulated(cells)[:, -1])
 
 

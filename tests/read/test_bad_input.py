@@ -121,6 +121,8 @@ REFUSED = {
         "2 of 3 values of weight are negative; a row counts for zero or more. Set them to 0 to leave those rows out.",
     ),
     "NaN weights": ({"weight": [1, math.nan, 1]}, MissingValues, "1 of 3 values of weight are missing or not finite"),
+    "huge weights": ({"weight": [1e200, 0, 1]}, BadWeights, "1 of 3 values of weight are above 1e+140 or below 1e-140"),
+    "tiny weights": ({"weight": [1e-320, 0, 1]}, BadWeights, "divide all of them by a common number."),
     "only zero weights": ({"weight": [0, 0, 0]}, EmptyData, "every weight is zero, so there are no rows"),
     "fractional counts": (
         {"count": [1, 2.5, 1]},

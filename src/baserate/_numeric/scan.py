@@ -6,7 +6,7 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats
 
-_BLOCK = 1 << 15
+_BLOCK = 1 << 16
 """Columns in a block."""
 
 

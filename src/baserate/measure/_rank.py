@@ -117,7 +117,7 @@ def partial_auc(
     low, high = (fpr or (0.0, 1.0)) if tpr is None else tpr
     if not 0 <= low < high <= 1:
         raise BadOption(f"the interval ({low}, {high}) is not one of rates; give 0 ≤ low < high ≤ 1.")
-    true, false = c.flagged
+    true, false = c.flagged_mass
     rate, height = np.asarray(ratio(false, false[-1])), np.asarray(ratio(true, true[-1]))
     if tpr is not None:
         rate, height = height, 1 - rate
@@ -162,12 +162,13 @@ def pr_auc(c: Curve) -> float:
     0.8512376
     """
     found = np.flatnonzero(c.tally.mass[0])
-    true, false = c.flagged
-    gain, more = true[found + 1] - true[found], false[found + 1] - false[found]
+    true, false = c.flagged_mass[:, found]
+    # From the masses, since a small gain may vanish in the difference of two large sums.
+    gain, more = c.tally.positive[found], c.tally.negative[found]
     # P(x) = x / (grow·x + offset) for x true positives [@keilwagen2014].
     grow = 1 + more / gain
-    offset = false[found] - more / gain * true[found]
-    before = true[found] + false[found]
+    offset = false - more / gain * true
+    before = true + false
     rise = np.log1p((gain + more) / np.where(before > 0, before, np.inf))
     return float(ratio(float(np.sum(gain / grow - offset / grow**2 * rise)), c.positives))
 

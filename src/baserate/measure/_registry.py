@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import UnknownName
+from baserate._errors import BadShape, UnknownName
 from baserate._tally import Tally
 from baserate.measure import _agreement, _counts, _proper, _rank
 from baserate.measure._about import Measure, about
@@ -91,6 +91,8 @@ def why(measure: Measure, noun: Counts | Curve | Tally) -> str | None:
     >>> why(named("precision"), Counts(tp=0, fp=0, fn=3, tn=5))
     'nothing is flagged'
     """
+    if isinstance(noun, Counts) and noun.shape:
+        raise BadShape(f"these are {noun.shape} tables; ask why of one, for example counts[0].")
     told = about(measure)
     missing = [cause for margin, cause in zip(told.needs, told.causes, strict=True) if getattr(noun, margin) == 0]
     return " and ".join(missing) or None

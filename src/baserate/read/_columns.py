@@ -13,6 +13,9 @@ Column = npt.NDArray[Any]
 _LARGEST_EXACT = 2**53
 """Whole numbers up to here are exact in a float64."""
 
+_SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-140, 1e140
+"""Squares of these, and sums of many of them, are ordinary float64 numbers."""
+
 
 def checked_truth(truth: object, positive: object) -> Bools:
     """Truth as booleans, the positive class named or safely inferred."""
@@ -42,6 +45,7 @@ def checked_weights(weight: object, *, name: str = "weight") -> Floats:
             f"{negative} of {len(column)} values of {name} are negative; a row counts for zero or more. "
             "Set them to 0 to leave those rows out."
         )
+    _refuse_extreme(name, column)
     return column
 
 
@@ -170,6 +174,17 @@ def _refuse_not_finite(name: str, column: Reals) -> None:
     # The extremes are NaN or infinite if any value is, and cost no memory.
     if len(column) and not (np.isfinite(column.min()) and np.isfinite(column.max())):
         _refuse_missing(name, ~np.isfinite(column))
+
+
+def _refuse_extreme(name: str, column: Floats) -> None:
+    """Squares of weights must neither overflow nor vanish."""
+    if len(column) and (column.min() < _SMALLEST_WEIGHT or column.max() > _LARGEST_WEIGHT):
+        bad = np.count_nonzero((column > _LARGEST_WEIGHT) | ((column > 0) & (column < _SMALLEST_WEIGHT)))
+        if bad:
+            raise BadWeights(
+                f"{bad} of {len(column)} values of {name} are above {_LARGEST_WEIGHT:g} or below {_SMALLEST_WEIGHT:g}, "
+                "too far from 1 to be squared; divide all of them by a common number."
+            )
 
 
 def _refuse_text(name: str, bad: int, column: Column) -> None:

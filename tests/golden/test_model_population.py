@@ -1,0 +1,161 @@
+"""A population in closed form: scores of class 0 have density 2 − 2x, those of class 1 density 2x, on [0, 1].
+
+Flagged are scores above t. A density has no mass at t, so > and ≥ are the same here.
+"""
+
+from functools import partial
+from math import isnan, log, sqrt
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from baserate import Costs, Counts, Curve, curve, measure, tally
+
+Floats = npt.NDArray[np.float64]
+
+same = partial(np.testing.assert_allclose, rtol=0, atol=1e-12)
+
+T = np.linspace(0, 1, 1001)[1:-1]
+"""Thresholds, without the ends, where some margin is empty."""
+
+
+def at(t: float | Floats, *, odds: float = 1) -> Counts:
+    """Masses at threshold t, with that many of class 1 for each of class 0."""
+    return Counts(tp=odds * (1 - t**2), fn=odds * t**2, fp=(1 - t) ** 2, tn=1 - (1 - t) ** 2)
+
+
+def dense(cells: int, *, odds: float = 1) -> Curve:
+    """The population cut into intervals of equal width."""
+    edges = np.linspace(0, 1, cells + 1)
+    positive, negative = odds * np.diff(edges**2), np.diff(1 - (1 - edges) ** 2)
+    truth = np.repeat([True, False], cells)
+    return curve(tally(truth, np.tile(edges[:-1], 2), weight=np.concatenate([positive, negative])))
+
+
+BALANCED = {
+    "sensitivity": 1 - T**2,
+    "fpr": (1 - T) ** 2,
+    "precision": (1 + T) / 2,
+    "f1": (1 - T**2) / (1.5 - T),
+    "mcc": np.sqrt(T * (1 - T)),
+    "accuracy": (1 + 2 * T - 2 * T**2) / 2,
+    "balanced_accuracy": (1 + 2 * T - 2 * T**2) / 2,
+    "kappa": 2 * T * (1 - T),
+    "youden": 2 * T * (1 - T),
+    "prevalence": np.full_like(T, 1 / 2),
+    "flag_rate": 1 - T,
+}
+
+TWICE_AS_FREQUENT = {
+    "sensitivity": 1 - T**2,
+    "fpr": (1 - T) ** 2,
+    "precision": 2 * (1 + T) / (3 + T),
+    "f1": 4 * (1 - T**2) / (5 - 2 * T - T**2),
+    "mcc": np.sqrt(8 * T * (1 - T) / ((2 + T) * (3 + T))),
+    "accuracy": (2 + 2 * T - 3 * T**2) / 3,
+    "balanced_accuracy": (1 + 2 * T - 2 * T**2) / 2,
+    "kappa": 8 * T * (1 - T) / (3 + 2 * T + T**2),
+    "youden": 2 * T * (1 - T),
+    "prevalence": np.full_like(T, 2 / 3),
+    "flag_rate": (1 - T) * (3 + T) / 3,
+}
+
+
+@pytest.mark.parametrize("name", BALANCED)
+def test_formulas_where_classes_are_equally_frequent(name: str) -> None:
+    same(measure.named(name)(at(T)), BALANCED[name])
+
+
+@pytest.mark.parametrize("name", TWICE_AS_FREQUENT)
+def test_formulas_where_class_1_is_twice_as_frequent(name: str) -> None:
+    same(measure.named(name)(at(T, odds=2)), TWICE_AS_FREQUENT[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "odds", "t", "value"),
+    [
+        ("f1", 1, (3 - sqrt(5)) / 2, 3 - sqrt(5)),
+        ("mcc", 1, 1 / 2, 1 / 2),
+        ("balanced_accuracy", 1, 1 / 2, 3 / 4),
+        ("accuracy", 1, 1 / 2, 3 / 4),
+        ("kappa", 1, 1 / 2, 1 / 2),
+        ("f1", 2, 2 - sqrt(3), 0.8452995),
+        ("mcc", 2, sqrt(2) - 1, 6 * sqrt(2) - 8),
+        ("kappa", 2, sqrt(2) - 1, 6 * sqrt(2) - 8),
+        ("accuracy", 2, 1 / 3, 7 / 9),
+        ("balanced_accuracy", 2, 1 / 2, 3 / 4),
+    ],
+)
+def test_greatest_values(name: str, odds: float, t: float, value: float) -> None:
+    function = measure.named(name)
+    # One of them is given with seven digits.
+    digits = 5e-8 if value == 0.8452995 else 1e-12
+    assert function(at(t, odds=odds)) == pytest.approx(value, rel=0, abs=digits)
+    assert np.max(function(at(T, odds=odds))) <= value + digits
+
+
+def test_only_balanced_accuracy_keeps_its_shape() -> None:
+    for name in ("precision", "f1", "mcc", "accuracy", "kappa"):
+        function = measure.named(name)
+        assert np.max(np.abs(function(at(T, odds=2)) - function(at(T)))) > 0.01
+    same(measure.balanced_accuracy(at(T, odds=2)), measure.balanced_accuracy(at(T)))
+
+
+def test_precision_equals_recall_at_the_middle() -> None:
+    c = at(1 / 2)
+    assert measure.precision(c) == measure.sensitivity(c) == 3 / 4
+
+
+def test_where_specificity_is_nine_tenths() -> None:
+    c = at(1 - sqrt(0.1))
+    assert measure.specificity(c) == pytest.approx(0.9, rel=0, abs=1e-12)
+    assert measure.sensitivity(c) == pytest.approx(0.5324555, rel=0, abs=5e-8)
+
+
+def test_precision_has_no_value_where_nothing_is_flagged() -> None:
+    # It tends to 1 as t does, but does not reach it.
+    assert measure.precision(at(1 - 1e-9)) == pytest.approx(1, abs=1e-8)
+    assert isnan(float(measure.precision(at(1))))
+
+
+@pytest.mark.parametrize(("odds", "pr_auc"), [(1, 5 / 6), (2, 24 * log(4 / 3) - 6)])
+def test_areas(odds: float, pr_auc: float) -> None:
+    cells = 4000
+    c = dense(cells, odds=odds)
+    # Chords of this curve lose exactly a third of the squared width.
+    assert measure.auc(c) + 1 / (3 * cells**2) == pytest.approx(5 / 6, rel=0, abs=1e-12)
+    # The hyperbolas of the PR curve lose less than twice that square.
+    assert 0 < pr_auc - measure.pr_auc(c) < 2 / cells**2
+    assert c.tally.prevalence == pytest.approx(odds / (1 + odds), rel=0, abs=1e-12)
+
+
+def test_pr_area_where_class_1_is_twice_as_frequent_as_given() -> None:
+    assert measure.pr_auc(dense(8000, odds=2)) == pytest.approx(0.9043697, rel=0, abs=5e-8)
+
+
+def test_a_dense_tally_has_the_same_tables() -> None:
+    c = dense(1000)
+    same(measure.table(c, "fpr")["fpr"][1:-1], (1 - T[::-1]) ** 2)
+    same(measure.table(c, "tpr")["sensitivity"][1:-1], 1 - T[::-1] ** 2)
+    assert measure.ks(c) == pytest.approx(1 / 2, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("slope", [1 / 9, 1 / 3, 1, 3, 9])
+def test_slope_of_the_curve_is_the_likelihood_ratio(slope: float) -> None:
+    # 2t / (2 − 2t) = slope.
+    t = slope / (1 + slope)
+    nearby = at(np.array([t - 1e-5, t + 1e-5]))
+    rise = np.diff(measure.sensitivity(nearby)) / np.diff(measure.fpr(nearby))
+    # The chord of a parabola about its middle has the slope of the tangent, up to rounding of small differences.
+    assert rise[0] == pytest.approx(slope, rel=1e-9)
+    # So the line of that slope touches there, within one interval.
+    assert dense(1000).tangent(slope) == pytest.approx(t, abs=1.001e-3)
+
+
+@pytest.mark.parametrize("odds", [1 / 4, 1, 2])
+@pytest.mark.parametrize("costs", [Costs(), Costs(fn=5), Costs(fp=3, tp=-1)])
+def test_the_cost_slope_points_at_the_cheapest_threshold(costs: Costs, odds: float) -> None:
+    slope = float(costs.slope(odds / (1 + odds)))
+    cheapest = T[np.argmin(measure.expected_cost(at(T, odds=odds), costs=costs))]
+    assert cheapest == pytest.approx(slope / (1 + slope), abs=1.001e-3)
