@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write next to the target, then rename: an existing file survives a failed run."""
+    from tempfile import NamedTemporaryFile  # slow to import, and rarely needed
+
     target = Path(path)
     with NamedTemporaryFile(
         "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=f".{target.name}.", delete=False

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 from baserate._arrays import Cells, frozen, ratio, sealed
-from baserate._numeric.distinct import narrowest, summed_columns, widest
+from baserate._numeric.distinct import descending, narrowest, summed_columns, widest
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.scan import concordance, cumulated, row_totals
 
@@ -37,7 +37,8 @@ def test_running_sums_are_seamless_across_blocks(size: int, dtype: type) -> None
     assert np.array_equal(cumulated(cells), wanted)
     assert np.array_equal(row_totals(cells), wanted[:, -1])
     true, false = wanted
-    assert concordance(cells) == np.dot(true[1:] + true[:-1], np.diff(false))
+    twice = np.dot(true[1:] + true[:-1], np.diff(false))
+    assert concordance(cells) == (twice, true[-1], false[-1])
 
 
 def test_totals_of_floats_end_where_the_running_sums_do() -> None:
@@ -59,6 +60,27 @@ def test_whole_numbers_take_the_narrowest_type_and_floats_stay() -> None:
     assert narrowest(np.empty((2, 0), dtype=np.int64)).dtype == np.uint8
     assert narrowest(np.array([[0.5]])).dtype == widest(np.array([[0.5]])).dtype == np.float64
     assert widest(np.array([[1]], dtype=np.uint8)).dtype == np.int64
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_falling_order_is_that_of_an_argsort(size: int, dtype: type) -> None:
+    near: Cells = (
+        np.cumsum(np.full(size, np.finfo(dtype).eps, dtype=dtype)) + 1
+    )  # neighbours that differ in their last bits
+    samples = {
+        "plain": RNG.normal(size=size),
+        "tied": RNG.integers(-2, 3, size) / 4,
+        "near": RNG.permutation(near),
+        "near and negative": -RNG.permutation(near),
+        "tiny and huge": RNG.normal(size=size) * 10.0 ** RNG.integers(-300, 300, size).clip(-37, 37),
+        "zeros of both signs": np.where(RNG.random(size) < 0.5, -0.0, 0.0),
+    }
+    for name, sample in samples.items():
+        value: Cells = sample.astype(dtype)
+        order = descending(value)
+        assert np.array_equal(value[order], np.sort(value)[::-1]), name
+        assert np.array_equal(np.sort(order), np.arange(size)), name
 
 
 def test_blocks_are_those_of_the_isotonic_fit() -> None:

@@ -35,7 +35,8 @@ def auc(c: Curve) -> float:
     >>> auc(curve(tally([0, 0, 0, 1, 1, 1, 0], [0.5, 0.1, 0.2, 0.6, 0.2, 0.3, 0.0])))
     0.7916666666666666
     """
-    return float(ratio(concordance(c.tally.mass), 2 * c.positives * c.negatives))
+    twice, positives, negatives = concordance(c.tally.mass)
+    return float(ratio(twice, 2 * positives * negatives))
 
 
 @measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="gini")
@@ -63,7 +64,8 @@ def cap_area(c: Curve) -> float:
     >>> cap_area(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
     0.625
     """
-    return float(ratio(c.positives**2 + concordance(c.tally.mass), 2 * c.positives * c.total))
+    twice, positives, negatives = concordance(c.tally.mass)
+    return float(ratio(positives**2 + twice, 2 * positives * (positives + negatives)))
 
 
 @measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="accuracy_ratio")

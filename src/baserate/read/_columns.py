@@ -98,7 +98,7 @@ def _inferred(column: Column) -> Bools:
     kind = column.dtype.kind
     if kind == "b":
         return column
-    if kind in "iu" and len(column) and column.min() >= 0 and column.max() <= 1:
+    if kind in "iu" and np.bitwise_or.reduce(column) in (0, 1):  # no bit but the lowest is set anywhere
         return column.astype(np.bool_)
     if kind in "fO" and ((column == 0) | (column == 1)).all():
         return column.astype(np.bool_)
@@ -171,8 +171,10 @@ def _refuse_missing(name: str, missing: Bools) -> None:
 
 
 def _refuse_not_finite(name: str, column: Reals) -> None:
-    # The extremes are NaN or infinite if any value is, and cost no memory.
-    if len(column) and not (np.isfinite(column.min()) and np.isfinite(column.max())):
+    # The sum is NaN or infinite if any value is, and costs no memory; it may also be if huge values add up.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = column.sum()
+    if not np.isfinite(total):
         _refuse_missing(name, ~np.isfinite(column))
 
 
