@@ -28,16 +28,17 @@ def distinct_counts(value: Reals, flag: Bools) -> tuple[Floats, Cells]:
 
 def _counted(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
     """Do the same for values ≥ 0."""
-    word = np.uint64 if magnitude.itemsize == 8 else np.uint32
-    key = np.left_shift(magnitude.view(word), word(1))
+    bits, signed = (np.uint64, np.int64) if magnitude.itemsize == 8 else (np.uint32, np.int32)
+    key = np.left_shift(magnitude.view(bits), bits(1))
     key |= flag
-    # Sorting the complement puts the largest value first without a reversed copy.
-    np.invert(key, out=key)
-    key.sort()
-    np.invert(key, out=key)
+    # With all bits but the highest flipped, the largest key is the least signed number, and comes first.
+    flip = bits(np.iinfo(signed).max)
+    key ^= flip
+    key.view(signed).sort()
+    key ^= flip
     ordered_flag = key.astype(np.uint8)  # the lowest byte
     ordered_flag &= 1
-    key >>= word(1)
+    key >>= bits(1)
     ends = _ends(key)
     distinct = key if ends is None else key[ends]
     return distinct.view(magnitude.dtype).astype(np.float64, copy=False), _flag_counts(ordered_flag, ends)
