@@ -131,6 +131,11 @@ def test_many_rows_at_one_score_are_counted_exactly() -> None:
     assert curve(many).at(0.5).tp == 3_000_000_000
 
 
+def test_zeros_of_both_signs_have_one_digest() -> None:
+    plus, minus = (Tally.counted([1.0, zero], [[1, 2], [3, 4]]).digest for zero in (0.0, -0.0))
+    assert plus == minus
+
+
 def test_lookups_on_the_hull_refuse_what_cannot_be_found() -> None:
     c = curve(tally([1, 0], [2, 1]))
     with pytest.raises(BadOption, match="give either fpr or tpr"):
@@ -143,6 +148,8 @@ def test_lookups_on_the_hull_refuse_what_cannot_be_found() -> None:
         curve(tally([1, 1], [2, 1])).mixture(fpr=0.5)
     with pytest.raises(BadOption, match="needs both classes"):
         curve(tally([1, 1], [2, 1])).tangent(1.0)
+    with pytest.raises(MissingValues, match="a slope is NaN"):
+        c.tangent(Costs(fp=0, fn=0).slope(0.5))
     with pytest.raises(MissingValues, match="a threshold is NaN"):
         c.at(math.nan)
 

@@ -113,10 +113,10 @@ class Curve:
         [inf, 0.8, 0.4, 0.2]
         """
         tally = self.tally
-        massive = tally.mass.any(axis=0)
-        if not massive.any():
+        populated = tally.mass.any(axis=0)
+        if not populated.any():
             return self
-        there = slice(None) if massive.all() else massive
+        there = slice(None) if populated.all() else populated
         first = decreasing_blocks(tally.positive[there], tally.negative[there])
         score = tally.score[there]
         ends = np.append(first[1:], len(score)) - 1
@@ -159,6 +159,8 @@ class Curve:
         >>> c.tangent(1.0), c.tangent(0.1)
         (0.9, 0.4)
         """
+        if np.isnan(slope).any():
+            raise MissingValues("a slope is NaN; costs that are all equal, or a prevalence without a class, give none.")
         hull = self.hull()
         tally = hull.tally
         edges = np.atleast_1d(ratio(tally.positive * hull.negatives, tally.negative * hull.positives))

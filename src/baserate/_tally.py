@@ -114,7 +114,7 @@ class Tally:
 
         Weights do not enter, since the last bit of a sum depends on its order.
         """
-        parts = self.score.astype("<f8"), self.rows.astype("<i8")
+        parts = (self.score + 0.0).astype("<f8"), self.rows.astype("<i8")  # −0.0 is 0.0
         return sha256(b"".join([b"baserate tally 1\n", *(part.tobytes() for part in parts)])).hexdigest()
 
     def __add__(self, other: object) -> Tally:

@@ -71,6 +71,11 @@ REFUSED = {
     "objects as scores": ({"score": [object()] * 3}, NotNumeric, "score cannot be read as numbers"),
     "complex scores": ({"score": [1j, 2j, 3j]}, NotNumeric, "3 of 3 values of score are not numbers"),
     "whole numbers too large for floats": ({"score": [2**53 + 1, 2**53, 1]}, NotNumeric, "beyond 2⁵³"),
+    "numbers too long for floats": (
+        {"score": np.array([1, 1 + np.finfo(np.longdouble).eps, 2], dtype=np.longdouble)},
+        NotNumeric,
+        "numbers that a float64 cannot hold; round them first.",
+    ),
     "three labels": (
         {"truth": ["a", "b", "c"]},
         NotBinary,
@@ -133,6 +138,7 @@ REFUSED = {
         ),
     ),
     "negative counts": ({"count": [1, -1, 1]}, BadWeights, "1 of 3 values of count are negative"),
+    "more rows than can be counted": ({"count": [2**53, 2**53, 1]}, BadWeights, "adds up to more than 2⁵³ rows"),
     "only zero counts": ({"count": [0, 0, 0]}, EmptyData, "every count is zero, so there are no rows"),
     "text weights": ({"weight": ["a", "b", "c"]}, NotNumeric, "3 of 3 values of weight are not numbers"),
 }

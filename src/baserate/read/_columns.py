@@ -58,6 +58,10 @@ def checked_counts(count: object) -> Cells:
             f"{fractional} of {len(column)} values of count are not whole; a count is a number of identical rows. "
             "Pass sampling or importance weights as weight= instead."
         )
+    if column.sum() > _LARGEST_EXACT:
+        raise BadWeights(
+            "count adds up to more than 2⁵³ rows, which cannot be counted exactly; pass it as weight= instead."
+        )
     return column.astype(np.int64)
 
 
@@ -84,8 +88,7 @@ def _numbers(name: str, given: object) -> Reals:
         _refuse_text(name, sum(isinstance(value, (str, bytes)) for value in column), column)
     elif column.dtype.kind not in "biuf":
         _refuse_text(name, len(column), column)
-    if column.dtype.kind in "iu" and len(column) and max(-int(column.min()), int(column.max())) > _LARGEST_EXACT:
-        raise NotNumeric(f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down.")
+    _refuse_inexact(name, column)
     width = np.float32 if column.dtype.kind == "f" and column.dtype.itemsize <= 4 else np.float64
     try:
         return np.ascontiguousarray(column, dtype=width)
@@ -176,6 +179,18 @@ def _refuse_not_finite(name: str, column: Reals) -> None:
         total = column.sum()
     if not np.isfinite(total):
         _refuse_missing(name, ~np.isfinite(column))
+
+
+def _refuse_inexact(name: str, column: Column) -> None:
+    """Two numbers that a float64 cannot tell apart would become one score."""
+    kind = column.dtype.kind
+    if kind in "iu" and len(column) and max(-int(column.min()), int(column.max())) > _LARGEST_EXACT:
+        raise NotNumeric(f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down.")
+    if kind == "f" and column.itemsize > 8:
+        with np.errstate(over="ignore"):
+            narrow = column.astype(np.float64)
+        if not np.array_equal(narrow, column, equal_nan=True):
+            raise NotNumeric(f"{name} holds {column.dtype} numbers that a float64 cannot hold; round them first.")
 
 
 def _refuse_extreme(name: str, column: Floats) -> None:
