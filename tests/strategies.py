@@ -41,12 +41,12 @@ cell = st.integers(0, 4) | st.integers(0, 10**9)
 
 
 @st.composite
-def tables(draw: st.DrawFn, cell: st.SearchStrategy[float] = cell) -> Counts:
+def tables(draw: st.DrawFn, cell: st.SearchStrategy[float] = cell) -> Counts[float]:
     """2×2 tables, cells often zero."""
     return Counts(*(draw(cell) for _ in range(4)))
 
 
-def noun(of: type, tally: Tally) -> Counts | Curve | Tally:
+def noun(of: type, tally: Tally) -> Counts[Any] | Curve | Tally:
     """What a measure takes, made from a tally: tables at all thresholds, a curve, or the tally itself."""
     if of is Tally:
         return tally

@@ -25,8 +25,8 @@ def test_counts_refuse_what_is_not_a_count() -> None:
         Counts(tp=1, fp=-1, fn=0, tn=0)
     with pytest.raises(BadWeights, match="2 of 3 values of tn"):
         Counts(np.zeros(3), np.zeros(3), np.zeros(3), np.array([1, np.nan, np.inf]))
-    with pytest.raises(BadShape, match=r"shapes \[\(\), \(2,\)\]; give four scalars or four arrays"):
-        Counts(tp=np.zeros(2), fp=1, fn=1, tn=1)
+    with pytest.raises(BadShape, match=r"shapes \[\(2,\), \(3,\)\]; give four scalars or four arrays"):
+        Counts(tp=np.zeros(2), fp=np.zeros(3), fn=np.zeros(2), tn=np.zeros(2))
 
 
 def test_counts_index_and_swap_with_their_moments() -> None:

@@ -1,6 +1,6 @@
 """Frozen arrays, and `ratio`: the only place where 0/0 is decided."""
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,21 +11,44 @@ Bools = npt.NDArray[np.bool_]
 Cells = npt.NDArray[Any]
 """Mass: float64 when weighted, whole numbers when counted."""
 
-Value = float | Floats
+Value = TypeVar("Value", float, Floats)
 """One number, or one for each threshold, group, class or resample."""
 
 Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 
-def ratio(part: Value, whole: Value) -> Value:
+@overload
+def ratio(part: float, whole: float) -> float: ...
+@overload
+def ratio(part: Floats, whole: float | Floats) -> Floats: ...
+def ratio(part: float | Floats, whole: float | Floats) -> float | Floats:
     """Divide; 0/0 is NaN and a/0 is infinite, without a warning.
 
     >>> ratio(0.0, 0.0), ratio(3.0, 0.0), ratio(1.0, 4.0)
     (nan, inf, 0.25)
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.divide(part, whole)
-    return float(value) if value.ndim == 0 else value
+        value: float | Floats = plain(np.divide(part, whole))
+    return value
+
+
+@overload
+def root(value: float) -> float: ...
+@overload
+def root(value: Floats) -> Floats: ...
+def root(value: float | Floats) -> float | Floats:
+    """Square root of what is not negative.
+
+    >>> root(9.0)
+    3.0
+    """
+    found: float | Floats = plain(np.sqrt(value))
+    return found
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401  (NumPy's scalars and arrays)
+    """Return a Python float in place of an array without dimensions."""
+    return float(value) if np.ndim(value) == 0 else value
 
 
 def frozen(array: Array) -> Array:

@@ -26,12 +26,11 @@ class Costs:
         if not all(map(isfinite, astuple(self))):
             raise BadOption(f"{self}: every cost must be a finite number; use 0 for what costs nothing.")
 
-    def total(self, counts: Counts) -> Value:
+    def total(self, counts: Counts[Value]) -> Value:
         """What these outcomes cost together."""
-        cells = counts.tp, counts.fp, counts.fn, counts.tn
-        return sum((cost * mass for cost, mass in zip(astuple(self), cells, strict=True)), start=0.0)
+        return self.tp * counts.tp + self.fp * counts.fp + self.fn * counts.fn + self.tn * counts.tn
 
-    def slope(self, prevalence: float) -> Value:
+    def slope(self, prevalence: float) -> float:
         r"""Slope of the iso-cost lines in ROC space at that prevalence π.
 
         .. math:: \frac{C_{FP}-C_{TN}}{C_{FN}-C_{TP}} \cdot \frac{1-π}{π}

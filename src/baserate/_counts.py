@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, overload
 
 import numpy as np
+import numpy.typing as npt
 
-from baserate._arrays import Value, frozen
+from baserate._arrays import Floats, Value, frozen
 from baserate._errors import BadShape, BadWeights
 
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts:
+class Counts(Generic[Value]):
     """True and false positives, false and true negatives, after a decision.
 
     The cells are scalars for one decision, or arrays of one shape: all thresholds of a curve, all groups, all
@@ -30,7 +31,7 @@ class Counts:
     fp: Value
     fn: Value
     tn: Value
-    moments: tuple[Counts, Counts] | None = field(default=None, repr=False, kw_only=True)
+    moments: tuple[Counts[Value], Counts[Value]] | None = field(default=None, repr=False, kw_only=True)
     """`squares` and `rows`, when they differ from the mass."""
 
     def __post_init__(self) -> None:
@@ -40,7 +41,11 @@ class Counts:
         if len(shapes) > 1:
             raise BadShape(f"the cells have shapes {sorted(shapes)}; give four scalars or four arrays of one shape.")
 
-    def __getitem__(self, index: Any) -> Counts:  # noqa: ANN401  (whatever NumPy indexes with)
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> Counts[float]: ...
+    @overload
+    def __getitem__(self, index: slice | npt.NDArray[Any]) -> Counts[Floats]: ...
+    def __getitem__(self, index: Any) -> Counts[Any]:
         cells = [np.asarray(getattr(self, name))[index] for name in _CELLS]
         moments = self.moments and (self.squares[index], self.rows[index])
         return Counts(*cells, moments=moments)
@@ -51,12 +56,12 @@ class Counts:
         return np.shape(self.tp)
 
     @property
-    def squares(self) -> Counts:
+    def squares(self) -> Counts[Value]:
         """The sums of squared weights, cell by cell."""
         return self if self.moments is None else self.moments[0]
 
     @property
-    def rows(self) -> Counts:
+    def rows(self) -> Counts[Value]:
         """The numbers of rows, cell by cell."""
         return self if self.moments is None else self.moments[1]
 
@@ -95,13 +100,13 @@ class Counts:
         """How much truth and decision would disagree if they were independent, times the total squared."""
         return self.flagged * self.negatives + self.passed * self.positives
 
-    def swapped(self) -> Counts:
+    def swapped(self) -> Counts[Value]:
         """Return the same decisions with the other class called positive."""
         moments = self.moments and (self.squares.swapped(), self.rows.swapped())
         return Counts(tp=self.tn, fp=self.fn, fn=self.fp, tn=self.tp, moments=moments)
 
 
-def _checked(name: str, cell: object) -> Value:
+def _checked(name: str, cell: object) -> float | Floats:
     array = np.asarray(cell, dtype=np.float64)
     if array.size and not (array.min() >= 0 and array.max() < np.inf):
         bad = np.count_nonzero(~(array >= 0) | np.isinf(array))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Generic
 
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, Value, ratio, sealed
+from baserate._arrays import Cells, Floats, Value, plain, ratio, sealed
 from baserate._counts import Counts
 from baserate._errors import BadOption, MissingValues
 from baserate._numeric.distinct import narrowest, widest
@@ -16,11 +17,11 @@ from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.scan import cumulated, row_totals, running_blocks
 from baserate._tally import Tally
 
-Index = int | npt.NDArray[np.intp]
+Index = int | np.intp | npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mixture:
+class Mixture(Generic[Value]):
     """Two thresholds and the chance of the laxer one: a point on an edge between two points of a curve.
 
     Scalars for one point, arrays for many.
@@ -72,11 +73,11 @@ class Curve:
         return cumulated(self.tally.mass)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> Counts[Floats]:
         """The 2×2 tables at all thresholds."""
         return self._tables(slice(None))
 
-    def blocks(self) -> Iterator[tuple[slice, Counts]]:
+    def blocks(self) -> Iterator[tuple[slice, Counts[Floats]]]:
         """Walk through `counts` in blocks that fit the cache, each with its place among the thresholds.
 
         For work at every threshold that would otherwise make many arrays of the curve's length. Mass only.
@@ -90,7 +91,7 @@ class Curve:
             yield place, Counts(true, false, sealed(true_total - true), sealed(false_total - false))
             start = place.stop
 
-    def at(self, threshold: float | Floats) -> Counts:
+    def at(self, threshold: Value) -> Counts[Value]:
         """Return the 2×2 table at any threshold, or the tables at an array of them.
 
         >>> c = curve(Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
@@ -128,7 +129,7 @@ class Curve:
         mass, squares = (pooled(tally.mass), pooled(tally.squares)) if tally.weighted else (rows, rows)
         return Curve(Tally(sealed(score[ends]), mass, squares, rows, tally.resolution))
 
-    def mixture(self, *, fpr: Value | None = None, tpr: Value | None = None) -> Mixture:
+    def mixture(self, *, fpr: Value | None = None, tpr: Value | None = None) -> Mixture[Value]:
         """Find the mixture of two thresholds that reaches a false or true positive rate on the hull.
 
         At a given `fpr` it is the mixture of highest TPR; at a given `tpr`, the one of lowest FPR.
@@ -150,7 +151,7 @@ class Curve:
         reached = np.searchsorted(rate, wanted, side="right" if tpr is None else "left")
         lax = np.clip(reached, 1, len(rate) - 1)
         chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])
-        return Mixture(_plain(hull.threshold[lax - 1]), _plain(hull.threshold[lax]), chance)
+        return Mixture(plain(hull.threshold[lax - 1]), plain(hull.threshold[lax]), chance)
 
     def tangent(self, slope: Value) -> Value:
         """Threshold at which a line of that slope in ROC space touches the hull; the strictest if it touches an edge.
@@ -167,9 +168,10 @@ class Curve:
         if np.isnan(edges).any():
             raise BadOption("a ROC slope needs both classes; this curve has only one.")
         steeper = len(edges) - np.searchsorted(edges[::-1], slope, side="right")
-        return _plain(hull.threshold[steeper])
+        touched: Value = plain(hull.threshold[steeper])
+        return touched
 
-    def _tables(self, index: slice | Index) -> Counts:
+    def _tables(self, index: slice | Index) -> Counts[Any]:
         tally = self.tally
         mass = _split(tally.mass, index)
         if not tally.weighted:
@@ -182,7 +184,7 @@ def curve(tally: Tally) -> Curve:
     return Curve(tally)
 
 
-def _split(cells: Cells, index: slice | Index) -> list[Value]:
+def _split(cells: Cells, index: slice | Index) -> list[Any]:
     """Cells tp, fp, fn, tn when the first `index` scores are flagged."""
     if not isinstance(index, slice) and np.ndim(index) == 0:
         flagged, passed = cells[:, :index].sum(axis=1), cells[:, index:].sum(axis=1)
@@ -190,7 +192,3 @@ def _split(cells: Cells, index: slice | Index) -> list[Value]:
     running = cumulated(cells)
     flagged = running[:, index]
     return [sealed(row) for row in (*flagged, *(running[:, -1:] - flagged))]
-
-
-def _plain(value: Value) -> Value:
-    return float(value) if np.ndim(value) == 0 else value

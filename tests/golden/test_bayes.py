@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 near = partial(pytest.approx, rel=0, abs=1e-12)
 
 
-def screened(sensitivity: float, specificity: float, prevalence: float) -> Counts:
+def screened(sensitivity: float, specificity: float, prevalence: float) -> Counts[float]:
     """Outcomes of a test with those rates, as shares of everybody."""
     sick, well = prevalence, 1 - prevalence
     return Counts(
@@ -26,7 +26,7 @@ def screened(sensitivity: float, specificity: float, prevalence: float) -> Count
     )
 
 
-def with_negatives_times(c: Counts, gamma: float) -> Counts:
+def with_negatives_times(c: Counts[float], gamma: float) -> Counts[float]:
     """The same decisions where each negative stands for γ."""
     return Counts(tp=c.tp, fn=c.fn, fp=gamma * c.fp, tn=gamma * c.tn)
 
@@ -72,7 +72,7 @@ def test_gamma_restores_the_original_population(original: tuple[int, int], kept:
     gamma = (negatives_there / positives_there) / (negatives / positives)
     assert gamma == near(beta / alpha)
 
-    def decided(positives: int, negatives: int) -> Counts:
+    def decided(positives: int, negatives: int) -> Counts[float]:
         return Counts(tp=0.8 * positives, fn=0.2 * positives, fp=0.1 * negatives, tn=0.9 * negatives)
 
     there, restored = decided(positives_there, negatives_there), with_negatives_times(decided(*kept), gamma)
@@ -139,5 +139,5 @@ def test_prevalence_threshold(sensitivity: float, specificity: float) -> None:
     written = (np.sqrt(sensitivity * (1 - specificity)) + specificity - 1) / (sensitivity + specificity - 1)
     assert measure.prevalence_threshold(c) == near(written)
     # There precision and the threshold sum to 1: the posterior odds are the root of the likelihood ratio.
-    there = screened(sensitivity, specificity, float(measure.prevalence_threshold(c)))
+    there = screened(sensitivity, specificity, measure.prevalence_threshold(c))
     assert measure.precision(there) == near(1 - written)

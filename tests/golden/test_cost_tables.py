@@ -41,14 +41,14 @@ def test_five_cancer_subjects() -> None:
 
 
 @pytest.mark.parametrize(("c", "accuracy", "cost", "prevalence"), [(M1, 0.80, 3910, 0.38), (M2, 0.90, 4255, 0.59)])
-def test_two_models_as_printed(c: Counts, accuracy: float, cost: float, prevalence: float) -> None:
+def test_two_models_as_printed(c: Counts[float], accuracy: float, cost: float, prevalence: float) -> None:
     assert measure.accuracy(c) == near(accuracy)
     assert MISSES_COUNT.total(c) == cost
     assert measure.prevalence(c) == near(prevalence)
 
 
 @pytest.mark.parametrize(("c", "cost", "prevalence"), [(INFECTION_A, 10_440_000, 0.32), (INFECTION_B, 5_190_000, 0.17)])
-def test_two_infection_models_as_printed(c: Counts, cost: float, prevalence: float) -> None:
+def test_two_infection_models_as_printed(c: Counts[float], cost: float, prevalence: float) -> None:
     assert (INFECTION.fn, INFECTION.tp) == (37_000, 27_000)
     assert INFECTION.total(c) == cost
     assert measure.accuracy(c) == near(0.78)

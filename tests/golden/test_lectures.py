@@ -29,7 +29,7 @@ def test_the_constant_classifier_is_more_accurate_and_has_no_precision() -> None
     healthy = Counts(tp=0, fn=25, fp=0, tn=1050)
     assert measure.accuracy(healthy) == printed(0.9767441860)
     assert measure.sensitivity(healthy) == 0
-    assert isnan(float(measure.precision(healthy)))
+    assert isnan(measure.precision(healthy))
     assert measure.why(measure.precision, healthy) == "nothing is flagged"
 
 
@@ -41,7 +41,7 @@ def test_retrieval() -> None:
         assert measure.sensitivity(c) == near(1 / 3)
 
 
-def with_rates(precision: float, recall: float) -> Counts:
+def with_rates(precision: float, recall: float) -> Counts[float]:
     """A table with one positive, and true negatives that no mean of precision and recall looks at."""
     return Counts(tp=recall, fn=1 - recall, fp=recall * (1 - precision) / precision, tn=7)
 
@@ -112,14 +112,14 @@ def test_small_beta_follows_precision_and_large_beta_recall() -> None:
     precise, complete = with_rates(0.9, 0.3), with_rates(0.3, 0.9)
     assert measure.f_beta(precise, beta=0.5) > measure.f_beta(complete, beta=0.5)
     assert measure.f_beta(precise, beta=2) < measure.f_beta(complete, beta=2)
-    assert measure.f1(precise) == near(float(measure.f1(complete)))
+    assert measure.f1(precise) == near(measure.f1(complete))
 
 
 def test_f1_at_its_ends() -> None:
     assert measure.f1(Counts(tp=0, fp=3, fn=4, tn=5)) == 0
     assert measure.f1(Counts(tp=3, fp=0, fn=0, tn=5)) == 1
     nothing = Counts(tp=0, fp=0, fn=0, tn=5)
-    assert isnan(float(measure.f1(nothing)))
+    assert isnan(measure.f1(nothing))
     assert measure.why(measure.f1, nothing) == "there are no positives and nothing is flagged"
 
 
@@ -133,9 +133,9 @@ def test_f1_at_its_ends() -> None:
         (Counts(tp=0, fp=0, fn=0, tn=5), "there are no positives and nothing is flagged"),
     ],
 )
-def test_mcc_with_a_zero_under_the_root_is_undefined(c: Counts, reason: str) -> None:
+def test_mcc_with_a_zero_under_the_root_is_undefined(c: Counts[float], reason: str) -> None:
     # The slides set it to 0; then nobody could see that there was nothing to correlate.
-    assert isnan(float(measure.mcc(c)))
+    assert isnan(measure.mcc(c))
     assert measure.why(measure.mcc, c) == reason
 
 
@@ -180,8 +180,8 @@ def test_mcc_is_symmetric_in_the_classes_and_f1_is_not() -> None:
     swapped = SPAM["middle"].swapped()
     assert (swapped.tp, swapped.fp, swapped.fn, swapped.tn) == (999_890, 10, 10, 90)
     for c in SPAM.values():
-        assert measure.mcc(c.swapped()) == near(float(measure.mcc(c)))
-        assert abs(float(measure.f1(c.swapped()) - measure.f1(c))) > 0.05
+        assert measure.mcc(c.swapped()) == near(measure.mcc(c))
+        assert abs(measure.f1(c.swapped()) - measure.f1(c)) > 0.05
 
 
 def test_imbalance_hides_in_the_false_positive_rate_and_shows_in_precision() -> None:
@@ -201,7 +201,7 @@ def test_kappa_of_two_credit_officers() -> None:
     assert measure.kappa(Counts(tp=20, fn=10, fp=5, tn=15)) == near(0.4)
 
 
-def all_tables() -> Counts:
+def all_tables() -> Counts[float]:
     """Every table with cells from 0 to 6 in which no margin is empty."""
     tp, fp, fn, tn = np.indices((7, 7, 7, 7)).reshape(4, -1)
     there = (tp + fp) * (tp + fn) * (fp + tn) * (fn + tn) > 0
@@ -241,7 +241,7 @@ def test_precision_recall_and_f_ignore_true_negatives(function: measure.Measure)
     c = Counts(tp=20, fp=10, fn=40, tn=5)
     more = Counts(tp=20, fp=10, fn=40, tn=5_000_000)
     assert function(more) == function(c)
-    assert abs(float(measure.mcc(more) - measure.mcc(c))) > 0.1
+    assert abs(measure.mcc(more) - measure.mcc(c)) > 0.1
 
 
 def test_balanced_accuracy_is_youden_rescaled() -> None:
@@ -370,7 +370,7 @@ def test_youden_of_the_twenty_cases() -> None:
     at = c.at(0.65)
     assert measure.youden(at) == printed(0.6190476190)
     assert measure.balanced_accuracy(at) == near((13 / 21 + 1) / 2)
-    assert measure.precision(c.at(0.75)) == near(float(measure.sensitivity(c.at(0.75))))
+    assert measure.precision(c.at(0.75)) == near(measure.sensitivity(c.at(0.75)))
 
 
 def test_a_low_precision_can_be_the_thresholds_fault() -> None:

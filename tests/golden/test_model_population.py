@@ -5,6 +5,7 @@ Flagged are scores above t. A density has no mass at t, so > and ≥ are the sam
 
 from functools import partial
 from math import isnan, log, sqrt
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import pytest
 
 from baserate import Costs, Counts, Curve, curve, measure, tally
 
-Floats = npt.NDArray[np.float64]
+Value = TypeVar("Value", float, npt.NDArray[np.float64])
 
 same = partial(np.testing.assert_allclose, rtol=0, atol=1e-12)
 
@@ -20,7 +21,7 @@ T = np.linspace(0, 1, 1001)[1:-1]
 """Thresholds, without the ends, where some margin is empty."""
 
 
-def at(t: float | Floats, *, odds: float = 1) -> Counts:
+def at(t: Value, *, odds: float = 1) -> Counts[Value]:
     """Masses at threshold t, with that many of class 1 for each of class 0."""
     return Counts(tp=odds * (1 - t**2), fn=odds * t**2, fp=(1 - t) ** 2, tn=1 - (1 - t) ** 2)
 
@@ -116,7 +117,7 @@ def test_where_specificity_is_nine_tenths() -> None:
 def test_precision_has_no_value_where_nothing_is_flagged() -> None:
     # It tends to 1 as t does, but does not reach it.
     assert measure.precision(at(1 - 1e-9)) == pytest.approx(1, abs=1e-8)
-    assert isnan(float(measure.precision(at(1))))
+    assert isnan(measure.precision(at(1)))
 
 
 @pytest.mark.parametrize(("odds", "pr_auc"), [(1, 5 / 6), (2, 24 * log(4 / 3) - 6)])

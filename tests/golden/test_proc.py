@@ -108,17 +108,17 @@ def test_every_published_partial_area_is_tested(facts: dict[str, Any]) -> None:
     assert cases("_mcclish") == {*STANDARDIZED, BELOW_CHANCE}
 
 
-def youden_without_the_one(c: Counts) -> Floats:
+def youden_without_the_one(c: Counts[Floats]) -> Floats:
     """Sensitivity plus specificity: what pROC calls youden when both weigh the same."""
-    return np.asarray(measure.youden(c)) + 1
+    return measure.youden(c) + 1
 
 
-def squared_distance(c: Counts) -> Floats:
+def squared_distance(c: Counts[Floats]) -> Floats:
     """Of the ROC point from (0, 1): pROC leaves out the root."""
-    return np.square(measure.fnr(c)) + np.square(measure.fpr(c))
+    return measure.fnr(c) ** 2 + measure.fpr(c) ** 2
 
 
-COORDINATE: dict[str, Callable[[Counts], Any]] = {
+COORDINATE: dict[str, Callable[[Counts[Floats]], Any]] = {
     "specificity": measure.specificity,
     "sensitivity": measure.sensitivity,
     "accuracy": measure.accuracy,

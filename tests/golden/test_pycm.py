@@ -19,18 +19,18 @@ def cases(published: Callable[[str], Any]) -> list[dict[str, Any]]:
     return entries
 
 
-def optimized_precision(c: Counts) -> float:
-    tpr, tnr = float(measure.sensitivity(c)), float(measure.specificity(c))
-    return float(measure.accuracy(c)) - abs(tnr - tpr) / (tnr + tpr)
+def optimized_precision(c: Counts[float]) -> float:
+    tpr, tnr = measure.sensitivity(c), measure.specificity(c)
+    return measure.accuracy(c) - abs(tnr - tpr) / (tnr + tpr)
 
 
-def index_of_balanced_accuracy(c: Counts) -> float:
+def index_of_balanced_accuracy(c: Counts[float]) -> float:
     """Of García et al. (2009), at weight 1."""
-    tpr, tnr = float(measure.sensitivity(c)), float(measure.specificity(c))
+    tpr, tnr = measure.sensitivity(c), measure.specificity(c)
     return (1 + tpr - tnr) * tpr * tnr
 
 
-COVERED: dict[str, Callable[[Counts], Any]] = {
+COVERED: dict[str, Callable[[Counts[float]], Any]] = {
     "ACC": measure.accuracy,
     "TNR": measure.specificity,
     "TPR": measure.sensitivity,
@@ -44,7 +44,7 @@ COVERED: dict[str, Callable[[Counts], Any]] = {
 }
 
 
-def published_values(cases: list[dict[str, Any]]) -> Iterator[tuple[Counts, str, float]]:
+def published_values(cases: list[dict[str, Any]]) -> Iterator[tuple[Counts[float], str, float]]:
     for case in cases:
         if "matrix_tp_fn_fp_tn" in case:
             tp, fn, fp, tn = case["matrix_tp_fn_fp_tn"]
@@ -83,7 +83,7 @@ def test_published_normal_intervals_stand_around_our_rates(name: str, low: float
 def test_no_information_rate(cases: list[dict[str, Any]]) -> None:
     case = next(case for case in cases if "NIR" in case)
     (tp, fn), (fp, tn) = case["matrix"]
-    prevalence = float(measure.prevalence(Counts(tp=tp, fn=fn, fp=fp, tn=tn)))
+    prevalence = measure.prevalence(Counts(tp=tp, fn=fn, fp=fp, tn=tn))
     assert max(prevalence, 1 - prevalence) == near(case["NIR"])
 
 

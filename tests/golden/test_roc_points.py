@@ -44,7 +44,7 @@ def test_points_of_label_only_classifiers(
     assert (point.tp, point.fn, point.fp, point.tn) == cells
     assert measure.accuracy(point) == near(accuracy)
     assert measure.auc(c) == near((tpr + 1 - fpr) / 2)
-    assert measure.auc(c) == near(float(measure.balanced_accuracy(point)))
+    assert measure.auc(c) == near(measure.balanced_accuracy(point))
 
 
 def test_accuracy_of_a_as_printed() -> None:
@@ -138,7 +138,7 @@ def test_hull_of_twenty_cases(twenty: Curve) -> None:
     assert measure.auc(hull) == near(77 / 84)
 
 
-def mixed(twenty: Curve, fpr: float) -> Counts:
+def mixed(twenty: Curve, fpr: float) -> Counts[float]:
     """What the mixture that reaches this false positive rate gives on average."""
     mixture = twenty.mixture(fpr=fpr)
     strict, lax = twenty.at(mixture.strict), twenty.at(mixture.lax)

@@ -283,7 +283,7 @@ def lift_score(truth: Column, predicted: Column, **options: Any) -> Any:  # noqa
     return score(truth, predicted, **options) / score(truth, everybody, **options)
 
 
-LABELS: dict[str, tuple[Callable[[Counts], Any], Callable[..., Any]]] = {
+LABELS: dict[str, tuple[Callable[[Counts[float]], Any], Callable[..., Any]]] = {
     "accuracy": (measure.accuracy, metrics.accuracy_score),
     "zero-one loss": (measure.error_rate, metrics.zero_one_loss),
     "precision": (measure.precision, metrics.precision_score),

@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from baserate import BadWeights, Counts, NotBinary, curve, measure, tally
 
 
-def decided(truth: list[int], predicted: list[int]) -> Counts:
+def decided(truth: list[int], predicted: list[int]) -> Counts[float]:
     return curve(tally(truth, predicted)).at(1)
 
 
@@ -50,7 +50,7 @@ def test_there_is_no_correlation_with_a_constant(truth: list[int], predicted: li
     # Theirs answers 0 without a word, so that "undefined" looks like "no better than chance".
     assert metrics.matthews_corrcoef(truth, predicted) == 0
     c = decided(truth, predicted)
-    assert isnan(float(measure.mcc(c)))
+    assert isnan(measure.mcc(c))
     assert measure.why(measure.mcc, c) == reason
 
 
@@ -58,7 +58,7 @@ def test_kappa_of_two_equal_constants_is_undefined_for_both() -> None:
     with pytest.warns(UndefinedMetricWarning):
         assert isnan(metrics.cohen_kappa_score(NONE, NONE, labels=[0, 1]))
     c = decided(NONE, NONE)
-    assert isnan(float(measure.kappa(c)))
+    assert isnan(measure.kappa(c))
     assert measure.why(measure.kappa, c) is not None
     # One constant is enough for kappa to be defined, and then it is 0.
     assert measure.kappa(decided(SOME, NONE)) == metrics.cohen_kappa_score(SOME, NONE) == 0
@@ -70,7 +70,7 @@ def test_balanced_accuracy_needs_both_classes() -> None:
         theirs = metrics.balanced_accuracy_score(NONE, SOME)
     assert theirs == pytest.approx(0.6)
     c = decided(NONE, SOME)
-    assert isnan(float(measure.balanced_accuracy(c)))
+    assert isnan(measure.balanced_accuracy(c))
     assert measure.why(measure.balanced_accuracy, c) == "there are no positives"
 
 

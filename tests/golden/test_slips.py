@@ -15,7 +15,7 @@ TWENTY = curve(tally([sign == "+" for sign in "+++-+--+---+--------"], np.arange
 LIVER_SCANS = Counts(tp=231, fp=32, fn=27, tn=54)
 
 
-def at_prevalence(c: Counts, prevalence: float) -> Counts:
+def at_prevalence(c: Counts[float], prevalence: float) -> Counts[float]:
     """The same rates among one case, of which that share is positive."""
     return Counts(
         tp=prevalence * c.tp / c.positives,
@@ -55,7 +55,7 @@ def test_the_third_spam_table_has_two_thousand_spam_mails() -> None:
     assert third.positives == 2000
     assert measure.prevalence(third) == near(0.002)
     # It is the first table with the errors exchanged, which MCC cannot tell apart.
-    assert measure.mcc(third) == near(float(measure.mcc(first)))
+    assert measure.mcc(third) == near(measure.mcc(first))
 
 
 def test_rows_of_equal_score_move_together_not_rows_of_equal_label() -> None:
@@ -70,7 +70,7 @@ def test_rows_of_equal_score_move_together_not_rows_of_equal_label() -> None:
 def test_the_precision_of_a_classifier_that_flags_nothing_is_undefined() -> None:
     # Slip: called 0 on one slide and undefined on the next.
     healthy = Counts(tp=0, fn=25, fp=0, tn=1050)
-    assert isnan(float(measure.precision(healthy)))
+    assert isnan(measure.precision(healthy))
     assert measure.why(measure.precision, healthy) == "nothing is flagged"
     # Defined, and 0, is what flags only negatives.
     assert measure.precision(Counts(tp=0, fn=25, fp=1, tn=1049)) == 0
@@ -104,13 +104,13 @@ def test_nothing_exceeds_the_highest_score() -> None:
     c = SIX.at(np.nextafter(0.90, 1))
     assert (c.tp, c.fp, c.fn, c.tn) == (0, 0, 3, 3)
     # The next slide then reads 0/0 as 0, from which the PR curve is made to start at (0, 0).
-    assert isnan(float(measure.precision(c)))
+    assert isnan(measure.precision(c))
     # With ≥, which is ours, there is one.
     assert SIX.at(0.90).tp == 1
 
 
 @pytest.mark.parametrize("c", [Counts(tp=1, fp=2, fn=3, tn=6), Counts(tp=10, fp=40, fn=20, tn=80)])
-def test_mcc_equals_kappa_also_where_nothing_is_learnt(c: Counts) -> None:
+def test_mcc_equals_kappa_also_where_nothing_is_learnt(c: Counts[float]) -> None:
     # Slip: they are said to coincide only if FP = FN.
     assert c.fp != c.fn
     assert measure.mcc(c) == measure.kappa(c) == 0
@@ -119,7 +119,7 @@ def test_mcc_equals_kappa_also_where_nothing_is_learnt(c: Counts) -> None:
 def test_an_mcc_that_cannot_be_computed_is_not_chance() -> None:
     # Slip: a zero under the root is replaced by 1, so that a missing class looks like random guessing.
     perfect = Counts(tp=0, fp=0, fn=0, tn=1000)
-    assert isnan(float(measure.mcc(perfect)))
+    assert isnan(measure.mcc(perfect))
     assert measure.why(measure.mcc, perfect) == "there are no positives and nothing is flagged"
     assert measure.accuracy(perfect) == 1
 

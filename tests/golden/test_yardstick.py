@@ -41,7 +41,7 @@ def scored(columns: Columns, tallied: Callable[[Any], dict[bool, Tally]], *, wei
 
 
 @pytest.fixture
-def decided(columns: Columns, tallied: Callable[[Any], dict[bool, Tally]], *, weighted: bool) -> Counts:
+def decided(columns: Columns, tallied: Callable[[Any], dict[bool, Tally]], *, weighted: bool) -> Counts[float]:
     predicted = np.array(columns("two_class_example.csv")["predicted"])
     return curve(tallied(predicted == "Class1")[weighted]).at(1)
 
@@ -60,7 +60,7 @@ def values(published: Callable[[str], Any], *, weighted: bool) -> dict[str, floa
     return {name: value for name, value in values.items() if isinstance(value, float)}
 
 
-DECIDED: dict[str, Callable[[Counts], Any]] = {
+DECIDED: dict[str, Callable[[Counts[float]], Any]] = {
     "accuracy": measure.accuracy,
     "bal-accuracy": measure.balanced_accuracy,
     "f_meas": measure.f1,
@@ -92,7 +92,9 @@ def test_every_published_value_has_its_measure(values: dict[str, float], *, weig
     [(False, name) for name in DECIDED if name not in ONLY_WEIGHTED]
     + [(True, name) for name in DECIDED if name not in ONLY_UNWEIGHTED],
 )
-def test_measures_of_the_decisions(name: str, decided: Counts, values: dict[str, float], *, weighted: bool) -> None:
+def test_measures_of_the_decisions(
+    name: str, decided: Counts[float], values: dict[str, float], *, weighted: bool
+) -> None:
     assert DECIDED[name](decided) == near(values[name])
 
 
@@ -104,7 +106,7 @@ def test_measures_of_the_scores(name: str, scored: Tally, values: dict[str, floa
 
 @pytest.mark.parametrize("weighting", ["linear", "quadratic"])
 def test_weighted_kappa_of_two_classes_is_kappa(
-    weighting: str, decided: Counts, published: Callable[[str], Any], *, weighted: bool
+    weighting: str, decided: Counts[float], published: Callable[[str], Any], *, weighted: bool
 ) -> None:
     entry = published("yardstick_sklearn_reference.json")["kap"]
     entry = entry["case_weight"] if weighted else entry

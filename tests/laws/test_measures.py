@@ -80,7 +80,7 @@ def test_values_stay_in_their_span(drawn: Rows) -> None:
 
 
 @given(st.lists(tables(), min_size=1, max_size=5))
-def test_a_scalar_is_an_element_of_an_array(drawn: list[Counts]) -> None:
+def test_a_scalar_is_an_element_of_an_array(drawn: list[Counts[float]]) -> None:
     cells = [np.array([getattr(c, cell) for c in drawn]) for cell in ("tp", "fp", "fn", "tn")]
     row, column = Counts(*cells), Counts(*(cell[:, None] for cell in cells))
     for name, measure in OF_COUNTS.items():
@@ -91,7 +91,7 @@ def test_a_scalar_is_an_element_of_an_array(drawn: list[Counts]) -> None:
 
 
 @given(tables())
-def test_a_measure_of_counts_is_undefined_exactly_when_a_needed_margin_is_zero(c: Counts) -> None:
+def test_a_measure_of_counts_is_undefined_exactly_when_a_needed_margin_is_zero(c: Counts[float]) -> None:
     for name, measure in OF_COUNTS.items():
         lacks = any(getattr(c, margin) == 0 for margin in about(measure).needs)
         assert isnan(measure(c)) == lacks, name
@@ -118,7 +118,7 @@ def test_without_rows_everything_is_undefined_and_says_so(measure: Measure) -> N
 
 
 @given(tables(), rows())
-def test_swapping_the_classes_gives_the_dual(c: Counts, drawn: Rows) -> None:
+def test_swapping_the_classes_gives_the_dual(c: Counts[float], drawn: Rows) -> None:
     curve = baserate.curve(baserate.tally(*drawn))
     swapped = baserate.curve(baserate.tally(~drawn.truth, -drawn.score))
     for name, measure in MEASURES.items():
@@ -153,13 +153,13 @@ def test_only_the_order_of_scores_matters_to_rank_measures(drawn: Rows) -> None:
     ],
 )
 @given(tables(), st.integers(0, 10**9))
-def test_precision_recall_and_their_kin_ignore_true_negatives(name: str, c: Counts, tn: int) -> None:
+def test_precision_recall_and_their_kin_ignore_true_negatives(name: str, c: Counts[float], tn: int) -> None:
     measure = MEASURES[name]
     assert same(measure(c), measure(Counts(c.tp, c.fp, c.fn, tn)))
 
 
 @given(tables())
-def test_mcc_is_a_difference_of_geometric_means(c: Counts) -> None:
+def test_mcc_is_a_difference_of_geometric_means(c: Counts[float]) -> None:
     def mean(*names: str) -> float:
         return float(np.sqrt(np.prod([MEASURES[name](c) for name in names])))
 
@@ -169,13 +169,13 @@ def test_mcc_is_a_difference_of_geometric_means(c: Counts) -> None:
 
 
 @given(tables())
-def test_mcc_is_at_least_as_far_from_zero_as_kappa(c: Counts) -> None:
-    mcc, kappa = float(baserate.measure.mcc(c)), float(baserate.measure.kappa(c))
+def test_mcc_is_at_least_as_far_from_zero_as_kappa(c: Counts[float]) -> None:
+    mcc, kappa = baserate.measure.mcc(c), baserate.measure.kappa(c)
     assert isnan(mcc) or abs(mcc) >= abs(kappa) - 1e-12
 
 
 @given(tables(), st.floats(0.1, 10))
-def test_rates_and_their_complements_add_up_to_one(c: Counts, beta: float) -> None:
+def test_rates_and_their_complements_add_up_to_one(c: Counts[float], beta: float) -> None:
     m = baserate.measure
     pairs = [("sensitivity", "fnr"), ("specificity", "fpr"), ("precision", "fdr"), ("npv", "false_omission_rate")]
     for first, second in [*pairs, ("accuracy", "error_rate"), ("flag_rate", "pass_rate")]:

@@ -88,7 +88,7 @@ def test_the_reason_names_everything_that_is_missing() -> None:
 
 def test_reasons_are_asked_of_one_table() -> None:
     with pytest.raises(BadShape, match=r"these are \(5,\) tables; ask why of one"):
-        why(measure.precision, CURVE.counts)
+        why(measure.precision, CURVE.counts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import getdoc
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_origin
 
 Measure = Callable[..., Any]
 F = TypeVar("F", bound=Measure)
@@ -81,7 +81,8 @@ def measure(
     """Make a function of Counts, Curve or Tally a measure, by telling what it is."""
 
     def decorate(function: F) -> F:
-        noun = next(iter(function.__annotations__.values()))
+        annotated = next(iter(function.__annotations__.values()))
+        noun = get_origin(annotated) or annotated  # Counts[Value] is Counts
         doc = getdoc(function) or ""
         vars(function)["about"] = About(function.__name__, noun, best, span, needs, dual, doc)
         return function

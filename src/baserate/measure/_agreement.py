@@ -1,6 +1,6 @@
 """Summaries of a 2×2 table that weigh two or more of its rates. Each takes `Counts`."""
 
-from baserate._arrays import Value, ratio
+from baserate._arrays import Value, ratio, root
 from baserate._counts import Counts
 from baserate._errors import BadOption
 from baserate.measure._about import measure
@@ -25,7 +25,7 @@ _ALL_MARGINS = ("positives", "negatives", "flagged", "passed")
 
 
 @measure(best="high", span=(0, 1), needs=("either",))
-def f_beta(c: Counts, *, beta: float = 1.0) -> Value:
+def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
     r"""Harmonic mean of precision and recall, :math:`(1+β^2)TP/((1+β^2)TP+β^2FN+FP)`; recall counts β times as much.
 
     Also: F-measure, F-score, van Rijsbergen's F.
@@ -42,7 +42,7 @@ def f_beta(c: Counts, *, beta: float = 1.0) -> Value:
 
 
 @measure(best="high", span=(0, 1), needs=("either",))
-def f1(c: Counts) -> Value:
+def f1(c: Counts[Value]) -> Value:
     r"""Harmonic mean of precision and recall, :math:`2TP/(2TP+FP+FN)`.
 
     Also: F1 score, Dice coefficient, Sørensen–Dice.
@@ -56,7 +56,7 @@ def f1(c: Counts) -> Value:
 
 
 @measure(best="low", span=(0, 1), needs=("either",))
-def e_measure(c: Counts, *, beta: float = 1.0) -> Value:
+def e_measure(c: Counts[Value], *, beta: float = 1.0) -> Value:
     r"""One minus the F-measure, :math:`1-F_β`.
 
     Also: van Rijsbergen's E, effectiveness measure.
@@ -70,7 +70,7 @@ def e_measure(c: Counts, *, beta: float = 1.0) -> Value:
 
 
 @measure(best="high", span=(-1, 1), needs=("positives", "flagged"))
-def borko(c: Counts) -> Value:
+def borko(c: Counts[Value]) -> Value:
     r"""Precision plus recall minus one, :math:`PPV+TPR-1`.
 
     Also: P+R−1, Borko's measure.
@@ -84,7 +84,7 @@ def borko(c: Counts) -> Value:
 
 
 @measure(best="high", span=(-1, 1), needs=_ALL_MARGINS, dual="mcc")
-def mcc(c: Counts) -> Value:
+def mcc(c: Counts[Value]) -> Value:
     r"""Correlation of truth and decision, :math:`(TP·TN-FP·FN)/\sqrt{(TP+FP)(TP+FN)(FP+TN)(FN+TN)}`.
 
     Also: Matthews correlation coefficient, phi coefficient, Yule phi.
@@ -95,11 +95,11 @@ def mcc(c: Counts) -> Value:
     0.2010100557
     """
     # Two roots, since the product of four margins may overflow.
-    return ratio(c.tp * c.tn - c.fp * c.fn, (c.flagged * c.positives) ** 0.5 * (c.passed * c.negatives) ** 0.5)
+    return ratio(c.tp * c.tn - c.fp * c.fn, root(c.flagged * c.positives) * root(c.passed * c.negatives))
 
 
 @measure(best="high", span=(-1, 1), needs=("chance_disagreement",), dual="kappa")
-def kappa(c: Counts) -> Value:
+def kappa(c: Counts[Value]) -> Value:
     r"""Agreement beyond chance, as a share of what chance leaves open, :math:`(p_o-p_e)/(1-p_e)`.
 
     Also: Cohen's kappa, Heidke skill score.
@@ -113,7 +113,7 @@ def kappa(c: Counts) -> Value:
 
 
 @measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="balanced_accuracy")
-def balanced_accuracy(c: Counts) -> Value:
+def balanced_accuracy(c: Counts[Value]) -> Value:
     r"""Accuracy if both classes were equally frequent, :math:`(TPR+TNR)/2`.
 
     Also: BA, bACC, mean per-class recall.
@@ -127,7 +127,7 @@ def balanced_accuracy(c: Counts) -> Value:
 
 
 @measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="youden")
-def youden(c: Counts) -> Value:
+def youden(c: Counts[Value]) -> Value:
     r"""Share of positives flagged beyond the share of negatives, :math:`TPR+TNR-1`.
 
     Also: Youden's J, informedness, bookmaker informedness, true skill statistic, Peirce skill score.
@@ -141,7 +141,7 @@ def youden(c: Counts) -> Value:
 
 
 @measure(best="high", span=(-1, 1), needs=("flagged", "passed"), dual="markedness")
-def markedness(c: Counts) -> Value:
+def markedness(c: Counts[Value]) -> Value:
     r"""Share of positives among the flagged beyond that among the passed, :math:`PPV+NPV-1`.
 
     Also: MK, delta p.
@@ -155,7 +155,7 @@ def markedness(c: Counts) -> Value:
 
 
 @measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="g_mean")
-def g_mean(c: Counts) -> Value:
+def g_mean(c: Counts[Value]) -> Value:
     r"""Geometric mean of sensitivity and specificity, :math:`\sqrt{TPR·TNR}`.
 
     Also: geometric mean, GM.
@@ -165,11 +165,11 @@ def g_mean(c: Counts) -> Value:
     >>> round(g_mean(Counts(tp=495, fp=455, fn=405, tn=8645)), 10)
     0.7228416147
     """
-    return (sensitivity(c) * specificity(c)) ** 0.5
+    return root(sensitivity(c) * specificity(c))
 
 
 @measure(best="high", span=(0, 1), needs=("positives", "flagged"))
-def fowlkes_mallows(c: Counts) -> Value:
+def fowlkes_mallows(c: Counts[Value]) -> Value:
     r"""Geometric mean of precision and recall, :math:`\sqrt{PPV·TPR}`.
 
     Also: FM, Ochiai coefficient, cosine similarity.
@@ -179,11 +179,11 @@ def fowlkes_mallows(c: Counts) -> Value:
     >>> round(fowlkes_mallows(Counts(tp=40, fp=10, fn=10, tn=40)), 10)
     0.8
     """
-    return (precision(c) * sensitivity(c)) ** 0.5
+    return root(precision(c) * sensitivity(c))
 
 
 @measure(best="high", span=(0, 1), needs=("either",))
-def jaccard(c: Counts) -> Value:
+def jaccard(c: Counts[Value]) -> Value:
     r"""Share of those positive or flagged that are both, :math:`TP/(TP+FP+FN)`.
 
     Also: Jaccard index, threat score, critical success index, CSI, intersection over union, IoU, Tanimoto.

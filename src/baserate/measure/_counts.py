@@ -2,7 +2,7 @@
 
 from math import inf
 
-from baserate._arrays import Value, ratio
+from baserate._arrays import Value, ratio, root
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate.measure._about import measure
@@ -31,7 +31,7 @@ __all__ = [
 
 
 @measure(best="high", span=(0, 1), needs=("total",), dual="accuracy")
-def accuracy(c: Counts) -> Value:
+def accuracy(c: Counts[Value]) -> Value:
     r"""Share of all that are decided rightly, :math:`(TP+TN)/(TP+FP+FN+TN)`.
 
     Also: fraction correct, ACC.
@@ -44,7 +44,7 @@ def accuracy(c: Counts) -> Value:
 
 
 @measure(best="low", span=(0, 1), needs=("total",), dual="error_rate")
-def error_rate(c: Counts) -> Value:
+def error_rate(c: Counts[Value]) -> Value:
     r"""Share of all that are decided wrongly, :math:`(FP+FN)/(TP+FP+FN+TN)`.
 
     Also: misclassification rate, zero-one loss, ERR.
@@ -57,7 +57,7 @@ def error_rate(c: Counts) -> Value:
 
 
 @measure(best="high", span=(0, 1), needs=("positives",), dual="specificity")
-def sensitivity(c: Counts) -> Value:
+def sensitivity(c: Counts[Value]) -> Value:
     r"""Share of positives that are flagged, :math:`TP/(TP+FN)`.
 
     Also: recall, TPR, true positive rate, hit rate, detection rate, CDR, power.
@@ -71,7 +71,7 @@ def sensitivity(c: Counts) -> Value:
 
 
 @measure(best="high", span=(0, 1), needs=("negatives",), dual="sensitivity")
-def specificity(c: Counts) -> Value:
+def specificity(c: Counts[Value]) -> Value:
     r"""Share of negatives that pass, :math:`TN/(FP+TN)`.
 
     Also: TNR, true negative rate, selectivity.
@@ -85,7 +85,7 @@ def specificity(c: Counts) -> Value:
 
 
 @measure(best="high", span=(0, 1), needs=("flagged",), dual="npv")
-def precision(c: Counts) -> Value:
+def precision(c: Counts[Value]) -> Value:
     r"""Share of the flagged that are positive, :math:`TP/(TP+FP)`.
 
     Also: PPV, positive predictive value, confidence.
@@ -99,7 +99,7 @@ def precision(c: Counts) -> Value:
 
 
 @measure(best="high", span=(0, 1), needs=("passed",), dual="precision")
-def npv(c: Counts) -> Value:
+def npv(c: Counts[Value]) -> Value:
     r"""Share of the passed that are negative, :math:`TN/(FN+TN)`.
 
     Also: negative predictive value.
@@ -113,7 +113,7 @@ def npv(c: Counts) -> Value:
 
 
 @measure(best="low", span=(0, 1), needs=("negatives",), dual="fnr")
-def fpr(c: Counts) -> Value:
+def fpr(c: Counts[Value]) -> Value:
     r"""Share of negatives that are flagged, :math:`FP/(FP+TN)`.
 
     Also: false positive rate, fall-out, false alarm rate, type I error rate.
@@ -126,7 +126,7 @@ def fpr(c: Counts) -> Value:
 
 
 @measure(best="low", span=(0, 1), needs=("positives",), dual="fpr")
-def fnr(c: Counts) -> Value:
+def fnr(c: Counts[Value]) -> Value:
     r"""Share of positives that pass, :math:`FN/(TP+FN)`.
 
     Also: false negative rate, miss rate, type II error rate.
@@ -139,7 +139,7 @@ def fnr(c: Counts) -> Value:
 
 
 @measure(best="low", span=(0, 1), needs=("flagged",), dual="false_omission_rate")
-def fdr(c: Counts) -> Value:
+def fdr(c: Counts[Value]) -> Value:
     r"""Share of the flagged that are negative, :math:`FP/(TP+FP)`.
 
     Also: false discovery rate.
@@ -152,7 +152,7 @@ def fdr(c: Counts) -> Value:
 
 
 @measure(best="low", span=(0, 1), needs=("passed",), dual="fdr")
-def false_omission_rate(c: Counts) -> Value:
+def false_omission_rate(c: Counts[Value]) -> Value:
     r"""Share of the passed that are positive, :math:`FN/(FN+TN)`.
 
     Also: FOR.
@@ -165,7 +165,7 @@ def false_omission_rate(c: Counts) -> Value:
 
 
 @measure(best=None, span=(0, 1), needs=("total",))
-def prevalence(c: Counts) -> Value:
+def prevalence(c: Counts[Value]) -> Value:
     r"""Share of all that are positive, :math:`(TP+FN)/(TP+FP+FN+TN)`.
 
     Also: base rate, class balance, pre-test probability.
@@ -178,7 +178,7 @@ def prevalence(c: Counts) -> Value:
 
 
 @measure(best=None, span=(0, 1), needs=("total",), dual="pass_rate")
-def flag_rate(c: Counts) -> Value:
+def flag_rate(c: Counts[Value]) -> Value:
     r"""Share of all that are flagged, :math:`(TP+FP)/(TP+FP+FN+TN)`.
 
     Also: selection rate, detection prevalence, predicted positive rate, bias.
@@ -191,7 +191,7 @@ def flag_rate(c: Counts) -> Value:
 
 
 @measure(best=None, span=(0, 1), needs=("total",), dual="flag_rate")
-def pass_rate(c: Counts) -> Value:
+def pass_rate(c: Counts[Value]) -> Value:
     r"""Share of all that pass, :math:`(FN+TN)/(TP+FP+FN+TN)`.
 
     Also: rejection rate, predicted negative rate.
@@ -204,7 +204,7 @@ def pass_rate(c: Counts) -> Value:
 
 
 @measure(best="high", span=(0, inf), needs=("flagged", "positives"))
-def lift(c: Counts) -> Value:
+def lift(c: Counts[Value]) -> Value:
     r"""How many times as frequent positives are among the flagged as among all, :math:`PPV/π`.
 
     Also: lift score, gain in precision.
@@ -217,7 +217,7 @@ def lift(c: Counts) -> Value:
 
 
 @measure(best="high", span=(0, inf), needs=("positives", "negatives", "flagged"))
-def positive_likelihood_ratio(c: Counts) -> Value:
+def positive_likelihood_ratio(c: Counts[Value]) -> Value:
     r"""How many times as often positives are flagged as negatives, :math:`TPR/FPR`.
 
     Also: LR+, PLR.
@@ -231,7 +231,7 @@ def positive_likelihood_ratio(c: Counts) -> Value:
 
 
 @measure(best="low", span=(0, inf), needs=("positives", "negatives", "passed"))
-def negative_likelihood_ratio(c: Counts) -> Value:
+def negative_likelihood_ratio(c: Counts[Value]) -> Value:
     r"""How many times as often positives pass as negatives, :math:`FNR/TNR`.
 
     Also: LR−, LR-, NLR.
@@ -247,7 +247,7 @@ def negative_likelihood_ratio(c: Counts) -> Value:
 @measure(
     best="high", span=(0, inf), needs=("positives", "negatives", "flagged", "passed"), dual="diagnostic_odds_ratio"
 )
-def diagnostic_odds_ratio(c: Counts) -> Value:
+def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
     r"""Odds of a flag among positives over the odds among negatives, :math:`(TP·TN)/(FP·FN)`.
 
     Also: DOR, odds ratio.
@@ -261,7 +261,7 @@ def diagnostic_odds_ratio(c: Counts) -> Value:
 
 
 @measure(best="low", span=(0, 1), needs=("positives", "negatives", "flagged"))
-def prevalence_threshold(c: Counts) -> Value:
+def prevalence_threshold(c: Counts[Value]) -> Value:
     r"""Prevalence below which precision falls steeply, :math:`\sqrt{FPR}/(\sqrt{TPR}+\sqrt{FPR})`.
 
     Also: PT.
@@ -271,12 +271,12 @@ def prevalence_threshold(c: Counts) -> Value:
     >>> round(prevalence_threshold(Counts(tp=90, fp=10, fn=10, tn=90)), 10)
     0.25
     """
-    hits, alarms = sensitivity(c) ** 0.5, fpr(c) ** 0.5
+    hits, alarms = root(sensitivity(c)), root(fpr(c))
     return ratio(alarms, hits + alarms)
 
 
 @measure(best="low", span=(-inf, inf), needs=("total",), dual="expected_cost")
-def expected_cost(c: Counts, *, costs: Costs = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
+def expected_cost(c: Counts[Value], *, costs: Costs = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
     r"""Mean cost of a decision, :math:`\sum C_{ij} n_{ij} / n`; by default each error costs 1.
 
     Also: expected loss, average cost, classification cost.

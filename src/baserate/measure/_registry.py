@@ -84,7 +84,7 @@ def search(words: str) -> list[str]:
     return [name for name, text in texts.items() if all(word in text for word in wanted)]
 
 
-def why(measure: Measure, noun: Counts | Curve | Tally) -> str | None:
+def why(measure: Measure, noun: Counts[float] | Curve | Tally) -> str | None:
     """Why a measure of one table, curve or tally is undefined; None when it is not.
 
     >>> from baserate import Counts
