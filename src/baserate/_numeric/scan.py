@@ -48,17 +48,20 @@ def concordance(cells: Cells) -> tuple[float, float, float]:
     Whole numbers give an exact result up to 2⁵³.
     """
     twice, above, other = 0.0, 0.0, 0.0
-    # Products of bytes, summed over a block, fit an int64, in which running sums are fast.
-    wide = np.int64 if cells.dtype == np.uint8 else np.float64
+    # Products of bytes, summed over a block, fit an int64, in which running sums are fast. One room serves all blocks:
+    # memory that is new to the process would cost more than the arithmetic.
+    room = np.empty((3, min(_BLOCK, cells.shape[1])), dtype=np.int64 if cells.dtype == np.uint8 else np.float64)
     for start in range(0, cells.shape[1], _BLOCK):
-        first, second = cells[:, start : start + _BLOCK].astype(wide)
-        reached = np.cumsum(first)
-        middle = reached + reached
+        part = cells[:, start : start + _BLOCK]
+        first, second, middle = room[:, : part.shape[1]]
+        first[:], second[:] = part
+        reached = float(np.cumsum(first, out=middle)[-1])
+        here = float(second.sum())
+        middle += middle
         middle -= first
         middle *= second  # not by BLAS, whose threads stall when the cores are busy
-        here = float(second.sum())
         twice += 2 * above * here + float(middle.sum())
-        above += float(reached[-1])
+        above += reached
         other += here
     return twice, above, other
 

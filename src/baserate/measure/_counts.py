@@ -116,7 +116,7 @@ def npv(c: Counts[Value]) -> Value:
 def fpr(c: Counts[Value]) -> Value:
     r"""Share of negatives that are flagged, :math:`FP/(FP+TN)`.
 
-    Also: false positive rate, fall-out, false alarm rate, type I error rate.
+    Also: false positive rate, fall-out, false alarm, false alarm rate, type I, type I error rate.
 
     >>> from baserate import Counts
     >>> fpr(Counts(tp=63, fp=28, fn=37, tn=72))
@@ -129,7 +129,7 @@ def fpr(c: Counts[Value]) -> Value:
 def fnr(c: Counts[Value]) -> Value:
     r"""Share of positives that pass, :math:`FN/(TP+FN)`.
 
-    Also: false negative rate, miss rate, type II error rate.
+    Also: false negative rate, miss, miss rate, type II, type II error rate.
 
     >>> from baserate import Counts
     >>> fnr(Counts(tp=63, fp=28, fn=37, tn=72))
