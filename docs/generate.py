@@ -62,7 +62,9 @@ def entry(told: About) -> Iterator[str]:
     yield ""
     yield f"{told.meaning}"
     yield ""
-    yield f"$${told.formula}$$"
+    # Names such as TP are one symbol each, not a product of letters.
+    formula = re.sub(r"(?<![A-Za-z])([A-Z]{2,})", r"{\\mathrm{\1}}", str(told.formula))
+    yield f"$${formula}$$"
     yield ""
     yield f"- from {low} to {high}; {best}"
     yield f"- undefined when {', or '.join(told.causes)}"

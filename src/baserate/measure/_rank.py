@@ -103,7 +103,7 @@ def lorenz_gini(c: Curve) -> float:
 def partial_auc(
     c: Curve, *, fpr: Interval | None = None, tpr: Interval | None = None, standardized: bool = False
 ) -> float:
-    r"""Area under a part of the ROC curve, by default all of it, :math:`\int_a^b TPR\,dFPR`.
+    r"""Area under a part of the ROC curve, by default all of it, :math:`\int_a^b TPR\,d FPR`.
 
     Give an interval of false positive rates as `fpr=(0, 0.1)`, or of true positive rates as `tpr=(0.9, 1)`, which takes
     the area of TNR over TPR. `standardized` maps chance to ½ and perfection to 1 [@mcclish1989]; below ½ means worse
