@@ -52,6 +52,8 @@ REFUSED = {
         ),
     ),
     "truth of shape (n, 1)": ({"truth": [[1], [0], [1]]}, BadShape, "truth has shape (3, 1)"),
+    "ragged lists": ({"truth": [[1, 0], [1]]}, BadShape, "truth is a list of lists of different lengths"),
+    "labels that cannot be compared": ({"truth": [{}, {}, 1]}, NotBinary, "truth holds labels that cannot be compared"),
     "a single number": ({"truth": 1, "score": 0.5}, BadShape, "truth has shape (); it must be one column"),
     "NaN scores": (
         {"score": [0.9, math.nan, math.nan]},

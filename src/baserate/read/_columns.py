@@ -69,7 +69,10 @@ def _column(name: str, given: object) -> Column:
     """One dimension, whatever it was given as."""
     if isinstance(given, np.ma.MaskedArray):
         _refuse_missing(name, np.ma.getmaskarray(given))
-    column = np.asarray(given)
+    try:
+        column = np.asarray(given)
+    except ValueError as error:
+        raise BadShape(f"{name} is a list of lists of different lengths; give one value for each row.") from error
     if column.dtype.kind in "US" and not hasattr(given, "dtype"):
         # NumPy writes [1, "1"] as two equal texts; keep what the list really held.
         column = np.asarray(given, dtype=object)
@@ -140,7 +143,10 @@ def _check_absent(labels: list[object], positive: object) -> None:
 
 def _labels(column: Column) -> list[object]:
     """Distinct labels in order of size, or of appearance where they have no size."""
-    distinct = list(dict.fromkeys(column.tolist()))
+    try:
+        distinct = list(dict.fromkeys(column.tolist()))
+    except TypeError as error:
+        raise NotBinary(f"truth holds labels that cannot be compared ({error}); give text or numbers.") from error
     try:
         return sorted(distinct)
     except TypeError:
