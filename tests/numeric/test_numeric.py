@@ -41,6 +41,16 @@ def test_running_sums_are_seamless_across_blocks(size: int, dtype: type) -> None
     assert concordance(cells) == (twice, true[-1], false[-1])
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 1 << 16, 200_000])
+def test_ones_are_counted_by_their_places_as_by_running_sums(size: int) -> None:
+    ones = (RNG.random(size) < 0.3).astype(np.uint8)
+    cells = np.stack([ones, 1 - ones])
+    assert concordance(cells) == concordance(cells.astype(np.float64))
+    # One tie more, and the first block goes the long way.
+    cells[:, 0] = 1
+    assert concordance(cells) == concordance(cells.astype(np.float64))
+
+
 def test_totals_of_floats_end_where_the_running_sums_do() -> None:
     cells = RNG.random((2, 140_000))
     assert np.array_equal(row_totals(cells), cumulated(cells)[:, -1])

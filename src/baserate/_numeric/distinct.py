@@ -36,12 +36,15 @@ def _counted(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
     key ^= flip
     key.view(signed).sort()
     key ^= flip
-    ordered_flag = key.astype(np.uint8)  # the lowest byte
-    ordered_flag &= 1
+    counts = np.empty((2, len(key)), dtype=np.uint8)
+    counts[0] = key  # the lowest byte
+    counts[0] &= 1
+    np.subtract(1, counts[0], out=counts[1])
     key >>= bits(1)
     ends = _ends(key)
-    distinct = key if ends is None else key[ends]
-    return distinct.view(magnitude.dtype).astype(np.float64, copy=False), _flag_counts(ordered_flag, ends)
+    if ends is not None:
+        key, counts = key[ends], _flag_counts(counts[0], ends)
+    return key.view(magnitude.dtype).astype(np.float64, copy=False), counts
 
 
 def descending(value: Reals) -> npt.NDArray[np.intp]:
@@ -102,13 +105,10 @@ def _ends(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
     return None if last.all() else np.flatnonzero(last)
 
 
-def _flag_counts(flag: Bools | Cells, ends: npt.NDArray[np.intp] | None) -> Cells:
+def _flag_counts(flag: npt.NDArray[Any], ends: npt.NDArray[np.intp] | None) -> Cells:
     """How many flags are true and how many false, in each run."""
     if ends is None:
-        counts = np.empty((2, len(flag)), dtype=np.uint8)
-        counts[0] = flag
-        np.subtract(1, counts[0], out=counts[1])
-        return counts
+        return np.stack([flag, ~flag]).view(np.uint8)
     true = np.diff(np.cumsum(flag, dtype=np.int64)[ends], prepend=0)
     return narrowest(np.stack([true, np.diff(ends, prepend=-1) - true]))
 
