@@ -55,7 +55,12 @@ def without(name: str) -> str:
         (form(resolution=-1), "null or a number above 0"),
         (form(resolution="fine"), "null or a number above 0"),
         (form(score=[0.1, 0.9]), "distinct and decreasing"),
-        (form(score="high"), "not a tally"),
+        (form(score="high"), "score holds something else than numbers"),
+        (form(score=["0.9", "0.1"]), "score holds something else than numbers"),
+        (form(rows=[1, 0, 0, 2]), "rows has shape"),
+        (form(rows=[[True, False], [False, True]]), "rows holds something else than numbers"),
+        (form(schema_version=True), "schema version True"),
+        (form(resolution=True), "null or a number above 0"),
         (form(rows=[[1], [2]]), "rows has shape"),
         (form(rows=[[1, 0], [2]]), "not a tally"),
         (form(rows=[[0.5, 0], [0, 2]]), "fractions"),
@@ -64,6 +69,31 @@ def without(name: str) -> str:
 )
 def test_a_file_that_is_not_a_tally_is_refused(text: str, message: str) -> None:
     with pytest.raises(BadFile, match=message):
+        Tally.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        form(kind="x"),
+        form(schema_version=2),
+        form(schema_version=True),
+        form(resolution=0),
+        form(resolution=True),
+        form(score=["0.9", "0.1"]),
+        form(rows=[1, 0, 0, 2]),
+        form(rows=[[1, 0]]),
+        form(rows=[[0.5, 0], [0, 2]]),
+        form(mass=[[-1, 0], [0, 3]]),
+        form(extra=1),
+        without("score"),
+        without("squares"),
+    ],
+)
+def test_what_the_schema_refuses_is_not_read(text: str) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads(text), SCHEMA)
+    with pytest.raises(BadFile):
         Tally.from_json(text)
 
 

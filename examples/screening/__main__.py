@@ -7,7 +7,7 @@ import numpy as np
 
 import baserate
 from baserate import Costs, Curve, Tally, measure
-from examples.screening.page import Page
+from examples.screening.page import Page, shown
 from examples.screening.people import Screening, screening
 
 COSTS = Costs(fp=1, fn=20)
@@ -34,12 +34,12 @@ def deciding(curve: Curve, threshold: float) -> dict[str, float]:
     """What flagging at or above one threshold does."""
     counts = curve.at(threshold)
     rates = {name: float(measure.MEASURES[name](counts)) for name in AT_ONE_THRESHOLD}
-    return rates | {"cost per person": float(measure.expected_cost(counts, costs=COSTS))}
+    return rates | {"cost per person": measure.expected_cost(counts, costs=COSTS)}
 
 
 def cheapest(tally: Tally) -> float:
     """Threshold of least expected cost, where the iso-cost line touches the hull."""
-    return float(baserate.curve(tally).tangent(COSTS.slope(tally.prevalence)))
+    return baserate.curve(tally).tangent(COSTS.slope(tally.prevalence))
 
 
 def main(folder: Path) -> None:
@@ -61,7 +61,7 @@ def main(folder: Path) -> None:
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
-    path.write_text(Page(tallies, threshold, scores, decisions).html(), encoding="utf-8")
+    path.write_text(Page(tallies, threshold, COSTS, scores, decisions).html(), encoding="utf-8")
     print(f"Open {path}")
 
 
@@ -72,11 +72,6 @@ def in_columns(table: dict[str, dict[str, float]]) -> str:
     return "\n".join(
         [head, *(f"  {name:18}" + "".join(f"{shown(row[name]):>10}" for row in table.values()) for name in names)]
     )
-
-
-def shown(value: float) -> str:
-    """Counts whole, everything else to three digits."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3f}"
 
 
 if __name__ == "__main__":

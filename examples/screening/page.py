@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import baserate
-from baserate import Tally, measure
+from baserate import Costs, Tally, measure
 
 Table = dict[str, dict[str, float]]
 
@@ -33,6 +33,7 @@ class Page(NamedTuple):
 
     tallies: dict[str, Tally]
     threshold: float
+    costs: Costs
     scores: Table
     decisions: Table
 
@@ -52,7 +53,7 @@ different prevalence at each site, and an older machine at the hill.</p>
 {self._figure("Precision–recall curve", "pr", "recall", "precision")}</div>
 <p>Dots mark the threshold {self.threshold:g}, the cheapest for all together.</p>
 <h2>What flagging at {self.threshold:g} or above does</h2>{_table(self.decisions)}
-<p>A missed case costs 20, a needless recall 1.</p>
+<p>A missed case costs {self.costs.fn:g}, a needless recall {self.costs.fp:g}.</p>
 <footer>Made by baserate {baserate.__version__}. Data digest {everyone.digest[:16]}. This file holds only what you
 see.</footer></body></html>
 """
@@ -103,10 +104,11 @@ def _axes(x_title: str, y_title: str) -> str:
 def _table(table: Table) -> str:
     head = "".join(f"<th>{escape(site)}</th>" for site in table)
     names = next(iter(table.values()))
-    cells = {name: "".join(f"<td>{_shown(row[name])}</td>" for row in table.values()) for name in names}
+    cells = {name: "".join(f"<td>{shown(row[name])}</td>" for row in table.values()) for name in names}
     rows = "".join(f"<tr><th>{escape(name.replace('_', ' '))}</th>{row}</tr>" for name, row in cells.items())
     return f'<div class="scroll"><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _shown(value: float) -> str:
+def shown(value: float) -> str:
+    """Counts whole, everything else to three digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3f}".replace("-", "−")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, Value, plain, ratio, sealed
 from baserate._counts import Counts
 from baserate._errors import BadOption, MissingValues
-from baserate._numeric.distinct import narrowest, widest
+from baserate._numeric.distinct import run_sums
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.scan import cumulated, row_totals, running_blocks
 from baserate._tally import Tally
@@ -123,7 +123,7 @@ class Curve:
         ends = np.append(first[1:], len(score)) - 1
 
         def pooled(cells: Cells) -> Cells:
-            return sealed(narrowest(np.add.reduceat(cells[:, there], first, axis=1, dtype=widest(cells[:, :0]).dtype)))
+            return sealed(run_sums(cells[:, there], first))
 
         rows = pooled(tally.rows)
         mass, squares = (pooled(tally.mass), pooled(tally.squares)) if tally.weighted else (rows, rows)
@@ -145,7 +145,7 @@ class Curve:
             raise BadOption(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
         hull = self.hull()
         flagged = hull.flagged_mass[1 if tpr is None else 0]
-        rate = np.atleast_1d(ratio(flagged, flagged[-1]))
+        rate = ratio(flagged, flagged[-1])
         if np.isnan(rate).any():
             raise BadOption("the class of that rate has no mass here; ask for the other rate.")
         reached = np.searchsorted(rate, wanted, side="right" if tpr is None else "left")
@@ -164,7 +164,7 @@ class Curve:
             raise MissingValues("a slope is NaN; costs that are all equal, or a prevalence without a class, give none.")
         hull = self.hull()
         tally = hull.tally
-        edges = np.atleast_1d(ratio(tally.positive * hull.negatives, tally.negative * hull.positives))
+        edges = ratio(tally.positive * hull.negatives, tally.negative * hull.positives)
         if np.isnan(edges).any():
             raise BadOption("a ROC slope needs both classes; this curve has only one.")
         steeper = len(edges) - np.searchsorted(edges[::-1], slope, side="right")

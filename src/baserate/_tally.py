@@ -101,7 +101,7 @@ class Tally:
     @property
     def prevalence(self) -> float:
         """Share of the positive class; NaN when there is no mass."""
-        return float(ratio(self.positives, self.total))
+        return ratio(self.positives, self.total)
 
     @property
     def weighted(self) -> bool:
@@ -161,9 +161,8 @@ class Tally:
         """Read what `to_json` wrote, checking its form."""
         form = _checked_form(text)
         try:
-            score = np.array(form["score"], dtype=np.float64)
-            cells = [np.array(form[name]).reshape(2, -1) for name in _columns(weighted="mass" in form)]
-            return _made(score, cells, form["resolution"])
+            cells = [_numbers(form, name) for name in _columns(weighted="mass" in form)]
+            return _made(_numbers(form, "score").astype(np.float64), cells, form["resolution"])
         except (TypeError, ValueError) as error:
             raise BadFile(f"not a tally: {error}") from error
 
@@ -236,6 +235,13 @@ def _edge_below(score: Floats, resolution: float) -> Floats:
     return edge(index)
 
 
+def _numbers(form: dict[str, Any], name: str) -> Cells:
+    array = np.array(form[name])
+    if array.dtype.kind not in "iuf":
+        raise BadFile(f"{name} holds something else than numbers.")
+    return array
+
+
 def _checked_form(text: str) -> dict[str, Any]:
     try:
         form = json.loads(text)
@@ -243,14 +249,14 @@ def _checked_form(text: str) -> dict[str, Any]:
         raise BadFile(f"not JSON: {error}. A tally file is written by Tally.save.") from error
     if not isinstance(form, dict) or form.get("kind") != _KIND:
         raise BadFile(f'not a tally: its "kind" is not {_KIND!r}. A tally file is written by Tally.save.')
-    if form.get("schema_version") != _SCHEMA_VERSION:
-        version = form.get("schema_version")
+    version = form.get("schema_version")
+    if version is True or version != _SCHEMA_VERSION:
         raise BadFile(f"a tally of schema version {version}; this release reads {_SCHEMA_VERSION}: upgrade baserate.")
     wanted = {"kind", "schema_version", "resolution", "score", "rows"}
     with_weights = wanted | {"mass", "squares"}
     if set(form) not in (wanted, with_weights):
         raise BadFile(f"a tally with the fields {sorted(form)}; it has {sorted(wanted)}, or {sorted(with_weights)}.")
     resolution = form["resolution"]
-    if resolution is not None and not (isinstance(resolution, (int, float)) and resolution > 0):
+    if resolution is not None and not (type(resolution) in (int, float) and resolution > 0):  # true is no number
         raise BadFile(f"a tally of resolution {resolution!r}; it is null or a number above 0.")
     return form

@@ -1,6 +1,7 @@
 """Laws of the tally: it counts exactly, whatever the numbers look like, and merging is adding."""
 
 from collections import Counter
+from random import Random
 
 import numpy as np
 import pytest
@@ -53,9 +54,9 @@ def test_weights_and_counts_are_summed_at_each_score(data: st.DataObject) -> Non
 
 
 @given(any_score, st.randoms(), st.integers(1, 4))
-def test_the_digest_knows_neither_order_nor_partition(data: Rows, random: object, parts: int) -> None:
+def test_the_digest_knows_neither_order_nor_partition(data: Rows, random: Random, parts: int) -> None:
     order = list(range(len(data.truth)))
-    random.shuffle(order)  # type: ignore[attr-defined]
+    random.shuffle(order)
     pieces = [baserate.tally(data.truth[i], data.score[i]) for i in np.array_split(order, parts) if len(i)]
     whole = baserate.tally(*data)
     assert sum(pieces).digest == Tally.sum(pieces).digest == whole.digest  # type: ignore[union-attr]
@@ -92,6 +93,18 @@ def test_rounding_keeps_the_counts_at_every_edge(data: Rows, resolution: float) 
     assert rounded.rounded(resolution).digest == rounded.digest
     assert rounded.resolution == resolution
     assert rounded.total == exact.total
+
+
+@pytest.mark.parametrize("resolution", [0.1, 0.001, 0.3, 1 / 3, 0.7, 2.0])
+def test_scores_just_below_an_edge_stay_below_it(resolution: float) -> None:
+    # Dividing by the resolution rounds many of these up to the edge.
+    per_unit = round(1 / resolution) if resolution in (0.1, 0.001, 1 / 3) else None
+    index = np.arange(-500, 500)
+    edge = index / per_unit if per_unit else index * resolution
+    below = np.nextafter(edge, -np.inf)
+    rounded = baserate.tally(np.ones(2000), np.concatenate([edge, below])).rounded(resolution)
+    assert np.array_equal(rounded.score[:-1][::-1], edge)
+    assert np.array_equal(rounded.rows[0], [1, *[2] * 999, 1])
 
 
 @given(st.data())

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 from baserate._arrays import Cells, frozen, ratio, sealed
-from baserate._numeric.distinct import descending, narrowest, summed_columns, widest
+from baserate._numeric.distinct import descending, narrowest, summed_columns
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.scan import concordance, cumulated, row_totals
 
@@ -68,8 +68,7 @@ def test_whole_numbers_take_the_narrowest_type_and_floats_stay() -> None:
     assert narrowest(np.array([[0, 255]])).dtype == np.uint8
     assert narrowest(np.array([[0, 256]])).dtype == np.uint16
     assert narrowest(np.empty((2, 0), dtype=np.int64)).dtype == np.uint8
-    assert narrowest(np.array([[0.5]])).dtype == widest(np.array([[0.5]])).dtype == np.float64
-    assert widest(np.array([[1]], dtype=np.uint8)).dtype == np.int64
+    assert narrowest(np.array([[0.5]])).dtype == np.float64
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -106,3 +105,12 @@ def test_equal_shares_are_one_block_although_they_round_differently() -> None:
     # One third in three spellings; as floats, sums of such shares differ in the last bit.
     first = np.array([1.0, 2, 7, 10, 1e6])
     assert decreasing_blocks(first, 2 * first).tolist() == [0]
+
+
+def test_blocks_that_the_regression_leaves_equal_are_pooled() -> None:
+    # Found by search: the regression's rounded means keep two blocks of equal share apart here.
+    first = np.array([0, 3, 4, 1, 9, 5, 1, 6, 7, 2, 4, 9, 5, 9, 4, 1, 0, 7, 8, 7], dtype=float)
+    second = np.array([9, 0, 4, 6, 2, 3, 6, 2, 6, 3, 4, 0, 3, 8, 4, 9, 9, 0, 2, 0], dtype=float)
+    starts = decreasing_blocks(first, second)
+    high, low = np.add.reduceat(first, starts), np.add.reduceat(second, starts)
+    assert (high[:-1] * low[1:] > high[1:] * low[:-1]).all()

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import BadShape, BadWeights, BaserateError, EmptyData, MissingValues, NotBinary, NotNumeric, measure
+from baserate import (
+    BadOption,
+    BadShape,
+    BadWeights,
+    BaserateError,
+    EmptyData,
+    MissingValues,
+    NotBinary,
+    NotNumeric,
+    measure,
+)
 from baserate.measure import MEASURES, about, why
 from tests.strategies import noun
 
@@ -119,6 +129,11 @@ REFUSED = {
             "positive='yes' does not occur in truth, which holds 'no'. "
             "If there really are no positives, pass truth == 'yes'."
         ),
+    ),
+    "several positives": (
+        {"truth": ["a", "b", "c"], "positive": ["a", "b"]},
+        BadOption,
+        "positive=['a', 'b'] is more than one label; name the one that counts as positive.",
     ),
     "NaN as truth": ({"truth": [1.0, 0.0, math.nan]}, MissingValues, "1 of 3 values of truth are missing"),
     "None as truth": ({"truth": [1, None, 0]}, MissingValues, "1 of 3 values of truth are missing"),

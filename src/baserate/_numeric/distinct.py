@@ -139,12 +139,12 @@ def summed_columns(value: Floats, tables: list[Cells]) -> tuple[Floats, list[Cel
     if ends is None:
         return ordered, [table[:, order] for table in tables]
     starts = _starts(ends)
-    return ordered[starts], [narrowest(np.add.reduceat(widest(table)[:, order], starts, axis=1)) for table in tables]
+    return ordered[starts], [run_sums(table[:, order], starts) for table in tables]
 
 
-def widest(cells: Cells) -> Cells:
-    """Whole numbers as int64, in which they can be added; floats as they are."""
-    return cells if cells.dtype.kind == "f" else cells.astype(np.int64)
+def run_sums(table: Cells, starts: npt.NDArray[np.intp]) -> Cells:
+    """Sum of the columns from each start to the next. NumPy adds narrow whole numbers in 64 bits: none wraps around."""
+    return narrowest(np.add.reduceat(table, starts, axis=1))
 
 
 def narrowest(cells: Cells) -> Cells:

@@ -30,7 +30,7 @@ def brier(t: Tally) -> float:
     0.0375
     """
     _check_probabilities(t)
-    return float(ratio(float(np.dot(t.positive, (1 - t.score) ** 2) + np.dot(t.negative, t.score**2)), t.total))
+    return ratio(float(np.dot(t.positive, (1 - t.score) ** 2) + np.dot(t.negative, t.score**2)), t.total)
 
 
 @measure(best="low", span=(0, inf), needs=("total",))
@@ -48,7 +48,7 @@ def log_loss(t: Tally) -> float:
     from scipy.special import xlog1py, xlogy
 
     _check_probabilities(t)
-    return float(ratio(-float(np.sum(xlogy(t.positive, t.score)) + np.sum(xlog1py(t.negative, -t.score))), t.total))
+    return ratio(-float(np.sum(xlogy(t.positive, t.score)) + np.sum(xlog1py(t.negative, -t.score))), t.total)
 
 
 @measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))

@@ -36,7 +36,7 @@ def auc(c: Curve) -> float:
     0.7916666666666666
     """
     twice, positives, negatives = concordance(c.tally.mass)
-    return float(ratio(twice, 2 * positives * negatives))
+    return ratio(twice, 2 * positives * negatives)
 
 
 @measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="gini")
@@ -65,7 +65,7 @@ def cap_area(c: Curve) -> float:
     0.625
     """
     twice, positives, negatives = concordance(c.tally.mass)
-    return float(ratio(positives**2 + twice, 2 * positives * (positives + negatives)))
+    return ratio(positives**2 + twice, 2 * positives * (positives + negatives))
 
 
 @measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="accuracy_ratio")
@@ -80,7 +80,7 @@ def accuracy_ratio(c: Curve) -> float:
     >>> accuracy_ratio(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
     0.5
     """
-    return float(ratio(lorenz_gini(c), ratio(c.negatives, c.total)))
+    return ratio(lorenz_gini(c), ratio(c.negatives, c.total))
 
 
 @measure(best="high", span=(-1, 1), needs=("positives",))
@@ -120,7 +120,7 @@ def partial_auc(
     if not 0 <= low < high <= 1:
         raise BadOption(f"the interval ({low}, {high}) is not one of rates; give 0 ≤ low < high ≤ 1.")
     true, false = c.flagged_mass
-    rate, height = np.asarray(ratio(false, false[-1])), np.asarray(ratio(true, true[-1]))
+    rate, height = ratio(false, false[-1]), ratio(true, true[-1])
     if tpr is not None:
         rate, height = height, 1 - rate
     area = _area_between(rate, height, low, high)
@@ -148,7 +148,7 @@ def average_precision(c: Curve) -> float:
         # Where nothing is flagged yet nothing is found either: no 0/0 can enter the sum.
         precision = true[1:] / np.maximum(true[1:] + false[1:], np.finfo(float).tiny)
         found += float(np.sum(precision * np.diff(true)))
-    return float(ratio(found, c.positives))
+    return ratio(found, c.positives)
 
 
 @measure(best="high", span=(0, 1), needs=("positives",))
@@ -172,7 +172,7 @@ def pr_auc(c: Curve) -> float:
     offset = false - more / gain * true
     before = true + false
     rise = np.log1p((gain + more) / np.where(before > 0, before, np.inf))
-    return float(ratio(float(np.sum(gain / grow - offset / grow**2 * rise)), c.positives))
+    return ratio(float(np.sum(gain / grow - offset / grow**2 * rise)), c.positives)
 
 
 @measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="ks")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals
-from baserate._errors import BadShape, BadWeights, MissingValues, NotBinary, NotNumeric
+from baserate._errors import BadOption, BadShape, BadWeights, MissingValues, NotBinary, NotNumeric
 
 Column = npt.NDArray[Any]
 
@@ -115,6 +115,8 @@ def _inferred(column: Column) -> Bools:
 
 
 def _matched(column: Column, positive: object) -> Bools:
+    if np.ndim(positive) > 0:  # type: ignore[arg-type]  # anything may be asked its dimensions
+        raise BadOption(f"positive={positive!r} is more than one label; name the one that counts as positive.")
     match: Bools = np.asarray(column == positive, dtype=np.bool_)
     if not match.any():
         _check_absent(_labels(column), positive)
