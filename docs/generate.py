@@ -3,9 +3,15 @@
 import re
 import sys
 from collections.abc import Iterator
+from inspect import cleandoc
 from pathlib import Path
+from textwrap import dedent
 
-from baserate import Counts, Curve, Tally
+import click
+
+from baserate import BaserateError, Counts, Curve, Tally
+from baserate import _errors as errors
+from baserate.cli import VERBS, app, exit_code
 from baserate.measure import MEASURES, TABLES, About, about
 
 DOCS = Path(__file__).parent
@@ -75,7 +81,83 @@ def entry(told: About) -> Iterator[str]:
     yield ""
 
 
-PAGES = {"measures.md": measures_page}
+def cli_page() -> str:
+    """Write what every command takes, from click."""
+    lines = [
+        "# Command line",
+        "",
+        "<!-- Written by docs/generate.py from the commands; edit those, then run `make pages`. -->",
+        "",
+        "Data go to stdout, messages to stderr. Exit codes: 0 fine, 1 a requirement failed, 2 usage, 3 unusable data,",
+        "4 our fault (please report it), 130 interrupted, 141 when nobody reads on. See [errors](errors.md).",
+        "Colour is used on terminals alone; `NO_COLOR` forbids and `FORCE_COLOR` demands it. Nothing is sent anywhere.",
+        "",
+    ]
+    program = app.make_context("baserate", [], resilient_parsing=True)
+    lines += ["| command | what it does |", "|---|---|"]
+    lines += [f"| [{name}](#baserate-{name}) | {told} |" for name, (_, told) in VERBS.items()]
+    lines += ["", *command_entry(app, program)]
+    for name in VERBS:
+        verb = app.get_command(program, name)
+        assert verb is not None  # noqa: S101  (for the type checker)
+        lines += command_entry(verb, verb.make_context(name, [], parent=program, resilient_parsing=True))
+    return "\n".join(lines)
+
+
+def command_entry(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Usage, help, examples and options of one command."""
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    yield from (f"## {context.command_path}", "", "```text", usage, "```", "")
+    yield from (cleandoc(command.help or ""), "")
+    examples = getattr(command, "examples", ())
+    if examples:
+        yield from ("```sh", *(line for what, typed in examples for line in (f"# {what}", typed)), "```", "")
+    yield from ("| option | meaning |", "|---|---|")
+    for option in command.get_params(context):
+        record = option.get_help_record(context)
+        if isinstance(option, click.Option) and record:
+            yield f"| `{escaped(record[0])}` | {escaped(' '.join(record[1].split()))} |"
+    yield ""
+
+
+def escaped(text: str) -> str:
+    """Keep a table's bars apart from the text's."""
+    return text.replace("|", "\\|")
+
+
+def errors_page() -> str:
+    """Draw the tree of errors, then say what each one means."""
+    told, _, rest = cleandoc(errors.__doc__ or "").partition("::")
+    tree, _, outro = dedent(rest).strip("\n").partition("\n\n")
+    lines = [
+        "# Errors",
+        "",
+        "<!-- Written by docs/generate.py from the tree of errors; edit that, then run `make pages`. -->",
+        "",
+        f"{told.strip()} In a shell, the message is one line on stderr and the kind of error is the exit code.",
+        "",
+        *("```text", dedent(tree), "```", "", " ".join(outro.split()), ""),
+        *("Any other exception is our fault: exit code 4, and `--debug` shows where it happened.", ""),
+    ]
+    return "\n".join([*lines, *(line for kind in family(BaserateError) for line in error_entry(kind))])
+
+
+def family(kind: type[BaserateError]) -> Iterator[type[BaserateError]]:
+    """Walk the tree in the order in which it is written."""
+    yield kind
+    for child in kind.__subclasses__():
+        yield from family(child)
+
+
+def error_entry(kind: type[BaserateError]) -> Iterator[str]:
+    """Meaning, exit code and place of one error."""
+    code = "that of its branch" if kind is BaserateError else exit_code(kind)
+    place = [each.__name__ for each in reversed(kind.__mro__) if issubclass(each, BaserateError)]
+    yield from (f"## {kind.__name__}", "", str(kind.__doc__), "")
+    yield from (f"- exit code: {code}", f"- place: {' → '.join(place)}", "")
+
+
+PAGES = {"measures.md": measures_page, "cli.md": cli_page, "errors.md": errors_page}
 
 
 def main(*, check: bool) -> int:

@@ -7,8 +7,8 @@ import pytest
 
 import baserate
 from baserate import measure
+from baserate.cli._people import screening
 from examples.screening.__main__ import by_site, cheapest, main
-from examples.screening.people import screening
 
 
 def test_the_people_are_as_described() -> None:

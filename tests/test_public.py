@@ -10,18 +10,21 @@ from baserate import measure, read
 
 NAMES = {
     *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
-    *("NotAProbability", "NotBinary", "NotNumeric", "UnknownName", "UsageError"),
-    *("Costs", "Counts", "Curve", "Estimate", "Mixture", "Tally"),
+    *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric", "UnknownName", "UsageError"),
+    *("Costs", "Counts", "Curve", "Estimate", "Intake", "Mixture", "Results", "Rows", "Tallies", "Tally"),
     *("curve", "tally", "measure", "read", "__version__"),
 }
-TOOLS = {"MEASURES", "TABLES", "About", "Measure", "about", "measure", "named", "search", "table", "why"}
+TOOLS = {
+    *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
+    *("about", "curves", "measure", "named", "search", "summary", "table", "why"),
+}
 
 
 def test_the_public_names_are_these() -> None:
     assert set(baserate.__all__) == NAMES
     assert set(dir(baserate)) == NAMES
     assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
-    assert set(read.__all__) == {"tally"}
+    assert set(read.__all__) == {"Spelled", "rows", "tallies", "tally"}
 
 
 @pytest.mark.parametrize("room", [baserate, measure, read], ids=lambda room: room.__name__)
@@ -53,4 +56,6 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
 
     assert "numpy" not in loaded("import baserate")
     used = loaded("import baserate; baserate.measure.auc(baserate.curve(baserate.tally([0, 1], [1, 2])))")
-    assert not used & {"scipy", "scipy.stats", "sklearn", "pandas"}
+    assert not used & {"scipy", "scipy.stats", "sklearn", "pandas", "duckdb", "narwhals", "click"}
+    tabled = loaded("from baserate import read; read.tallies({'y': [0, 1], 'p': [1, 2]}, truth='y', score='p')")
+    assert not tabled & {"scipy", "pandas", "duckdb", "narwhals"}

@@ -7,8 +7,8 @@ import numpy as np
 
 import baserate
 from baserate import Costs, Curve, Tally, measure
+from baserate.cli._people import Screening, screening
 from examples.screening.page import Page, shown
-from examples.screening.people import Screening, screening
 
 COSTS = Costs(fp=1, fn=20)
 """A missed case costs as much as twenty needless recalls."""

@@ -24,20 +24,29 @@ if TYPE_CHECKING:
         DataError,
         EmptyData,
         MissingValues,
+        NoSuchFile,
         NotAProbability,
         NotBinary,
+        NotInstalled,
         NotNumeric,
         UnknownName,
         UsageError,
     )
     from baserate._estimate import Estimate
+    from baserate._intake import Intake
+    from baserate._results import Results
+    from baserate._rows import Rows
+    from baserate._tallies import Tallies
     from baserate._tally import Tally
     from baserate.read import tally
 
 __version__ = "0.1.0"
 
 _ROOMS = ("measure", "read")
-_HOMES = ("_errors", "_counts", "_costs", "_estimate", "_tally", "_curve", "read")
+_HOMES = (
+    *("_errors", "_counts", "_costs", "_estimate", "_intake"),
+    *("_tally", "_tallies", "_curve", "_rows", "_results", "read"),
+)
 
 __all__ = [
     "BadFile",
@@ -51,11 +60,17 @@ __all__ = [
     "DataError",
     "EmptyData",
     "Estimate",
+    "Intake",
     "MissingValues",
     "Mixture",
+    "NoSuchFile",
     "NotAProbability",
     "NotBinary",
+    "NotInstalled",
     "NotNumeric",
+    "Results",
+    "Rows",
+    "Tallies",
     "Tally",
     "UnknownName",
     "UsageError",

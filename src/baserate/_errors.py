@@ -13,8 +13,10 @@
     │   ├── NotAProbability   outside [0, 1] where a probability is used as one
     │   └── BadFile           a file that is not of the form it claims
     └── UsageError            the request cannot be met
-        ├── UnknownName       no measure, table or rule of that name
-        └── BadOption         an option outside its domain
+        ├── UnknownName       no measure, table, column or rule of that name
+        ├── BadOption         an option outside its domain
+        ├── NoSuchFile        nothing to read there
+        └── NotInstalled      an optional package is needed
 
 Both branches are `ValueError` too. Every message says what, where and how many, and ends with a remedy.
 """
@@ -65,8 +67,16 @@ class UsageError(BaserateError):
 
 
 class UnknownName(UsageError):
-    """No measure, table or rule of that name."""
+    """No measure, table, column or rule of that name."""
 
 
 class BadOption(UsageError):
     """An option outside its domain."""
+
+
+class NoSuchFile(UsageError):
+    """There is nothing to read: no such file, an empty folder, or a pattern that matches nothing."""
+
+
+class NotInstalled(UsageError):
+    """An optional package is needed, and the message says how to install it."""

@@ -20,6 +20,8 @@ from baserate._numeric.distinct import narrowest, summed_columns
 
 _KIND = "baserate/tally"
 _SCHEMA_VERSION = 1
+_BLOCK = 1 << 16
+"""Entries that fit the cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -114,8 +116,12 @@ class Tally:
 
         Weights do not enter, since the last bit of a sum depends on its order.
         """
-        parts = (self.score + 0.0).astype("<f8"), self.rows.astype("<i8")  # −0.0 is 0.0
-        return sha256(b"".join([b"baserate tally 1\n", *(part.tobytes() for part in parts)])).hexdigest()
+        digest = sha256(b"baserate tally 1\n")
+        for column, form in ((self.score, "<f8"), (self.rows[0], "<i8"), (self.rows[1], "<i8")):
+            for start in range(0, len(column), _BLOCK):
+                block = column[start : start + _BLOCK].astype(form)
+                digest.update((block + block.dtype.type(0)).data)  # −0.0 is 0.0
+        return digest.hexdigest()
 
     def __add__(self, other: object) -> Tally:
         if isinstance(other, Tally):

@@ -1,4 +1,4 @@
-"""Counts | Curve | Tally -> number.
+"""Counts | Curve | Tally -> number; Tallies -> tidy numbers.
 
 May import the nouns. Threshold measures take `Counts`, rank measures `Curve`, proper scores `Tally`; each is a plain
 function that knows its best end, its span and what it needs (`about`).
@@ -11,9 +11,11 @@ from baserate.measure._counts import *
 from baserate.measure._proper import *
 from baserate.measure._rank import *
 from baserate.measure._registry import MEASURES, named, search, why
+from baserate.measure._summary import USUAL, curves, summary
 from baserate.measure._table import TABLES, table
 
-__all__ = ["MEASURES", "TABLES", "About", "Measure", "about", "measure", "named", "search", "table", "why"]
+__all__ = ["MEASURES", "TABLES", "USUAL", "About", "Measure"]
+__all__ += ["about", "curves", "measure", "named", "search", "summary", "table", "why"]
 __all__ += _counts.__all__
 __all__ += _agreement.__all__
 __all__ += _rank.__all__

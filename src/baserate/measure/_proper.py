@@ -1,10 +1,11 @@
 """Proper scores: whether scores are good as probabilities. Each takes a `Tally` with scores in [0, 1]."""
 
-from math import inf, nan
+from collections.abc import Iterator
+from math import fsum, inf, nan
 
 import numpy as np
 
-from baserate._arrays import ratio
+from baserate._arrays import Floats, ratio
 from baserate._errors import NotAProbability
 from baserate._tally import Tally
 from baserate.measure._about import measure
@@ -15,6 +16,9 @@ __all__ = [
     "log_loss",
     "log_loss_skill",
 ]
+
+_BLOCK = 1 << 15
+"""Scores that fit the cache with what is computed of them."""
 
 
 @measure(best="low", span=(0, 1), needs=("total",))
@@ -30,7 +34,8 @@ def brier(t: Tally) -> float:
     0.0375
     """
     _check_probabilities(t)
-    return ratio(float(np.dot(t.positive, (1 - t.score) ** 2) + np.dot(t.negative, t.score**2)), t.total)
+    parts = (np.dot(true, (1 - score) ** 2) + np.dot(false, score**2) for score, true, false in _blocks(t))
+    return ratio(fsum(parts), t.total)
 
 
 @measure(best="low", span=(0, inf), needs=("total",))
@@ -45,10 +50,13 @@ def log_loss(t: Tally) -> float:
     >>> round(log_loss(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.2161618747
     """
-    from scipy.special import xlog1py, xlogy
-
     _check_probabilities(t)
-    return ratio(-float(np.sum(xlogy(t.positive, t.score)) + np.sum(xlog1py(t.negative, -t.score))), t.total)
+    with np.errstate(divide="ignore"):  # the logarithm of 0
+        parts = [
+            np.dot(true[true > 0], np.log(score[true > 0])) + np.dot(false[false > 0], np.log1p(-score[false > 0]))
+            for score, true, false in _blocks(t)
+        ]
+    return ratio(-fsum(parts) + 0.0, t.total)  # −0.0 is 0.0
 
 
 @measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))
@@ -81,14 +89,21 @@ def log_loss_skill(t: Tally) -> float:
     return 1 - _relative(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
 
 
+def _blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Scores with the mass of both classes, in blocks that fit the cache."""
+    for start in range(0, len(t.score), _BLOCK):
+        place = slice(start, start + _BLOCK)
+        yield t.score[place], t.mass[0, place].astype(np.float64), t.mass[1, place].astype(np.float64)
+
+
 def _relative(loss: float, constant: float) -> float:
     """Loss over that of the constant forecast; NaN when that is 0: with one class there is nothing to forecast."""
     return loss / constant if constant > 0 else nan
 
 
 def _check_probabilities(t: Tally) -> None:
-    outside = (t.score < 0) | (t.score > 1)
-    if outside.any():
+    if len(t.score) and not (t.score[-1] >= 0 and t.score[0] <= 1):
+        outside = (t.score < 0) | (t.score > 1)
         rows = int(t.rows[:, outside].sum())
         raise NotAProbability(
             f"{rows} rows have scores outside [0, 1] (from {t.score[-1]:.6g} to {t.score[0]:.6g}), so they are not "

@@ -1,4 +1,4 @@
-"""The people who are screened: a documented generator with a fixed seed."""
+"""The people of the demo, who are screened: a documented generator with a fixed seed."""
 
 from typing import NamedTuple
 
@@ -32,3 +32,9 @@ def screening(rows: int = 20_000, seed: int = 2026) -> Screening:
     evidence = 1.7 * marker - 1.7**2 / 2
     log_odds = np.log(0.12 / 0.88) + 1.3 * evidence
     return Screening(sick, np.round(1 / (1 + np.exp(-log_odds)), 4), sites[site])
+
+
+def as_csv(people: Screening) -> str:
+    """Write them as a file of predictions."""
+    lines = (f"{sick:d},{risk:.4f},{site}\n" for sick, risk, site in zip(*people, strict=True))
+    return "sick,risk,site\n" + "".join(lines)

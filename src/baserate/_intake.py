@@ -1,0 +1,47 @@
+"""Intake: what was read, what was left out and why, and which label is positive."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Reasons = Mapping[str, Mapping[str, int]]
+"""Column -> what is wrong with it -> in how many rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What came in through the door.
+
+    >>> Intake(read=10, dropped=2, reasons={"p": {"NaN": 2}}, positive="sick", negative="well").told
+    '10 rows read, 2 of them dropped (p: 2 NaN); positive = sick, negative = well'
+    """
+
+    read: int
+    """Rows read, also those that were then dropped."""
+    dropped: int = 0
+    """Rows left out because something in them is missing or unknown."""
+    reasons: Reasons = field(default_factory=dict)
+    """What was wrong in the dropped rows; a row may be wrong in several ways."""
+    positive: object = True
+    """Label of the positive class."""
+    negative: object = False
+    """Label of the other class; None when it does not occur."""
+    columns: Mapping[str, str | list[str]] = field(default_factory=dict)
+    """Which column was read as what: truth, score, group and so on."""
+
+    @property
+    def told(self) -> str:
+        """All of it as a sentence."""
+        dropped = f", {self.dropped} of them dropped ({told(self.reasons)})" if self.dropped else ""
+        negative = "" if self.negative is None else f", negative = {self.negative}"
+        return f"{self.read} rows read{dropped}; positive = {self.positive}{negative}"
+
+
+def told(reasons: Reasons) -> str:
+    """Reasons as a phrase.
+
+    >>> told({"p": {"NaN": 2, "missing": 1}, "sex": {"missing": 4}})
+    'p: 2 NaN, 1 missing; sex: 4 missing'
+    """
+    return "; ".join(
+        f"{column}: " + ", ".join(f"{many} {what}" for what, many in kinds.items()) for column, kinds in reasons.items()
+    )

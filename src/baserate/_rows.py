@@ -1,0 +1,107 @@
+"""Rows: what a tally forgets, kept for those who need it: which row is which, and what belongs together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Cells, Floats, Reals, frozen, sealed
+from baserate._errors import BadShape
+from baserate._intake import Intake
+from baserate._numeric.distinct import distinct_counts, distinct_sums
+from baserate._tallies import Group, Tallies
+from baserate._tally import Tally
+
+Column = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rows:
+    """Checked columns of equal length: nothing is missing, truth is boolean, groups are numbered.
+
+    >>> rows = Rows(truth=np.array([True, False, False]), score={"risk": np.array([0.9, 0.4, 0.4])})
+    >>> rows
+    Rows(3 rows; scores: risk)
+    >>> rows.tallies().tally
+    Tally(3 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.333333)
+    """
+
+    truth: Bools
+    """Whether a row is of the positive class."""
+    score: Mapping[str, Reals]
+    """Model -> a number for each row."""
+    group: Column = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
+    """Number of each row's group, an index into `groups`; empty when there is no grouping."""
+    groups: tuple[Group, ...] = ((),)
+    attributes: tuple[str, ...] = ()
+    weight: Floats | None = None
+    count: Cells | None = None
+    id: Column | None = None
+    """What a row is called."""
+    cluster: Column | None = None
+    """What a row belongs to, a whole number: rows of one cluster are not independent."""
+    intake: Intake = field(default_factory=lambda: Intake(read=0))
+
+    def __post_init__(self) -> None:
+        scores = {model: frozen(column) for model, column in self.score.items()}
+        object.__setattr__(self, "score", MappingProxyType(scores))
+        columns = {"truth": self.truth} | scores
+        if self.attributes:
+            columns["group"] = self.group
+        for name in ("weight", "count", "id", "cluster"):
+            if getattr(self, name) is not None:
+                columns[name] = getattr(self, name)
+        if len({column.shape for column in columns.values()}) != 1 or self.truth.ndim != 1:
+            told = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
+            raise BadShape(f"the columns have different lengths ({told}); give one value of each for every row.")
+        for name in columns.keys() - scores.keys():
+            object.__setattr__(self, name, frozen(columns[name]))
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def __repr__(self) -> str:
+        groups = f"; {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"Rows({len(self)} rows; scores: {', '.join(self.score)}{groups})"
+
+    def tallies(self) -> Tallies:
+        """Forget which row is which."""
+        places = self._places()
+        models = {
+            model: {group: self._tally(self.truth, score, place) for group, place in places.items()}
+            for model, score in self.score.items()
+        }
+        return Tallies(models, self.attributes, self.intake, self._decisions())
+
+    def _decisions(self) -> dict[str, Tally]:
+        """Where predicted labels sit among the scores."""
+        predicted = self.intake.columns.get("predicted")
+        if not isinstance(predicted, str):
+            return {}
+        flagged = self.score[predicted] > 0
+        return {
+            model: self._tally(flagged, score, slice(None)) for model, score in self.score.items() if model != predicted
+        }
+
+    def _places(self) -> dict[Group, slice | npt.NDArray[np.intp]]:
+        """Which rows belong to each group."""
+        if not self.attributes:
+            return {(): slice(None)}
+        order = np.argsort(self.group, kind="stable")  # of small whole numbers: a radix sort
+        ends = np.cumsum(np.bincount(self.group, minlength=len(self.groups)))
+        return dict(zip(self.groups, np.split(order, ends[:-1]), strict=True))
+
+    def _tally(self, truth: Bools, score: Reals, place: slice | npt.NDArray[np.intp]) -> Tally:
+        truth, value = truth[place], score[place]
+        if self.weight is None and self.count is None:
+            distinct, rows = distinct_counts(value, truth)
+            return Tally.counted(sealed(distinct), sealed(rows))
+        weight, count = (None if column is None else column[place] for column in (self.weight, self.count))
+        distinct, tables = distinct_sums(value, truth, weight, count)
+        mass, squares, rows = map(sealed, tables if len(tables) > 1 else tables * 3)
+        return Tally(sealed(distinct), mass, squares, rows)

@@ -1,0 +1,83 @@
+"""Options -> Tallies, and what a person should hear about them."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate._intake import told
+from baserate.cli._failures import in_flags
+from baserate.cli._numbers import amount, number
+from baserate.cli._options import Reading, Writing
+from baserate.cli._panels import Page, label
+from baserate.cli._progress import shown
+from baserate.cli._say import WIDTH, put, room, say
+
+if TYPE_CHECKING:
+    from baserate._results import Results
+    from baserate._tallies import Tallies
+
+
+def tallies(asked: Reading, *, quiet: bool) -> "Tallies":
+    """Read what was asked for."""
+    from baserate import read
+
+    if len(asked.file) > 1:
+        raise click.UsageError(
+            f"{len(asked.file)} files are named; give one folder, or a pattern in quotes, such as 'part-*.parquet'."
+        )
+    columns: dict[str, Any] = {
+        name: getattr(asked, name) for name in ("truth", "score", "predicted", "group", "weight", "count")
+    }
+    positive, negative = (None if each is None else read.Spelled(each) for each in (asked.positive, asked.negative))
+    return read.tallies(
+        asked.file[0],
+        positive=positive,
+        negative=negative,
+        missing="drop" if asked.missing == "drop" else "refuse",
+        watch=partial(shown, quiet=quiet),
+        **{name: value for name, value in columns.items() if value},
+    )
+
+
+def answer(results: "Results", page: Callable[[], Page], writing: Writing) -> None:
+    """Hand over the results in the format that was asked for; a page is laid out only for people."""
+    texts: dict[str, Callable[[], str]] = {
+        "json": results.to_json,
+        "csv": results.to_csv,
+        "md": lambda: page().markdown(),
+        "table": lambda: page().text(room() if writing.output in {None, "-"} else WIDTH),
+    }
+    put(texts[writing.form](), writing.output)
+
+
+def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
+    """One line on what was read."""
+    parts = [
+        label("stdin" if asked.file[0] == "-" else PurePath(asked.file[0]).name or asked.file[0]),
+        f"{amount(data['rows'], 4)} rows",
+        f"positive: {label(asked.truth)} = {label(data['positive'])}",
+        f"prevalence {number(100 * data['prevalence'], 4)} %",
+    ]
+    return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
+
+
+def explain(asked: Reading, data: Any, writing: Writing) -> None:  # noqa: ANN401  (what Results hold)
+    """Say on stderr what the reader of the numbers should know, unless told to be quiet."""
+    if not writing.quiet:
+        for line in _remarks(asked, data, writing):
+            say(line)
+
+
+def _remarks(asked: Reading, data: Any, writing: Writing) -> Iterator[str]:  # noqa: ANN401
+    # A table on the screen begins with this line itself.
+    if writing.form in {"json", "csv"} or writing.output not in {None, "-"}:
+        yield headline(asked, data)
+    if asked.positive is None:
+        yield f"positive = {data['positive']}, inferred; name it with --positive."
+    if data["refused"]:
+        rows = f"{amount(data['refused'], 4)} of {amount(data['read'], 4)} rows"
+        yield f"{rows} dropped ({told(data['reasons'])})."
+    yield from (f"note: {in_flags(note)}" for note in data["notes"])

@@ -1,0 +1,62 @@
+"""`baserate demo`: write generated predictions, and judge them."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from baserate._errors import BadOption
+from baserate.cli._failures import debug
+from baserate.cli._options import command
+from baserate.cli._say import put
+
+_EXAMPLES = (("in the folder baserate-demo", "baserate demo"),)
+NAME = "people.csv"
+
+
+def steps(file: str) -> list[tuple[str, list[str]]]:
+    """What is shown, and what is typed for it."""
+    columns = [file, "--truth", "sick", "--score", "risk"]
+    sites = ["--positive", "1", "--group", "site", "--threshold", "0.2"]
+    return [
+        ("Is the score any good?", ["measure", *columns]),
+        ("Is it as good at every site, and at a lower threshold?", ["measure", *columns, *sites]),
+        ("What could be had at other thresholds?", ["curve", "roc", *columns, "--positive", "1", "--points", "9"]),
+        ("Two numbers for a program:", ["measure", *columns, "--positive", "1", "--measures", "auc,ks", "--json"]),
+    ]
+
+
+@command("demo", examples=_EXAMPLES)
+@click.argument("folder", default="baserate-demo", type=click.Path(file_okay=False, path_type=Path))
+@debug
+@click.pass_context
+def demo(context: click.Context, folder: Path) -> None:
+    """Write generated predictions to FOLDER/people.csv and judge them, step by step.
+
+    20 000 people are screened at three sites, where the same score meets different prevalences.
+    """
+    path = folder / NAME
+    _write(path)
+    click.echo(f"{path}: 20 000 generated people: whether each is sick, a risk score, and a site.")
+    root = context.find_root().command
+    for remark, typed in steps(str(path)):
+        click.echo(f"\n{remark}\n" + click.style(f"$ baserate {shlex.join(typed)}", bold=True))
+        with root.make_context("baserate", list(typed), parent=context) as inner:
+            root.invoke(inner)
+    click.echo("\nGo on with your own file, or see what else there is: baserate --help, baserate list measures.")
+
+
+def _write(path: Path) -> None:
+    """Write the file unless it is there already; what else bears its name is not ours to touch."""
+    from baserate.cli._people import as_csv, screening
+
+    text = as_csv(screening())
+    if path.exists():
+        if not path.is_file() or path.read_bytes() != text.encode():
+            raise BadOption(f"{path} is there already, and is not of this demo; name another folder.")
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadOption(f"cannot make the folder {path.parent} ({error.strerror}); name another.") from error
+    put(text, str(path))

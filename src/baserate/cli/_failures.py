@@ -1,0 +1,96 @@
+"""What went wrong -> one line on stderr and an exit code."""
+
+import re
+import shlex
+
+import click
+
+from baserate._errors import BaserateError, DataError
+from baserate.cli._say import say
+
+FINE, USAGE, DATA, INTERNAL = 0, 2, 3, 4
+INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell reports of SIGINT and SIGPIPE
+
+debug = click.option("--debug", is_flag=True, expose_value=False, help="Show where an error happened.")
+"""For the program and every verb; whether it was given is seen in the arguments, since parsing may fail before it."""
+
+_OPTIONS = (
+    *("truth", "score", "predicted", "group", "weight", "count"),
+    *("positive", "negative", "missing", "threshold", "measures", "points"),
+)
+_KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
+_LONGEST = 100
+_ASIDES = {
+    r"give a threshold\.": "give one with --threshold.",
+    r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
+    r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",
+}
+"""What is said differently in a shell."""
+
+
+def in_flags(message: str) -> str:
+    """Turn remedies in Python into remedies for the shell.
+
+    >>> in_flags("name the positive one, perhaps positive='very sick'; or pass it as weight= instead.")
+    "name the positive one, perhaps --positive 'very sick'; or pass it as --weight instead."
+    """
+
+    def flag(found: re.Match[str]) -> str:
+        name, *values = found.groups()
+        value = next((each for each in values if each is not None), None)
+        if value is None:
+            return f"--{name}"
+        return f"--{name} {shlex.quote(value) if len(value) <= _LONGEST else '…'}"
+
+    for aside, told in _ASIDES.items():
+        message = re.sub(aside, told, message)
+    return _KEYWORD.sub(flag, message)
+
+
+def ended(error: Exception, *, traced: bool) -> int:
+    """Say what went wrong, and return the exit code for it."""
+    if isinstance(error, click.Abort):
+        return interrupted()
+    if traced:
+        import traceback
+
+        say("".join(traceback.format_exception(error)))
+    if isinstance(error, click.ClickException):
+        say(f"baserate: {_of_click(error)}")
+        return error.exit_code
+    if isinstance(error, BaserateError):
+        say(f"baserate: {in_flags(str(error))}")
+        return exit_code(type(error))
+    if isinstance(error, OSError):
+        where = f" ({error.filename})" if error.filename else ""
+        say(f"baserate: the system refuses: {error.strerror or error}{where}.")
+        return exit_code(type(error))
+    told = f"{type(error).__name__}: {error}".splitlines()[0]
+    say(f"baserate: internal error: {told}. This is our fault; rerun with --debug to see where it happened.")
+    return exit_code(type(error))
+
+
+def exit_code(kind: type[Exception]) -> int:
+    """Exit code of a kind of error.
+
+    >>> exit_code(DataError), exit_code(KeyError)
+    (3, 4)
+    """
+    if issubclass(kind, DataError):
+        return DATA
+    return USAGE if issubclass(kind, (BaserateError, OSError)) else INTERNAL
+
+
+def interrupted() -> int:
+    """Say that it was, and return the exit code for it."""
+    say("baserate: interrupted.")
+    return INTERRUPTED
+
+
+def _of_click(error: click.ClickException) -> str:
+    message = error.format_message()
+    message = message[:1].lower() + message[1:]
+    if not message.endswith((".", "?", ")")):
+        message += "."
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message} Try: {context.command_path} --help" if context else message

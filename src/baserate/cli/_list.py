@@ -1,0 +1,77 @@
+"""`baserate list`: the measures, or the curves."""
+
+from typing import Any
+
+import click
+
+from baserate._errors import UnknownName
+from baserate.cli._ask import answer
+from baserate.cli._options import Writing, command, writing
+from baserate.cli._panels import Page, Panel, Row, Section
+
+_EXAMPLES = (
+    ("all of them", "baserate list measures"),
+    ("what was that called again?", "baserate list measures threat score"),
+)
+
+
+@command("list", examples=_EXAMPLES)
+@click.argument("what", type=click.Choice(["measures", "curves"]))
+@click.argument("words", nargs=-1)
+@writing
+def list_(what: str, words: tuple[str, ...], writing: Writing) -> None:
+    """List the measures or the curves; with WORDS, those whose names or meaning hold all of them."""
+    from baserate import Results
+
+    rows = {"measures": _measures, "curves": _curves}[what](" ".join(words))
+    if not rows:
+        raise UnknownName(f"no {what[:-1]} is called or described so; `baserate list {what}` lists them all.")
+    found = Results({name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)})
+    pages = {"measures": _page_of_measures, "curves": _page_of_curves}
+    answer(found, lambda: pages[what](rows), writing)
+
+
+def _measures(words: str) -> list[dict[str, Any]]:
+    from baserate.measure import MEASURES, about, search
+
+    told = [about(MEASURES[name]) for name in search(words)]
+    return [
+        {
+            "measure": each.name,
+            "of": each.of.__name__.lower(),
+            "best": each.best,
+            "least": float(each.span[0]),
+            "greatest": float(each.span[1]),
+            "meaning": each.meaning,
+            "formula": each.formula,
+            "also": ", ".join(each.also),
+            "undefined": ", or ".join(each.causes),
+        }
+        for each in told
+    ]
+
+
+def _curves(words: str) -> list[dict[str, Any]]:
+    from baserate.measure import TABLES
+
+    rows = [{"curve": name, "x": x, "y": y} for name, (x, y) in TABLES.items()]
+    return [row for row in rows if all(word in " ".join(row.values()) for word in words.lower().split())]
+
+
+def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
+    titles = {"counts": "at a threshold", "curve": "over all thresholds", "tally": "of scores as probabilities"}
+    sections = [
+        Section(title, tuple(Row(row["measure"], (), _told(row)) for row in rows if row["of"] == of))
+        for of, title in titles.items()
+    ]
+    return Page("", (Panel("", (), tuple(section for section in sections if section.rows)),))
+
+
+def _told(row: dict[str, Any]) -> str:
+    return f"{row['meaning']} Also: {row['also']}." if row["also"] else row["meaning"]
+
+
+def _page_of_curves(rows: list[dict[str, Any]]) -> Page:
+    told = (f"{row['y']} against {row['x']}".replace("_", " ") for row in rows)
+    lines = tuple(Row(row["curve"], (), each) for row, each in zip(rows, told, strict=True))
+    return Page("", (Panel("curve", (), (Section("", lines),)),))

@@ -1,0 +1,56 @@
+"""`baserate measure`: read, measure."""
+
+import click
+
+from baserate.cli._ask import answer, explain, tallies
+from baserate.cli._options import Reading, Writing, command, complete_measures, names, reading, writing
+from baserate.cli._options import threshold as as_threshold
+
+_EXAMPLES = (
+    ("from a file of predictions to numbers", "baserate measure people.csv --truth sick --score risk"),
+    ("at two thresholds", "baserate measure people.csv --truth sick --score risk --threshold 0.2 --threshold 0.5"),
+    (
+        "by group, a few measures, for a program",
+        "baserate measure people.csv --truth sick --score risk --group site --measures auc,f1 --json",
+    ),
+    ("from another program", "zcat people.csv.gz | baserate measure - --truth sick --score risk"),
+)
+
+
+@command("measure", examples=_EXAMPLES)
+@reading
+@click.option(
+    "--threshold",
+    type=as_threshold,
+    metavar="NUMBER",
+    multiple=True,
+    help="Flag scores at or above it, inf too; repeat it for several. Otherwise 0.5 if scores are probabilities.",
+)
+@click.option(
+    "--measures",
+    type=names,
+    metavar="NAMES",
+    shell_complete=complete_measures,
+    multiple=True,
+    help="Measures by any of their names, separated by commas, or all; otherwise the usual ones.",
+)
+@writing
+def measure(
+    reading: Reading, threshold: tuple[float, ...], measures: tuple[tuple[str, ...], ...], writing: Writing
+) -> None:
+    """Measure predictions: the 2×2 table, rates, ranking, probabilities.
+
+    FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a quoted pattern of such files, or - for stdin.
+    """
+    from baserate import Results
+    from baserate.cli._summary import chosen, fitting, page
+    from baserate.measure import summary
+
+    asked = [name for each in measures for name in each]
+    wanted = chosen(asked)  # before reading, so that a slip is told at once
+    read = tallies(reading, quiet=writing.quiet)
+    fit, notes = fitting(wanted, read) if "all" in asked else (wanted, [])
+    found = summary(read, measures=fit or None, threshold=dict.fromkeys(threshold) or None)
+    found = Results(found.columns, {**found.data, "notes": [*notes, *found.data["notes"]]})
+    explain(reading, found.data, writing)
+    answer(found, lambda: page(found, reading, writing.digits), writing)

@@ -1,0 +1,47 @@
+"""Numbers as a person reads them."""
+
+import math
+
+UNDEFINED = "–"
+_MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float, digits: int) -> str:
+    """Show so many significant digits, but never cut whole ones; thousands stand apart, exact 0 and 1 bare.
+
+    >>> [number(value, 4) for value in (0.5, 0.063404, 12.3456, 1234567.8, 0.00001234, 0, 0.99999, 1, float("-inf"))]
+    ['0.5000', '0.06340', '12.35', '1 234 568', '1.234e-05', '0', '1.000', '1', '−∞']
+    """
+    if value in (0, 1) or math.isinf(value):
+        return plain(value)
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    if -5 < exponent < 15:
+        return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", " ").replace("-", "−")
+    return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)
+
+
+def amount(value: float, digits: int) -> str:
+    """Show a count, whole where it is whole.
+
+    >>> amount(20000.0, 4), amount(18.75, 4), amount(1268.4, 4)
+    ('20 000', '18.75', '1 268')
+    """
+    return f"{value:,.0f}".replace(",", " ") if value == int(value) else number(value, digits)
+
+
+def plain(value: float, digits: int = 10) -> str:
+    """Show a threshold as it was typed.
+
+    >>> plain(0.5), plain(float("inf")), plain(-2.0)
+    ('0.5', '∞', '−2')
+    """
+    return f"{value:.{digits}g}".replace("inf", "∞").replace("-", "−")
+
+
+def mark(which: int) -> str:
+    """Sign of a footnote.
+
+    >>> mark(12)
+    '¹²'
+    """
+    return str(which).translate(_MARKS)

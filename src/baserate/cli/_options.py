@@ -1,0 +1,185 @@
+"""Options that several verbs share, handed over as one value each."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from baserate.cli._failures import debug
+
+Verb = Callable[..., None]
+FORMATS = ("table", "json", "csv", "md")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What to read."""
+
+    file: tuple[str, ...]
+    truth: str
+    score: tuple[str, ...]
+    predicted: str | None
+    positive: str | None
+    negative: str | None
+    group: tuple[str, ...]
+    weight: str | None
+    count: str | None
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How to show it, and where."""
+
+    format_: str | None
+    json: bool
+    digits: int
+    output: str | None
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        if self.json and self.format_ not in (None, "json"):
+            raise click.UsageError(f"--json and --format {self.format_} are two formats; give one.")
+        if self.output not in (None, "-"):
+            _check_place(Path(str(self.output)))
+
+    @property
+    def form(self) -> str:
+        """The format: the one named, otherwise what the file's name says, otherwise a table."""
+        named = "json" if self.json else self.format_
+        ending = (self.output or "").rpartition(".")[2].lower()
+        return named or (ending if ending in FORMATS else "table")
+
+
+def reading(verb: Verb) -> Verb:
+    """Add the options that say what to read; the verb gets them as `reading`."""
+    return _bundled(verb, Reading, "reading", _READING)
+
+
+def writing(verb: Verb) -> Verb:
+    """Add the options that say how and where to show it; the verb gets them as `writing`."""
+    return _bundled(verb, Writing, "writing", _WRITING)
+
+
+def _check_place(path: Path) -> None:
+    """Say now, rather than after long work, that a file cannot be written."""
+    if path.is_dir():
+        raise click.UsageError(f"{path} is a folder; name a file in it with -o.")
+    if not path.parent.is_dir():
+        raise click.UsageError(
+            f"there is no folder {path.parent} for the output; make it, or name another file with -o."
+        )
+
+
+def _bundled(verb: Verb, kind: type, name: str, options: Sequence[Callable[[Verb], Verb]]) -> Verb:
+    @wraps(verb)
+    def call(**given: object) -> None:
+        bundle = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        verb(**given, **{name: bundle})
+
+    made: Verb = call
+    for option in reversed(options):
+        made = option(made)
+    return made
+
+
+class Command(click.Command):
+    """A command whose help leads with examples."""
+
+    def __init__(self, *args: Any, examples: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, then the options."""
+        with formatter.section("Examples"):
+            for what, typed in self.examples:
+                formatter.write_text(f"# {what}")
+                formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
+        super().format_options(ctx, formatter)
+
+
+def command(name: str, *, examples: Sequence[tuple[str, str]]) -> Callable[[Verb], click.Command]:
+    """Make a verb a command; `examples` are pairs of what it is for and what is typed."""
+
+    def decorate(verb: Verb) -> click.Command:
+        made = click.command(name, cls=Command, examples=examples)
+        return made(verb)
+
+    return decorate
+
+
+def threshold(text: str) -> float:
+    """Read a number, infinite ones too, that scores can be compared with."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number):
+        raise click.BadParameter(f"{text!r} is not a number that scores can be compared with.")
+    return number
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Split a list at its commas."""
+    found = tuple(filter(None, (name.strip() for name in text.split(","))))
+    if not found:
+        raise click.BadParameter("there is no name in it; `baserate list measures` lists them.")
+    return found
+
+
+def complete_measures(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last name of a list of measures."""
+    from baserate.measure import MEASURES, about
+
+    before, comma, last = incomplete.rpartition(",")
+    told = {"all": "Every measure."} | {name: about(measure).meaning for name, measure in MEASURES.items()}
+    return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
+
+
+_READING = (
+    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE"),
+    click.option("--truth", required=True, metavar="COLUMN", help="Column of what really is."),
+    click.option(
+        "--score", multiple=True, metavar="COLUMN", help="Column of scores; repeat it to judge several models."
+    ),
+    click.option("--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."),
+    click.option("--positive", metavar="LABEL", help="Label of the positive class; 1 or true if not named."),
+    click.option("--negative", metavar="LABEL", help="Label of the other class, where truth has more than two."),
+    click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations."),
+    click.option("--weight", metavar="COLUMN", help="Column of how much each row should matter."),
+    click.option("--count", metavar="COLUMN", help="Column of how many identical rows each row stands for."),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with rows in which something is missing or unknown.",
+    ),
+)
+_WRITING = (
+    click.option(
+        "--format",
+        "format_",
+        type=click.Choice(FORMATS),
+        help="How to show it: a table to read unless the name of the output says otherwise.",
+    ),
+    click.option("--json", is_flag=True, help="Short for --format json."),
+    click.option(
+        "--digits",
+        type=click.IntRange(1, 17),
+        default=4,
+        show_default=True,
+        help="Significant digits in tables; json and csv hold all.",
+    ),
+    click.option(
+        "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors."),
+    debug,
+)

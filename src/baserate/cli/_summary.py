@@ -1,0 +1,195 @@
+"""Tidy numbers -> a page: the 2×2 table, then measures with their plain names."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._results import Results
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate.cli._ask import headline
+from baserate.cli._numbers import UNDEFINED, amount, mark, number, plain
+from baserate.cli._options import Reading
+from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
+from baserate.measure import MEASURES, about, named, prevalence
+
+_TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
+_CELLS = ("tp", "fp", "fn", "tn")
+
+
+class Case(NamedTuple):
+    """What a number is about; the threshold is None for predicted labels and for whole curves."""
+
+    model: str | None
+    threshold: float | None = None
+    group: tuple[object, ...] | None = None
+
+
+def chosen(names: Sequence[str]) -> list[str]:
+    """Measures by their own names, each once; `all` stands for all of them."""
+    if "all" in names:
+        return list(MEASURES)
+    return list(dict.fromkeys(about(named(name)).name for name in names))
+
+
+def fitting(names: Sequence[str], tallies: Tallies) -> tuple[list[str], list[str]]:
+    """Leave out what needs probabilities where scores are none, and say so."""
+    scores = [tallies.pooled(model).score for model in tallies.models]
+    unfit = [name for name in names if _noun(name) is Tally]
+    if not unfit or all(score[0] <= 1 and score[-1] >= 0 for score in scores):
+        return list(names), []
+    note = f"not all scores are probabilities; {', '.join(unfit)} are left out."
+    return [name for name in names if name not in unfit], [note]
+
+
+def page(found: Results, asked: Reading, digits: int) -> Page:
+    """Lay the numbers out."""
+    sheet = _Sheet(found, asked, digits)
+    panels = list(sheet.panels())
+    notes = tuple(f"{mark(at)} {why}" for at, why in enumerate(sheet.reasons, start=1))
+    return Page(headline(asked, found.data), tuple(panels), notes)
+
+
+class _Sheet:
+    """The numbers by what they are about, and the reasons why some are undefined, in the order of their mention."""
+
+    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
+        self.asked, self.data, self.digits = asked, found.data, digits
+        self.reasons: list[str] = []
+        self.tables: dict[Case, dict[str, Mapping[str, Any]]] = {}
+        self.wholes: dict[Case, dict[str, Mapping[str, Any]]] = {}
+        for row in found.rows():
+            group = None if row["group"] is None else tuple(row["group"].values())
+            case = Case(row["model"], row["threshold"], group)
+            within = self.tables if row["measure"] in _CELLS or _noun(row["measure"]) is Counts else self.wholes
+            within.setdefault(case, {})[row["measure"]] = row
+
+    def panels(self) -> Iterator[Panel]:
+        """All panels: decisions first, then what holds over all thresholds."""
+        if self.asked.group:
+            yield from self._by_group()
+        else:
+            yield from self._by_case()
+
+    def _by_case(self) -> Iterator[Panel]:
+        """Return one column for each model and threshold; the only one gets its 2×2 table."""
+        cases, models = list(self.tables), list(self.wholes)
+        if len(cases) > 1:
+            yield Panel("", tuple(map(self._flagged, cases)), tuple(self._decided(cases, "")))
+        elif cases:
+            yield self._two_by_two(cases[0])
+        alone = cases if len(cases) == 1 else []
+        if alone and len(models) == 1:
+            at = f"at {self._flagged(alone[0])}" if alone[0].threshold is not None else f"by {self._flagged(alone[0])}"
+            yield Panel("", ("",), (*self._rates(alone, at), *self._whole(models)))
+            return
+        if alone:
+            yield Panel("", ("",), tuple(self._rates(alone, "")))
+        if models:
+            names = tuple(self._model(case) for case in models) if len(models) > 1 else ("",)
+            yield Panel("", names, tuple(self._whole(models)))
+
+    def _by_group(self) -> Iterator[Panel]:
+        """Return a panel for each model and threshold, with a column for each group."""
+        by = f"by {', '.join(map(label, self.asked.group))}"
+        tables = _gathered(self.tables)
+        wholes = _gathered(self.wholes)
+        together = len(tables) == 1 and len(wholes) == 1
+        for case, cases in tables.items():
+            sections = [*self._decided(cases, ""), *(self._whole(next(iter(wholes.values()))) if together else ())]
+            yield Panel(f"{self._flagged(case)} {by}", tuple(map(_group, cases)), tuple(sections))
+        for case, cases in () if together else wholes.items():
+            yield Panel(f"{self._model(case)} {by}", tuple(map(_group, cases)), tuple(self._whole(cases)))
+
+    def _two_by_two(self, case: Case) -> Panel:
+        tp, fp, fn, tn = self._cells(case)
+        truth, data = label(self.asked.truth), self.data
+        negative = "negative" if data["negative"] is None else f"negative ({truth} = {label(data['negative'])})"
+        lines = {
+            f"positive ({truth} = {label(data['positive'])})": (tp, fn, tp + fn),
+            negative: (fp, tn, fp + tn),
+            "total": (tp + fp, fn + tn, tp + fp + fn + tn),
+        }
+        rows = tuple(Row(name, tuple(amount(each, self.digits) for each in line)) for name, line in lines.items())
+        return Panel(self._flagged(case), ("flagged", "passed", "total"), (Section("", rows),))
+
+    def _decided(self, cases: Sequence[Case], title: str) -> Iterator[Section]:
+        """Counts, compactly, then rates."""
+        cells = [self._cells(case) for case in cases]
+        lines = {
+            "positives flagged": [tp for tp, _, _, _ in cells],
+            "positives passed": [fn for _, _, fn, _ in cells],
+            "negatives flagged": [fp for _, fp, _, _ in cells],
+            "negatives passed": [tn for _, _, _, tn in cells],
+            "total": [sum(each) for each in cells],
+        }
+        rows = [Row(name, tuple(amount(each, self.digits) for each in line)) for name, line in lines.items()]
+        yield Section(title, tuple(rows), apart=True)
+        # Of groups the base rates differ, and with them whatever depends on it.
+        yield from self._rates(cases, title, first=[self._prevalence(cells)] if self.asked.group else [])
+
+    def _prevalence(self, cells: Sequence[tuple[float, float, float, float]]) -> Row:
+        shares = [prevalence(Counts(tp=tp, fp=fp, fn=fn, tn=tn)) for tp, fp, fn, tn in cells]
+        return Row("prevalence", tuple(number(share, self.digits) for share in shares))
+
+    def _rates(self, cases: Sequence[Case], title: str, first: Sequence[Row] = ()) -> Iterator[Section]:
+        names = [name for name in self.tables[cases[0]] if name not in _CELLS]
+        rows = [self._row(name, [self.tables[case][name] for case in cases]) for name in names]
+        first = [row for row in first if row.name not in names]
+        if rows:
+            yield Section(title, (*first, *rows))
+
+    def _whole(self, cases: Sequence[Case]) -> Iterator[Section]:
+        names = list(dict.fromkeys(name for case in cases for name in self.wholes[case]))
+        for noun, title in _TITLES.items():
+            rows = [
+                self._row(name, [self.wholes[case].get(name) for case in cases])
+                for name in names
+                if _noun(name) is noun
+            ]
+            if rows:
+                yield Section(title, tuple(rows))
+
+    def _row(self, name: str, found: Sequence[Mapping[str, Any] | None]) -> Row:
+        meaning = about(MEASURES[name]).meaning if len(found) == 1 else ""
+        return Row(name.replace("_", " "), tuple(self._cell(row) for row in found), meaning)
+
+    def _cell(self, row: Mapping[str, Any] | None) -> str:
+        if row is None:
+            return ""
+        if row["value"] is not None:
+            return number(row["value"], self.digits)
+        why = row["why"] or "undefined"
+        if why not in self.reasons:
+            self.reasons.append(why)
+        return UNDEFINED + mark(self.reasons.index(why) + 1)
+
+    def _cells(self, case: Case) -> tuple[float, float, float, float]:
+        tp, fp, fn, tn = (float(self.tables[case][name]["value"]) for name in _CELLS)
+        return tp, fp, fn, tn
+
+    def _flagged(self, case: Case) -> str:
+        """When a row is flagged."""
+        if case.threshold is None:
+            return f"{self._model(case)} = {label(self.data['positive'])}"
+        return f"{self._model(case)} ≥ {plain(case.threshold)}"
+
+    def _model(self, case: Case) -> str:
+        return label(case.model or next(iter(self.asked.score), self.asked.predicted))
+
+
+def _gathered(cases: Mapping[Case, object]) -> dict[Case, list[Case]]:
+    """Cases that differ in their group alone."""
+    found: dict[Case, list[Case]] = {}
+    for case in cases:
+        found.setdefault(case._replace(group=None), []).append(case)
+    return found
+
+
+def _group(case: Case) -> str:
+    return EVERYBODY if case.group is None else ", ".join(map(label, case.group))
+
+
+def _noun(measure: str) -> type:
+    return about(MEASURES[measure]).of

@@ -1,0 +1,193 @@
+"""Tallies -> tidy numbers: every measure of every model, group and threshold, and curves as tables."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Floats
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption
+from baserate._results import Results
+from baserate._tallies import Group, Tallies
+from baserate._tally import Tally
+from baserate.measure._about import Measure, about
+from baserate.measure._registry import named, why
+from baserate.measure._table import table
+
+USUAL: dict[type, tuple[str, ...]] = {
+    Counts: (
+        "sensitivity",
+        "specificity",
+        "precision",
+        "npv",
+        "accuracy",
+        "balanced_accuracy",
+        "f1",
+        "mcc",
+        "flag_rate",
+    ),
+    Curve: ("auc", "average_precision", "ks"),
+    Tally: ("brier", "brier_skill", "log_loss"),
+}
+"""What is measured when nobody says what."""
+
+COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
+
+_CELLS = ("tp", "fp", "fn", "tn")
+_MIDDLE = 0.5
+
+
+def summary(
+    tallies: Tallies, *, measures: Iterable[str | Measure] | None = None, threshold: Iterable[float] | None = None
+) -> Results:
+    """Measure every model, everybody together (group None) and then each group, as tidy rows.
+
+    Without `measures`, the usual ones. Measures of a 2×2 table are taken at each `threshold`, with the four cells
+    before them; without `threshold`, at 0.5 if the scores are probabilities, otherwise they are left out, and
+    `data["notes"]` says so. A model of labels has one table and no threshold; where it disagrees with a score at its
+    threshold, there is a note.
+
+    >>> from baserate import read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> found = summary(t, measures=["auc", "precision"])
+    >>> [(row["measure"], row["threshold"], row["value"]) for row in found.rows()][-2:]
+    [('precision', 0.5, 0.5), ('auc', None, 0.75)]
+    """
+    chosen = None if measures is None else [each if callable(each) else named(each) for each in measures]
+    plans = {model: _plan(tallies, model, chosen, threshold) for model in tallies.models}
+    rows = [row for model, group, tally in tallies.walk() for row in plans[model].rows(tally, _named(tallies, group))]
+    notes = [note for plan in plans.values() for note in plan.notes]
+    if not rows:
+        raise BadOption(f"nothing is left to measure: {' '.join(notes)}")
+    several = len(tallies.models) > 1
+    rows = [row | {"model": row["model"] if several else None} for row in rows]
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, header(tallies, notes))
+
+
+def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) -> Results:
+    """Tabulate a named curve (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`), or any measures, at every threshold.
+
+    With `points`, at most so many thresholds of each curve, spread evenly along what is drawn; each is an exact one.
+
+    >>> from baserate import read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> curves(t, "roc").columns["sensitivity"].tolist()
+    [0.0, 0.5, 0.5, 1.0, 1.0]
+    """
+    if points is not None and points < 2:
+        raise BadOption(f"points is {points}; a curve needs 2 or more.")
+    parts: list[dict[str, Any]] = []
+    for model, group, tally in tallies.walk():
+        found = table(Curve(tally), *what)
+        if points is not None:
+            kept = _spread(list(found.values())[1:], points)
+            found = {name: column[kept] for name, column in found.items()}
+        size = len(found["threshold"])
+        name = model if len(tallies.models) > 1 else None
+        parts.append({"model": [name] * size, "group": [_named(tallies, group)] * size} | found)
+    return Results({name: _joined([part[name] for part in parts]) for name in parts[0]}, header(tallies, []))
+
+
+def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
+    """What the numbers were made from."""
+    pooled = tallies.pooled(next(iter(tallies.models)))
+    intake = tallies.intake
+    return {
+        "rows": int(pooled.rows.sum(dtype=np.int64)),
+        "read": intake.read,
+        "refused": intake.dropped,
+        "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
+        "positive": intake.positive,
+        "negative": intake.negative,
+        "prevalence": pooled.prevalence,
+        "weighted": pooled.weighted,
+        "digest": tallies.digest,
+        "columns": dict(intake.columns),
+        "notes": list(notes),
+    }
+
+
+class _Plan:
+    """What to measure of one model."""
+
+    def __init__(self, model: str, measures: Sequence[Measure], thresholds: Sequence[float | None]) -> None:
+        self.model = model
+        self.notes: list[str] = []
+        self.of = {noun: [m for m in measures if about(m).of is noun] for noun in USUAL}
+        self.thresholds = thresholds if self.of[Counts] else ()
+
+    def rows(self, tally: Tally, group: Mapping[str, object] | None) -> Iterator[dict[str, Any]]:
+        """One tidy row for each number."""
+        curve = Curve(tally)
+        fixed = {"model": self.model, "group": group}
+        for threshold in self.thresholds:
+            counts = curve.at(_MIDDLE if threshold is None else threshold)
+            at = fixed | {"threshold": threshold}
+            yield from ({"measure": cell, "value": getattr(counts, cell)} | at for cell in _CELLS)
+            yield from (_row(measure, counts) | at for measure in self.of[Counts])
+        yield from (_row(measure, curve) | fixed for measure in self.of[Curve])
+        yield from (_row(measure, tally) | fixed for measure in self.of[Tally])
+
+
+def _plan(tallies: Tallies, model: str, chosen: Sequence[Measure] | None, threshold: Iterable[float] | None) -> _Plan:
+    usual = [named(name) for names in USUAL.values() for name in names]
+    if model == tallies.intake.columns.get("predicted"):
+        # One ROC point: there is no threshold to vary, and labels are no probabilities.
+        return _Plan(model, [m for m in chosen or usual if about(m).of is Counts], [None])
+    score = tallies.pooled(model).score
+    probable = bool(score[-1] >= 0 and score[0] <= 1)
+    thresholds = ([_MIDDLE] if probable else []) if threshold is None else list(threshold)
+    measures = usual if chosen is None else chosen
+    if not probable and chosen is None:
+        measures = [m for m in measures if about(m).of is not Tally]
+    plan = _Plan(model, measures, thresholds)
+    range_ = f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities"
+    if not thresholds and plan.of[Counts]:
+        plan.notes.append(f"{range_}; measures at a threshold are left out: give a threshold.")
+    if not probable and chosen is None:
+        plan.notes.append(f"{range_}; {', '.join(USUAL[Tally])} are left out.")
+    plan.notes += _disagreements(tallies, model, plan.thresholds)
+    return plan
+
+
+def _disagreements(tallies: Tallies, model: str, thresholds: Sequence[float | None]) -> Iterator[str]:
+    """Where predicted labels are not what the score says at the threshold."""
+    if model not in tallies.decisions:
+        return
+    curve = Curve(tallies.decisions[model])
+    everywhere = curve.counts.rows
+    best = curve.threshold[np.argmin(everywhere.fp + everywhere.fn)]
+    for threshold in thresholds:
+        counts = curve.at(_MIDDLE if threshold is None else threshold).rows
+        if counts.fp + counts.fn:
+            yield (
+                f"{tallies.intake.columns['predicted']} disagrees with {model} >= {threshold:g} in "
+                f"{counts.fp + counts.fn:.0f} of {counts.total:.0f} rows; it agrees best with {model} >= {best:g}."
+            )
+
+
+def _row(measure: Measure, noun: Counts[float] | Curve | Tally) -> dict[str, Any]:
+    value = float(measure(noun))
+    return {"measure": about(measure).name, "value": value, "why": why(measure, noun) if np.isnan(value) else None}
+
+
+def _named(tallies: Tallies, group: Group | None) -> dict[str, object] | None:
+    return None if group is None else dict(zip(tallies.attributes, group, strict=True))
+
+
+def _spread(columns: Sequence[Floats], points: int) -> npt.NDArray[np.intp]:
+    """Places of at most so many points, the first and last among them, evenly spread along the path."""
+    size = len(columns[0])
+    if size <= points:
+        return np.arange(size)
+    steps = sum(np.nan_to_num(np.abs(np.diff(column)), posinf=0.0) for column in columns)
+    path = np.concatenate([[0.0], np.cumsum(steps)])
+    wanted = np.searchsorted(path, np.linspace(0, path[-1], points))
+    return np.unique(np.append(wanted[:-1], size - 1))
+
+
+def _joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (lists stay lists, arrays arrays)
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [each for part in parts for each in part]

@@ -1,0 +1,169 @@
+"""DuckDB, the embedded engine: a relation -> Tallies or Rows, by whichever way moves less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+
+from baserate._errors import BadFile, BaserateError
+from baserate._rows import Rows
+from baserate._tallies import Tallies
+from baserate.read._eager import Coded, Rule, gathered
+from baserate.read._memory import loaded
+from baserate.read._named import Columns
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+Watch = Callable[[Callable[[], float | None]], AbstractContextManager[object]]
+"""Given a function that tells how many per cent are read, a context in which to read."""
+
+_FEW_ROWS = 100_000
+"""So many rows are fetched without a thought."""
+_FEW_LABELS = 64
+"""So many labels are numbered by the engine."""
+_UNSEEN = -2
+"""A label that was not among the first rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation, and which of its columns are bare text whose labels are read by how they look."""
+
+    native: DuckDBPyRelation
+    text: frozenset[str] = frozenset()
+    name: str = "the relation"
+    diagnose: Callable[[], None] | None = None
+    """Called when something cannot be converted; raises an error that says what."""
+    watched: Callable[[], AbstractContextManager[object]] | None = None
+    """Makes a context in which to read, for those who want to see how far it is."""
+
+    def tallies(self, columns: Columns, rule: Rule) -> Tallies:
+        """Let the engine add up where scores repeat; fetch the rows where they do not, as a tally is no smaller."""
+        with self._run():
+            if _repeats(self.native, columns):
+                import narwhals.stable.v2 as nw
+
+                from baserate.read._lazy import aggregated
+
+                return aggregated(nw.from_native(self.native), columns, rule, text=self.text)
+            fetched = _fetched(self.native, columns)
+        return gathered(loaded(fetched, columns, text=self.text), columns, rule).tallies()
+
+    def rows(self, columns: Columns, rule: Rule) -> Rows:
+        """Fetch the rows."""
+        with self._run():
+            fetched = _fetched(self.native, columns)
+        return gathered(loaded(fetched, columns, text=self.text), columns, rule)
+
+    @contextmanager
+    def _run(self) -> Iterator[None]:
+        with self.watched() if self.watched else nullcontext(), translated(self.name):
+            try:
+                yield
+            except duckdb.ConversionException:
+                if self.diagnose:
+                    self.diagnose()
+                raise
+
+
+def engine(folder: str | None = None) -> DuckDBPyConnection:
+    """Open an engine that keeps to this machine and leaves nothing behind."""
+    found = duckdb.connect(config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
+    found.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    if folder is not None:
+        found.execute(f"SET temp_directory = {literal(folder)}")
+    return found
+
+
+def quoted(name: str) -> str:
+    """Name of a column in SQL, whatever it is made of.
+
+    >>> print(quoted('score"; drop table x'))
+    "score""; drop table x"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Text in SQL.
+
+    >>> print(literal("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _repeats(relation: DuckDBPyRelation, columns: Columns) -> bool:
+    """Whether there are many rows and far fewer combinations of score and labels."""
+    columns_ = [*columns.score, *columns.labels]
+    counts = ", ".join(["count(*)", *(f"approx_count_distinct({quoted(name)})" for name in columns_)])
+    [(rows, *distinct)] = relation.aggregate(counts).fetchall()
+    scores, labels = distinct[: len(columns.score)], distinct[len(columns.score) :]
+    cells = max(scores, default=1) * prod(max(many, 1) for many in labels)
+    return bool(rows > _FEW_ROWS and 4 * cells <= rows)
+
+
+def _fetched(relation: DuckDBPyRelation, columns: Columns) -> dict[str, Any]:
+    """Fetch the columns in use; labels that are text as numbers, as long as there are few."""
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    texts = [name for name in columns.labels if kinds[name] == "VARCHAR"]
+    # The labels are nearly always all among the first rows; if not, all rows are asked.
+    for rows in (relation.limit(_FEW_ROWS), relation):
+        labels = {name: _distinct(rows, name) for name in texts}
+        coded = {name: found for name, found in labels.items() if len(found) <= _FEW_LABELS}
+        picked = [_code(name, coded[name]) if name in coded else quoted(name) for name in columns.used]
+        # Numbered names, since DuckDB takes names that differ in capitals only for the same.
+        found = relation.project(", ".join(f"{column} AS c{at}" for at, column in enumerate(picked))).fetchnumpy()
+        arrays = {name: found[f"c{at}"] for at, name in enumerate(columns.used)}
+        if not any((arrays[name] == _UNSEEN).any() for name in coded):
+            break
+    return arrays | {name: Coded(np.asarray(arrays[name]), found) for name, found in coded.items()}
+
+
+def _distinct(rows: DuckDBPyRelation, name: str) -> list[str]:
+    few = rows.filter(f"{quoted(name)} IS NOT NULL").project(quoted(name)).distinct().limit(_FEW_LABELS + 1)
+    return sorted(label for (label,) in few.fetchall())
+
+
+def _code(name: str, labels: list[str]) -> str:
+    cases = " ".join(f"WHEN {literal(label)} THEN {at}" for at, label in enumerate(labels)) or "WHEN '' THEN -2"
+    return f"(CASE {quoted(name)} {cases} ELSE if({quoted(name)} IS NULL, -1, {_UNSEEN}) END)::TINYINT"
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Say in our words what DuckDB refuses."""
+    try:
+        yield
+    except (BaserateError, duckdb.ParserException, duckdb.BinderException):
+        raise  # in our words already, or a slip of ours
+    except duckdb.OutOfMemoryException as error:
+        raise BadFile(f"{name} does not fit into memory ({_first_line(error)}); read a part of it.") from error
+    except duckdb.Error as error:
+        raise BadFile(_told(name, str(error))) from error
+
+
+def _told(name: str, message: str) -> str:
+    line = re.search(r"CSV Error on Line: (\d+)\nOriginal Line: ?(.*)", message)
+    where = f"line {line[1]} of {name}" if line else name
+    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if columns and line:
+        return f"{where} has {columns[2]} columns where the header has {columns[1]} ({line[2][:60]!r}); mend that line."
+    if "unicode" in message.lower() or "utf-8" in message.lower():
+        return f"{where} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
+    if "unterminated quote" in message:
+        return f"{where} opens a quote that is never closed; mend that line."
+    return f"{name} cannot be read: {_first_line(message)}"
+
+
+def _first_line(error: object) -> str:
+    text = re.sub(r"^[\w ]+ Error: ", "", str(error)).strip()
+    return text.splitlines()[0].rstrip(".") + "." if text else "no reason is given."

@@ -1,0 +1,257 @@
+"""Columns that are in memory -> Rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Reals, sealed
+from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, NotBinary
+from baserate._intake import Intake, told
+from baserate._rows import Rows
+from baserate._tallies import Group
+from baserate.read._columns import checked_counts, checked_weights
+from baserate.read._labels import Classes, classes, listed, ordered
+from baserate.read._named import Columns
+
+_FEW = 2**20
+"""Combinations of labels that a table of counts may list."""
+
+Codes = npt.NDArray[np.intp] | npt.NDArray[np.int8] | npt.NDArray[np.int16]
+
+
+class Numbers(NamedTuple):
+    """Numbers as float32 or float64; what is missing is NaN there, and marked."""
+
+    values: Reals
+    missing: Bools | None = None
+
+
+class Coded(NamedTuple):
+    """Labels as whole numbers, an index into the labels in use; −1 is missing."""
+
+    codes: Codes
+    labels: Sequence[object]
+
+
+Raw = Numbers | Coded | npt.NDArray[Any]
+"""Numbers, labels, or names of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What to make of labels, and of what is missing."""
+
+    positive: object = None
+    negative: object = None
+    missing: Literal["refuse", "drop"] = "refuse"
+
+    def __post_init__(self) -> None:
+        if self.missing not in ("refuse", "drop"):
+            raise BadOption(f"missing is {self.missing!r}; it is 'refuse' or 'drop'.")
+
+
+@dataclass(slots=True)
+class Problems:
+    """What is wrong in which rows; `times` is how many rows each entry stands for."""
+
+    size: int
+    times: npt.NDArray[Any] | None = None
+    reasons: dict[str, dict[str, int]] = field(default_factory=dict)
+    bad: Bools | None = None
+
+    def add(self, column: str, what: str, where: Bools | None) -> None:
+        """Note what is wrong, if it is anywhere."""
+        many = 0 if where is None else self._rows(where)
+        if where is None or not many:
+            return
+        kinds = self.reasons.setdefault(column, {})
+        kinds[what] = kinds.get(what, 0) + many
+        self.bad = where.copy() if self.bad is None else self.bad | where
+
+    def settle(self, rule: Rule) -> tuple[int, int]:
+        """Refuse, or return how many rows there are and how many of them are dropped."""
+        total = self.size if self.times is None else int(self.times.sum())
+        dropped = 0 if self.bad is None else self._rows(self.bad)
+        if not total:
+            raise EmptyData("there are no rows; give at least one.")
+        if dropped and rule.missing == "refuse":
+            only_labels = {what for kinds in self.reasons.values() for what in kinds} == {"unknown label"}
+            raise (NotBinary if only_labels else MissingValues)(
+                f"{dropped} of {total} rows cannot be used ({told(self.reasons)}). Fill them in, or leave them out "
+                'with missing="drop".'
+            )
+        if dropped == total:
+            raise EmptyData(f"all {total} rows were dropped ({told(self.reasons)}); give at least one that is whole.")
+        return total, dropped
+
+    def _rows(self, where: Bools) -> int:
+        return int(np.count_nonzero(where) if self.times is None else self.times[where].sum())
+
+
+def gathered(raw: Mapping[str, Raw], columns: Columns, rule: Rule) -> Rows:
+    """Check columns in memory, settle what is missing, and make rows of them."""
+    size = _length(raw)
+    problems = Problems(size)
+    two = check_labels(raw, columns, rule, problems)
+    for name in columns.numbers:
+        check_numbers(name, numbers(raw, name), problems)
+    if columns.id is not None:
+        problems.add(columns.id, "missing", _nameless(raw[columns.id]))
+    read, dropped = problems.settle(rule)
+    keep = _present(raw, columns, None if problems.bad is None else ~problems.bad)
+    group, groups = grouped([kept(coded(raw, name), keep) for name in columns.group])
+    truth = coded(raw, columns.truth)
+    scores = {name: _taken(numbers(raw, name).values, keep) for name in columns.score}
+    if columns.predicted is not None:
+        scores[columns.predicted] = is_label(kept(coded(raw, columns.predicted), keep), two.positive).astype(np.float32)
+    return Rows(
+        truth=sealed(is_label(kept(truth, keep), two.positive)),
+        score={name: sealed(score) for name, score in scores.items()},
+        group=group,
+        groups=groups,
+        attributes=columns.group,
+        weight=_amounts(raw, columns.weight, keep, checked_weights),
+        count=_amounts(raw, columns.count, keep, checked_counts),
+        id=None if columns.id is None else _taken(np.asarray(raw[columns.id]), keep),
+        cluster=None if columns.cluster is None else kept(coded(raw, columns.cluster), keep).codes,
+        intake=Intake(read, dropped, problems.reasons, two.positive, two.negative, columns.told),
+    )
+
+
+def check_labels(raw: Mapping[str, Raw], columns: Columns, rule: Rule, problems: Problems) -> Classes:
+    """Note missing and unknown labels, and find the two classes."""
+    for name in columns.labels:
+        problems.add(name, "missing", coded(raw, name).codes < 0)
+    truth = coded(raw, columns.truth)
+    if not len(truth.codes):
+        raise EmptyData("there are no rows; give at least one.")
+    if not truth.labels:
+        raise EmptyData(f"every value of {columns.truth} is missing; give at least one label.")
+    two = classes(ordered(truth.labels), rule.positive, rule.negative)
+    known = [label for label in two if label is not None]
+    problems.add(columns.truth, "unknown label", _beyond(truth, known))
+    if columns.predicted is not None:
+        predicted = coded(raw, columns.predicted)
+        stray = [label for label in ordered(predicted.labels) if label not in known]
+        # With one class seen in truth, the other label of predictions can only be that of the other class.
+        if len(stray) == 1 and two.negative is None:
+            two, known = Classes(two.positive, stray[0]), [*known, stray[0]]
+        elif stray and rule.negative is None:
+            raise NotBinary(
+                f"{columns.predicted} holds {listed(stray)}, but truth {listed(known)}; give both the same labels."
+            )
+        problems.add(columns.predicted, "unknown label", _beyond(predicted, known))
+    return two
+
+
+def check_numbers(name: str, column: Numbers, problems: Problems) -> None:
+    """Note missing, NaN and infinite numbers."""
+    values, missing = column
+    with np.errstate(over="ignore", invalid="ignore"):
+        clean = bool(np.isfinite(values.sum()))  # cheaper than three masks, and true of nearly all data
+    if clean:
+        return
+    nan = np.isnan(values)
+    if missing is not None:
+        problems.add(name, "missing", missing)
+        nan &= ~missing
+    problems.add(name, "NaN", nan)
+    problems.add(name, "infinite", np.isinf(values))
+
+
+def coded(raw: Mapping[str, Raw], name: str) -> Coded:
+    """Return the column as labels."""
+    column = raw[name]
+    assert isinstance(column, Coded)  # noqa: S101  (for the type checker)
+    return column
+
+
+def numbers(raw: Mapping[str, Raw], name: str) -> Numbers:
+    """Return the column as numbers."""
+    column = raw[name]
+    assert isinstance(column, Numbers)  # noqa: S101  (for the type checker)
+    return column
+
+
+def _length(raw: Mapping[str, Raw]) -> int:
+    lengths = {name: len(column[0]) if isinstance(column, tuple) else len(column) for name, column in raw.items()}
+    if len(set(lengths.values())) > 1:
+        told_ = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise BadShape(f"the columns have different lengths ({told_}); give one value of each for every row.")
+    return next(iter(lengths.values()))
+
+
+def _present(raw: Mapping[str, Raw], columns: Columns, keep: Bools | None) -> Bools | None:
+    """Leave out rows of weight or count zero too: they are not there. Refuse weights that are no weights."""
+    for name, check in ((columns.weight, checked_weights), (columns.count, checked_counts)):
+        if name is not None:
+            check(_taken(numbers(raw, name).values, keep), name=name)
+    for name in filter(None, (columns.weight, columns.count)):
+        there = numbers(raw, name).values != 0
+        if not there.all():
+            keep = there if keep is None else keep & there
+            if not keep.any():
+                raise EmptyData(f"every {name} is zero, so there are no rows; give at least one a number above zero.")
+    return keep
+
+
+def _amounts(raw: Mapping[str, Raw], name: str | None, keep: Bools | None, check: Any) -> Any:  # noqa: ANN401
+    return None if name is None else check(_taken(numbers(raw, name).values, keep), name=name)
+
+
+def grouped(attributes: Sequence[Coded]) -> tuple[npt.NDArray[Any], tuple[Group, ...]]:
+    """Number the groups that are there: each a combination of one label of every attribute."""
+    if not attributes:
+        return np.zeros(0, dtype=np.uint8), ((),)
+    sorted_ = [_sorted(column) for column in attributes]
+    shape = [len(column.labels) for column in sorted_]
+    combined = np.ravel_multi_index([column.codes for column in sorted_], shape)
+    if np.prod(shape, dtype=float) <= _FEW:
+        there = np.flatnonzero(np.bincount(combined))
+        number = np.zeros(there[-1] + 1, dtype=np.min_scalar_type(len(there) - 1))
+        number[there] = np.arange(len(there))
+        number = number[combined]
+    else:
+        there, number = np.unique(combined, return_inverse=True)
+    places = zip(*(place.tolist() for place in np.unravel_index(there, shape)), strict=True)
+    groups = tuple(tuple(column.labels[at] for column, at in zip(sorted_, place, strict=True)) for place in places)
+    return sealed(number), groups
+
+
+def _sorted(column: Coded) -> Coded:
+    """Number the labels in their order."""
+    labels = ordered(column.labels)
+    place = {label: at for at, label in enumerate(labels)}
+    return Coded(np.array([place[label] for label in column.labels])[column.codes], labels)
+
+
+def _beyond(column: Coded, known: Sequence[object]) -> Bools | None:
+    unknown = [at for at, label in enumerate(column.labels) if label not in known]
+    return np.isin(column.codes, unknown) if unknown else None
+
+
+def is_label(column: Coded, label: object) -> Bools:
+    """Which rows have the label."""
+    at = next((at for at, found in enumerate(column.labels) if found == label), -1)
+    return np.asarray(column.codes == at)
+
+
+def kept(column: Coded, keep: Bools | None) -> Coded:
+    """Labels of the rows to keep."""
+    return Coded(_taken(column.codes, keep), column.labels)
+
+
+def _taken(values: npt.NDArray[Any], keep: Bools | None) -> npt.NDArray[Any]:
+    return values if keep is None else values[keep]
+
+
+def _nameless(names: Raw) -> Bools:
+    column = np.asarray(names)
+    if column.dtype.kind == "f":
+        return np.asarray(np.isnan(column))
+    return np.array([name is None for name in column]) if column.dtype.kind == "O" else np.zeros(len(column), np.bool_)

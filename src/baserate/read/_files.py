@@ -1,0 +1,270 @@
+"""Files -> a relation of DuckDB: CSV, TSV, Parquet, JSON lines, Arrow; globs, folders, gzip and standard input.
+
+Text is never guessed at: of CSV and JSON files every column is read as text, numbers are converted where numbers are
+needed, and labels are read by how all of them look.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import error as zlib_error
+
+from baserate._errors import BadFile, EmptyData, NoSuchFile, NotInstalled, NotNumeric
+from baserate.read._duckdb import Relation, Watch, engine, literal, quoted, translated
+from baserate.read._named import Columns
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+_KINDS = {
+    **dict.fromkeys(("csv", "tsv", "tab", "txt"), "csv"),
+    **dict.fromkeys(("json", "jsonl", "ndjson"), "json"),
+    **dict.fromkeys(("parquet", "pq", "parq"), "parquet"),
+    **dict.fromkeys(("arrow", "feather", "ipc", "arrows"), "arrow"),
+}
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_MISSING = ("NA", "N/A", "na", "n/a", "null", "NULL", "None", "")
+"""How missing numbers are written in text files."""
+_HEAD = 1 << 20
+
+
+class _File(NamedTuple):
+    path: Path
+    name: str
+    kind: str
+    packing: str | None
+    head: bytes
+    """The first bytes, unpacked."""
+
+
+class _Table(NamedTuple):
+    relation: DuckDBPyRelation
+    diagnose: Callable[[], None] | None = None
+    """Called when something cannot be converted; raises an error that says what."""
+
+
+@contextmanager
+def opened(source: str | os.PathLike[str], columns: Columns, watch: Watch | None = None) -> Iterator[Relation]:
+    """Open a file, a pattern, a folder, or standard input as `-`, with the columns in use."""
+    name = "standard input" if str(source) == "-" else str(source)
+    with TemporaryDirectory(prefix="baserate-", ignore_cleanup_errors=True) as folder, engine(folder) as connection:
+        paths = [_spooled(Path(folder))] if str(source) == "-" else _expanded(source)
+        files = [_looked_at(path, name if str(source) == "-" else str(path)) for path in paths]
+        kinds = sorted({file.kind for file in files})
+        if len(kinds) > 1:
+            raise BadFile(f"{name} holds {' and '.join(kinds)} files; name one kind, for example with *.{kinds[0]}.")
+        with translated(name):
+            table = _READERS[kinds[0]](connection, files, columns)
+        text = frozenset(columns.labels) if kinds[0] in ("csv", "json") else frozenset[str]()
+        yield Relation(table.relation, text, name, table.diagnose, watch and (lambda: watch(connection.query_progress)))
+
+
+def _spooled(folder: Path) -> Path:
+    """Copy standard input into a file: readers look at data more than once, and a pipe has only one go."""
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def _expanded(source: str | os.PathLike[str]) -> list[Path]:
+    """All files that are meant, in order of their names."""
+    path = Path(source)
+    if path.is_dir():
+        inside = (file for file in sorted(path.rglob("*")) if file.is_file() and _kind_by_name(file))
+        found = [file for file in inside if not any(part[0] in "._" for part in file.relative_to(path).parts)]
+        if not found:
+            raise NoSuchFile(f"there are no tables in the folder {source}; it should hold one of: {', '.join(_KINDS)}.")
+        return found
+    if path.exists():
+        return [path]
+    if glob.has_magic(str(source)):
+        found = [Path(match) for match in sorted(glob.glob(str(source), recursive=True)) if Path(match).is_file()]  # noqa: PTH207  (absolute patterns too)
+        if not found:
+            raise NoSuchFile(f"no file matches {source}; look for what there is with: ls.")
+        return found
+    near = _near(path)
+    raise NoSuchFile(f"there is no file {source}.{f' Did you mean {near}?' if near else ' Check the path.'}")
+
+
+def _near(path: Path) -> Path | None:
+    from difflib import get_close_matches
+
+    if not path.parent.is_dir():
+        return None
+    names = [other.name for other in path.parent.iterdir()]
+    return next((path.with_name(match) for match in get_close_matches(path.name, names, n=1)), None)
+
+
+def _looked_at(path: Path, name: str) -> _File:
+    """Tell a file's kind by its first bytes; only text needs its name as well."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise NoSuchFile(f"{name} cannot be opened: {error.strerror}.") from error
+    packing = next((packing for magic, packing in _PACKED.items() if head.startswith(magic)), None)
+    if packing == "gzip":
+        head = _unpacked(path, name)
+    named = _kind_by_name(path)
+    kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+    if kind is None and named in ("parquet", "arrow"):
+        raise BadFile(f"{name} is not a {named.title()} file: its first bytes are {head[:4]!r}; write it again.")
+    if kind is None and packing != "zstd":
+        _check_text(head, name)
+        kind = named or ("json" if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv")
+    return _File(path, name, kind or named or "csv", packing, head)
+
+
+def _unpacked(path: Path, name: str) -> bytes:
+    try:
+        with gzip.open(path) as file:
+            return file.read(_HEAD)
+    except (OSError, EOFError, zlib_error) as error:
+        raise BadFile(f"{name} cannot be unpacked: {error}; pack it again.") from error
+
+
+def _check_text(head: bytes, name: str) -> None:
+    if not head.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise EmptyData(f"{name} is empty; give a table with a header and at least one row.")
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise BadFile(f"{name} is UTF-16 text; convert it first, for example: iconv -f utf-16 -t utf-8.")
+    if b"\0" in head:
+        raise BadFile(f"{name} is no table that we know: neither CSV, JSON lines, Parquet nor Arrow.")
+
+
+def _kind_by_name(path: Path) -> str | None:
+    suffixes = [suffix.lower().lstrip(".") for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in ("gz", "zst"):
+        suffixes.pop()
+    return _KINDS.get(suffixes[-1]) if suffixes else None
+
+
+def _csv(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
+    """All columns as text, of files that have one header."""
+    delimiter, header = _header(files[0])
+    for file in files[1:]:
+        if _header(file) != (delimiter, header):
+            raise BadFile(f"{file.path} has another header than {files[0].path}; give files with the same columns.")
+    columns.check(header)
+    numbered = {f"c{at}": "VARCHAR" for at in range(len(header))}
+    options = f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
+    read = connection.sql(
+        f"SELECT * FROM read_csv({_listed(files)}, {options}, columns = {numbered}{_unpacking(files)})"
+    )
+    return _typed(read, {used: f"c{header.index(used)}" for used in columns.used}, columns)
+
+
+def _header(file: _File) -> tuple[str, list[str]]:
+    """Delimiter and names of the first line."""
+    try:
+        text = file.head.decode("utf-8-sig", errors="strict" if len(file.head) < _HEAD else "ignore")
+    except UnicodeDecodeError as error:
+        if b"\n" in file.head[: error.start]:
+            text = file.head[: error.start].decode("utf-8-sig")  # the engine will tell in which line
+        else:
+            raise BadFile(
+                f"the header of {file.name} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
+            ) from error
+    first = next(line for line in text.splitlines() if line.strip())
+    bare = re.sub(r'"(?:[^"]|"")*"', "", first)
+    delimiter = "\t" if "\t" in bare else max(",;|", key=bare.count)  # names hold commas, hardly ever tabs
+    header = next(csv.reader(text.splitlines(keepends=True), delimiter=delimiter))
+    return delimiter, header
+
+
+def _json(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
+    """Every column in use as text; each file must have them."""
+    for file in files:
+        columns.check(connection.sql(f"SELECT * FROM read_json({_listed([file])}, maximum_depth = 1)").columns)
+    wanted = ", ".join(f"{literal(used)}: 'VARCHAR'" for used in columns.used)
+    read = connection.sql(f"SELECT * FROM read_json({_listed(files)}, columns = {{{wanted}}}{_unpacking(files)})")
+    return _typed(read, {used: quoted(used) for used in columns.used}, columns)
+
+
+def _typed(read: DuckDBPyRelation, place: dict[str, str], columns: Columns) -> _Table:
+    """Convert what must be numbers; if that fails, find out where."""
+    missing = ", ".join(map(literal, _MISSING))
+    text = {used: f"CASE WHEN {place[used]} NOT IN ({missing}) THEN {place[used]} END" for used in columns.numbers}
+    cast = {used: f"({text[used]})::DOUBLE" if used in text else place[used] for used in columns.used}
+
+    def diagnose() -> None:
+        for used, spelled in text.items():
+            wrong = f"TRY_CAST({spelled} AS DOUBLE) IS NULL AND {spelled} IS NOT NULL"
+            [(total, bad, first)] = read.aggregate(
+                f"count(*), count(*) FILTER ({wrong}), first({spelled}) FILTER ({wrong})"
+            ).fetchall()
+            if bad:
+                raise NotNumeric(
+                    f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r}); convert them, "
+                    "or leave the cells empty."
+                )
+
+    return _Table(read.project(", ".join(f"{cast[used]} AS {quoted(used)}" for used in columns.used)), diagnose)
+
+
+def _parquet(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
+    """Columns with the types that they have; all files must agree on them."""
+    read = connection.sql(f"SELECT * FROM read_parquet({_listed(files)})")
+    columns.check(read.columns)
+    if len(files) > 1:
+        kinds = connection.sql(
+            f"SELECT name, type, converted_type, any_value(file_name), count(*) FROM parquet_schema({_listed(files)}) "
+            "GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+        for used in columns.used:
+            found = [kind for kind in kinds if kind[0] == used]
+            # A column of the folders' names (sex=f/part.parquet) is in none of the files.
+            if found and (len(found) > 1 or found[0][-1] != len(files)):
+                told = ", ".join(f"{kind[1]} in {kind[4]} of {len(files)} files ({kind[3]})" for kind in found)
+                raise BadFile(f"the files do not agree on the column {used!r}: it is {told}; give files of one form.")
+    return _Table(read.project(", ".join(map(quoted, columns.used))))
+
+
+def _arrow(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
+    """Memory-mapped, through PyArrow, since DuckDB does not read these files."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise NotInstalled("Arrow files need PyArrow; run: pip install 'baserate[arrow]'.") from error
+    tables = []
+    for file in files:
+        try:
+            with pa.memory_map(str(file.path)) as source:
+                reader = pa.ipc.open_file if file.head.startswith(b"ARROW1") else pa.ipc.open_stream
+                tables.append(reader(source).read_all())
+        except pa.ArrowException as error:
+            raise BadFile(f"{file.path} is not a whole Arrow file ({error}); write it again.") from error
+        columns.check(tables[-1].column_names)
+        if tables[-1].select(columns.used).schema != tables[0].select(columns.used).schema:
+            raise BadFile(f"{file.path} has other types than {files[0].path}; give files of one form.")
+    table = pa.concat_tables(each.select(columns.used) for each in tables)
+    return _Table(connection.from_arrow(table))
+
+
+def _listed(files: Sequence[_File]) -> str:
+    return "[" + ", ".join(literal(glob.escape(str(file.path))) for file in files) + "]"
+
+
+def _unpacking(files: Sequence[_File]) -> str:
+    """What DuckDB must be told, since names need not end in .gz."""
+    packings = {file.packing for file in files}
+    if len(packings) > 1:
+        raise BadFile("some of the files are packed and some are not; give files of one form.")
+    [packing] = packings
+    return f", compression = '{packing}'" if packing else ""
+
+
+_READERS = {"csv": _csv, "json": _json, "parquet": _parquet, "arrow": _arrow}

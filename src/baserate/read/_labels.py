@@ -1,0 +1,163 @@
+"""Labels: which are there, which one is positive, and what they are when all one has is text."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from baserate._errors import NotBinary
+
+
+class Spelled(str):
+    """A label as it is typed in a shell or a URL: it means the label that is written so, of whatever type.
+
+    >>> resolved(Spelled("1"), [0, 1]), resolved(Spelled("true"), [False, True]), resolved(Spelled("sick"), ["sick"])
+    (1, True, 'sick')
+    """
+
+    __slots__ = ()
+
+
+class Classes(NamedTuple):
+    """The two labels of truth; `negative` is None when there is no other label than the positive one."""
+
+    positive: object
+    negative: object
+
+
+def classes(labels: Sequence[object], positive: object, negative: object) -> Classes:
+    """Find the positive and the negative label, named or safely inferred.
+
+    Labels beyond the two are allowed only when both are named.
+
+    >>> classes([0, 1], None, None), classes(["ill", "well"], "ill", None), classes(["?", "n", "y"], "y", "n")
+    (Classes(positive=1, negative=0), Classes(positive='ill', negative='well'), Classes(positive='y', negative='n'))
+    """
+    refuse_mixed(labels)
+    if positive is None:
+        return _inferred(labels)
+    found = resolved(positive, labels)
+    if found not in labels:
+        refuse_absent(labels, found)
+    others = [label for label in labels if label != found]
+    if negative is not None:
+        other = resolved(negative, labels)
+        if other == found:
+            raise NotBinary(f"positive and negative are both {found!r}; name two labels.")
+        if other not in labels:
+            refuse_absent(labels, other, which="negative")
+        return Classes(found, other)
+    if len(others) > 1:
+        raise NotBinary(
+            f"truth has more than two labels ({listed(labels)}); name both classes, with negative={others[0]!r} for "
+            f'example, and leave the other rows out with missing="drop".'
+        )
+    return Classes(found, others[0] if others else None)
+
+
+def resolved(label: object, labels: Iterable[object]) -> object:
+    """Find the label that a spelling means; a label that is not a spelling means itself."""
+    if not isinstance(label, Spelled):
+        return label
+    readings = [str(label), *_readings(label)]
+    return next((found for found in labels for reading in readings if _same(found, reading)), str(label))
+
+
+def parsed(texts: Sequence[str]) -> list[object]:
+    """Read distinct texts as whole numbers, numbers or booleans if each is written as such, as a CSV file means it.
+
+    Texts that would become one value stay texts: no two labels are ever merged.
+
+    >>> parsed(["0", "1"]), parsed(["0.0", "1.0"]), parsed(["true", "False"])
+    ([0, 1], [0.0, 1.0], [True, False])
+    >>> parsed(["01", "1"]), parsed(["1.1", "1.10"])
+    (['01', '1'], ['1.1', '1.10'])
+    """
+    for pattern, read in _FORMS:
+        if texts and all(pattern.fullmatch(text) for text in texts):
+            values = [read(text) for text in texts]
+            return values if len(set(values)) == len(texts) else list(texts)
+    return list(texts)
+
+
+def refuse_mixed(labels: Sequence[object]) -> None:
+    """Text beside numbers: equal-looking labels may differ."""
+    texts = [label for label in labels if isinstance(label, (str, bytes))]
+    if 0 < len(texts) < len(labels):
+        raise NotBinary(
+            f"truth mixes text and numbers ({listed(labels)}), so that equal-looking labels may differ; make them all "
+            "of one type."
+        )
+
+
+def refuse_ambiguous(labels: Sequence[object]) -> None:
+    """Nobody said which label is positive, and it cannot be told."""
+    if len(labels) > 2:
+        raise NotBinary(f"truth has more than two labels ({listed(labels)}); compare it with the positive one first.")
+    raise NotBinary(f"truth has the labels {listed(labels)}; name the positive one, perhaps positive={labels[-1]!r}.")
+
+
+def refuse_absent(labels: Sequence[object], named: object, *, which: str = "positive") -> None:
+    """Nobody is of that class: among zeros or ones that may be, among other labels it is more likely a slip."""
+    alike = [label for label in labels if str(label) == str(named)]
+    if alike:
+        kinds = ("text", "a number") if isinstance(alike[0], (str, bytes)) else ("a number", "text")
+        raise NotBinary(
+            f"{which}={named!r} is {kinds[1]}, but truth holds {alike[0]!r}, {kinds[0]}; pass {which}={alike[0]!r}."
+        )
+    if not set(labels) <= {0, 1} or named not in (0, 1):
+        raise NotBinary(
+            f"{which}={named!r} does not occur in truth, which holds {listed(labels)}. "
+            f"If there really are no {which}s, pass truth == {named!r}."
+        )
+
+
+def ordered(labels: Iterable[object]) -> list[object]:
+    """Labels in order of size, or of their text where they have no size."""
+    found = list(labels)
+    try:
+        return sorted(found)  # type: ignore[type-var]  # what has no order is caught
+    except TypeError:
+        return sorted(found, key=lambda label: (type(label).__name__, str(label)))
+
+
+def listed(labels: Sequence[object], most: int = 5) -> str:
+    """Name the first few."""
+    rest = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(f"{text[:57]}…" if len(text) > 60 else text for text in map(repr, labels[:most])) + rest
+
+
+def _inferred(labels: Sequence[object]) -> Classes:
+    if labels and set(labels) <= {0, 1}:
+        kind: type[Any] = type(labels[0])
+        return Classes(kind(1), kind(0))
+    if len(labels) > 2:
+        raise NotBinary(
+            f"truth has more than two labels ({listed(labels)}); name both classes, perhaps positive={labels[-1]!r} "
+            f'and negative={labels[0]!r}, and leave the other rows out with missing="drop".'
+        )
+    refuse_ambiguous(labels)
+    raise AssertionError  # for the type checker
+
+
+def _same(label: object, reading: object) -> bool:
+    return label == reading and isinstance(label, str) == isinstance(reading, str)
+
+
+def _readings(text: str) -> list[object]:
+    """What a text may mean besides itself."""
+    readings: list[object] = []
+    if text.lower() in {"true", "false"}:
+        readings.append(text.lower() == "true")
+    for read in (int, float):
+        try:
+            readings.append(read(text))
+        except ValueError:
+            continue
+    return readings
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[str], object]], ...] = (
+    (re.compile(r"0|-?[1-9]\d{0,17}"), int),
+    (re.compile(r"-?(0|[1-9]\d{0,14})\.\d{1,15}"), float),
+    (re.compile(r"true|false", re.IGNORECASE), lambda text: text.lower() == "true"),
+)

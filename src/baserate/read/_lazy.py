@@ -1,0 +1,191 @@
+"""Lazy frames -> Tallies: the engine that holds the data groups and adds; only sums leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Cells, sealed
+from baserate._errors import BadFile, EmptyData
+from baserate._intake import Intake
+from baserate._numeric.distinct import narrowest, summed_columns
+from baserate._tallies import Group, Tallies
+from baserate._tally import Tally
+from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, refuse_many, refuse_weights
+from baserate.read._eager import (
+    Problems,
+    Raw,
+    Rule,
+    check_labels,
+    check_numbers,
+    coded,
+    grouped,
+    is_label,
+    kept,
+    numbers,
+)
+from baserate.read._memory import array_of, loaded
+from baserate.read._named import Columns
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+_STATES = ("fine", "zero", "missing", "NaN", "infinite", "negative", "extreme", "fractional")
+"""What can be said of a number. The engine groups by it, so that one pass both adds up and counts what is wrong."""
+_SUMS = ("times", "rows", "mass", "squares")
+
+
+def aggregated(frame: nw.LazyFrame[Any], columns: Columns, rule: Rule, *, text: frozenset[str]) -> Tallies:
+    """Tally a lazy frame, with one query for each model."""
+    parts = {model: _part(frame, columns, model, rule, text) for model in columns.models}
+    first = next(iter(parts.values()))
+    if any((part.intake.read, part.groups) != (first.intake.read, first.groups) for part in parts.values()):
+        raise BadFile("the data changed while they were read; read them again.")
+    models = {model: {group: part.tally(at) for at, group in enumerate(part.groups)} for model, part in parts.items()}
+    decisions = {model: parts[model].decisions() for model in columns.score} if columns.predicted else {}
+    return Tallies(models, columns.group, first.intake, decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Sums for one model: an entry for each combination of score, class, decision and group."""
+
+    score: npt.NDArray[Any]
+    truth: Bools
+    predicted: Bools | None
+    group: npt.NDArray[Any]
+    groups: tuple[Group, ...]
+    sums: Sequence[Cells]
+    """Rows; before them mass and squares, if there are weights."""
+    intake: Intake
+
+    def tally(self, at: int) -> Tally:
+        """Tally of one group."""
+        here = slice(None) if self.groups == ((),) else self.group == at
+        return _tally(self.score[here], self.truth[here], [column[here] for column in self.sums])
+
+    def decisions(self) -> Tally:
+        """Tally of everybody by score and predicted label."""
+        assert self.predicted is not None  # noqa: S101  (for the type checker)
+        return _tally(self.score, self.predicted, self.sums)
+
+
+class _Table(NamedTuple):
+    """What a query brought: columns, the states of others, and the sums."""
+
+    raw: Mapping[str, Raw]
+    states: Mapping[str, npt.NDArray[Any]]
+    sums: Mapping[str, npt.NDArray[Any]]
+
+
+def _part(frame: nw.LazyFrame[Any], columns: Columns, model: str, rule: Rule, text: frozenset[str]) -> _Part:
+    own = replace(
+        columns, score=(model,) if model in columns.score else (), weight=None, count=None, cluster=None, id=None
+    )
+    table = _queried(frame, columns, own, text)
+    problems = Problems(len(table.sums["times"]), table.sums["times"])
+    two = check_labels(table.raw, own, rule, problems)
+    for name in own.score:
+        check_numbers(name, numbers(table.raw, name), problems)
+    for name, state in table.states.items():
+        for what in ("missing", "NaN", "infinite"):
+            problems.add(name, what, state == _STATES.index(what))
+    read, dropped = problems.settle(rule)
+    keep = _kept(table, columns, problems.bad)
+
+    def flagged(name: str) -> Bools:
+        return is_label(kept(coded(table.raw, name), keep), two.positive)
+
+    predicted = None if own.predicted is None else flagged(own.predicted)
+    score = numbers(table.raw, model).values[keep] if own.score else predicted
+    group, groups = grouped([kept(coded(table.raw, name), keep) for name in columns.group])
+    wanted = ("rows",) if columns.weight is None else ("mass", "squares", "rows")
+    intake = Intake(read, dropped, problems.reasons, two.positive, two.negative, columns.told)
+    sums = [table.sums[name][keep] for name in wanted]
+    return _Part(np.asarray(score, np.float64), flagged(columns.truth), predicted, group, groups, sums, intake)
+
+
+def _queried(frame: nw.LazyFrame[Any], columns: Columns, own: Columns, text: frozenset[str]) -> _Table:
+    """Group by labels, score and the states of all other numbers, and add up the rest."""
+    import narwhals.stable.v2 as nw
+
+    states = [name for name in columns.numbers if name not in own.score]
+    keys = [nw.col(name) for name in own.used] + [_state(name, columns) for name in states]
+    weight, count = (nw.lit(1.0) if name is None else _float(name) for name in (columns.weight, columns.count))
+    # Names of our own, so that none can clash or need quoting.
+    key_names = [f"key{at}" for at in range(len(keys))]
+    amounts = {"rows": count, "mass": weight * count, "squares": weight * weight * count}
+    picked = frame.select(
+        *(key.alias(name) for key, name in zip(keys, key_names, strict=True)),
+        *(amount.alias(name) for name, amount in amounts.items()),
+    )
+    summed = picked.group_by(*key_names).agg(nw.len().alias("times"), *(nw.col(name).sum() for name in amounts))
+    found = collected(summed)
+    sums = {name: array_of(name, found[name]) for name in _SUMS}
+    column = dict(zip([*own.used, *(f"state of {name}" for name in states)], key_names, strict=True))
+    return _Table(
+        loaded({name: found[column[name]] for name in own.used}, own, text=text),
+        {name: array_of(name, found[column[f"state of {name}"]]) for name in states},
+        {name: array.astype(np.int64) if name == "times" else array for name, array in sums.items()},
+    )
+
+
+def collected(frame: nw.LazyFrame[Any]) -> Mapping[str, Any]:
+    """Run the query; DuckDB gives arrays by itself, other engines a frame."""
+    if frame.implementation.is_duckdb():
+        arrays: Mapping[str, Any] = frame.to_native().fetchnumpy()
+        return arrays
+    return {series.name: series for series in frame.collect().iter_columns()}
+
+
+def _state(name: str, columns: Columns) -> nw.Expr:
+    """Number of what can be said of a score, weight or count; what comes first goes first."""
+    import narwhals.stable.v2 as nw
+
+    value = _float(name)
+    tests = {"missing": nw.col(name).is_null(), "NaN": value.is_nan(), "infinite": value.abs() == float("inf")}
+    if name in (columns.weight, columns.count):
+        tests |= {"negative": value < 0, "zero": value == 0}
+        tests |= {"extreme": (value < SMALLEST_WEIGHT) | (value > LARGEST_WEIGHT)}
+    if name == columns.count:
+        tests["fractional"] = value != value.floor()
+    state: nw.Expr = nw.lit(0)
+    for what, test in reversed(tests.items()):
+        state = nw.when(test).then(nw.lit(_STATES.index(what))).otherwise(state)
+    return state
+
+
+def _float(name: str) -> nw.Expr:
+    import narwhals.stable.v2 as nw
+
+    return nw.col(name).cast(nw.Float64)
+
+
+def _kept(table: _Table, columns: Columns, bad: Bools | None) -> Bools:
+    """Which entries are there: neither dropped nor of weight zero. Refuse weights that are no weights."""
+    times = table.sums["times"]
+    keep = np.ones(len(times), dtype=np.bool_) if bad is None else ~bad
+    for name in filter(None, (columns.weight, columns.count)):
+        state = table.states[name][keep]
+        for what in ("negative", "extreme", "fractional"):
+            wrong = int(times[keep][state == _STATES.index(what)].sum())
+            refuse_weights(name, what, wrong, int(times[keep].sum()))
+    for name in filter(None, (columns.weight, columns.count)):
+        keep &= table.states[name] != _STATES.index("zero")
+        if not keep.any():
+            raise EmptyData(f"every {name} is zero, so there are no rows; give at least one a number above zero.")
+    if columns.count is not None:
+        refuse_many(columns.count, table.sums["rows"][keep])
+    return keep
+
+
+def _tally(score: npt.NDArray[Any], truth: Bools, sums: Sequence[Cells]) -> Tally:
+    tables = [np.stack([np.where(truth, column, 0), np.where(truth, 0, column)]) for column in sums]
+    tables[-1] = narrowest(tables[-1].astype(np.int64))
+    distinct, summed = summed_columns(score + 0.0, tables)  # −0.0 becomes 0.0
+    mass, squares, rows = map(sealed, summed if len(summed) > 1 else summed * 3)
+    return Tally(sealed(distinct), mass, squares, rows)

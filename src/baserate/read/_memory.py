@@ -1,0 +1,147 @@
+"""One column in memory, of NumPy or of a frame -> numbers or labels, with what is missing marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools
+from baserate._errors import NotNumeric
+from baserate.read._columns import as_column, as_numbers, missing_objects
+from baserate.read._eager import Coded, Codes, Numbers, Raw
+from baserate.read._labels import parsed
+from baserate.read._named import Columns
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+_FEW = 64
+"""Labels that are looked for one after the other."""
+
+
+def loaded(table: Mapping[str, Any], columns: Columns, *, text: frozenset[str] = frozenset()) -> dict[str, Raw]:
+    """Columns in use, from arrays, lists and columns of frames; the labels of `text` are read by how they look."""
+    raw: dict[str, Raw] = {name: _numbers(name, table[name]) for name in columns.numbers}
+    for name in columns.labels:
+        codes, labels = _labels(name, table[name])
+        raw[name] = Coded(codes, parsed(labels) if name in text else labels)  # type: ignore[arg-type]  # all text
+    if columns.id is not None:
+        raw[columns.id] = array_of(columns.id, table[columns.id])
+    return raw
+
+
+def array_of(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (array, list or column of a frame)
+    """Return a column as an array."""
+    if not _framed(column):
+        return as_column(name, column)
+    return np.array(column.to_list(), dtype=object) if column.null_count() else column.to_numpy()
+
+
+def _framed(column: object) -> bool:
+    return type(column).__module__.startswith("narwhals")
+
+
+def _numbers(name: str, column: Any) -> Numbers:  # noqa: ANN401  (array, list or column of a frame)
+    return numbers_of_series(name, column) if _framed(column) else numbers_of(name, column)
+
+
+def _labels(name: str, column: Any) -> Coded:  # noqa: ANN401  (array, list or column of a frame)
+    if isinstance(column, Coded):
+        return column
+    return coded_of_series(name, column) if _framed(column) else coded_of(name, column)
+
+
+def numbers_of(name: str, given: object) -> Numbers:
+    """Numbers of an array or list."""
+    column = as_column(name, given)
+    missing = _missing(given, column)
+    if missing is not None and missing.any():
+        column = column.astype(np.float64) if column.dtype.kind in "biu" else column.copy()
+        column[missing] = np.nan
+    return Numbers(as_numbers(name, column), missing)
+
+
+def coded_of(name: str, given: object) -> Coded:
+    """Labels of an array or list."""
+    column = as_column(name, given)
+    missing = _missing(given, column)
+    if column.dtype.kind == "f":
+        missing = np.isnan(column)
+    if missing is None or not missing.any():
+        return _coded(column)
+    found = _coded(column[~missing])
+    return Coded(_scattered(found.codes, ~missing, -1), found.labels)
+
+
+def numbers_of_series(name: str, series: nw.Series[Any]) -> Numbers:
+    """Numbers of a column of a frame."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(series.dtype, nw.Decimal):
+        # Libraries differ in the last bit when they divide by a power of ten; Python's own conversion is exact.
+        return numbers_of(name, np.array(series.to_list(), dtype=object))
+    if isinstance(series.dtype, (nw.Object, nw.Unknown)):
+        return numbers_of(name, series.to_numpy())
+    if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
+        raise NotNumeric(f"{name} holds {series.dtype}, not numbers; convert it first.")
+    there, present = _present(series)
+    found = numbers_of(name, present.to_numpy()).values
+    return Numbers(found) if there is None else Numbers(_scattered(found, there, np.nan), ~there)
+
+
+def coded_of_series(name: str, series: nw.Series[Any]) -> Coded:
+    """Labels of a column of a frame; the library itself looks for each of them where they are text."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        series = series.cast(nw.String)
+    there, present = _present(series)
+    found = _coded_text(name, present) if series.dtype == nw.String else coded_of(name, present.to_numpy())
+    return found if there is None else Coded(_scattered(found.codes, there, -1), found.labels)
+
+
+def _present(series: nw.Series[Any]) -> tuple[Bools | None, nw.Series[Any]]:
+    """Which values are not null (None if all are), and those."""
+    if not series.null_count():
+        return None, series
+    return ~series.is_null().to_numpy(), series.drop_nulls()
+
+
+def _coded_text(name: str, series: nw.Series[Any]) -> Coded:
+    labels = series.unique().to_list()
+    if len(labels) > _FEW:
+        return coded_of(name, np.array(series.to_list(), dtype=object))
+    codes = np.zeros(len(series), dtype=np.int8)
+    for at, label in enumerate(labels):
+        codes[(series == label).to_numpy()] = at
+    return Coded(codes, labels)
+
+
+def _scattered(values: Any, there: Bools, missing: float) -> Any:  # noqa: ANN401  (an array of the type of the values)
+    spread = np.full(len(there), missing, dtype=values.dtype)
+    spread[there] = values
+    return spread
+
+
+def _missing(given: object, column: npt.NDArray[Any]) -> Bools | None:
+    if isinstance(given, np.ma.MaskedArray):
+        return np.ma.getmaskarray(given)
+    return missing_objects(column) if column.dtype.kind == "O" else None
+
+
+def _coded(column: npt.NDArray[Any]) -> Coded:
+    """Labels of a column where none is missing."""
+    if column.dtype.kind == "b":
+        return Coded(column.view(np.int8), [False, True])
+    if column.dtype.kind == "O":
+        labels = {label: at for at, label in enumerate(dict.fromkeys(column))}
+        codes: Codes = np.fromiter(map(labels.__getitem__, column), dtype=np.intp, count=len(column))
+        return Coded(codes, list(labels))
+    if column.dtype.kind in "iu" and len(column) and column.min() >= 0 and column.max() <= 1:
+        # Nearly all truth is 0 and 1: its own code, and not worth a sort.
+        return Coded(column.astype(np.int8, copy=False), [0, 1])
+    distinct, codes = np.unique(column, return_inverse=True)
+    return Coded(codes, distinct.tolist())

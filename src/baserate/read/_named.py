@@ -1,0 +1,107 @@
+"""Which column is what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Required, TypedDict
+
+from baserate._errors import BadFile, BadOption, UnknownName
+
+
+class Named(TypedDict, total=False):
+    """Columns by what they hold, as keywords."""
+
+    truth: Required[str]
+    score: str | Sequence[str]
+    predicted: str
+    group: str | Sequence[str]
+    weight: str
+    count: str
+    id: str
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns by what they hold."""
+
+    truth: str
+    score: tuple[str, ...] = ()
+    predicted: str | None = None
+    group: tuple[str, ...] = ()
+    weight: str | None = None
+    count: str | None = None
+    id: str | None = None
+    cluster: str | None = None
+
+    @staticmethod
+    def of(named: Named) -> Columns:
+        """Check the keywords and fill in the rest."""
+        given = dict(named)
+        unknown = given.keys() - {field.name for field in fields(Columns)}
+        if unknown:
+            known = ", ".join(field.name for field in fields(Columns))
+            raise BadOption(f"there is no kind of column {min(unknown)!r}. Known are: {known}.")
+        if "truth" not in given:
+            raise BadOption('say which column holds the truth, for example truth="outcome".')
+        columns = Columns(**given | {name: _tuple(given.get(name)) for name in ("score", "group")})  # type: ignore[arg-type]
+        if not columns.score and columns.predicted is None:
+            raise BadOption('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
+        twice = [name for name, times in Counter([*columns.models, *columns.group]).items() if times > 1]
+        if twice:
+            raise BadOption(f"the column {twice[0]!r} is named twice; name each once.")
+        return columns
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What is judged: scores, then predicted labels."""
+        return self.score + ((self.predicted,) if self.predicted is not None else ())
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns that hold numbers."""
+        return tuple(dict.fromkeys([*self.score, *filter(None, (self.weight, self.count))]))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Columns that hold labels."""
+        return tuple(dict.fromkeys(filter(None, (self.truth, self.predicted, *self.group, self.cluster))))
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """All columns that are read, each once."""
+        return tuple(dict.fromkeys([*self.labels, *self.numbers, *filter(None, (self.id,))]))
+
+    @property
+    def told(self) -> dict[str, str | list[str]]:
+        """What was named, without what was not."""
+        pairs: Iterator[tuple[str, str | tuple[str, ...] | None]] = (
+            (field.name, getattr(self, field.name)) for field in fields(self)
+        )
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs if value}
+
+    def check(self, there: Sequence[str]) -> None:
+        """See that every column is there, and there only once."""
+        for name in self.used:
+            if name not in there:
+                near = get_close_matches(name, there, n=2, cutoff=0.5) or [
+                    other for other in there if other.strip().lower() == name.strip().lower()
+                ]
+                hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+                raise UnknownName(f"there is no column {name!r}.{hint} There are: {_listed(there)}.")
+            if there.count(name) > 1:
+                raise BadFile(f"there are {there.count(name)} columns {name!r}; rename all but one.")
+
+
+def _tuple(given: object) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[arg-type]
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(repr(name if len(name) <= 60 else f"{name[:57]}…") for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "none"

@@ -1,0 +1,179 @@
+"""Any table -> Tallies, or Rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
+
+from baserate._errors import BadFile, BadOption
+from baserate._rows import Rows
+from baserate._tallies import Tallies
+from baserate.read._eager import Rule, gathered
+from baserate.read._memory import loaded
+from baserate.read._named import Columns, Named
+
+if TYPE_CHECKING:  # DuckDB is slow to import, and not needed for what is in memory
+    from baserate.read._duckdb import Relation, Watch
+
+Source = str | PathLike[str] | Mapping[str, Any] | Any
+
+
+def tallies(
+    source: Source,
+    *,
+    positive: object = None,
+    negative: object = None,
+    missing: Literal["refuse", "drop"] = "refuse",
+    watch: Watch | None = None,
+    **columns: Unpack[Named],
+) -> Tallies:
+    """Tally any table, for each model and group.
+
+    Where an engine holds the data and scores repeat, the engine adds up and no row leaves it.
+
+    Parameters
+    ----------
+    source
+        A mapping from names to arrays or lists; a frame of pandas, Polars, PyArrow or another library that Narwhals
+        knows; a lazy frame; a DuckDB relation; any object with an Arrow stream; or the path of a CSV, TSV, Parquet,
+        JSON lines or Arrow file, a pattern (``part-*.csv``), a folder of such files, or ``-`` for standard input.
+    positive, negative
+        Labels of the two classes. The positive one may be left out for booleans and for 0 and 1; the negative one
+        wherever there are just two labels. With both named, rows of other labels count as missing.
+    missing
+        ``"refuse"`` rows in which something is missing, NaN, infinite or an unknown label; or ``"drop"`` them, and
+        remember how many in ``intake``.
+    watch
+        Called with a function that tells how many per cent of a file are read; returns a context to read in.
+    truth, score, predicted, group, weight, count
+        Names of columns. `truth` is needed, and `score` (one, or several for several models) or `predicted` (labels
+        of a classifier that gives no scores). Several of `group` make their combinations. `weight` and `count` are as
+        in :func:`tally`.
+
+    Examples
+    --------
+    >>> table = {"sick": ["y", "n", "n", "y"], "risk": [0.9, 0.4, 0.4, 0.2], "sex": ["f", "f", "m", "m"]}
+    >>> found = tallies(table, truth="sick", score="risk", group="sex", positive="y")
+    >>> found.models["risk"]["f",]
+    Tally(2 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.5)
+    >>> found.intake.told
+    '4 rows read; positive = y, negative = n'
+    """
+    named, rule = Columns.of(columns), Rule(positive, negative, missing)
+    with _opened(source, named, watch) as table:
+        return table.tallies(named, rule)
+
+
+def rows(
+    source: Source,
+    *,
+    positive: object = None,
+    negative: object = None,
+    missing: Literal["refuse", "drop"] = "refuse",
+    watch: Watch | None = None,
+    **columns: Unpack[Named],
+) -> Rows:
+    """Read the rows of any table, for what needs to know which row is which.
+
+    As :func:`tallies`, with two more columns: `id` names a row, `cluster` what it belongs to.
+
+    >>> table = {"sick": [1, 0, 0], "risk": [0.9, 0.4, None], "who": ["a", "b", "c"]}
+    >>> found = rows(table, truth="sick", score="risk", id="who", missing="drop")
+    >>> found.id.tolist(), found.intake.told
+    (['a', 'b'], '3 rows read, 1 of them dropped (risk: 1 missing); positive = 1, negative = 0')
+    """
+    named, rule = Columns.of(columns), Rule(positive, negative, missing)
+    with _opened(source, named, watch) as table:
+        return table.rows(named, rule)
+
+
+class _Table(Protocol):
+    def tallies(self, columns: Columns, rule: Rule) -> Tallies: ...
+    def rows(self, columns: Columns, rule: Rule) -> Rows: ...
+
+
+class _Memory:
+    """Columns in memory."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self.table = table
+
+    def tallies(self, columns: Columns, rule: Rule) -> Tallies:
+        return self.rows(columns, rule).tallies()
+
+    def rows(self, columns: Columns, rule: Rule) -> Rows:
+        return gathered(loaded(self.table, columns), columns, rule)
+
+
+class _Lazy:
+    """A lazy frame of any engine."""
+
+    def __init__(self, frame: Any) -> None:  # noqa: ANN401  (a lazy frame of Narwhals)
+        self.frame = frame
+
+    def tallies(self, columns: Columns, rule: Rule) -> Tallies:
+        from baserate.read._lazy import aggregated
+
+        return aggregated(self.frame, columns, rule, text=frozenset())
+
+    def rows(self, columns: Columns, rule: Rule) -> Rows:
+        frame = self.frame.select(*columns.used).collect()
+        return _Memory({name: frame[name] for name in columns.used}).rows(columns, rule)
+
+
+@contextmanager
+def _opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[_Table]:
+    if isinstance(source, (str, PathLike)):
+        from baserate.read._files import opened
+
+        with opened(source, columns, watch) as relation:
+            yield relation
+    elif isinstance(source, Mapping):
+        columns.check(list(source))
+        yield _Memory(source)
+    else:
+        with _framed(source, columns) as table:
+            yield table
+
+
+@contextmanager
+def _framed(source: Any, columns: Columns) -> Iterator[_Table]:  # noqa: ANN401  (a frame, or what can stream)
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        frame = nw.from_native(source, pass_through=True)
+    except DuplicateError as error:
+        raise BadFile("two columns of the frame have the same name; rename one of them.") from error
+    if isinstance(frame, nw.DataFrame):
+        columns.check(frame.columns)
+        yield _Memory({name: frame[name] for name in columns.used})
+    elif isinstance(frame, nw.LazyFrame):
+        columns.check(frame.collect_schema().names())
+        yield _relation(frame.to_native()) if frame.implementation.is_duckdb() else _Lazy(frame)
+    elif hasattr(source, "__arrow_c_stream__"):
+        with _streamed(source) as relation:
+            columns.check(relation.native.columns)
+            yield relation
+    else:
+        raise BadOption(
+            f"{type(source).__name__} is no table that we know; give a frame, a mapping of columns, or a path."
+        )
+
+
+@contextmanager
+def _streamed(source: object) -> Iterator[Relation]:
+    """Read an Arrow stream once, into the engine."""
+    from baserate.read._duckdb import engine
+
+    with engine() as connection:
+        connection.from_arrow(source).create("streamed")
+        yield _relation(connection.table("streamed"))
+
+
+def _relation(native: Any) -> Relation:  # noqa: ANN401  (a relation of DuckDB)
+    from baserate.read._duckdb import Relation
+
+    return Relation(native)

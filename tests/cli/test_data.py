@@ -1,0 +1,188 @@
+"""What programs get: JSON and CSV on stdout, whole files, and nothing else there."""
+
+import csv
+import json
+from io import StringIO
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from baserate import measure, read
+from tests.cli.shell import PEOPLE, people, program, run
+
+ONE = ("--truth", "sick", "--score", "risk")
+
+NUMBER: dict[str, Any] = {"anyOf": [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]}
+ROW: dict[str, Any] = {
+    "measure": {"type": "string"},
+    "model": {"type": ["string", "null"]},
+    "group": {"type": ["object", "null"]},
+    "class": {"type": "null"},
+    "threshold": NUMBER,
+    "value": NUMBER,
+    "low": NUMBER,
+    "high": NUMBER,
+    "level": NUMBER,
+    "how": {"type": ["string", "null"]},
+    "why": {"type": ["string", "null"]},
+}
+DATA = (
+    "rows",
+    "read",
+    "refused",
+    "reasons",
+    "positive",
+    "negative",
+    "prevalence",
+    "weighted",
+    "digest",
+    "columns",
+    "notes",
+)
+
+
+def envelope(row: dict[str, Any], data: tuple[str, ...]) -> dict[str, Any]:
+    rows = {"type": "object", "properties": row, "required": list(row), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {
+            "schema_version": {"const": 1},
+            "data": {"type": "object", "required": list(data)},
+            "rows": {"type": "array", "minItems": 1, "items": rows},
+        },
+        "required": ["schema_version", "data", "rows"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize("more", [(), ("--group", "site"), ("--score", "old", "--threshold", "inf"), ("--weight", "w")])
+def test_json_has_its_shape_and_the_librarys_numbers(more: tuple[str, ...], tmp_path: Path) -> None:
+    path = people(tmp_path)
+    result = run("measure", path, *ONE, *more, "--json")
+    told = json.loads(result.stdout)
+    jsonschema.validate(told, envelope(ROW, DATA))
+    options: dict[str, Any] = {"score": ["risk", "old"] if "old" in more else "risk"}
+    options |= {"group": "site"} if "site" in more else {}
+    options |= {"weight": "w"} if "w" in more else {}
+    tallies = read.tallies(path, truth="sick", **options)
+    assert result.stdout.rstrip("\n") == measure.summary(tallies, threshold=[inf] if "inf" in more else None).to_json()
+
+
+def test_a_csv_parsed_back_equals_the_rows(tmp_path: Path) -> None:
+    typed = ("measure", people(tmp_path), *ONE, "--group", "site", "--threshold", "inf", "--threshold", "0.3")
+    rows = json.loads(run(*typed, "--json").stdout)["rows"]
+    parsed = list(csv.DictReader(StringIO(run(*typed, "--format", "csv").stdout)))
+    assert len(parsed) == len(rows)
+    for line, row in zip(parsed, rows, strict=True):
+        assert line["group.site"] == (row["group"]["site"] if row["group"] else "")
+        for name in ("measure", "model", "why"):
+            assert line[name] == (row[name] or "")
+        for name in ("value", "threshold"):
+            assert (float(line[name]) if line[name] else None) == (None if row[name] is None else float(row[name]))
+
+
+def test_curves_as_json_and_csv_hold_every_point(tmp_path: Path) -> None:
+    typed = ("curve", "pr", people(tmp_path), *ONE)
+    told = json.loads(run(*typed, "--json").stdout)
+    row: dict[str, Any] = {"model": {"type": "null"}, "group": {"type": "null"}}
+    row |= dict.fromkeys(("threshold", "sensitivity", "precision"), NUMBER)
+    jsonschema.validate(told, envelope(row, DATA))
+    assert [each["threshold"] for each in told["rows"]] == ["inf", 0.92, 0.85, 0.71, 0.64, 0.31, 0.3, 0.22, 0.11, 0.05]
+    assert told["rows"][0]["precision"] is None
+    parsed = list(csv.DictReader(StringIO(run(*typed, "--format", "csv").stdout)))
+    assert [float(line["threshold"]) for line in parsed] == [float(each["threshold"]) for each in told["rows"]]
+    assert len(json.loads(run(*typed, "--json", "--points", "4").stdout)["rows"]) == 4
+
+
+def test_lists_as_json_are_tidy_too() -> None:
+    told = json.loads(run("list", "measures", "--json").stdout)
+    row: dict[str, Any] = {
+        name: {"type": ["string", "null"]} for name in ("measure", "of", "best", "meaning", "formula", "also")
+    }
+    row |= {"undefined": {"type": "string"}, "least": NUMBER, "greatest": NUMBER}
+    jsonschema.validate(told, envelope(row, ("what", "words")))
+    assert [each["measure"] for each in told["rows"]] == list(measure.MEASURES)
+    assert [row["curve"] for row in json.loads(run("list", "curves", "--json").stdout)["rows"]] == list(measure.TABLES)
+
+
+def test_every_curve_can_be_asked_for(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    for name, axes in measure.TABLES.items():
+        rows = json.loads(run("curve", name, path, *ONE, "--json").stdout)["rows"]
+        assert {*rows[0]} == {"model", "group", "threshold", *axes}
+
+
+def test_stdin_gives_the_same_as_the_file(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    assert run("measure", "-", *ONE, "--json", given=PEOPLE).stdout == run("measure", path, *ONE, "--json").stdout
+    piped = program("measure", "-", *ONE, "-q", given=PEOPLE)
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert piped.stdout.startswith("stdin · 10 rows · positive: sick = 1 · prevalence 40.00 %\n")
+
+
+def test_labels_are_meant_as_they_are_spelled(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("y,p\nyes,0.9\nno,0.2\nmaybe,0.4\nyes,0.3\n", encoding="utf-8")
+    typed = ("measure", path, "--truth", "y", "--score", "p", "--positive", "yes", "--negative", "no")
+    told = json.loads(run(*typed, "--missing", "drop", "--json").stdout)["data"]
+    assert (told["positive"], told["negative"], told["rows"], told["refused"]) == ("yes", "no", 3, 1)
+    flipped = json.loads(run("measure", people(tmp_path), *ONE, "--positive", "0", "--json").stdout)["data"]
+    assert (flipped["positive"], flipped["prevalence"]) == (0, 0.6)
+
+
+def test_measures_come_by_any_name_in_lists_or_again_and_again(tmp_path: Path) -> None:
+    typed = ("--measures", "recall, ROC AUC", "--measures", "f1,TPR")
+    rows = json.loads(run("measure", people(tmp_path), *ONE, *typed, "--json").stdout)["rows"]
+    assert [row["measure"] for row in rows] == ["tp", "fp", "fn", "tn", "sensitivity", "f1", "auc"]
+
+
+def test_all_measures_are_all_that_fit(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    every = json.loads(run("measure", path, *ONE, "--measures", "all", "--json").stdout)
+    assert {row["measure"] for row in every["rows"]} == {"tp", "fp", "fn", "tn", *measure.MEASURES}
+    some = json.loads(run("measure", path, "--truth", "sick", "--score", "times", "--measures", "all", "--json").stdout)
+    assert "brier" not in {row["measure"] for row in some["rows"]}
+    assert "brier" in some["data"]["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("json", "{"), ("csv", "measure,"), ("md", "people.csv · "), ("txt", "people.csv · ")]
+)
+def test_an_output_file_is_written_in_the_format_of_its_name(ending: str, start: str, tmp_path: Path) -> None:
+    target = tmp_path / f"out.{ending}"
+    result = run("measure", people(tmp_path), *ONE, "-o", target, env={"FORCE_COLOR": "1"})
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert target.read_text(encoding="utf-8").startswith(start)
+    assert "\x1b" not in target.read_text(encoding="utf-8")
+    assert ("|" in target.read_text(encoding="utf-8")) == (ending == "md")
+
+
+def test_a_dash_is_stdout_and_the_named_format_wins(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    assert run("measure", path, *ONE, "-o", "-", "-q").stdout == run("measure", path, *ONE, "-q").stdout
+    run("measure", path, *ONE, "--format", "csv", "-o", tmp_path / "out.json")
+    assert (tmp_path / "out.json").read_text(encoding="utf-8").startswith("measure,")
+
+
+def test_an_existing_file_survives_a_failed_run(tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    target.write_text("precious", encoding="utf-8")
+    path = people(tmp_path)
+    assert run("measure", path, "--truth", "sick", "--score", "site", "-o", target).exit_code == 3
+    assert run("measure", path, *ONE, "--measures", "acu", "-o", target).exit_code == 2
+    assert target.read_text(encoding="utf-8") == "precious"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.json", "people.csv"]
+    assert run("measure", path, *ONE, "-o", target).exit_code == 0
+    assert json.loads(target.read_text(encoding="utf-8"))["schema_version"] == 1
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    nowhere = run("measure", path, *ONE, "-o", tmp_path / "no" / "out.json")
+    folder = run("measure", path, *ONE, "-o", tmp_path)
+    assert (nowhere.exit_code, folder.exit_code) == (2, 2)
+    assert nowhere.stderr.startswith(f"baserate: there is no folder {tmp_path / 'no'} for the output;")
+    assert folder.stderr.startswith(f"baserate: {tmp_path} is a folder;")

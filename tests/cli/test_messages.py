@@ -1,0 +1,276 @@
+"""Messages go to stderr, say what to do in the words of the shell, and end with the right code."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+from baserate import DataError
+from baserate.cli import VERBS, main
+from baserate.cli._failures import exit_code, in_flags
+from tests.cli.shell import people, program, run
+
+ONE = ("--truth", "sick", "--score", "risk")
+
+
+def test_the_inferred_class_is_echoed_and_a_named_one_is_not(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    inferred = run("measure", path, *ONE)
+    assert inferred.stderr == "positive = 1, inferred; name it with --positive.\n"
+    assert inferred.stdout.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %\n")
+    assert run("measure", path, *ONE, "--positive", "1").stderr == ""
+
+
+def test_what_was_read_is_told_beside_the_data(tmp_path: Path) -> None:
+    told = "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %\n"
+    typed = ("measure", people(tmp_path), *ONE, "--positive", "1")
+    assert run(*typed, "--json").stderr == told
+    assert run(*typed, "--format", "csv").stderr == told
+    assert run(*typed, "-o", tmp_path / "out.txt").stderr == told
+
+
+def test_dropped_rows_and_notes_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "holes.csv"
+    path.write_text("y,p\n1,7\n0,\n,3\n0,2\n", encoding="utf-8")
+    typed = ("measure", path, "--truth", "y", "--score", "p", "--positive", "1", "--missing", "drop")
+    lines = run(*typed).stderr.splitlines()
+    assert lines[0] == "2 of 4 rows dropped (y: 1 missing; p: 1 missing)."
+    assert lines[1].startswith("note: p runs from 2 to 7, so its scores are not probabilities;")
+    assert lines[1].endswith("give one with --threshold.")
+    assert run(*typed, "--quiet").stderr == ""
+    assert run(*typed, "-q").stdout == run(*typed).stdout
+
+
+def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("y,p\n" + "".join(f"{at % 2},{at / 1000}\n" for at in range(999)), encoding="utf-8")
+    typed = ("curve", "roc", path, "--truth", "y", "--score", "p", "--positive", "1")
+    shown = run(*typed)
+    assert shown.stderr == "note: 25 of 1 000 points are shown; --points says how many, --format csv gives all.\n"
+    assert len(shown.stdout.splitlines()) == 3 + 25
+    assert "points" not in run(*typed, "--points", "30").stderr
+    assert "points" not in run(*typed, "--json").stderr
+    assert len(run(*typed, "--format", "csv").stdout.splitlines()) == 1001
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [
+        (("mesure",), 2, "there is no command 'mesure'. Did you mean measure? There are: measure, curve, "),
+        (("measure",), 2, "missing argument 'FILE'. Try: baserate measure --help"),
+        (("measure", "FILE", "--score", "risk"), 2, "missing option '--truth'. Try: baserate measure --help"),
+        (("measure", "FILE", "--truth", "sick"), 2, "name a column to judge: --score risk for numbers, "),
+        (
+            ("measure", "FILE", "--truth", "sick", "--score", "risc"),
+            2,
+            "there is no column 'risc'. Did you mean 'risk' or",
+        ),
+        (
+            ("measure", "FILE", *ONE, "--measures", "acu"),
+            2,
+            "there is no measure 'acu'. Did you mean auc or accuracy? `",
+        ),
+        (("measure", "FILE", *ONE, "--measures", ","), 2, "invalid value for '--measures': there is no name in it;"),
+        (("measure", "FILE", *ONE, "--treshold", "1"), 2, "no such option '--treshold'. Did you mean '--threshold'?"),
+        (("measure", "FILE", *ONE, "--threshold", "nan"), 2, "invalid value for '--threshold': 'nan' is not a number"),
+        (("measure", "FILE", *ONE, "--threshold", "x"), 2, "invalid value for '--threshold': 'x' is not a number"),
+        (("measure", "FILE", *ONE, "--json", "--format", "csv"), 2, "--json and --format csv are two formats;"),
+        (("measure", "FILE", "FILE", *ONE), 2, "2 files are named; give one folder, or a pattern in quotes,"),
+        (("measure", "FILE", *ONE, "--digits", "0"), 2, "invalid value for '--digits':"),
+        (("curve", "rok", "FILE", *ONE), 2, "invalid value for 'CURVE': 'rok' is not one of"),
+        (("curve", "roc", "FILE", *ONE, "--points", "1"), 2, "invalid value for '--points':"),
+        (("list", "mesures"), 2, "invalid value for '{measures|curves}':"),
+        (("list", "measures", "zebra"), 2, "no measure is called or described so;"),
+        (("measure", "nowhere.csv", *ONE), 2, "there is no file nowhere.csv."),
+        (("--nope",), 2, "no such option '--nope'. Try: baserate --help"),
+        (
+            ("measure", "FILE", "--truth", "sex", "--score", "risk"),
+            3,
+            "truth has the labels 'f', 'm'; name the positive",
+        ),
+        (("measure", "FILE", "--truth", "sick", "--score", "site"), 3, "10 of 10 values of site are not numbers"),
+        (
+            ("measure", "FILE", "--truth", "sick", "--score", "times", "--measures", "brier"),
+            3,
+            "4 rows have scores outside",
+        ),
+    ],
+)
+def test_errors_are_one_line_with_a_remedy_and_a_code(
+    typed: tuple[str, ...], code: int, told: str, tmp_path: Path
+) -> None:
+    path = str(people(tmp_path))
+    result = run(*(path if each == "FILE" else each for each in typed))
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"baserate: {told}")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("python", "shell"),
+    [
+        ("perhaps positive='sick'.", "perhaps --positive sick."),
+        ("perhaps positive='very sick'.", "perhaps --positive 'very sick'."),
+        ("perhaps positive=1.", "perhaps --positive 1."),
+        ("perhaps positive=-1 and negative=0.5.", "perhaps --positive -1 and --negative 0.5."),
+        ("with negative=False for example", "with --negative False for example"),
+        ('leave them out with missing="drop".', "leave them out with --missing drop."),
+        ("pass it as weight= instead.", "pass it as --weight instead."),
+        ("the discount=5 and truth == 'a'", "the discount=5 and truth == 'a'"),
+    ],
+)
+def test_remedies_are_told_in_flags(python: str, shell: str) -> None:
+    assert in_flags(python) == shell
+
+
+def test_a_requirement_of_several_labels_is_told_in_flags(tmp_path: Path) -> None:
+    typed = ("measure", people(tmp_path), "--truth", "site", "--score", "risk", "--positive", "hill")
+    assert "with --negative coast for example, and leave the other rows out with --missing drop." in run(*typed).stderr
+
+
+def broken(*_: object, **__: object) -> None:
+    raise KeyError("gone")
+
+
+def test_an_unexpected_error_is_ours_and_is_traced_only_on_demand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("baserate.measure.summary", broken)
+    result = run("measure", people(tmp_path), *ONE)
+    assert result.exit_code == 4
+    assert result.stderr == (
+        "baserate: internal error: KeyError: 'gone'. This is our fault; rerun with --debug to see where it happened.\n"
+    )
+    for typed in (("--debug", "measure", people(tmp_path), *ONE), ("measure", people(tmp_path), *ONE, "--debug")):
+        traced = run(*typed)
+        assert traced.exit_code == 4
+        assert traced.stderr.startswith("Traceback (most recent call last):\n")
+        assert 'in broken\n    raise KeyError("gone")' in traced.stderr
+        assert traced.stderr.endswith(result.stderr)
+
+
+def test_a_refusal_is_traced_on_demand_too(tmp_path: Path) -> None:
+    typed = ("measure", people(tmp_path), "--truth", "sick", "--score", "site")
+    assert "Traceback" not in run(*typed).stderr
+    assert "Traceback" in run(*typed, "--debug").stderr
+
+
+def test_what_the_system_refuses_is_not_our_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "out")
+
+    monkeypatch.setattr("baserate.measure.summary", full)
+    result = run("measure", people(tmp_path), *ONE)
+    assert (result.exit_code, result.stderr) == (2, "baserate: the system refuses: No space left on device (out).\n")
+
+
+def test_control_c_ends_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("baserate.measure.summary", stopped)
+    result = run("measure", people(tmp_path), *ONE)
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "baserate: interrupted.\n")
+
+
+def test_control_c_stops_a_program_that_waits(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "baserate", "measure", "-", *ONE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as waiting:
+        while waiting.poll() is None and not list(tmp_path.glob("*/stdin")):
+            sleep(0.01)  # until it has begun to store what comes in
+        waiting.send_signal(signal.SIGINT)
+        out, told = waiting.communicate()
+    assert (waiting.returncode, out, told) == (130, "", "baserate: interrupted.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    path = people(tmp_path)
+    left = subprocess.run(
+        [sys.executable, "-m", "baserate", "curve", "roc", str(path), *ONE, "--json", "-q"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (left.returncode, left.stderr) == (141, "")
+
+
+def test_a_fine_run_leaves_stderr_clean(tmp_path: Path) -> None:
+    """Engines like to complain when the interpreter ends."""
+    for form in ("table", "json"):
+        done = program("measure", people(tmp_path), *ONE, "--group", "site", "-q", "--format", form)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout
+
+
+def test_main_with_arguments_ends_as_in_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["list", "curves"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith("curve\n  roc ")
+
+
+def test_codes_by_kind() -> None:
+    assert (exit_code(DataError), exit_code(ValueError)) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("env", "bold"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"FORCE_COLOR": ""}, False),
+        ({"FORCE_COLOR": "1", "TERM": "dumb"}, False),
+    ],
+)
+def test_colour_off_a_terminal(env: dict[str, str | None], *, bold: bool) -> None:
+    assert ("\x1b[1m" in run("list", "curves", env=env).stdout) is bold
+
+
+@pytest.mark.parametrize(("env", "bold"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_and_width_on_a_terminal(env: dict[str, str], *, bold: bool) -> None:
+    ours, theirs = pty.openpty()
+    clean = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}}
+    with subprocess.Popen(
+        [sys.executable, "-m", "baserate", "list", "curves"], stdout=theirs, env={**clean, "TERM": "xterm", **env}
+    ) as shown:
+        os.close(theirs)
+        seen = b""
+        while chunk := _read(ours):
+            seen += chunk
+    os.close(ours)
+    assert shown.returncode == 0
+    assert (b"\x1b[1mcurve\x1b[0m" in seen) is bold
+    assert b"sensitivity against fpr" in seen
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # a terminal says so when its other end is closed
+        return b""
+
+
+def test_every_verb_takes_debug_and_help() -> None:
+    for verb in VERBS:
+        shown = run(verb, "--help").stdout
+        assert f"Usage: baserate {verb}" in shown
+        assert "--debug" in shown
+        assert "Examples:" in shown

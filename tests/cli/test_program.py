@@ -1,0 +1,174 @@
+"""The program itself: how it starts, its version, completion, progress, and the demo."""
+
+import re
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+import baserate
+from baserate.cli import VERBS
+from baserate.cli._demo import NAME, steps
+from baserate.cli._progress import bar, shown
+from tests.cli.shell import program, run
+
+HEAVY = {"numpy", "duckdb", "narwhals", "scipy", "baserate.measure", "baserate.read"}
+
+
+def loaded(*typed: str) -> set[str]:
+    code = f"import sys; sys.argv[1:] = {list(typed)}\nfrom baserate.cli import app\n"
+    code += "try:\n    app.main()\nexcept SystemExit:\n    print('LOADED', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.rpartition("LOADED ")[2].split())
+
+
+@pytest.mark.parametrize("typed", [["--help"], ["--version"], ["measure", "--help"], ["curve", "--help"]])
+def test_help_loads_nothing_heavy(typed: list[str]) -> None:
+    assert not loaded(*typed) & HEAVY
+
+
+def test_help_loads_no_verb() -> None:
+    verbs = {f"baserate.cli.{home.partition(':')[0]}" for home, _ in VERBS.values()}
+    assert not loaded("--help") & verbs
+    assert loaded("list", "curves") & verbs == {"baserate.cli._list"}
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").stdout == f"baserate {baserate.__version__}\n"
+    assert program("--version").stdout == f"baserate {baserate.__version__}\n"
+
+
+def test_without_a_verb_there_is_help() -> None:
+    assert run().stdout == run("--help").stdout
+    assert run().exit_code == 0
+    assert all(told in run("--help").stdout for _, told in VERBS.values())
+
+
+def test_the_installed_script_is_the_same_program() -> None:
+    script = Path(sys.executable).with_name("baserate")
+    done = subprocess.run([script, "list", "curves"], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout == program("list", "curves").stdout
+
+
+@pytest.mark.parametrize(
+    ("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef baserate"), ("fish", "complete ")]
+)
+def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
+    result = run("completion", shell)
+    assert result.exit_code == 0
+    assert word in result.stdout
+    assert f"_BASERATE_COMPLETE={shell}_complete" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("baserate me", {"measure"}),
+        ("baserate measure x --measures br", {"brier", "brier_skill"}),
+        ("baserate measure x --measures auc,log_loss_", {"auc,log_loss_skill"}),
+        ("baserate measure x --measures al", {"all"}),
+        ("baserate measure x --missing d", {"drop"}),
+        ("baserate curve l", {"lift", "lorenz"}),
+    ],
+)
+def test_words_are_completed(words: str, found: set[str]) -> None:
+    env = {"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    done = program(env=env)
+    assert {line.partition(",")[2] for line in done.stdout.split()} == found
+
+
+class Terminal(StringIO):
+    """A stream that says it is one."""
+
+    def __init__(self, *, drawn: Event | None = None) -> None:
+        super().__init__()
+        self.drawn = drawn
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str, /) -> int:
+        if self.drawn:
+            self.drawn.set()
+        return super().write(text)
+
+
+def test_progress_is_drawn_on_a_terminal_and_wiped() -> None:
+    drawn = Event()
+    terminal = Terminal(drawn=drawn)
+    with shown(lambda: 50.0, stream=terminal, after=0, every=0.001):
+        assert drawn.wait(60)
+    text = terminal.getvalue()
+    assert "50 %" in text
+    assert text.endswith("\r\x1b[K")
+
+
+def test_progress_is_wiped_after_an_error_too() -> None:
+    drawn = Event()
+    terminal = Terminal(drawn=drawn)
+
+    def work() -> None:
+        with shown(lambda: None, stream=terminal, after=0, every=0.001):
+            assert drawn.wait(60)
+            raise ValueError("bad")
+
+    with pytest.raises(ValueError, match="bad"):
+        work()
+    assert "reading" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_progress_is_silent_when_quick_quiet_or_not_on_a_terminal() -> None:
+    quick, quiet, pipe = Terminal(), Terminal(), StringIO()
+    asked: list[int] = []
+
+    def progress() -> float | None:
+        asked.append(1)
+        return 1.0
+
+    with shown(progress, stream=quick, after=3600):
+        pass
+    with shown(progress, stream=quiet, after=0, quiet=True):
+        pass
+    with shown(progress, stream=pipe, after=0):
+        pass
+    assert (quick.getvalue(), quiet.getvalue(), pipe.getvalue(), asked) == ("", "", "", [])
+
+
+def test_a_bar_is_as_long_as_the_work_done() -> None:
+    assert [bar(percent, 1).count("#") for percent in (0, 50, 100, 250)] == [0, 15, 30, 30]
+    assert bar(-1, 2) == bar(None, 2)
+
+
+def test_the_demo_shows_what_was_typed_and_what_comes_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("demo")
+    assert result.exit_code == 0
+    typed = re.findall(r"^\$ baserate (.*)$", result.stdout, re.MULTILINE)
+    assert typed == [" ".join(words) for _, words in steps(f"baserate-demo/{NAME}")]
+    for line in typed:  # a newcomer who types it sees the same
+        assert run(*line.split()).stdout in result.stdout
+
+
+def test_the_demo_writes_the_same_every_time_and_spares_what_is_there(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two" / "deep"
+    one.mkdir()
+    (one / "mine.txt").write_text("mine", encoding="utf-8")
+    assert run("demo", one).exit_code == run("demo", two).exit_code == run("demo", one).exit_code == 0
+    assert (one / NAME).read_bytes() == (two / NAME).read_bytes()
+    assert (one / NAME).read_bytes().count(b"\n") == 20_001
+    assert (one / "mine.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_demo_does_not_overwrite_what_is_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text("y,p\n1,0.5\n", encoding="utf-8")
+    result = run("demo", tmp_path)
+    assert result.exit_code == 2
+    assert "is there already, and is not of this demo" in result.stderr
+    assert (tmp_path / NAME).read_text(encoding="utf-8") == "y,p\n1,0.5\n"
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert run("demo", tmp_path / "file").exit_code == 2
+    assert run("demo", tmp_path / "file" / "deeper").exit_code == 2

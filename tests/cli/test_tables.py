@@ -1,0 +1,106 @@
+"""What people see: tables for terminals of several widths, and Markdown."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click import unstyle
+
+from baserate.cli._panels import Page, Panel, Row, Section, cells_wide
+from tests.cli.shell import is_as_ever, people, run
+
+ONE = ("--truth", "sick", "--score", "risk")
+TWO = (*ONE, "--score", "old", "--predicted", "says")
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "one": ("measure", *ONE),
+    "one-narrow": ("measure", *ONE),
+    "undefined": ("measure", *ONE, "--threshold", "inf", "--measures", "precision,mcc,npv,auc"),
+    "thresholds": ("measure", *ONE, "--threshold", "0.3", "--threshold", "0.7"),
+    "models": ("measure", *TWO),
+    "labels": ("measure", "--truth", "sick", "--predicted", "says"),
+    "groups": ("measure", *ONE, "--group", "site"),
+    "groups-narrow": ("measure", *ONE, "--group", "site", "--group", "sex"),
+    "groups-models": ("measure", *ONE, "--score", "old", "--group", "sex", "--measures", "f1,auc"),
+    "weighted": ("measure", *ONE, "--weight", "w", "--digits", "2"),
+    "counted": ("measure", *ONE, "--count", "times", "--measures", "accuracy"),
+    "all": ("measure", *ONE, "--measures", "all"),
+    "roc": ("curve", "roc", *ONE),
+    "pr-groups": ("curve", "pr", *ONE, "--group", "sex", "--points", "3"),
+    "one-md": ("measure", *ONE, "--format", "md"),
+    "groups-md": ("measure", *ONE, "--group", "site", "--format", "md"),
+    "roc-md": ("curve", "roc", *ONE, "--format", "md"),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    width = "60" if name.endswith("narrow") else "100"
+    result = run(*VIEWS[name], people(tmp_path), "--positive", "1", "-q", env={"COLUMNS": width})
+    assert result.exit_code == 0
+    assert is_as_ever(result.stdout, name)
+    if not name.endswith("md"):
+        assert max(map(cells_wide, result.stdout.splitlines())) <= int(width)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    {
+        "list-measures": ("list", "measures"),
+        "list-threat": ("list", "measures", "threat", "score"),
+        "list-curves": ("list", "curves"),
+        "list-curves-md": ("list", "curves", "--format", "md"),
+        "help": ("--help",),
+        "help-measure": ("measure", "--help"),
+    }.items(),
+)
+def test_a_list_is_as_ever(name: str, typed: tuple[str, ...]) -> None:
+    assert is_as_ever(run(*typed).stdout, name)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 140])
+def test_a_table_never_outgrows_the_terminal(width: int, tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    rows = [f"{at % 2},0.{at % 10},group number {at % 23}" for at in range(460)]
+    path.write_text("\n".join(["y,p,g", *rows]), encoding="utf-8")
+    shown = run("measure", path, "--truth", "y", "--score", "p", "--group", "g", env={"COLUMNS": str(width)}).stdout
+    assert shown.startswith("many.csv")
+    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert all(f"group number {at}" in shown for at in range(23))
+    # Whatever the width, the same numbers are told.
+    auc = run("measure", path, "--truth", "y", "--score", "p", "--measures", "auc", "-q").stdout
+    assert re.findall(r"0\.\d+", auc)[0] in shown
+
+
+def test_a_wide_table_turns_and_loses_nothing() -> None:
+    names = tuple(f"column {at}" for at in range(30))
+    panel = Panel("corner", names, (Section("", (Row("first", tuple(map(str, range(30)))),)),))
+    shown = unstyle(Page("", (panel,)).text(40))
+    assert shown.splitlines()[:3] == ["corner       first", "  column 0       0", "  column 1       1"]
+    assert len(shown.splitlines()) == 31
+
+
+def test_wide_letters_and_odd_labels_keep_the_columns_straight(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    labels = ["東京", "e\u0301te\u0301", "x" * 500, "a\x1b[31mred", "pipe|star*"]
+    rows = [f"{at % 2},0.{at % 10},{labels[at % 5]}" for at in range(50)]
+    path.write_text("\n".join(["y,p,g", *rows]), encoding="utf-8")
+    typed = ("measure", path, "--truth", "y", "--score", "p", "--group", "g", "--measures", "f1")
+    shown = run(*typed, env={"COLUMNS": "100"}).stdout
+    assert "\x1b" not in shown
+    assert "x" * 41 not in shown
+    # The total is the last of the counts: whatever stands before it, it ends in one place.
+    totals = [line for line in shown.splitlines() if re.fullmatch(r"  .* +\d+ +\d+ +\d+ +\d+ +(10|50)", line)]
+    assert len(totals) == 6
+    assert len({cells_wide(line) for line in totals}) == 1
+    markdown = run(*typed, "--format", "md").stdout
+    assert r"pipe\|star\*" in markdown
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in markdown.splitlines() if line.startswith("|")}) == 1
+
+
+@pytest.mark.parametrize("digits", [1, 2, 6, 17])
+def test_digits_are_those_asked_for(digits: int, tmp_path: Path) -> None:
+    typed = ("measure", people(tmp_path), *ONE, "--measures", "average_precision", "--digits", digits, "-q")
+    found = re.search(r"average precision +0\.(\d+)", run(*typed).stdout)
+    assert found
+    assert len(found[1]) == digits

@@ -1,0 +1,19 @@
+"""Files that cannot be used are refused in our words, with a remedy."""
+
+from pathlib import Path
+
+import pytest
+
+from baserate import read
+from tests.bad_files import BAD, Bad
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_a_bad_file_is_refused_in_our_words(bad: Bad, tmp_path: Path) -> None:
+    bad.make(tmp_path)
+    path = tmp_path / bad.source
+    message = bad.message.replace("{path}", str(path)).replace("{folder}", str(tmp_path))
+    with pytest.raises(bad.error) as caught:
+        read.tallies(path, truth="y", score="p")
+    assert message in str(caught.value)
+    assert str(caught.value).rstrip().endswith((".", "?"))

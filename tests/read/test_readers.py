@@ -1,0 +1,298 @@
+"""The same data through every reader and engine: the same digests, numbers, labels and refusals."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import baserate
+from baserate import BadWeights, EmptyData, MissingValues, NotBinary, NotNumeric, Tallies, measure, read
+from baserate.read import _duckdb
+from tests.readers import BY_DUCKDB, READERS, Table
+
+SIZE = 400
+RNG = np.random.default_rng(7)
+TABLE: dict[str, list[Any]] = {
+    "y": RNG.integers(0, 2, SIZE).tolist(),
+    "tied": np.round(RNG.random(SIZE), 2).tolist(),
+    "real": RNG.normal(size=SIZE).tolist(),
+    "rank": RNG.integers(-5, 6, SIZE).tolist(),
+    "sex": RNG.choice(["f", "m"], SIZE).tolist(),
+    "site": RNG.integers(1, 4, SIZE).tolist(),
+    "weight": (RNG.integers(0, 9, SIZE) / 4).tolist(),
+    "count": RNG.integers(0, 4, SIZE).tolist(),
+    "decision": RNG.integers(0, 2, SIZE).tolist(),
+}
+ASKED: dict[str, dict[str, Any]] = {
+    "one score": {"score": "tied"},
+    "whole numbers": {"score": "rank"},
+    "two models in groups": {"score": ["real", "tied"], "group": ["sex", "site"]},
+    "weights": {"score": "tied", "weight": "weight"},
+    "counts": {"score": "real", "count": "count", "group": "site"},
+    "both": {"score": "tied", "weight": "weight", "count": "count"},
+    "labels only": {"predicted": "decision", "group": "sex"},
+    "scores and labels": {"score": ["tied", "real"], "predicted": "decision", "weight": "weight"},
+}
+
+
+def decide(monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
+    """Let DuckDB add up by itself, or fetch rows, whatever it would choose."""
+    monkeypatch.setattr(_duckdb, "_repeats", lambda *_: sums)
+
+
+DOORS = [(name, sums) for name in READERS for sums in ((False, True) if name in BY_DUCKDB else (False,))]
+
+
+@pytest.fixture(params=DOORS, ids=lambda door: f"{door[0]}{', sums' * door[1]}")
+def door(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Table], Any]:
+    name, sums = request.param
+    decide(monkeypatch, sums=sums)
+    return lambda table: READERS[name](table, tmp_path)
+
+
+def assert_same(found: Tallies, wanted: Tallies) -> None:
+    assert found.digest == wanted.digest
+    assert found.groups == wanted.groups
+    assert found.attributes == wanted.attributes
+    assert (found.intake.read, found.intake.dropped) == (wanted.intake.read, wanted.intake.dropped)
+    assert (found.intake.positive, found.intake.negative) == (wanted.intake.positive, wanted.intake.negative)
+    assert found.decisions.keys() == wanted.decisions.keys()
+    assert all(found.decisions[model].digest == wanted.decisions[model].digest for model in wanted.decisions)
+    for (_, _, one), (_, _, other) in zip(found.walk(), wanted.walk(), strict=True):
+        assert one.score.tolist() == other.score.tolist()
+        assert one.weighted == other.weighted
+        np.testing.assert_allclose(one.mass, other.mass, rtol=1e-14)
+        np.testing.assert_allclose(one.squares, other.squares, rtol=1e-14)
+        assert one.rows.dtype == other.rows.dtype
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_every_reader_gives_the_same_tallies(asked: dict[str, Any], door: Callable[[Table], Any]) -> None:
+    wanted = read.tallies(TABLE, truth="y", **asked)
+    found = read.tallies(door(TABLE), truth="y", **asked)
+    assert_same(found, wanted)
+    ours, theirs = (measure.summary(each).flat()["value"] for each in (found, wanted))
+    assert ours == pytest.approx(theirs, rel=1e-13)
+
+
+def test_arrays_through_a_table_are_arrays() -> None:
+    direct = baserate.tally(TABLE["y"], TABLE["tied"], weight=TABLE["weight"])
+    tallied = read.tallies(TABLE, truth="y", score="tied", weight="weight").tally
+    assert tallied.digest == direct.digest
+    assert tallied.mass.tolist() == direct.mass.tolist()
+
+
+def test_groups_are_what_one_would_pick_by_hand(door: Callable[[Table], Any]) -> None:
+    found = read.tallies(door(TABLE), truth="y", score="real", group=["sex", "site"])
+    assert found.groups == tuple((sex, site) for sex in ("f", "m") for site in (1, 2, 3))
+    y, real, sex, site = (np.array(TABLE[name]) for name in ("y", "real", "sex", "site"))
+    for (one, other), tally in found.models["real"].items():
+        here = (sex == one) & (site == other)
+        assert tally.digest == baserate.tally(y[here], real[here]).digest
+    assert found.pooled("real").digest == baserate.tally(y, real).digest
+
+
+LABELS: dict[str, tuple[list[Any], Any]] = {
+    "text": (["ill", "well"], "ill"),
+    "digits": ([1, 2], 2),
+    "zero and one": ([0, 1], None),
+    "booleans": ([False, True], None),
+    "with spaces and quotes": (["it's", 'a "b"; drop table x'], "it's"),
+    "floats": ([0.0, 1.0], None),
+}
+
+
+@pytest.mark.parametrize(("pair", "positive"), LABELS.values(), ids=LABELS)
+def test_labels_of_every_type(pair: list[Any], positive: object, door: Callable[[Table], Any]) -> None:
+    truth = [pair[each] for each in TABLE["y"]]
+    found = read.tallies(door({"y": truth, "p": TABLE["tied"]}), truth="y", score="p", positive=positive)
+    flag = [label == (pair[1] if positive is None else positive) for label in truth]
+    assert found.digest == baserate.tally(flag, TABLE["tied"]).digest
+    assert {found.intake.positive, found.intake.negative} == set(pair)
+
+
+NAMES = ["a b", 'x"; drop table y; --', "select", "Größe", "it's", "a,b", "{y}", " y ", "c0", "key0"]
+
+
+@pytest.mark.parametrize("turn", [0, 3, 7])
+def test_names_of_every_kind(turn: int, door: Callable[[Table], Any]) -> None:
+    names = NAMES[turn:] + NAMES[:turn]
+    held = ("y", "real", "tied", "sex", "site", "weight", "count", "decision")
+    table = {name: TABLE[column] for name, column in zip(names, held, strict=False)}
+    truth, one, other, sex, site, weight, count, decision = list(table)
+    asked: Any = {"truth": truth, "score": [one, other], "group": [sex, site], "predicted": decision}
+    asked |= {"weight": weight, "count": count}
+    assert_same(read.tallies(door(table), **asked), read.tallies(table, **asked))
+
+
+def test_nullable_and_categorical_columns() -> None:
+    labels = ["ill" if each else "well" for each in TABLE["y"]]
+    wanted = read.tallies(
+        {"y": labels, "p": TABLE["tied"], "g": TABLE["sex"]}, truth="y", score="p", group="g", positive="ill"
+    )
+    frames = [
+        pd.DataFrame(
+            {"y": pd.Categorical(labels), "p": pd.array(TABLE["tied"], "Float64"), "g": pd.Categorical(TABLE["sex"])}
+        ),
+        pd.DataFrame({"y": np.array(labels, dtype=object), "p": TABLE["tied"], "g": pd.array(TABLE["sex"], "string")}),
+        pl.DataFrame(
+            {
+                "y": pl.Series(labels, dtype=pl.Categorical),
+                "p": TABLE["tied"],
+                "g": pl.Series(TABLE["sex"], dtype=pl.Enum(["m", "f", "x"])),
+            }
+        ),
+        pl.LazyFrame(
+            {
+                "y": pl.Series(labels, dtype=pl.Categorical),
+                "p": TABLE["tied"],
+                "g": pl.Series(TABLE["sex"], dtype=pl.Enum(["m", "f", "x"])),
+            }
+        ),
+        pa.table(
+            {
+                "y": pa.array(labels).dictionary_encode(),
+                "p": pa.array(TABLE["tied"]),
+                "g": pa.array(TABLE["sex"], pa.large_string()),
+            }
+        ),
+    ]
+    for frame in frames:
+        assert_same(read.tallies(frame, truth="y", score="p", group="g", positive="ill"), wanted)
+
+
+@pytest.mark.parametrize("sums", [False, True])
+def test_scores_as_decimals_and_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
+    decide(monkeypatch, sums=sums)
+    # A number with so many digits that dividing by a power of ten would miss the nearest float64.
+    texts = ["0.123456789012345678", "0.5", "0.333333333333333333", "1.000000000000000000"]
+    exact = [float(text) for text in texts]
+    wanted = baserate.tally([1, 0, 1, 0], exact).digest
+    decimals = pa.array([Decimal(text) for text in texts], pa.decimal128(19, 18))
+    frames: list[Any] = [pa.table({"y": [1, 0, 1, 0], "p": decimals})]
+    frames += [frames[0].to_pandas(), pl.DataFrame(frames[0]), pl.LazyFrame(frames[0])]
+    frames += [{"y": [1, 0, 1, 0], "p": [Decimal(text) for text in texts]}]
+    (tmp_path / "d.csv").write_text(
+        "y,p\n" + "\n".join(f"{y},{text}" for y, text in zip([1, 0, 1, 0], texts, strict=True))
+    )
+    for frame in [*frames, tmp_path / "d.csv"]:
+        assert read.tallies(frame, truth="y", score="p").digest == wanted
+    single = pl.DataFrame({"y": [1, 0], "p": pl.Series([0.7, 0.1], dtype=pl.Float32)})
+    for frame in (single, single.lazy(), single.to_arrow(), single.to_pandas()):
+        assert (
+            read.tallies(frame, truth="y", score="p").tally.score.tolist() == np.array([0.7, 0.1], np.float32).tolist()
+        )
+
+
+MISSING: dict[str, list[Any]] = {
+    "y": [1, 0, None, 1, 0, 1, 0],
+    "p": [0.9, None, 0.3, 0.4, 0.2, 0.6, 0.1],
+    "q": [0.8, 0.3, 0.3, None, 0.1, 0.5, 0.2],
+    "g": ["a", "a", "b", "b", None, "a", "b"],
+    "w": [1.0, 2.0, 1.0, 1.0, 1.0, 0.0, 0.5],
+}
+
+
+def test_what_is_missing_is_refused_with_counts(door: Callable[[Table], Any]) -> None:
+    message = (
+        r"^4 of 7 rows cannot be used \(y: 1 missing; g: 1 missing; p: 1 (missing|NaN); q: 1 (missing|NaN)\)\. "
+        r'Fill them in, or leave them out with missing="drop"\.$'
+    )
+    with pytest.raises(MissingValues, match=message):
+        read.tallies(door(MISSING), truth="y", score=["p", "q"], group="g")
+
+
+def test_what_is_missing_is_dropped_on_request_and_remembered(door: Callable[[Table], Any]) -> None:
+    found = read.tallies(door(MISSING), truth="y", score=["p", "q"], group="g", weight="w", missing="drop")
+    assert (found.intake.read, found.intake.dropped) == (7, 4)
+    assert {column: sum(kinds.values()) for column, kinds in found.intake.reasons.items()} == dict.fromkeys("ygpq", 1)
+    assert found.groups == (("a",), ("b",))
+    # The row of weight zero is not there, and is not missing either.
+    assert found.pooled("p").digest == baserate.tally([1, 0], [0.9, 0.1]).digest
+    assert found.pooled("q").mass.tolist() == [[1, 0], [0, 0.5]]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinity_never_pass_for_large(bad: float, door: Callable[[Table], Any]) -> None:
+    table = {"y": [1, 0, 1, 0], "p": [0.9, bad, 0.3, 0.1]}
+    with pytest.raises(MissingValues, match=r"1 of 4 rows cannot be used \(p: 1 (NaN|infinite|missing)\)"):
+        read.tallies(door(table), truth="y", score="p")
+    dropped = read.tallies(door(table), truth="y", score="p", missing="drop")
+    assert dropped.digest == baserate.tally([1, 1, 0], [0.9, 0.3, 0.1]).digest
+
+
+def test_unknown_labels_need_both_classes_named(door: Callable[[Table], Any]) -> None:
+    table = {"y": ["y", "n", "?", "n"], "p": [0.9, 0.5, 0.3, 0.1]}
+    with pytest.raises(NotBinary, match=r"more than two labels \('\?', 'n', 'y'\); name both classes"):
+        read.tallies(door(table), truth="y", score="p", positive="y")
+    with pytest.raises(NotBinary, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
+        read.tallies(door(table), truth="y", score="p", positive="y", negative="n")
+    found = read.tallies(door(table), truth="y", score="p", positive="y", negative="n", missing="drop")
+    assert found.digest == baserate.tally([1, 0, 0], [0.9, 0.5, 0.1]).digest
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("weight", [1.0, -2.0, 1.0, 0.0], "1 of 4 values of w are negative"),
+        ("weight", [1.0, 1e200, 1.0, 0.0], "1 of 4 values of w are above 1e"),
+        ("weight", [1.0, 1e-200, 1.0, 0.0], "1 of 4 values of w are above 1e"),
+        ("count", [1.0, 1.5, 1.0, 0.0], "1 of 4 values of w are not whole"),
+        ("count", [2.0**52, 2.0**52, 2.0**52, 0.0], "w adds up to more than 2⁵³ rows"),
+    ],
+)
+def test_bad_weights_are_refused_even_when_dropping(
+    column: str, values: list[float], message: str, door: Callable[[Table], Any]
+) -> None:
+    table = {"y": [1, 0, 1, 0], "p": [0.9, 0.8, 0.3, 0.1], "w": values}
+    with pytest.raises(BadWeights, match=message):
+        read.tallies(door(table), truth="y", score="p", missing="drop", **{column: "w"})  # type: ignore[arg-type]
+
+
+def test_nothing_left_is_refused(door: Callable[[Table], Any]) -> None:
+    table = {"y": [1, 0], "p": [None, None], "w": [0.0, 0.0], "q": [0.1, 0.2]}
+    with pytest.raises(EmptyData, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
+        read.tallies(door({**table, "p": [np.nan, np.nan]}), truth="y", score="p", missing="drop")
+    with pytest.raises(EmptyData, match="every w is zero"):
+        read.tallies(door(table), truth="y", score="q", weight="w")
+
+
+def test_labels_of_predictions_must_be_those_of_truth(door: Callable[[Table], Any]) -> None:
+    table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
+    with pytest.raises(NotBinary, match=r"hat holds 'c', but truth 'a', 'b'; give both the same labels"):
+        read.tallies(door(table), truth="y", predicted="hat", positive="a")
+    one = {"y": ["a", "a"], "hat": ["a", "b"]}
+    found = read.tallies(door(one), truth="y", predicted="hat", positive="a")
+    assert found.intake.negative == "b"
+    assert found.tally.mass.tolist() == [[1, 1], [0, 0]]
+
+
+def test_rows_keep_their_order_names_and_clusters(door: Callable[[Table], Any]) -> None:
+    table = {
+        "y": [1, 0, 1, 0],
+        "p": [0.1, 0.9, None, 0.3],
+        "g": ["b", "a", "a", "b"],
+        "who": ["anna", "ben", "cleo", "dan"],
+        "ward": ["w2", "w1", "w1", "w2"],
+    }
+    found = read.rows(door(table), truth="y", score="p", group="g", id="who", cluster="ward", missing="drop")
+    assert found.truth.tolist() == [True, False, False]
+    assert found.score["p"].tolist() == [0.1, 0.9, 0.3]
+    assert [found.groups[at] for at in found.group] == [("b",), ("a",), ("b",)]
+    assert found.id is not None
+    assert found.id.tolist() == ["anna", "ben", "dan"]
+    assert found.cluster is not None
+    assert found.cluster[0] == found.cluster[2] != found.cluster[1]
+    assert found.intake.dropped == 1
+    assert_same(found.tallies(), read.tallies(door(table), truth="y", score="p", group="g", missing="drop"))
+
+
+def test_text_where_numbers_are_needed(door: Callable[[Table], Any]) -> None:
+    with pytest.raises(NotNumeric, match=r"p"):
+        read.tallies(door({"y": [1, 0], "p": ["high", "low"]}), truth="y", score="p")
