@@ -4,11 +4,13 @@ from functools import partial
 
 from bench._row import Row, duel, peak
 from bench._scores import auc, everything, f1, hull, positive_scores, real_scores, tally, weighted_scores
+from bench._shell import helped, measured
 from bench._start import start
 
 _AUC = "sklearn roc_auc_score"
 _SORT = "numpy.sort of the scores"
 _ARRAY = "an array of n float64"
+_PANDAS = "pandas, and sklearn's AUC, AP, Brier and F1"
 
 _positive = partial(tally, positive_scores)
 _real = partial(tally, real_scores)
@@ -53,5 +55,12 @@ ROWS: dict[str, Row] = {
         1.5,
         start("import baserate; baserate.tally"),
         repeats=15,
+    ),
+    "help": Row("baserate --help", "python -c 'import numpy'", "<=", 1, helped, repeats=15),
+    "measure-parquet-1e7": Row(
+        "baserate measure of a Parquet file of 10⁷ rows", _PANDAS, ">=", 8, measured("parquet"), n=10**7, repeats=3
+    ),
+    "measure-csv-1e6": Row(
+        "baserate measure of a CSV file of 10⁶ rows", _PANDAS, ">=", 3, measured("csv"), n=10**6, repeats=5
     ),
 }

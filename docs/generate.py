@@ -92,6 +92,10 @@ def cli_page() -> str:
         "4 our fault (please report it), 130 interrupted, 141 when nobody reads on. See [errors](errors.md).",
         "Colour is used on terminals alone; `NO_COLOR` forbids and `FORCE_COLOR` demands it. Nothing is sent anywhere.",
         "",
+        "Tables are for people and may change. For programs there are `--format csv` and `--json`, with all digits:",
+        '`{"schema_version": 1, "data": {what was read}, "rows": [one number each]}`. An undefined number is null',
+        'with the reason in `why`; infinite ones are "inf" and "-inf". Files are written whole or not at all.',
+        "",
     ]
     program = app.make_context("baserate", [], resilient_parsing=True)
     lines += ["| command | what it does |", "|---|---|"]

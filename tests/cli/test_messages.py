@@ -61,7 +61,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "told"),
     [
-        (("mesure",), 2, "there is no command 'mesure'. Did you mean measure? There are: measure, curve, "),
+        (("meazure",), 2, "there is no command 'meazure'. Did you mean measure? There are: measure, curve, "),
         (("measure",), 2, "missing argument 'FILE'. Try: baserate measure --help"),
         (("measure", "FILE", "--score", "risk"), 2, "missing option '--truth'. Try: baserate measure --help"),
         (("measure", "FILE", "--truth", "sick"), 2, "name a column to judge: --score risk for numbers, "),
@@ -84,7 +84,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         (("measure", "FILE", *ONE, "--digits", "0"), 2, "invalid value for '--digits':"),
         (("curve", "rok", "FILE", *ONE), 2, "invalid value for 'CURVE': 'rok' is not one of"),
         (("curve", "roc", "FILE", *ONE, "--points", "1"), 2, "invalid value for '--points':"),
-        (("list", "mesures"), 2, "invalid value for '{measures|curves}':"),
+        (("list", "curvez"), 2, "invalid value for '{measures|curves}':"),
         (("list", "measures", "zebra"), 2, "no measure is called or described so;"),
         (("measure", "nowhere.csv", *ONE), 2, "there is no file nowhere.csv."),
         (("--nope",), 2, "no such option '--nope'. Try: baserate --help"),

@@ -22,6 +22,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "groups": ("measure", *ONE, "--group", "site"),
     "groups-narrow": ("measure", *ONE, "--group", "site", "--group", "sex"),
     "groups-models": ("measure", *ONE, "--score", "old", "--group", "sex", "--measures", "f1,auc"),
+    "groups-models-md": ("measure", *ONE, "--score", "old", "--group", "sex", "--measures", "auc", "--format", "md"),
     "weighted": ("measure", *ONE, "--weight", "w", "--digits", "2"),
     "counted": ("measure", *ONE, "--count", "times", "--measures", "accuracy"),
     "all": ("measure", *ONE, "--measures", "all"),

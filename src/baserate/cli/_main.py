@@ -74,8 +74,7 @@ class Verbs(click.Group):
     ) -> NoReturn:
         """Run, say in one line what went wrong, and exit with the code for it."""
         given = list(sys.argv[1:] if args is None else args)
-        # On Windows click would expand patterns, but what they mean is for read to say.
-        settings |= {"prog_name": "baserate", "standalone_mode": False, "windows_expand_args": False}
+        settings |= {"prog_name": "baserate", "standalone_mode": False}
         try:
             code = super().main(given, **settings)
         except Exception as error:  # noqa: BLE001  (whatever it is, it ends here)

@@ -100,7 +100,7 @@ class _Sheet:
             sections = [*self._decided(cases, ""), *(self._whole(next(iter(wholes.values()))) if together else ())]
             yield Panel(f"{self._flagged(case)} {by}", tuple(map(_group, cases)), tuple(sections))
         for case, cases in () if together else wholes.items():
-            yield Panel(f"{self._model(case)} {by}", tuple(map(_group, cases)), tuple(self._whole(cases)))
+            yield Panel("", tuple(map(_group, cases)), tuple(self._whole(cases, of=f"{self._model(case)} ")))
 
     def _two_by_two(self, case: Case) -> Panel:
         tp, fp, fn, tn = self._cells(case)
@@ -140,7 +140,7 @@ class _Sheet:
         if rows:
             yield Section(title, (*first, *rows))
 
-    def _whole(self, cases: Sequence[Case]) -> Iterator[Section]:
+    def _whole(self, cases: Sequence[Case], of: str = "") -> Iterator[Section]:
         names = list(dict.fromkeys(name for case in cases for name in self.wholes[case]))
         for noun, title in _TITLES.items():
             rows = [
@@ -149,7 +149,7 @@ class _Sheet:
                 if _noun(name) is noun
             ]
             if rows:
-                yield Section(title, tuple(rows))
+                yield Section(of + title, tuple(rows))
 
     def _row(self, name: str, found: Sequence[Mapping[str, Any] | None]) -> Row:
         meaning = about(MEASURES[name]).meaning if len(found) == 1 else ""

@@ -34,7 +34,7 @@ def brier(t: Tally) -> float:
     0.0375
     """
     _check_probabilities(t)
-    parts = (np.dot(true, (1 - score) ** 2) + np.dot(false, score**2) for score, true, false in _blocks(t))
+    parts = (np.sum(true * (1 - score) ** 2 + false * score**2) for score, true, false in _blocks(t))
     return ratio(fsum(parts), t.total)
 
 
@@ -53,7 +53,7 @@ def log_loss(t: Tally) -> float:
     _check_probabilities(t)
     with np.errstate(divide="ignore"):  # the logarithm of 0
         parts = [
-            np.dot(true[true > 0], np.log(score[true > 0])) + np.dot(false[false > 0], np.log1p(-score[false > 0]))
+            np.sum(true[true > 0] * np.log(score[true > 0])) + np.sum(false[false > 0] * np.log1p(-score[false > 0]))
             for score, true, false in _blocks(t)
         ]
     return ratio(-fsum(parts) + 0.0, t.total)  # −0.0 is 0.0
@@ -90,7 +90,11 @@ def log_loss_skill(t: Tally) -> float:
 
 
 def _blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """Scores with the mass of both classes, in blocks that fit the cache."""
+    """Scores with the mass of both classes, in blocks that fit the cache.
+
+    Sum products of them with np.sum: np.dot would start threads for each block, which wait for each other on a busy
+    machine.
+    """
     for start in range(0, len(t.score), _BLOCK):
         place = slice(start, start + _BLOCK)
         yield t.score[place], t.mass[0, place].astype(np.float64), t.mass[1, place].astype(np.float64)

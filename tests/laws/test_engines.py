@@ -1,0 +1,71 @@
+"""Laws of reading: whatever holds the data, and whatever is missing in them, the tallies are the same."""
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baserate import BaserateError, Tallies, read
+from baserate.read import _duckdb
+from tests.strategies import few, real
+
+missing_score = st.sampled_from([None, float("nan"), float("inf"), -float("inf")])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pl.DataFrame:
+    """Small tables in which anything may be missing."""
+    size = draw(st.integers(1, 12))
+
+    def column(values: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(values, min_size=size, max_size=size))
+
+    return pl.DataFrame(
+        {
+            "y": pl.Series(column(st.sampled_from([0, 1, 1, 0, None])), dtype=pl.Int8),
+            "p": pl.Series(column(few | real | missing_score), dtype=pl.Float64),
+            "q": pl.Series(column(few | few | missing_score), dtype=pl.Float64),
+            "g": pl.Series(column(st.sampled_from(["a", "a", "b", None])), dtype=pl.String),
+            "w": pl.Series(column(st.sampled_from([0.0, 0.5, 1.0, 3.0, None])), dtype=pl.Float64),
+            "n": pl.Series(column(st.sampled_from([0, 1, 2, 5, None])), dtype=pl.Int64),
+            "hat": pl.Series(column(st.sampled_from([0, 1, None])), dtype=pl.Int8),
+        }
+    )
+
+
+ASKED = st.fixed_dictionaries(
+    {"truth": st.just("y"), "score": st.sampled_from([["p"], ["q"], ["p", "q"]])},
+    optional={"group": st.just("g"), "weight": st.just("w"), "count": st.just("n"), "predicted": st.just("hat")},
+)
+
+
+def outcome(source: object, asked: dict[str, Any], missing: Any) -> Tallies | str:  # noqa: ANN401  (a literal)
+    try:
+        return read.tallies(source, missing=missing, **asked)
+    except BaserateError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@given(table=tables(), asked=ASKED, missing=st.sampled_from(["refuse", "drop"]))
+def test_every_engine_gives_what_the_rows_give(table: pl.DataFrame, asked: dict[str, Any], missing: str) -> None:
+    wanted = outcome(table, asked, missing)
+    with pytest.MonkeyPatch.context() as patch, duckdb.connect() as engine:
+        relation = engine.from_arrow(table)
+        sources: list[tuple[object, bool]] = [(table.lazy(), False), (relation, True), (relation, False)]
+        for source, sums in sources:
+            patch.setattr(_duckdb, "_repeats", lambda *_, sums=sums: sums)
+            found = outcome(source, asked, missing)
+            if isinstance(wanted, str):
+                assert found == wanted
+                continue
+            assert isinstance(found, Tallies), found
+            assert (found.digest, found.groups, found.intake) == (wanted.digest, wanted.groups, wanted.intake)
+            for model, decisions in wanted.decisions.items():
+                assert found.decisions[model].digest == decisions.digest
+            for (_, _, one), (_, _, other) in zip(found.walk(), wanted.walk(), strict=True):
+                np.testing.assert_allclose(one.mass, other.mass, rtol=1e-13)
+                np.testing.assert_allclose(one.squares, other.squares, rtol=1e-13)

@@ -1,0 +1,142 @@
+"""Tidy numbers of tallies: what is measured where, and what is said of it."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import BadOption, NotAProbability, Tallies, UnknownName, measure, read
+
+TABLE: dict[str, Any] = {
+    "y": [1, 0, 1, 0, 1, 0],
+    "p": [0.9, 0.6, 0.4, 0.1, 0.8, 0.3],
+    "z": [3, 1, -1, -2, 2, 0],
+    "hat": [1, 1, 0, 0, 1, 0],
+    "g": ["a", "a", "b", "b", "b", "a"],
+}
+
+
+def tallies(**columns: Any) -> Tallies:  # noqa: ANN401  (names of columns)
+    return read.tallies(TABLE, truth="y", **columns)
+
+
+def told(found: baserate.Results, *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in found.rows()]
+
+
+def test_every_number_is_that_of_its_measure() -> None:
+    both = tallies(score=["p", "z"], group="g")
+    found = measure.summary(both, measures=list(measure.MEASURES)[:-4], threshold=[0.5, 1.0])
+    assert len(found) == 2 * 3 * (2 * (4 + 31) + 9)
+    for row in found.rows():
+        group = (row["group"]["g"],) if row["group"] else None
+        tally = both.pooled(row["model"]) if group is None else both.models[row["model"]][group]
+        curve = baserate.curve(tally)
+        if row["measure"] in ("tp", "fp", "fn", "tn"):
+            assert row["value"] == getattr(curve.at(row["threshold"]), row["measure"])
+            continue
+        function = measure.named(row["measure"])
+        noun = curve if row["threshold"] is None else curve.at(row["threshold"])
+        value = function(noun)
+        assert row["value"] == (None if math.isnan(value) else value)
+        assert row["why"] == (measure.why(function, noun) if math.isnan(value) else None)
+        assert row["low"] is row["high"] is row["level"] is row["how"] is row["class"] is None
+
+
+def test_a_single_model_has_no_name_in_rows() -> None:
+    assert {model for (model,) in told(measure.summary(tallies(score="p")), "model")} == {None}
+    assert {model for (model,) in told(measure.summary(tallies(score=["p", "z"])), "model")} == {"p", "z"}
+
+
+def test_probabilities_are_cut_in_the_middle_and_others_not_at_all() -> None:
+    probable = measure.summary(tallies(score="p"))
+    assert {threshold for (threshold,) in told(probable, "threshold")} == {0.5, None}
+    assert probable.data["notes"] == []
+    other = measure.summary(tallies(score="z"))
+    assert [name for (name,) in told(other, "measure")] == list(measure.USUAL[baserate.Curve])
+    range_ = "z runs from -2 to 3, so its scores are not probabilities"
+    assert other.data["notes"] == [
+        f"{range_}; measures at a threshold are left out: give a threshold.",
+        f"{range_}; brier, brier_skill, log_loss are left out.",
+    ]
+    cut = measure.summary(tallies(score="z"), threshold=[0], measures=["f1"])
+    assert told(cut, "measure", "threshold") == [(name, 0) for name in ("tp", "fp", "fn", "tn", "f1")]
+
+
+def test_what_was_asked_for_and_cannot_be_is_refused() -> None:
+    with pytest.raises(NotAProbability):
+        measure.summary(tallies(score="z"), measures=["brier"])
+    with pytest.raises(BadOption, match="nothing is left to measure: z runs from -2 to 3"):
+        measure.summary(tallies(score="z"), measures=["f1"])
+    with pytest.raises(UnknownName, match="Did you mean auc"):
+        measure.summary(tallies(score="p"), measures=["aucc"])
+
+
+def test_labels_are_one_point_without_a_threshold() -> None:
+    found = measure.summary(tallies(predicted="hat"), threshold=[0.9])
+    assert {threshold for (threshold,) in told(found, "threshold")} == {None}
+    cells = {row["measure"]: row["value"] for row in found.rows()}
+    assert [cells[cell] for cell in ("tp", "fp", "fn", "tn")] == [2, 1, 1, 2]
+    assert "auc" not in cells
+    curve = baserate.curve(tallies(predicted="hat").tally)
+    assert curve.threshold.tolist() == [math.inf, 1, 0]
+
+
+def test_labels_that_disagree_with_a_score_are_noted() -> None:
+    agreeing = measure.summary(tallies(score="p", predicted="hat"), threshold=[0.5])
+    assert agreeing.data["notes"] == []
+    found = measure.summary(tallies(score="p", predicted="hat"), threshold=[0.35, 0.95])
+    assert found.data["notes"] == [
+        "hat disagrees with p >= 0.35 in 1 of 6 rows; it agrees best with p >= 0.6.",
+        "hat disagrees with p >= 0.95 in 3 of 6 rows; it agrees best with p >= 0.6.",
+    ]
+
+
+def test_the_header_tells_what_was_read() -> None:
+    table = TABLE | {"p": [None, *TABLE["p"][1:]], "w": [1, 2, 2, 2, 0, 1]}
+    found = measure.summary(read.tallies(table, truth="y", score="p", weight="w", missing="drop"))
+    header = dict(found.data)
+    digest = header.pop("digest")
+    assert header == {
+        "rows": 4,
+        "read": 6,
+        "refused": 1,
+        "reasons": {"p": {"missing": 1}},
+        "positive": 1,
+        "negative": 0,
+        "prevalence": 2 / 7,
+        "weighted": True,
+        "columns": {"truth": "y", "score": ["p"], "weight": "w"},
+        "notes": [],
+    }
+    assert digest == baserate.tally([0, 1, 0, 0], [0.6, 0.4, 0.1, 0.3]).digest
+
+
+@pytest.mark.parametrize("name", measure.TABLES)
+def test_a_curve_is_its_table_for_each_model_and_group(name: str) -> None:
+    both = tallies(score=["p", "z"], group="g")
+    found = measure.curves(both, name).rows()
+    for model, group, tally in both.walk():
+        named = None if group is None else {"g": group[0]}
+        here = [row for row in found if row["model"] == model and row["group"] == named]
+        columns = measure.table(baserate.curve(tally), name)
+        for column, values in columns.items():
+            assert [row[column] for row in here] == [None if math.isnan(value) else value for value in values.tolist()]
+
+
+def test_points_are_exact_few_and_keep_the_ends() -> None:
+    rng = np.random.default_rng(3)
+    many = read.tallies({"y": rng.integers(0, 2, 5000), "p": rng.random(5000)}, truth="y", score="p")
+    whole, thin = (set(told(measure.curves(many, "roc", points=points), "threshold", "fpr", "sensitivity"))
+                   for points in (None, 40))  # fmt: skip
+    assert thin <= whole
+    assert 30 <= len(thin) <= 40
+    assert {(0, 0), (1, 1)} <= {point[1:] for point in thin}
+    gaps = np.diff(sorted(fpr + tpr for _, fpr, tpr in thin))
+    assert gaps.max() < 2 * 2 / 40
+    few = measure.curves(many, "pr", points=2)
+    assert list(few.columns["threshold"]) == [math.inf, baserate.curve(many.tally).threshold[-1]]
+    with pytest.raises(BadOption, match="a curve needs 2 or more"):
+        measure.curves(many, "roc", points=1)
