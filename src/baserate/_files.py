@@ -5,18 +5,19 @@ from pathlib import Path
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write next to the target, then rename: an existing file survives a failed run."""
-    from tempfile import NamedTemporaryFile  # slow to import, and rarely needed
+    """Write next to the target, then rename: an existing file survives a failed run, and keeps its mode."""
+    from secrets import token_hex  # slow to import, and rarely needed
 
     target = Path(path)
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=f".{target.name}.", delete=False
-    ) as draft:
+    draft = target.with_name(f".{target.name}.{token_hex(4)}")
+    with draft.open("x", encoding="utf-8", newline="\n") as file:
         try:
-            draft.write(text)
-            draft.flush()
-            os.fsync(draft.fileno())
-            Path(draft.name).replace(target)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            if target.exists():
+                draft.chmod(target.stat().st_mode)
+            draft.replace(target)
         except BaseException:
-            Path(draft.name).unlink()
+            draft.unlink()
             raise

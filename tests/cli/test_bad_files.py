@@ -1,52 +1,55 @@
 """Files that cannot be used: one line, the right code, nothing written, no traceback."""
 
 import gzip
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from baserate import DataError
+from baserate.cli._failures import in_flags
+from tests.bad_files import BAD, Bad
 from tests.cli.shell import PEOPLE, run
 
-BAD: dict[str, tuple[int, str, Callable[[Path], object]]] = {
-    "empty.csv": (3, "is empty", lambda path: path.write_bytes(b"")),
-    "header.csv": (3, "no rows", lambda path: path.write_text("sick,risk\n", encoding="utf-8")),
-    "columns.csv": (
-        2,
-        "there is no column 'risk'",
-        lambda path: path.write_text("sick,score\n1,2\n", encoding="utf-8"),
-    ),
-    "twice.csv": (
-        3,
-        "columns 'risk'",
-        lambda path: path.write_text("sick,risk,risk\n1,2,3\n0,1,1\n", encoding="utf-8"),
-    ),
-    "ragged.csv": (3, "ragged.csv", lambda path: path.write_text("sick,risk\n1,2\n0,1,5,6\n0\n", encoding="utf-8")),
-    "utf16.csv": (3, "UTF-16", lambda path: path.write_text(PEOPLE, encoding="utf-16")),
-    "latin.csv": (3, "latin.csv", lambda path: path.write_bytes(b"sick,risk\n\xe9t\xe9,0.5\nnon,0.7\n")),
-    "binary.csv": (3, "binary.csv", lambda path: path.write_bytes(bytes(range(256)))),
-    "not.parquet": (3, "not.parquet", lambda path: path.write_text(PEOPLE, encoding="utf-8")),
-    "cut.parquet": (3, "cut.parquet", lambda path: path.write_bytes(b"PAR1" + bytes(40))),
-    "cut.csv.gz": (3, "cut.csv.gz", lambda path: path.write_bytes(gzip.compress(PEOPLE.encode())[:40])),
-    "nan.csv": (3, "--missing drop", lambda path: path.write_text("sick,risk\n1,nan\n0,0.1\n", encoding="utf-8")),
-    "folder": (2, "folder", lambda path: path.mkdir()),
-    "none-*.csv": (2, "no file matches", lambda path: path),
-    "absent.csv": (2, "there is no file", lambda path: path),
-}
 
-
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    code, told, make = BAD[name]
-    make(tmp_path / name)
-    before = sorted(tmp_path.rglob("*"))
-    typed = ("measure", tmp_path / name, "--truth", "sick", "--score", "risk", "-o", tmp_path / "out.json")
-    result = run(*typed)
-    assert (result.exit_code, result.stdout) == (code, "")
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_a_bad_file_is_refused_in_one_line(bad: Bad, tmp_path: Path) -> None:
+    bad.make(tmp_path)
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    source = tmp_path / bad.source
+    result = run("measure", source, "--truth", "y", "--score", "p", "-o", tmp_path / "out.json")
+    assert (result.exit_code, result.stdout) == (3 if issubclass(bad.error, DataError) else 2, "")
+    message = in_flags(bad.message.replace("{path}", str(source)).replace("{folder}", str(tmp_path)))
     assert result.stderr.startswith("baserate: ")
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
-    assert sorted(tmp_path.rglob("*")) == before
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
+def test_an_existing_output_survives_a_failed_run(tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    target.write_text("kept", encoding="utf-8")
+    (tmp_path / "bad.csv").write_text("y,p\n1,0.5\n0\n", encoding="utf-8")
+    assert run("measure", tmp_path / "bad.csv", "--truth", "y", "--score", "p", "-o", target).exit_code == 3
+    assert target.read_text(encoding="utf-8") == "kept"
+
+
+def test_a_file_that_unpacks_to_a_thousand_times_its_size_needs_little_memory(tmp_path: Path) -> None:
+    """Rows that repeat are added up as they are unpacked: ten times as many of them need no more memory."""
+    for name, rows in (("small", 10**6), ("large", 10**7)):
+        with gzip.open(tmp_path / f"{name}.csv.gz", "wb", compresslevel=1) as file:
+            file.write(b"y,p\n" + b"1,0.75\n0,0.25\n" * (rows // 2))
+    code = (
+        "import resource; from baserate import read\n"
+        "for name in ('small', 'large'):\n"
+        "    found = read.tallies(f'{name}.csv.gz', truth='y', score='p').tally\n"
+        "    print(int(found.total), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    (few, small), (many, large) = (map(int, line.split()) for line in done.stdout.splitlines())
+    assert (few, many) == (10**6, 10**7)
+    assert large - small < 100  # megabytes; as rows they would take 250
 
 
 @pytest.mark.parametrize("name", ["a column", 'say "hi"', "it's", 'x"; drop table t; --', "日本", "--score", "$HOME"])

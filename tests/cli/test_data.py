@@ -145,7 +145,7 @@ def test_all_measures_are_all_that_fit(tmp_path: Path) -> None:
     assert {row["measure"] for row in every["rows"]} == {"tp", "fp", "fn", "tn", *measure.MEASURES}
     some = json.loads(run("measure", path, "--truth", "sick", "--score", "times", "--measures", "all", "--json").stdout)
     assert "brier" not in {row["measure"] for row in some["rows"]}
-    assert "brier" in some["data"]["notes"][0]
+    assert any("brier" in note for note in some["data"]["notes"])
 
 
 @pytest.mark.parametrize(

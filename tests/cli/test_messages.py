@@ -62,7 +62,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
     ("typed", "code", "told"),
     [
         (("meazure",), 2, "there is no command 'meazure'. Did you mean measure? There are: measure, curve, "),
-        (("measure",), 2, "missing argument 'FILE'. Try: baserate measure --help"),
+        (("measure",), 2, "missing argument 'FILE...'. Try: baserate measure --help"),
         (("measure", "FILE", "--score", "risk"), 2, "missing option '--truth'. Try: baserate measure --help"),
         (("measure", "FILE", "--truth", "sick"), 2, "name a column to judge: --score risk for numbers, "),
         (
@@ -80,7 +80,6 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         (("measure", "FILE", *ONE, "--threshold", "nan"), 2, "invalid value for '--threshold': 'nan' is not a number"),
         (("measure", "FILE", *ONE, "--threshold", "x"), 2, "invalid value for '--threshold': 'x' is not a number"),
         (("measure", "FILE", *ONE, "--json", "--format", "csv"), 2, "--json and --format csv are two formats;"),
-        (("measure", "FILE", "FILE", *ONE), 2, "2 files are named; give one folder, or a pattern in quotes,"),
         (("measure", "FILE", *ONE, "--digits", "0"), 2, "invalid value for '--digits':"),
         (("curve", "rok", "FILE", *ONE), 2, "invalid value for 'CURVE': 'rok' is not one of"),
         (("curve", "roc", "FILE", *ONE, "--points", "1"), 2, "invalid value for '--points':"),

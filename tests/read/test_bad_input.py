@@ -127,7 +127,7 @@ REFUSED = {
         NotBinary,
         (
             "positive='yes' does not occur in truth, which holds 'no'. "
-            "If there really are no positives, pass truth == 'yes'."
+            "If there really are no positives, give 0 and 1 in place of the labels."
         ),
     ),
     "several positives": (

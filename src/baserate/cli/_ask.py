@@ -5,8 +5,6 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from baserate._intake import told
 from baserate.cli._failures import in_flags
 from baserate.cli._numbers import amount, number
@@ -24,16 +22,12 @@ def tallies(asked: Reading, *, quiet: bool) -> "Tallies":
     """Read what was asked for."""
     from baserate import read
 
-    if len(asked.file) > 1:
-        raise click.UsageError(
-            f"{len(asked.file)} files are named; give one folder, or a pattern in quotes, such as 'part-*.parquet'."
-        )
     columns: dict[str, Any] = {
         name: getattr(asked, name) for name in ("truth", "score", "predicted", "group", "weight", "count")
     }
     positive, negative = (None if each is None else read.Spelled(each) for each in (asked.positive, asked.negative))
     return read.tallies(
-        asked.file[0],
+        asked.file,
         positive=positive,
         negative=negative,
         missing="drop" if asked.missing == "drop" else "refuse",
@@ -55,8 +49,10 @@ def answer(results: "Results", page: Callable[[], Page], writing: Writing) -> No
 
 def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
     """One line on what was read."""
+    first = "stdin" if asked.file[0] == "-" else PurePath(asked.file[0]).name or asked.file[0]
+    more = f" and {len(asked.file) - 1} more" if len(asked.file) > 1 else ""
     parts = [
-        label("stdin" if asked.file[0] == "-" else PurePath(asked.file[0]).name or asked.file[0]),
+        label(first) + more,
         f"{amount(data['rows'], 4)} rows",
         f"positive: {label(asked.truth)} = {label(data['positive'])}",
         f"prevalence {number(100 * data['prevalence'], 4)} %",

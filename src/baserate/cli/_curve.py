@@ -40,7 +40,7 @@ def curve(what: str, reading: Reading, points: int | None, writing: Writing) -> 
     """Tabulate a curve at every threshold.
 
     CURVE is roc, pr (precision–recall), det, gain (also called CAP), lift or lorenz; `baserate list curves` says more.
-    FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a quoted pattern of such files, or - for stdin.
+    FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
     """
     from baserate.measure import curves
 

@@ -40,17 +40,13 @@ def measure(
 ) -> None:
     """Measure predictions: the 2×2 table, rates, ranking, probabilities.
 
-    FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a quoted pattern of such files, or - for stdin.
+    FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
     """
-    from baserate import Results
-    from baserate.cli._summary import chosen, fitting, page
+    from baserate.cli._summary import chosen, page
     from baserate.measure import summary
 
-    asked = [name for each in measures for name in each]
-    wanted = chosen(asked)  # before reading, so that a slip is told at once
+    wanted = chosen([name for each in measures for name in each])  # before reading, so that a slip is told at once
     read = tallies(reading, quiet=writing.quiet)
-    fit, notes = fitting(wanted, read) if "all" in asked else (wanted, [])
-    found = summary(read, measures=fit or None, threshold=dict.fromkeys(threshold) or None)
-    found = Results(found.columns, {**found.data, "notes": [*notes, *found.data["notes"]]})
+    found = summary(read, measures=wanted, threshold=dict.fromkeys(threshold) or None)
     explain(reading, found.data, writing)
     answer(found, lambda: page(found, reading, writing.digits), writing)

@@ -143,7 +143,7 @@ def complete_measures(_context: click.Context, _option: click.Parameter, incompl
 
 
 _READING = (
-    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE"),
+    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE..."),
     click.option("--truth", required=True, metavar="COLUMN", help="Column of what really is."),
     click.option(
         "--score", multiple=True, metavar="COLUMN", help="Column of scores; repeat it to judge several models."

@@ -1,12 +1,11 @@
 """Tidy numbers -> a page: the 2×2 table, then measures with their plain names."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._results import Results
-from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.cli._ask import headline
 from baserate.cli._numbers import UNDEFINED, amount, mark, number, plain
@@ -26,21 +25,11 @@ class Case(NamedTuple):
     group: tuple[object, ...] | None = None
 
 
-def chosen(names: Sequence[str]) -> list[str]:
-    """Measures by their own names, each once; `all` stands for all of them."""
+def chosen(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
+    """Measures by their own names, each once; none means the usual ones."""
     if "all" in names:
-        return list(MEASURES)
-    return list(dict.fromkeys(about(named(name)).name for name in names))
-
-
-def fitting(names: Sequence[str], tallies: Tallies) -> tuple[list[str], list[str]]:
-    """Leave out what needs probabilities where scores are none, and say so."""
-    scores = [tallies.pooled(model).score for model in tallies.models]
-    unfit = [name for name in names if _noun(name) is Tally]
-    if not unfit or all(score[0] <= 1 and score[-1] >= 0 for score in scores):
-        return list(names), []
-    note = f"not all scores are probabilities; {', '.join(unfit)} are left out."
-    return [name for name in names if name not in unfit], [note]
+        return "all"
+    return list(dict.fromkeys(about(named(name)).name for name in names)) or "usual"
 
 
 def page(found: Results, asked: Reading, digits: int) -> Page:

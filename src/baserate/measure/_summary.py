@@ -1,7 +1,11 @@
 """Tallies -> tidy numbers: every measure of every model, group and threshold, and curves as tables."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +18,7 @@ from baserate._results import Results
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
-from baserate.measure._registry import named, why
+from baserate.measure._registry import MEASURES, named, why
 from baserate.measure._table import table
 
 USUAL: dict[type, tuple[str, ...]] = {
@@ -38,17 +42,22 @@ COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "h
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _MIDDLE = 0.5
+_LARGE = 1_000_000
+"""Scores from which threads pay."""
 
 
 def summary(
-    tallies: Tallies, *, measures: Iterable[str | Measure] | None = None, threshold: Iterable[float] | None = None
+    tallies: Tallies,
+    *,
+    measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
+    threshold: Iterable[float] | None = None,
 ) -> Results:
     """Measure every model, everybody together (group None) and then each group, as tidy rows.
 
-    Without `measures`, the usual ones. Measures of a 2×2 table are taken at each `threshold`, with the four cells
-    before them; without `threshold`, at 0.5 if the scores are probabilities, otherwise they are left out, and
-    `data["notes"]` says so. A model of labels has one table and no threshold; where it disagrees with a score at its
-    threshold, there is a note.
+    Measures of a 2×2 table are taken at each `threshold`, with the four cells before them; without `threshold`, at 0.5
+    if the scores are probabilities, otherwise they are left out, and `data["notes"]` says so. Of the usual measures, or
+    of all, those that need probabilities are left out too where there are none. A model of labels has one table and no
+    threshold; where it disagrees with a score at its threshold, there is a note.
 
     >>> from baserate import read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
@@ -56,15 +65,18 @@ def summary(
     >>> [(row["measure"], row["threshold"], row["value"]) for row in found.rows()][-2:]
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
-    chosen = None if measures is None else [each if callable(each) else named(each) for each in measures]
+    chosen = _Chosen.of(measures)
     plans = {model: _plan(tallies, model, chosen, threshold) for model in tallies.models}
-    rows = [row for model, group, tally in tallies.walk() for row in plans[model].rows(tally, _named(tallies, group))]
     notes = [note for plan in plans.values() for note in plan.notes]
-    if not rows:
-        raise BadOption(f"nothing is left to measure: {' '.join(notes)}")
+    walk = ((plans[model], tally, _named(tallies, group)) for model, group, tally in tallies.walk())
+    tasks = [task for plan, tally, group in walk for task in plan.tasks(tally, group)]
+    if not tasks:
+        raise BadOption(f"nothing is left to measure: {' '.join(notes) or 'labels have neither ranks nor chances.'}")
+    large = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values()) >= _LARGE
+    data, *rows = _done([partial(header, tallies, notes), *tasks], at_once=large)
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
-    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, header(tallies, notes))
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
 
 
 def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) -> Results:
@@ -110,47 +122,61 @@ def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
     }
 
 
+class _Chosen(NamedTuple):
+    measures: list[Measure]
+    strictly: bool
+    """Whether each was asked for by name, so that leaving it out would be wrong."""
+
+    @staticmethod
+    def of(measures: Iterable[str | Measure] | str) -> _Chosen:
+        if isinstance(measures, str):
+            names = {"usual": [name for names in USUAL.values() for name in names], "all": list(MEASURES)}
+            if measures not in names:
+                raise BadOption(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
+            return _Chosen([named(name) for name in names[measures]], strictly=False)
+        return _Chosen([each if callable(each) else named(each) for each in measures], strictly=True)
+
+
+@dataclass(frozen=True, slots=True)
 class _Plan:
     """What to measure of one model."""
 
-    def __init__(self, model: str, measures: Sequence[Measure], thresholds: Sequence[float | None]) -> None:
-        self.model = model
-        self.notes: list[str] = []
-        self.of = {noun: [m for m in measures if about(m).of is noun] for noun in USUAL}
-        self.thresholds = thresholds if self.of[Counts] else ()
+    model: str
+    measures: Sequence[Measure]
+    thresholds: Sequence[float | None]
+    notes: Sequence[str] = ()
 
-    def rows(self, tally: Tally, group: Mapping[str, object] | None) -> Iterator[dict[str, Any]]:
-        """One tidy row for each number."""
+    def tasks(self, tally: Tally, group: Mapping[str, object] | None) -> Iterator[Callable[[], dict[str, Any]]]:
+        """One for each number: called, it gives a tidy row."""
         curve = Curve(tally)
         fixed = {"model": self.model, "group": group}
-        for threshold in self.thresholds:
+        of = {noun: [measure for measure in self.measures if about(measure).of is noun] for noun in USUAL}
+        for threshold in self.thresholds if of[Counts] else ():
             counts = curve.at(_MIDDLE if threshold is None else threshold)
             at = fixed | {"threshold": threshold}
-            yield from ({"measure": cell, "value": getattr(counts, cell)} | at for cell in _CELLS)
-            yield from (_row(measure, counts) | at for measure in self.of[Counts])
-        yield from (_row(measure, curve) | fixed for measure in self.of[Curve])
-        yield from (_row(measure, tally) | fixed for measure in self.of[Tally])
+            yield from (partial(dict, at, measure=cell, value=getattr(counts, cell)) for cell in _CELLS)
+            yield from (partial(_row, measure, counts, at) for measure in of[Counts])
+        yield from (partial(_row, measure, curve, fixed) for measure in of[Curve])
+        yield from (partial(_row, measure, tally, fixed) for measure in of[Tally])
 
 
-def _plan(tallies: Tallies, model: str, chosen: Sequence[Measure] | None, threshold: Iterable[float] | None) -> _Plan:
-    usual = [named(name) for names in USUAL.values() for name in names]
+def _plan(tallies: Tallies, model: str, chosen: _Chosen, threshold: Iterable[float] | None) -> _Plan:
+    measures = chosen.measures
     if model == tallies.intake.columns.get("predicted"):
         # One ROC point: there is no threshold to vary, and labels are no probabilities.
-        return _Plan(model, [m for m in chosen or usual if about(m).of is Counts], [None])
+        return _Plan(model, [measure for measure in measures if about(measure).of is Counts], [None])
     score = tallies.pooled(model).score
     probable = bool(score[-1] >= 0 and score[0] <= 1)
     thresholds = ([_MIDDLE] if probable else []) if threshold is None else list(threshold)
-    measures = usual if chosen is None else chosen
-    if not probable and chosen is None:
-        measures = [m for m in measures if about(m).of is not Tally]
-    plan = _Plan(model, measures, thresholds)
+    notes = []
     range_ = f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities"
-    if not thresholds and plan.of[Counts]:
-        plan.notes.append(f"{range_}; measures at a threshold are left out: give a threshold.")
-    if not probable and chosen is None:
-        plan.notes.append(f"{range_}; {', '.join(USUAL[Tally])} are left out.")
-    plan.notes += _disagreements(tallies, model, plan.thresholds)
-    return plan
+    if not thresholds and any(about(measure).of is Counts for measure in measures):
+        notes.append(f"{range_}; measures at a threshold are left out: give a threshold.")
+    if not probable and not chosen.strictly:
+        unfit = [about(measure).name for measure in measures if about(measure).of is Tally]
+        notes.append(f"{range_}; {', '.join(unfit)} are left out.")
+        measures = [measure for measure in measures if about(measure).of is not Tally]
+    return _Plan(model, measures, thresholds, [*notes, *_disagreements(tallies, model, thresholds)])
 
 
 def _disagreements(tallies: Tallies, model: str, thresholds: Sequence[float | None]) -> Iterator[str]:
@@ -169,9 +195,20 @@ def _disagreements(tallies: Tallies, model: str, thresholds: Sequence[float | No
             )
 
 
-def _row(measure: Measure, noun: Counts[float] | Curve | Tally) -> dict[str, Any]:
+def _row(measure: Measure, noun: Counts[float] | Curve | Tally, fixed: Mapping[str, Any]) -> dict[str, Any]:
     value = float(measure(noun))
-    return {"measure": about(measure).name, "value": value, "why": why(measure, noun) if np.isnan(value) else None}
+    reason = why(measure, noun) if np.isnan(value) else None
+    return {**fixed, "measure": about(measure).name, "value": value, "why": reason}
+
+
+def _done(tasks: Sequence[Callable[[], dict[str, Any]]], *, at_once: bool) -> list[dict[str, Any]]:
+    """Do all of it; large work at once, since NumPy and hashing let other threads run."""
+    if not at_once:
+        return [task() for task in tasks]
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
+
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda task: task(), tasks))
 
 
 def _named(tallies: Tallies, group: Group | None) -> dict[str, object] | None:

@@ -29,6 +29,8 @@ _FEW_ROWS = 100_000
 """So many rows are fetched without a thought."""
 _FEW_LABELS = 64
 """So many labels are numbered by the engine."""
+_PLAIN = {"VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+"""Types of labels that are the same in Python and in SQL."""
 _UNSEEN = -2
 """A label that was not among the first rows."""
 
@@ -112,12 +114,12 @@ def _repeats(relation: DuckDBPyRelation, columns: Columns) -> bool:
 
 
 def _fetched(relation: DuckDBPyRelation, columns: Columns) -> dict[str, Any]:
-    """Fetch the columns in use; labels that are text as numbers, as long as there are few."""
+    """Fetch the columns in use; labels as small numbers, as long as there are few."""
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    texts = [name for name in columns.labels if kinds[name] == "VARCHAR"]
+    plain = [name for name in columns.labels if kinds[name] in _PLAIN]
     # The labels are nearly always all among the first rows; if not, all rows are asked.
     for rows in (relation.limit(_FEW_ROWS), relation):
-        labels = {name: _distinct(rows, name) for name in texts}
+        labels = {name: _distinct(rows, name) for name in plain}
         coded = {name: found for name, found in labels.items() if len(found) <= _FEW_LABELS}
         picked = [_code(name, coded[name]) if name in coded else quoted(name) for name in columns.used]
         # Numbered names, since DuckDB takes names that differ in capitals only for the same.
@@ -128,13 +130,14 @@ def _fetched(relation: DuckDBPyRelation, columns: Columns) -> dict[str, Any]:
     return arrays | {name: Coded(np.asarray(arrays[name]), found) for name, found in coded.items()}
 
 
-def _distinct(rows: DuckDBPyRelation, name: str) -> list[str]:
+def _distinct(rows: DuckDBPyRelation, name: str) -> list[str | int]:
     few = rows.filter(f"{quoted(name)} IS NOT NULL").project(quoted(name)).distinct().limit(_FEW_LABELS + 1)
     return sorted(label for (label,) in few.fetchall())
 
 
-def _code(name: str, labels: list[str]) -> str:
-    cases = " ".join(f"WHEN {literal(label)} THEN {at}" for at, label in enumerate(labels)) or "WHEN '' THEN -2"
+def _code(name: str, labels: list[str | int]) -> str:
+    written = [literal(label) if isinstance(label, str) else str(label) for label in labels]
+    cases = " ".join(f"WHEN {label} THEN {at}" for at, label in enumerate(written)) or "WHEN NULL THEN -1"
     return f"(CASE {quoted(name)} {cases} ELSE if({quoted(name)} IS NULL, -1, {_UNSEEN}) END)::TINYINT"
 
 
@@ -149,6 +152,10 @@ def translated(name: str) -> Iterator[None]:
         raise BadFile(f"{name} does not fit into memory ({_first_line(error)}); read a part of it.") from error
     except duckdb.Error as error:
         raise BadFile(_told(name, str(error))) from error
+    except RuntimeError as error:  # all that DuckDB says of Ctrl-C
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _told(name: str, message: str) -> str:

@@ -56,19 +56,44 @@ class _Table(NamedTuple):
 
 
 @contextmanager
-def opened(source: str | os.PathLike[str], columns: Columns, watch: Watch | None = None) -> Iterator[Relation]:
-    """Open a file, a pattern, a folder, or standard input as `-`, with the columns in use."""
-    name = "standard input" if str(source) == "-" else str(source)
+def opened(
+    sources: Sequence[str | os.PathLike[str]], columns: Columns, watch: Watch | None = None
+) -> Iterator[Relation]:
+    """Open files, patterns, folders, or standard input as `-`, with the columns in use."""
+    told = ["standard input" if str(source) == "-" else str(source) for source in sources]
+    name = told[0] if len(told) == 1 else f"{told[0]} and {len(told) - 1} more"
     with TemporaryDirectory(prefix="baserate-", ignore_cleanup_errors=True) as folder, engine(folder) as connection:
-        paths = [_spooled(Path(folder))] if str(source) == "-" else _expanded(source)
-        files = [_looked_at(path, name if str(source) == "-" else str(path)) for path in paths]
+        files = [file for source in sources for file in _found(source, Path(folder))]
         kinds = sorted({file.kind for file in files})
         if len(kinds) > 1:
             raise BadFile(f"{name} holds {' and '.join(kinds)} files; name one kind, for example with *.{kinds[0]}.")
         with translated(name):
             table = _READERS[kinds[0]](connection, files, columns)
         text = frozenset(columns.labels) if kinds[0] in ("csv", "json") else frozenset[str]()
-        yield Relation(table.relation, text, name, table.diagnose, watch and (lambda: watch(connection.query_progress)))
+        yield Relation(
+            table.relation, text, name, table.diagnose, watch and (lambda: watch(_steady(connection.query_progress)))
+        )
+
+
+def _steady(progress: Callable[[], float]) -> Callable[[], float | None]:
+    """Tell of the two passes as of one that never goes back."""
+    told = [0.0, 0.0, 0.0]  # passes done, per cent of this one, per cent of all
+
+    def percent() -> float | None:
+        now = max(progress(), 0.0)
+        if now < told[1]:
+            told[0] += 1
+        told[1] = now
+        told[2] = max(told[2], min((100 * told[0] + now) / 2, 99.0))
+        return told[2] or None
+
+    return percent
+
+
+def _found(source: str | os.PathLike[str], folder: Path) -> list[_File]:
+    if str(source) == "-":
+        return [_looked_at(_spooled(folder), "standard input")]
+    return [_looked_at(path, str(path)) for path in _expanded(source)]
 
 
 def _spooled(folder: Path) -> Path:

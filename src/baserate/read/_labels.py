@@ -93,7 +93,9 @@ def refuse_ambiguous(labels: Sequence[object]) -> None:
     """Nobody said which label is positive, and it cannot be told."""
     if len(labels) > 2:
         raise NotBinary(f"truth has more than two labels ({listed(labels)}); compare it with the positive one first.")
-    raise NotBinary(f"truth has the labels {listed(labels)}; name the positive one, perhaps positive={labels[-1]!r}.")
+    raise NotBinary(
+        f"truth has the labels {listed(labels)}; name the positive one, perhaps positive={listed(labels[-1:])}."
+    )
 
 
 def refuse_absent(labels: Sequence[object], named: object, *, which: str = "positive") -> None:
@@ -107,7 +109,7 @@ def refuse_absent(labels: Sequence[object], named: object, *, which: str = "posi
     if not set(labels) <= {0, 1} or named not in (0, 1):
         raise NotBinary(
             f"{which}={named!r} does not occur in truth, which holds {listed(labels)}. "
-            f"If there really are no {which}s, pass truth == {named!r}."
+            f"If there really are no {which}s, give 0 and 1 in place of the labels."
         )
 
 

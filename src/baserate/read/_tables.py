@@ -38,7 +38,8 @@ def tallies(
     source
         A mapping from names to arrays or lists; a frame of pandas, Polars, PyArrow or another library that Narwhals
         knows; a lazy frame; a DuckDB relation; any object with an Arrow stream; or the path of a CSV, TSV, Parquet,
-        JSON lines or Arrow file, a pattern (``part-*.csv``), a folder of such files, or ``-`` for standard input.
+        JSON lines or Arrow file, a pattern (``part-*.csv``), a folder of such files, several of these in a list, or
+        ``-`` for standard input.
     positive, negative
         Labels of the two classes. The positive one may be left out for booleans and for 0 and 1; the negative one
         wherever there are just two labels. With both named, rows of other labels count as missing.
@@ -125,10 +126,10 @@ class _Lazy:
 
 @contextmanager
 def _opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[_Table]:
-    if isinstance(source, (str, PathLike)):
+    if paths := _paths(source):
         from baserate.read._files import opened
 
-        with opened(source, columns, watch) as relation:
+        with opened(paths, columns, watch) as relation:
             yield relation
     elif isinstance(source, Mapping):
         columns.check(list(source))
@@ -136,6 +137,12 @@ def _opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[_
     else:
         with _framed(source, columns) as table:
             yield table
+
+
+def _paths(source: Source) -> list[str | PathLike[str]]:
+    """The paths that are named; none if the source is something else."""
+    named = source if isinstance(source, (list, tuple)) else [source]
+    return list(named) if all(isinstance(each, (str, PathLike)) for each in named) else []
 
 
 @contextmanager
