@@ -1,5 +1,6 @@
 """Files that cannot be used, each with what must be said of it; read by tests of `read` and of the shell."""
 
+import bz2
 import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -107,6 +108,12 @@ BAD: dict[str, Bad] = {
         BadFile,
         "bad.csv.gz cannot be unpacked: ",
         "bad.csv.gz",
+    ),
+    "packed otherwise": Bad(
+        lambda folder: (folder / "bad.csv.bz2").write_bytes(bz2.compress(GOOD.encode())),
+        BadFile,
+        "bad.csv.bz2 is packed with bzip2; unpack it first, or pack it with gzip.",
+        "bad.csv.bz2",
     ),
     "broken JSON": Bad(
         text('{"y": 1, "p": 0.5}\n{"y": 0, "p"\n', "bad.jsonl"), BadFile, "bad.jsonl cannot be read: ", "bad.jsonl"

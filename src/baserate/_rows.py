@@ -50,7 +50,7 @@ class Rows:
     def __post_init__(self) -> None:
         scores = {model: frozen(column) for model, column in self.score.items()}
         object.__setattr__(self, "score", MappingProxyType(scores))
-        columns = {"truth": self.truth} | scores
+        columns = {"truth": self.truth} | {f"score {model}": score for model, score in scores.items()}
         if self.attributes:
             columns["group"] = self.group
         for name in ("weight", "count", "id", "cluster"):
@@ -59,7 +59,7 @@ class Rows:
         if len({column.shape for column in columns.values()}) != 1 or self.truth.ndim != 1:
             told = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
             raise BadShape(f"the columns have different lengths ({told}); give one value of each for every row.")
-        for name in columns.keys() - scores.keys():
+        for name in columns.keys() & {"truth", "group", "weight", "count", "id", "cluster"}:
             object.__setattr__(self, name, frozen(columns[name]))
 
     def __len__(self) -> int:

@@ -57,7 +57,7 @@ def test_every_engine_gives_what_the_rows_give(table: pl.DataFrame, asked: dict[
         relation = engine.from_arrow(table)
         sources: list[tuple[object, bool]] = [(table.lazy(), False), (relation, True), (relation, False)]
         for source, sums in sources:
-            patch.setattr(_duckdb, "_repeats", lambda *_, sums=sums: sums)
+            patch.setattr(_duckdb, "repeats", lambda *_, sums=sums: sums)
             found = outcome(source, asked, missing)
             if isinstance(wanted, str):
                 assert found == wanted

@@ -43,7 +43,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 def decide(monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
     """Let DuckDB add up by itself, or fetch rows, whatever it would choose."""
-    monkeypatch.setattr(_duckdb, "_repeats", lambda *_: sums)
+    monkeypatch.setattr(_duckdb, "repeats", lambda *_: sums)
 
 
 DOORS = [(name, sums) for name in READERS for sums in ((False, True) if name in BY_DUCKDB else (False,))]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from baserate._errors import BadFile, BaserateError
 from baserate._rows import Rows
 from baserate._tallies import Tallies
-from baserate.read._eager import Coded, Rule, gathered
+from baserate.read._eager import Coded, Rule, Table, gathered
 from baserate.read._memory import loaded
 from baserate.read._named import Columns
 
@@ -50,20 +50,20 @@ class Relation:
     def tallies(self, columns: Columns, rule: Rule) -> Tallies:
         """Let the engine add up where scores repeat; fetch the rows where they do not, as a tally is no smaller."""
         with self._run():
-            if _repeats(self.native, columns):
+            if repeats(self.native, columns):
                 import narwhals.stable.v2 as nw
 
                 from baserate.read._lazy import aggregated
 
                 return aggregated(nw.from_native(self.native), columns, rule, text=self.text)
-            fetched = _fetched(self.native, columns)
-        return gathered(loaded(fetched, columns, text=self.text), columns, rule).tallies()
+            table = _fetched(self.native, columns, self.text)
+        return gathered(table, columns, rule, lasting=False).tallies()
 
     def rows(self, columns: Columns, rule: Rule) -> Rows:
         """Fetch the rows."""
         with self._run():
-            fetched = _fetched(self.native, columns)
-        return gathered(loaded(fetched, columns, text=self.text), columns, rule)
+            table = _fetched(self.native, columns, self.text)
+        return gathered(table, columns, rule, lasting=False)  # the arrays are ours
 
     @contextmanager
     def _run(self) -> Iterator[None]:
@@ -103,7 +103,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _repeats(relation: DuckDBPyRelation, columns: Columns) -> bool:
+def repeats(relation: DuckDBPyRelation, columns: Columns) -> bool:
     """Whether there are many rows and far fewer combinations of score and labels."""
     columns_ = [*columns.score, *columns.labels]
     counts = ", ".join(["count(*)", *(f"approx_count_distinct({quoted(name)})" for name in columns_)])
@@ -113,7 +113,7 @@ def _repeats(relation: DuckDBPyRelation, columns: Columns) -> bool:
     return bool(rows > _FEW_ROWS and 4 * cells <= rows)
 
 
-def _fetched(relation: DuckDBPyRelation, columns: Columns) -> dict[str, Any]:
+def _fetched(relation: DuckDBPyRelation, columns: Columns, text: frozenset[str]) -> Table:
     """Fetch the columns in use; labels as small numbers, as long as there are few."""
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
     plain = [name for name in columns.labels if kinds[name] in _PLAIN]
@@ -121,13 +121,15 @@ def _fetched(relation: DuckDBPyRelation, columns: Columns) -> dict[str, Any]:
     for rows in (relation.limit(_FEW_ROWS), relation):
         labels = {name: _distinct(rows, name) for name in plain}
         coded = {name: found for name, found in labels.items() if len(found) <= _FEW_LABELS}
-        picked = [_code(name, coded[name]) if name in coded else quoted(name) for name in columns.used]
+        others = [name for name in columns.used if name not in coded or name in columns.numbers]
+        picked = [*(_code(name, found) for name, found in coded.items()), *map(quoted, others)]
         # Numbered names, since DuckDB takes names that differ in capitals only for the same.
         found = relation.project(", ".join(f"{column} AS c{at}" for at, column in enumerate(picked))).fetchnumpy()
-        arrays = {name: found[f"c{at}"] for at, name in enumerate(columns.used)}
-        if not any((arrays[name] == _UNSEEN).any() for name in coded):
+        arrays = [found[f"c{at}"] for at in range(len(picked))]
+        if not any((codes == _UNSEEN).any() for codes in arrays[: len(coded)]):
             break
-    return arrays | {name: Coded(np.asarray(arrays[name]), found) for name, found in coded.items()}
+    codes = {name: Coded(np.asarray(array), coded[name]) for name, array in zip(coded, arrays, strict=False)}
+    return loaded(dict(zip(others, arrays[len(coded) :], strict=True)), columns, coded=codes, text=text)
 
 
 def _distinct(rows: DuckDBPyRelation, name: str) -> list[str | int]:

@@ -38,8 +38,12 @@ class Coded(NamedTuple):
     labels: Sequence[object]
 
 
-Raw = Numbers | Coded | npt.NDArray[Any]
-"""Numbers, labels, or names of rows."""
+class Table(NamedTuple):
+    """Columns in use, by what they are used as: one may be both label and number."""
+
+    labels: Mapping[str, Coded]
+    numbers: Mapping[str, Numbers]
+    id: npt.NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,41 +97,54 @@ class Problems:
         return int(np.count_nonzero(where) if self.times is None else self.times[where].sum())
 
 
-def gathered(raw: Mapping[str, Raw], columns: Columns, rule: Rule) -> Rows:
-    """Check columns in memory, settle what is missing, and make rows of them."""
-    size = _length(raw)
-    problems = Problems(size)
-    two = check_labels(raw, columns, rule, problems)
+def gathered(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True) -> Rows:
+    """Check columns in memory, settle what is missing, and make rows of them.
+
+    Rows that are not `lasting` may share memory with whoever gave the columns.
+    """
+    problems = Problems(_length(table))
+    two = check_labels(table.labels, columns, rule, problems)
     for name in columns.numbers:
-        check_numbers(name, numbers(raw, name), problems)
-    if columns.id is not None:
-        problems.add(columns.id, "missing", _nameless(raw[columns.id]))
+        check_numbers(name, table.numbers[name], problems)
+    if table.id is not None:
+        problems.add(str(columns.id), "missing", _nameless(table.id))
     read, dropped = problems.settle(rule)
-    keep = _present(raw, columns, None if problems.bad is None else ~problems.bad)
-    group, groups = grouped([kept(coded(raw, name), keep) for name in columns.group])
-    truth = coded(raw, columns.truth)
-    scores = {name: _taken(numbers(raw, name).values, keep) for name in columns.score}
+    keep = _present(table.numbers, columns, None if problems.bad is None else ~problems.bad)
+
+    def own(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        taken = values[keep] if keep is not None else values.copy() if lasting else values.view()
+        return sealed(taken)
+
+    def numbers(name: str | None) -> Any:  # noqa: ANN401  (of the type of the column)
+        return None if name is None else own(table.numbers[name].values)
+
+    def labels(name: str) -> Coded:
+        return Coded(own(table.labels[name].codes), table.labels[name].labels)
+
+    group, groups = grouped([labels(name) for name in columns.group])
+    scores = {name: numbers(name) for name in columns.score}
     if columns.predicted is not None:
-        scores[columns.predicted] = is_label(kept(coded(raw, columns.predicted), keep), two.positive).astype(np.float32)
+        scores[columns.predicted] = sealed(is_label(labels(columns.predicted), two.positive).astype(np.float32))
+    weight, count = numbers(columns.weight), numbers(columns.count)
     return Rows(
-        truth=sealed(is_label(kept(truth, keep), two.positive)),
-        score={name: sealed(score) for name, score in scores.items()},
+        truth=sealed(is_label(labels(columns.truth), two.positive)),
+        score=scores,
         group=group,
         groups=groups,
         attributes=columns.group,
-        weight=_amounts(raw, columns.weight, keep, checked_weights),
-        count=_amounts(raw, columns.count, keep, checked_counts),
-        id=None if columns.id is None else _taken(np.asarray(raw[columns.id]), keep),
-        cluster=None if columns.cluster is None else kept(coded(raw, columns.cluster), keep).codes,
+        weight=None if weight is None else weight.astype(np.float64, copy=False),
+        count=None if count is None else sealed(count.astype(np.int64)),
+        id=None if table.id is None else own(table.id),
+        cluster=None if columns.cluster is None else labels(columns.cluster).codes,
         intake=Intake(read, dropped, problems.reasons, two.positive, two.negative, columns.told),
     )
 
 
-def check_labels(raw: Mapping[str, Raw], columns: Columns, rule: Rule, problems: Problems) -> Classes:
+def check_labels(labels: Mapping[str, Coded], columns: Columns, rule: Rule, problems: Problems) -> Classes:
     """Note missing and unknown labels, and find the two classes."""
     for name in columns.labels:
-        problems.add(name, "missing", coded(raw, name).codes < 0)
-    truth = coded(raw, columns.truth)
+        problems.add(name, "missing", labels[name].codes < 0)
+    truth = labels[columns.truth]
     if not len(truth.codes):
         raise EmptyData("there are no rows; give at least one.")
     if not truth.labels:
@@ -136,7 +153,7 @@ def check_labels(raw: Mapping[str, Raw], columns: Columns, rule: Rule, problems:
     known = [label for label in two if label is not None]
     problems.add(columns.truth, "unknown label", _beyond(truth, known))
     if columns.predicted is not None:
-        predicted = coded(raw, columns.predicted)
+        predicted = labels[columns.predicted]
         stray = [label for label in ordered(predicted.labels) if label not in known]
         # With one class seen in truth, the other label of predictions can only be that of the other class.
         if len(stray) == 1 and two.negative is None:
@@ -164,44 +181,29 @@ def check_numbers(name: str, column: Numbers, problems: Problems) -> None:
     problems.add(name, "infinite", np.isinf(values))
 
 
-def coded(raw: Mapping[str, Raw], name: str) -> Coded:
-    """Return the column as labels."""
-    column = raw[name]
-    assert isinstance(column, Coded)  # noqa: S101  (for the type checker)
-    return column
-
-
-def numbers(raw: Mapping[str, Raw], name: str) -> Numbers:
-    """Return the column as numbers."""
-    column = raw[name]
-    assert isinstance(column, Numbers)  # noqa: S101  (for the type checker)
-    return column
-
-
-def _length(raw: Mapping[str, Raw]) -> int:
-    lengths = {name: len(column[0]) if isinstance(column, tuple) else len(column) for name, column in raw.items()}
+def _length(table: Table) -> int:
+    lengths = {name: len(column[0]) for name, column in [*table.labels.items(), *table.numbers.items()]}
+    if table.id is not None:
+        lengths["id"] = len(table.id)
     if len(set(lengths.values())) > 1:
         told_ = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise BadShape(f"the columns have different lengths ({told_}); give one value of each for every row.")
     return next(iter(lengths.values()))
 
 
-def _present(raw: Mapping[str, Raw], columns: Columns, keep: Bools | None) -> Bools | None:
+def _present(numbers: Mapping[str, Numbers], columns: Columns, keep: Bools | None) -> Bools | None:
     """Leave out rows of weight or count zero too: they are not there. Refuse weights that are no weights."""
     for name, check in ((columns.weight, checked_weights), (columns.count, checked_counts)):
         if name is not None:
-            check(_taken(numbers(raw, name).values, keep), name=name)
+            values = numbers[name].values
+            check(values if keep is None else values[keep], name=name)
     for name in filter(None, (columns.weight, columns.count)):
-        there = numbers(raw, name).values != 0
+        there = numbers[name].values != 0
         if not there.all():
             keep = there if keep is None else keep & there
             if not keep.any():
                 raise EmptyData(f"every {name} is zero, so there are no rows; give at least one a number above zero.")
     return keep
-
-
-def _amounts(raw: Mapping[str, Raw], name: str | None, keep: Bools | None, check: Any) -> Any:  # noqa: ANN401
-    return None if name is None else check(_taken(numbers(raw, name).values, keep), name=name)
 
 
 def grouped(attributes: Sequence[Coded]) -> tuple[npt.NDArray[Any], tuple[Group, ...]]:
@@ -241,17 +243,7 @@ def is_label(column: Coded, label: object) -> Bools:
     return np.asarray(column.codes == at)
 
 
-def kept(column: Coded, keep: Bools | None) -> Coded:
-    """Labels of the rows to keep."""
-    return Coded(_taken(column.codes, keep), column.labels)
-
-
-def _taken(values: npt.NDArray[Any], keep: Bools | None) -> npt.NDArray[Any]:
-    return values if keep is None else values[keep]
-
-
-def _nameless(names: Raw) -> Bools:
-    column = np.asarray(names)
+def _nameless(column: npt.NDArray[Any]) -> Bools:
     if column.dtype.kind == "f":
         return np.asarray(np.isnan(column))
     return np.array([name is None for name in column]) if column.dtype.kind == "O" else np.zeros(len(column), np.bool_)

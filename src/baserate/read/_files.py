@@ -15,6 +15,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,7 +35,9 @@ _KINDS = {
     **dict.fromkeys(("arrow", "feather", "ipc", "arrows"), "arrow"),
 }
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_GZIP = b"\x1f\x8b"
+_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
+"""Ways of packing that we do not unpack."""
 _MISSING = ("NA", "N/A", "na", "n/a", "null", "NULL", "None", "")
 """How missing numbers are written in text files."""
 _HEAD = 1 << 20
@@ -44,7 +47,7 @@ class _File(NamedTuple):
     path: Path
     name: str
     kind: str
-    packing: str | None
+    packed: bool
     head: bytes
     """The first bytes, unpacked."""
 
@@ -69,13 +72,12 @@ def opened(
             raise BadFile(f"{name} holds {' and '.join(kinds)} files; name one kind, for example with *.{kinds[0]}.")
         with translated(name):
             table = _READERS[kinds[0]](connection, files, columns)
-        text = frozenset(columns.labels) if kinds[0] in ("csv", "json") else frozenset[str]()
-        yield Relation(
-            table.relation, text, name, table.diagnose, watch and (lambda: watch(_steady(connection.query_progress)))
-        )
+        text = set(columns.labels) - set(columns.numbers) if kinds[0] in ("csv", "json") else ()
+        watched = None if watch is None else partial(watch, steady(connection.query_progress))
+        yield Relation(table.relation, frozenset(text), name, table.diagnose, watched)
 
 
-def _steady(progress: Callable[[], float]) -> Callable[[], float | None]:
+def steady(progress: Callable[[], float]) -> Callable[[], float | None]:
     """Tell of the two passes as of one that never goes back."""
     told = [0.0, 0.0, 0.0]  # passes done, per cent of this one, per cent of all
 
@@ -140,17 +142,20 @@ def _looked_at(path: Path, name: str) -> _File:
             head = file.read(_HEAD)
     except OSError as error:
         raise NoSuchFile(f"{name} cannot be opened: {error.strerror}.") from error
-    packing = next((packing for magic, packing in _PACKED.items() if head.startswith(magic)), None)
-    if packing == "gzip":
+    packed = head.startswith(_GZIP)
+    if packed:
         head = _unpacked(path, name)
+    for magic, packing in _PACKED.items():
+        if head.startswith(magic):
+            raise BadFile(f"{name} is packed with {packing}; unpack it first, or pack it with gzip.")
     named = _kind_by_name(path)
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     if kind is None and named in ("parquet", "arrow"):
         raise BadFile(f"{name} is not a {named.title()} file: its first bytes are {head[:4]!r}; write it again.")
-    if kind is None and packing != "zstd":
+    if kind is None:
         _check_text(head, name)
         kind = named or ("json" if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv")
-    return _File(path, name, kind or named or "csv", packing, head)
+    return _File(path, name, kind, packed, head)
 
 
 def _unpacked(path: Path, name: str) -> bytes:
@@ -172,7 +177,7 @@ def _check_text(head: bytes, name: str) -> None:
 
 def _kind_by_name(path: Path) -> str | None:
     suffixes = [suffix.lower().lstrip(".") for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in ("gz", "zst"):
+    if suffixes and suffixes[-1] == "gz":
         suffixes.pop()
     return _KINDS.get(suffixes[-1]) if suffixes else None
 
@@ -285,11 +290,10 @@ def _listed(files: Sequence[_File]) -> str:
 
 def _unpacking(files: Sequence[_File]) -> str:
     """What DuckDB must be told, since names need not end in .gz."""
-    packings = {file.packing for file in files}
-    if len(packings) > 1:
+    packed = {file.packed for file in files}
+    if len(packed) > 1:
         raise BadFile("some of the files are packed and some are not; give files of one form.")
-    [packing] = packings
-    return f", compression = '{packing}'" if packing else ""
+    return ", compression = 'gzip'" if packed == {True} else ""
 
 
 _READERS = {"csv": _csv, "json": _json, "parquet": _parquet, "arrow": _arrow}

@@ -16,18 +16,7 @@ from baserate._numeric.distinct import narrowest, summed_columns
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, refuse_many, refuse_weights
-from baserate.read._eager import (
-    Problems,
-    Raw,
-    Rule,
-    check_labels,
-    check_numbers,
-    coded,
-    grouped,
-    is_label,
-    kept,
-    numbers,
-)
+from baserate.read._eager import Coded, Problems, Rule, Table, check_labels, check_numbers, grouped, is_label
 from baserate.read._memory import array_of, loaded
 from baserate.read._named import Columns
 
@@ -74,10 +63,10 @@ class _Part:
         return _tally(self.score, self.predicted, self.sums)
 
 
-class _Table(NamedTuple):
+class _Found(NamedTuple):
     """What a query brought: columns, the states of others, and the sums."""
 
-    raw: Mapping[str, Raw]
+    table: Table
     states: Mapping[str, npt.NDArray[Any]]
     sums: Mapping[str, npt.NDArray[Any]]
 
@@ -86,34 +75,38 @@ def _part(frame: nw.LazyFrame[Any], columns: Columns, model: str, rule: Rule, te
     own = replace(
         columns, score=(model,) if model in columns.score else (), weight=None, count=None, cluster=None, id=None
     )
-    table = _queried(frame, columns, own, text)
-    problems = Problems(len(table.sums["times"]), table.sums["times"])
-    two = check_labels(table.raw, own, rule, problems)
+    found = _queried(frame, columns, own, text)
+    labels, numbers = found.table.labels, found.table.numbers
+    problems = Problems(len(found.sums["times"]), found.sums["times"])
+    two = check_labels(labels, own, rule, problems)
     for name in own.score:
-        check_numbers(name, numbers(table.raw, name), problems)
-    for name, state in table.states.items():
+        check_numbers(name, numbers[name], problems)
+    for name, state in found.states.items():
         for what in ("missing", "NaN", "infinite"):
             problems.add(name, what, state == _STATES.index(what))
     read, dropped = problems.settle(rule)
-    keep = _kept(table, columns, problems.bad)
+    keep = _kept(found, columns, problems.bad)
+
+    def there(name: str) -> Coded:
+        return Coded(labels[name].codes[keep], labels[name].labels)
 
     def flagged(name: str) -> Bools:
-        return is_label(kept(coded(table.raw, name), keep), two.positive)
+        return is_label(there(name), two.positive)
 
     predicted = None if own.predicted is None else flagged(own.predicted)
-    score = numbers(table.raw, model).values[keep] if own.score else predicted
-    group, groups = grouped([kept(coded(table.raw, name), keep) for name in columns.group])
+    score = numbers[model].values[keep] if own.score else predicted
+    group, groups = grouped([there(name) for name in columns.group])
     wanted = ("rows",) if columns.weight is None else ("mass", "squares", "rows")
     intake = Intake(read, dropped, problems.reasons, two.positive, two.negative, columns.told)
-    sums = [table.sums[name][keep] for name in wanted]
+    sums = [found.sums[name][keep] for name in wanted]
     return _Part(np.asarray(score, np.float64), flagged(columns.truth), predicted, group, groups, sums, intake)
 
 
-def _queried(frame: nw.LazyFrame[Any], columns: Columns, own: Columns, text: frozenset[str]) -> _Table:
+def _queried(frame: nw.LazyFrame[Any], columns: Columns, own: Columns, text: frozenset[str]) -> _Found:
     """Group by labels, score and the states of all other numbers, and add up the rest."""
     import narwhals.stable.v2 as nw
 
-    states = [name for name in columns.numbers if name not in own.score]
+    states = [name for name in columns.numbers if name not in own.score or name in (columns.weight, columns.count)]
     keys = [nw.col(name) for name in own.used] + [_state(name, columns) for name in states]
     weight, count = (nw.lit(1.0) if name is None else _float(name) for name in (columns.weight, columns.count))
     # Names of our own, so that none can clash or need quoting.
@@ -127,7 +120,7 @@ def _queried(frame: nw.LazyFrame[Any], columns: Columns, own: Columns, text: fro
     found = collected(summed)
     sums = {name: array_of(name, found[name]) for name in _SUMS}
     column = dict(zip([*own.used, *(f"state of {name}" for name in states)], key_names, strict=True))
-    return _Table(
+    return _Found(
         loaded({name: found[column[name]] for name in own.used}, own, text=text),
         {name: array_of(name, found[column[f"state of {name}"]]) for name in states},
         {name: array.astype(np.int64) if name == "times" else array for name, array in sums.items()},
@@ -165,21 +158,21 @@ def _float(name: str) -> nw.Expr:
     return nw.col(name).cast(nw.Float64)
 
 
-def _kept(table: _Table, columns: Columns, bad: Bools | None) -> Bools:
+def _kept(found: _Found, columns: Columns, bad: Bools | None) -> Bools:
     """Which entries are there: neither dropped nor of weight zero. Refuse weights that are no weights."""
-    times = table.sums["times"]
+    times = found.sums["times"]
     keep = np.ones(len(times), dtype=np.bool_) if bad is None else ~bad
     for name in filter(None, (columns.weight, columns.count)):
-        state = table.states[name][keep]
+        state = found.states[name][keep]
         for what in ("negative", "extreme", "fractional"):
             wrong = int(times[keep][state == _STATES.index(what)].sum())
             refuse_weights(name, what, wrong, int(times[keep].sum()))
     for name in filter(None, (columns.weight, columns.count)):
-        keep &= table.states[name] != _STATES.index("zero")
+        keep &= found.states[name] != _STATES.index("zero")
         if not keep.any():
             raise EmptyData(f"every {name} is zero, so there are no rows; give at least one a number above zero.")
     if columns.count is not None:
-        refuse_many(columns.count, table.sums["rows"][keep])
+        refuse_many(columns.count, found.sums["rows"][keep])
     return keep
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools
 from baserate._errors import NotNumeric
 from baserate.read._columns import as_column, as_numbers, missing_objects
-from baserate.read._eager import Coded, Codes, Numbers, Raw
+from baserate.read._eager import Coded, Codes, Numbers, Table
 from baserate.read._labels import parsed
 from baserate.read._named import Columns
 
@@ -22,15 +23,18 @@ _FEW = 64
 """Labels that are looked for one after the other."""
 
 
-def loaded(table: Mapping[str, Any], columns: Columns, *, text: frozenset[str] = frozenset()) -> dict[str, Raw]:
+def loaded(
+    given: Mapping[str, Any],
+    columns: Columns,
+    *,
+    coded: Mapping[str, Coded] = MappingProxyType({}),
+    text: frozenset[str] = frozenset(),
+) -> Table:
     """Columns in use, from arrays, lists and columns of frames; the labels of `text` are read by how they look."""
-    raw: dict[str, Raw] = {name: _numbers(name, table[name]) for name in columns.numbers}
-    for name in columns.labels:
-        codes, labels = _labels(name, table[name])
-        raw[name] = Coded(codes, parsed(labels) if name in text else labels)  # type: ignore[arg-type]  # all text
-    if columns.id is not None:
-        raw[columns.id] = array_of(columns.id, table[columns.id])
-    return raw
+    labels = {name: coded[name] if name in coded else _labels(name, given[name]) for name in columns.labels}
+    labels |= {name: Coded(labels[name].codes, parsed(labels[name].labels)) for name in text}  # type: ignore[arg-type]
+    numbers = {name: _numbers(name, given[name]) for name in columns.numbers}
+    return Table(labels, numbers, None if columns.id is None else array_of(columns.id, given[columns.id]))
 
 
 def array_of(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (array, list or column of a frame)
@@ -49,8 +53,6 @@ def _numbers(name: str, column: Any) -> Numbers:  # noqa: ANN401  (array, list o
 
 
 def _labels(name: str, column: Any) -> Coded:  # noqa: ANN401  (array, list or column of a frame)
-    if isinstance(column, Coded):
-        return column
     return coded_of_series(name, column) if _framed(column) else coded_of(name, column)
 
 

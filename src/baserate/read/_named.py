@@ -50,7 +50,8 @@ class Columns:
         columns = Columns(**given | {name: _tuple(given.get(name)) for name in ("score", "group")})  # type: ignore[arg-type]
         if not columns.score and columns.predicted is None:
             raise BadOption('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
-        twice = [name for name, times in Counter([*columns.models, *columns.group]).items() if times > 1]
+        counts = [*Counter(columns.models).items(), *Counter(columns.group).items()]
+        twice = [name for name, times in counts if times > 1]
         if twice:
             raise BadOption(f"the column {twice[0]!r} is named twice; name each once.")
         return columns

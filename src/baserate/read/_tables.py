@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
@@ -62,7 +63,7 @@ def tallies(
     >>> found.intake.told
     '4 rows read; positive = y, negative = n'
     """
-    named, rule = Columns.of(columns), Rule(positive, negative, missing)
+    named, rule = replace(Columns.of(columns), id=None, cluster=None), Rule(positive, negative, missing)
     with _opened(source, named, watch) as table:
         return table.tallies(named, rule)
 
@@ -102,7 +103,7 @@ class _Memory:
         self.table = table
 
     def tallies(self, columns: Columns, rule: Rule) -> Tallies:
-        return self.rows(columns, rule).tallies()
+        return gathered(loaded(self.table, columns), columns, rule, lasting=False).tallies()
 
     def rows(self, columns: Columns, rule: Rule) -> Rows:
         return gathered(loaded(self.table, columns), columns, rule)
@@ -141,8 +142,8 @@ def _opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[_
 
 def _paths(source: Source) -> list[str | PathLike[str]]:
     """The paths that are named; none if the source is something else."""
-    named = source if isinstance(source, (list, tuple)) else [source]
-    return list(named) if all(isinstance(each, (str, PathLike)) for each in named) else []
+    named: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+    return named if all(isinstance(each, (str, PathLike)) for each in named) else []
 
 
 @contextmanager

@@ -1,0 +1,266 @@
+"""What may be asked of a table, and what comes of asking wrongly."""
+
+import io
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import baserate
+from baserate import BadFile, BadOption, BadShape, NotBinary, NotInstalled, Rows, Tallies, UnknownName, read
+from baserate.read import _duckdb, _files
+from baserate.read._named import Columns
+
+TABLE: dict[str, Any] = {"y": [1, 0, 1, 0], "p": [0.9, 0.2, 0.4, 0.1], "g": ["a", "b", "b", "a"]}
+CSV = "y,p,g\n1,0.9,a\n0,0.2,b\n1,0.4,b\n0,0.1,a\n"
+DIGEST = baserate.tally(TABLE["y"], TABLE["p"]).digest
+
+
+def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+    return read.tallies(source, **({"truth": "y", "score": "p"} | asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"truth": "z"}, UnknownName, "there is no column 'z'. There are: 'y', 'p', 'g'."),
+        ({"score": "P"}, UnknownName, "there is no column 'P'. Did you mean 'p'?"),
+        ({"score": None}, BadOption, 'name a column to judge: score="risk"'),
+        ({"score": ["p", "p"]}, BadOption, "the column 'p' is named twice"),
+        ({"score": "p", "predicted": "p"}, BadOption, "the column 'p' is named twice"),
+        ({"scores": "p"}, BadOption, "there is no kind of column 'scores'. Known are: truth, score, predicted"),
+        ({"missing": "ignore"}, BadOption, "missing is 'ignore'; it is 'refuse' or 'drop'"),
+        ({"positive": 2}, NotBinary, "positive=2 does not occur in truth"),
+        ({"positive": "1"}, NotBinary, "positive='1' is text, but truth holds 1, a number; pass positive=1"),
+        ({"positive": 1, "negative": 1}, NotBinary, "positive and negative are both 1"),
+        ({"positive": 1, "negative": "no"}, NotBinary, "negative='no' does not occur in truth"),
+    ],
+)
+def test_a_slip_is_told(asked: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        tallied(TABLE, **asked)
+    assert message in str(caught.value)
+
+
+def test_truth_must_be_named() -> None:
+    with pytest.raises(BadOption, match="say which column holds the truth"):
+        read.tallies(TABLE, score="p")  # type: ignore[call-arg]
+
+
+def test_what_is_no_table_is_told() -> None:
+    with pytest.raises(BadOption, match="int is no table that we know"):
+        tallied(7)
+    with pytest.raises(BadFile, match="two columns of the frame have the same name"):
+        tallied(pd.DataFrame([[1, 2, 3]], columns=["y", "p", "p"]))
+    with pytest.raises(BadShape, match=r"different lengths \(y 4, p 3\)"):
+        tallied(TABLE | {"p": [1, 2, 3]})
+
+
+@pytest.mark.parametrize(
+    "source", [TABLE, pl.LazyFrame(TABLE), "csv", "parquet"], ids=["lists", "lazy", "csv", "parquet"]
+)
+@pytest.mark.parametrize("sums", [False, True])
+def test_a_column_may_be_two_things(
+    source: Any,  # noqa: ANN401  (any table)
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    sums: bool,
+) -> None:
+    monkeypatch.setattr(_duckdb, "repeats", lambda *_: sums)
+    if isinstance(source, str):
+        path = tmp_path / f"table.{source}"
+        path.write_text(CSV, encoding="utf-8") if source == "csv" else pq.write_table(pa.table(TABLE), path)
+        source = path
+    perfect = tallied(source, score="y", group="y")
+    assert perfect.pooled("y").mass.tolist() == [[2, 0], [0, 2]]
+    assert perfect.groups == ((0,), (1,))
+    weighted = tallied(source, weight="p").tally
+    assert weighted.mass.tolist() == [[0.9, 0.4, 0, 0], [0, 0, 0.2, 0.1]]
+
+
+def test_arrays_of_the_caller_stay_theirs() -> None:
+    y, p = np.array([1, 0, 1], dtype=np.int8), np.array([0.9, 0.2, 0.4])
+    rows = read.rows({"y": y, "p": p, "n": p, "i": y, "c": y}, truth="y", score="p", weight="n", id="i", cluster="c")
+    read.tallies({"y": y, "p": p}, truth="y", score="p")
+    assert p.flags.writeable
+    p[0], y[:] = 0.5, 7
+    assert rows.score["p"][0] == 0.9
+    assert rows.weight is not None
+    assert rows.weight[0] == 0.9
+    assert rows.id is not None
+    assert rows.id.tolist() == [1, 0, 1]
+    assert rows.cluster is not None
+    assert set(rows.cluster.tolist()) == {0, 1}
+    with pytest.raises(ValueError, match="read-only"):
+        rows.score["p"][0] = 1
+
+
+def test_models_may_be_called_like_fields() -> None:
+    rows = read.rows({"y": [1, 0], "truth": [0.9, 0.1], "weight": [0.8, 0.3]}, truth="y", score=["truth", "weight"])
+    assert rows.truth.tolist() == [True, False]
+    assert rows.weight is None
+    assert rows.tallies().models["truth"][()].digest == baserate.tally([1, 0], [0.9, 0.1]).digest
+
+
+def test_rows_refuse_columns_of_different_lengths() -> None:
+    with pytest.raises(BadShape, match=r"truth \(2,\), score p \(1,\)"):
+        Rows(truth=np.array([True, False]), score={"p": np.array([1.0])})
+
+
+def test_names_of_rows_do_not_matter_to_tallies() -> None:
+    found = tallied(TABLE | {"who": [None, 1, 2, 3]}, id="who")
+    assert (found.digest, found.intake.dropped) == (DIGEST, 0)
+    with pytest.raises(baserate.MissingValues, match="who: 1 missing"):
+        read.rows(TABLE | {"who": [None, 1, 2, 3]}, truth="y", score="p", id="who")
+
+
+def test_labels_from_a_shell_are_matched_by_how_they_are_written() -> None:
+    for truth, typed in (([1, 0], "1"), ([True, False], "true"), ([1.0, 0.0], "1"), (["1", "0"], "1")):
+        found = tallied({"y": truth, "p": [2, 1]}, positive=read.Spelled(typed))
+        assert found.tally.mass.tolist() == [[1, 0], [0, 1]]
+        assert found.intake.positive == truth[0]
+    with pytest.raises(NotBinary, match="positive='yes' does not occur"):
+        tallied(TABLE, positive=read.Spelled("yes"))
+
+
+def test_several_paths_folders_and_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a[1].csv").write_text("y,p\n1,0.9\n0,0.2\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("y,p\n1,0.4\n0,0.1\n", encoding="utf-8")
+    assert tallied([tmp_path / "a[1].csv", str(tmp_path / "b.csv")]).digest == DIGEST
+    assert tallied(tmp_path).digest == DIGEST
+    assert tallied(tmp_path / "a[1].csv").tally.total == 2
+    (tmp_path / ".hidden.csv").write_text("no", encoding="utf-8")
+    (tmp_path / "_started").mkdir()
+    (tmp_path / "_started" / "c.csv").write_text("no", encoding="utf-8")
+    assert tallied(tmp_path).digest == DIGEST
+    folder = tmp_path / "parts"
+    for group in ("a", "b"):
+        (folder / f"g={group}").mkdir(parents=True)
+        here = [at for at in range(4) if TABLE["g"][at] == group]
+        part = {name: [TABLE[name][at] for at in here] for name in ("y", "p")}
+        pq.write_table(pa.table(part), folder / f"g={group}" / "part.parquet")
+    found = tallied(folder, group="g")
+    assert found.digest == tallied(TABLE, group="g").digest
+    assert found.groups == (("a",), ("b",))
+    monkeypatch.chdir(tmp_path)
+    assert tallied("parts/**/*.parquet").digest == DIGEST
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl", "arrow"])
+def test_standard_input_is_known_by_its_first_bytes(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import gzip
+
+    frame, path = pl.DataFrame(TABLE), tmp_path / "table"
+    writers: dict[str, Any] = {
+        "csv": frame.write_csv,
+        "parquet": frame.write_parquet,
+        "jsonl": frame.write_ndjson,
+        "arrow": frame.write_ipc,
+    }
+    if kind == "csv.gz":
+        path.write_bytes(gzip.compress(CSV.encode()))
+    else:
+        writers[kind](str(path))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert tallied("-").digest == DIGEST
+
+
+def test_labels_that_come_late_or_in_great_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_duckdb, "_FEW_ROWS", 50)
+    monkeypatch.setattr(_duckdb, "repeats", lambda *_: False)
+    rng = np.random.default_rng(5)
+    size = 500
+    group = ["early"] * 400 + ["late"] * 100
+    many = [f"g{number}" for number in rng.integers(0, 90, size)]
+    table = {"y": rng.integers(0, 2, size), "p": rng.random(size), "g": group, "m": many, "n": np.arange(size) % 200}
+    pl.DataFrame(table).write_csv(tmp_path / "t.csv")
+    pl.DataFrame(table).write_parquet(tmp_path / "t.parquet")
+    for column in ("g", "m", "n"):
+        wanted = tallied(table, group=column)
+        for name in ("t.csv", "t.parquet"):
+            found = tallied(tmp_path / name, group=column)
+            assert (found.digest, found.groups) == (wanted.digest, wanted.groups)
+        assert tallied(pl.DataFrame(table), group=column).digest == wanted.digest
+
+
+def test_combinations_of_very_many_labels() -> None:
+    size = 3000
+    table = {"y": [0, 1] * (size // 2), "p": np.arange(size), "a": np.arange(size), "b": np.arange(size)[::-1]}
+    found = tallied(table, group=["a", "b"])
+    assert len(found.groups) == size
+    assert found.groups[0] == (0, size - 1)
+    assert found.models["p"][7, size - 8].score.tolist() == [7]
+
+
+def test_the_engine_adds_up_only_where_that_is_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_duckdb, "_FEW_ROWS", 100)
+    engine = duckdb.connect()
+    columns = Columns.of({"truth": "y", "score": "p"})
+    for distinct, repeats in ((10, True), (1000, False)):
+        made = engine.from_arrow(pa.table({"y": np.arange(1000) % 2, "p": np.arange(1000) % distinct}))
+        assert _duckdb.repeats(made, columns) is repeats
+
+
+def test_arrow_files_say_what_they_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pl.DataFrame(TABLE).write_ipc(tmp_path / "t.arrow")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(NotInstalled, match=r"pip install 'baserate\[arrow\]'"):
+        tallied(tmp_path / "t.arrow")
+
+
+def test_an_interrupted_query_is_an_interruption() -> None:
+    with pytest.raises(KeyboardInterrupt), _duckdb.translated("a file"):
+        raise RuntimeError("Query interrupted")
+    with pytest.raises(RuntimeError, match="other"), _duckdb.translated("a file"):
+        raise RuntimeError("other")
+
+
+def test_a_watcher_is_told_how_far_it_is(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
+    told: list[Callable[[], float | None]] = []
+
+    def watch(far: Callable[[], float | None]) -> nullcontext[None]:
+        told.append(far)
+        assert far() is None
+        return nullcontext()
+
+    read.tallies(tmp_path / "t.csv", truth="y", score="p", watch=watch)
+    assert len(told) == 1
+
+
+def test_progress_never_goes_back() -> None:
+    raw = iter([-1, 10, 60, 90, 5, 50, -1, 99, 2])
+    far = _files.steady(lambda: float(next(raw)))
+    told = [far() for _ in range(9)]
+    assert told[0] is None
+    shown = [each for each in told if each is not None]
+    assert shown == sorted(shown)
+    assert shown[2] == 45
+    assert shown[-1] <= 99
+
+
+def test_text_that_means_missing_in_numbers_is_a_label_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("y,p,land\n1,0.9,NA\n0,NA,NA\n0,0.1,DE\n1,,DE\n", encoding="utf-8")
+    found = tallied(path, group="land", missing="drop")
+    assert found.groups == (("DE",), ("NA",))
+    assert dict(found.intake.reasons) == {"p": {"missing": 2}}
+
+
+def test_a_delimiter_is_found_in_the_header(tmp_path: Path) -> None:
+    for delimiter in ",;|\t":
+        path = tmp_path / "t.txt"
+        path.write_text(
+            f'y{delimiter}"a,b;c"{delimiter}p\n1{delimiter}"x"{delimiter}0.5\n0{delimiter}y{delimiter}0.1\n'
+        )
+        assert tallied(path).tally.total == 2
