@@ -24,7 +24,7 @@ def test_list_tells_every_row(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_unknown_name_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        main(["auc-1e6", "hull"])
+        main(["auc-1e6", "hull-1e"])
     message = capsys.readouterr().err
     assert stop.value.code == 2
     assert "Did you mean hull-1e6?" in message

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import MissingValues, Tally, curve, measure, tally
+from baserate import MissingValues, Tally, curve, measure, read, tally
+from baserate.read._labels import parsed
 
 PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
 
@@ -33,6 +34,7 @@ def convention_3_higher_is_more_positive() -> None:
 def convention_4_the_positive_class_is_named() -> None:
     assert tally([True, False], [2, 1]).digest == tally([1, 0], [2, 1]).digest
     assert tally(["b", "a"], [2, 1], positive="a").mass.tolist() == [[0, 1], [1, 0]]
+    assert (parsed(["1", "0"]), parsed(["01", "1"])) == ([1, 0], ["01", "1"])
     with pytest.raises(baserate.NotBinary):
         tally(["b", "a"], [2, 1])
 
@@ -62,6 +64,14 @@ def convention_6_two_kinds_of_weight() -> None:
 def convention_7_missing_values_are_refused() -> None:
     with pytest.raises(MissingValues, match=r"1 of 2 values of score .* row 1"):
         tally([1, 0], [2, math.nan])
+    table = {"y": [1, 0, 1], "p": [2, math.nan, 1], "q": [1, 2, None], "w": [1, 1, -1]}
+    with pytest.raises(MissingValues, match=r"2 of 3 rows cannot be used \(p: 1 NaN; q: 1 missing\)"):
+        read.tallies(table, truth="y", score=["p", "q"])
+    dropped = read.tallies(table, truth="y", score=["p", "q"], missing="drop")
+    assert (dropped.intake.read, dropped.intake.dropped) == (3, 2)
+    assert {model: dropped.pooled(model).total for model in ("p", "q")} == {"p": 1, "q": 1}
+    with pytest.raises(baserate.BadWeights):
+        read.tallies(table, truth="y", score="p", weight="w", missing="drop")
 
 
 def convention_8_row_order_never_matters() -> None:
@@ -93,6 +103,23 @@ def convention_11_probabilities_where_they_are_used_as_such() -> None:
 def convention_12_rates_are_shares() -> None:
     assert measure.sensitivity(baserate.Counts(tp=1, fp=0, fn=1, tn=0)) == 0.5
     assert Tally.counted([1.0], [[1], [3]]).prevalence == 0.25
+
+
+def convention_13_labels_are_one_point() -> None:
+    found = read.tallies({"y": [1, 0, 1], "hat": [1, 1, 0]}, truth="y", predicted="hat")
+    c = curve(found.tally)
+    assert (measure.fpr(c.at(1.0)), measure.sensitivity(c.at(1.0))) == (1, 0.5)
+    rows = measure.summary(found).rows()
+    assert {row["threshold"] for row in rows} == {None}
+    beside = read.tallies({"y": [1, 0], "p": [0.9, 0.1], "hat": [1, 1]}, truth="y", score="p", predicted="hat")
+    assert "hat disagrees with p >= 0.5 in 1 of 2 rows" in measure.summary(beside).data["notes"][0]
+
+
+def convention_14_everybody_is_the_sum_of_the_groups() -> None:
+    table = {"y": [1, 0, 1, 0], "p": [0.9, 0.8, 0.2, 0.1], "g": ["a", "b", "b", "a"]}
+    found = measure.summary(read.tallies(table, truth="y", score="p", group="g"), measures=["auc", "accuracy"])
+    flagged = [(row["group"], row["value"]) for row in found.rows() if row["measure"] == "fp"]
+    assert flagged == [(None, 1), ({"g": "a"}, 0), ({"g": "b"}, 1)]
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
