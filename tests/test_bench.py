@@ -27,7 +27,7 @@ def test_unknown_name_is_refused_with_the_known_ones(capsys: pytest.CaptureFixtu
         main(["auc-1e6", "hull-1e"])
     message = capsys.readouterr().err
     assert stop.value.code == 2
-    assert "Did you mean hull-1e6?" in message
+    assert "Did you mean hull-1e6" in message
     assert all(name in message for name in ROWS)
 
 

@@ -51,11 +51,7 @@ class Relation:
         """Let the engine add up where scores repeat; fetch the rows where they do not, as a tally is no smaller."""
         with self._run():
             if repeats(self.native, columns):
-                import narwhals.stable.v2 as nw
-
-                from baserate.read._lazy import aggregated
-
-                return aggregated(nw.from_native(self.native), columns, rule, text=self.text)
+                return self._aggregated(columns, rule)
             table = _fetched(self.native, columns, self.text)
         return gathered(table, columns, rule, lasting=False).tallies()
 
@@ -64,6 +60,16 @@ class Relation:
         with self._run():
             table = _fetched(self.native, columns, self.text)
         return gathered(table, columns, rule, lasting=False)  # the arrays are ours
+
+    def _aggregated(self, columns: Columns, rule: Rule) -> Tallies:
+        import narwhals.stable.v2 as nw
+
+        from baserate.read._lazy import Lazy, aggregated
+
+        # Numbered names, since not every name survives as an expression.
+        names = {name: f"c{at}" for at, name in enumerate(columns.used)}
+        numbered = self.native.project(", ".join(f"{quoted(name)} AS {short}" for name, short in names.items()))
+        return aggregated(Lazy(nw.from_native(numbered), names, self.text), columns, rule)
 
     @contextmanager
     def _run(self) -> Iterator[None]:

@@ -28,9 +28,29 @@ _STATES = ("fine", "zero", "missing", "NaN", "infinite", "negative", "extreme", 
 _SUMS = ("times", "rows", "mass", "squares")
 
 
-def aggregated(frame: nw.LazyFrame[Any], columns: Columns, rule: Rule, *, text: frozenset[str]) -> Tallies:
+class Lazy(NamedTuple):
+    """A lazy frame, what columns are called there, and which are bare text whose labels are read by how they look."""
+
+    frame: nw.LazyFrame[Any]
+    names: Mapping[str, str]
+    text: frozenset[str] = frozenset()
+
+    def column(self, name: str) -> nw.Expr:
+        """Return the column as it is."""
+        import narwhals.stable.v2 as nw
+
+        return nw.col(self.names[name])
+
+    def number(self, name: str) -> nw.Expr:
+        """Return the column as a float64."""
+        import narwhals.stable.v2 as nw
+
+        return self.column(name).cast(nw.Float64)
+
+
+def aggregated(lazy: Lazy, columns: Columns, rule: Rule) -> Tallies:
     """Tally a lazy frame, with one query for each model."""
-    parts = {model: _part(frame, columns, model, rule, text) for model in columns.models}
+    parts = {model: _part(lazy, columns, model, rule) for model in columns.models}
     first = next(iter(parts.values()))
     if any((part.intake.read, part.groups) != (first.intake.read, first.groups) for part in parts.values()):
         raise BadFile("the data changed while they were read; read them again.")
@@ -71,11 +91,11 @@ class _Found(NamedTuple):
     sums: Mapping[str, npt.NDArray[Any]]
 
 
-def _part(frame: nw.LazyFrame[Any], columns: Columns, model: str, rule: Rule, text: frozenset[str]) -> _Part:
+def _part(lazy: Lazy, columns: Columns, model: str, rule: Rule) -> _Part:
     own = replace(
         columns, score=(model,) if model in columns.score else (), weight=None, count=None, cluster=None, id=None
     )
-    found = _queried(frame, columns, own, text)
+    found = _queried(lazy, columns, own)
     labels, numbers = found.table.labels, found.table.numbers
     problems = Problems(len(found.sums["times"]), found.sums["times"])
     two = check_labels(labels, own, rule, problems)
@@ -102,17 +122,17 @@ def _part(frame: nw.LazyFrame[Any], columns: Columns, model: str, rule: Rule, te
     return _Part(np.asarray(score, np.float64), flagged(columns.truth), predicted, group, groups, sums, intake)
 
 
-def _queried(frame: nw.LazyFrame[Any], columns: Columns, own: Columns, text: frozenset[str]) -> _Found:
+def _queried(lazy: Lazy, columns: Columns, own: Columns) -> _Found:
     """Group by labels, score and the states of all other numbers, and add up the rest."""
     import narwhals.stable.v2 as nw
 
     states = [name for name in columns.numbers if name not in own.score or name in (columns.weight, columns.count)]
-    keys = [nw.col(name) for name in own.used] + [_state(name, columns) for name in states]
-    weight, count = (nw.lit(1.0) if name is None else _float(name) for name in (columns.weight, columns.count))
+    keys = [lazy.column(name) for name in own.used] + [_state(lazy, name, columns) for name in states]
+    weight, count = (nw.lit(1.0) if name is None else lazy.number(name) for name in (columns.weight, columns.count))
     # Names of our own, so that none can clash or need quoting.
     key_names = [f"key{at}" for at in range(len(keys))]
     amounts = {"rows": count, "mass": weight * count, "squares": weight * weight * count}
-    picked = frame.select(
+    picked = lazy.frame.select(
         *(key.alias(name) for key, name in zip(keys, key_names, strict=True)),
         *(amount.alias(name) for name, amount in amounts.items()),
     )
@@ -121,7 +141,7 @@ def _queried(frame: nw.LazyFrame[Any], columns: Columns, own: Columns, text: fro
     sums = {name: array_of(name, found[name]) for name in _SUMS}
     column = dict(zip([*own.used, *(f"state of {name}" for name in states)], key_names, strict=True))
     return _Found(
-        loaded({name: found[column[name]] for name in own.used}, own, text=text),
+        loaded({name: found[column[name]] for name in own.used}, own, text=lazy.text),
         {name: array_of(name, found[column[f"state of {name}"]]) for name in states},
         {name: array.astype(np.int64) if name == "times" else array for name, array in sums.items()},
     )
@@ -135,27 +155,21 @@ def collected(frame: nw.LazyFrame[Any]) -> Mapping[str, Any]:
     return {series.name: series for series in frame.collect().iter_columns()}
 
 
-def _state(name: str, columns: Columns) -> nw.Expr:
+def _state(lazy: Lazy, name: str, columns: Columns) -> nw.Expr:
     """Number of what can be said of a score, weight or count; what comes first goes first."""
     import narwhals.stable.v2 as nw
 
-    value = _float(name)
-    tests = {"missing": nw.col(name).is_null(), "NaN": value.is_nan(), "infinite": value.abs() == float("inf")}
+    value = lazy.number(name)
+    tests = {"missing": lazy.column(name).is_null(), "NaN": value.is_nan(), "infinite": value.abs() == float("inf")}
     if name in (columns.weight, columns.count):
         tests |= {"negative": value < 0, "zero": value == 0}
         tests |= {"extreme": (value < SMALLEST_WEIGHT) | (value > LARGEST_WEIGHT)}
     if name == columns.count:
-        tests["fractional"] = value != value.floor()
+        tests["fractional"] = value % 1 != 0
     state: nw.Expr = nw.lit(0)
     for what, test in reversed(tests.items()):
         state = nw.when(test).then(nw.lit(_STATES.index(what))).otherwise(state)
     return state
-
-
-def _float(name: str) -> nw.Expr:
-    import narwhals.stable.v2 as nw
-
-    return nw.col(name).cast(nw.Float64)
 
 
 def _kept(found: _Found, columns: Columns, bad: Bools | None) -> Bools:

@@ -116,9 +116,9 @@ class _Lazy:
         self.frame = frame
 
     def tallies(self, columns: Columns, rule: Rule) -> Tallies:
-        from baserate.read._lazy import aggregated
+        from baserate.read._lazy import Lazy, aggregated
 
-        return aggregated(self.frame, columns, rule, text=frozenset())
+        return aggregated(Lazy(self.frame, {name: name for name in columns.used}), columns, rule)
 
     def rows(self, columns: Columns, rule: Rule) -> Rows:
         frame = self.frame.select(*columns.used).collect()
