@@ -2,6 +2,7 @@
 
 import csv
 import json
+from importlib import resources
 from io import StringIO
 from math import inf
 from pathlib import Path
@@ -15,65 +16,32 @@ from tests.cli.shell import PEOPLE, people, program, run
 
 ONE = ("--truth", "sick", "--score", "risk")
 
-NUMBER: dict[str, Any] = {"anyOf": [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]}
-ROW: dict[str, Any] = {
-    "measure": {"type": "string"},
-    "model": {"type": ["string", "null"]},
-    "group": {"type": ["object", "null"]},
-    "class": {"type": "null"},
-    "threshold": NUMBER,
-    "value": NUMBER,
-    "low": NUMBER,
-    "high": NUMBER,
-    "level": NUMBER,
-    "how": {"type": ["string", "null"]},
-    "why": {"type": ["string", "null"]},
-}
-DATA = (
-    "rows",
-    "read",
-    "refused",
-    "reasons",
-    "positive",
-    "negative",
-    "prevalence",
-    "weighted",
-    "digest",
-    "columns",
-    "notes",
-)
+SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
+HEADER = ["rows", "read", "refused", "reasons", "positive", "negative", "prevalence", "weighted", "digest", "columns"]
 
 
-def envelope(row: dict[str, Any], data: tuple[str, ...]) -> dict[str, Any]:
-    rows = {"type": "object", "properties": row, "required": list(row), "additionalProperties": False}
-    return {
-        "type": "object",
-        "properties": {
-            "schema_version": {"const": 1},
-            "data": {"type": "object", "required": list(data)},
-            "rows": {"type": "array", "minItems": 1, "items": rows},
-        },
-        "required": ["schema_version", "data", "rows"],
-        "additionalProperties": False,
-    }
+def shown(*typed: object) -> dict[str, Any]:
+    """What a command gives as JSON, which must fit the schema."""
+    told: dict[str, Any] = json.loads(run(*typed, "--json").stdout)
+    jsonschema.validate(told, SCHEMA)
+    return told
 
 
 @pytest.mark.parametrize("more", [(), ("--group", "site"), ("--score", "old", "--threshold", "inf"), ("--weight", "w")])
 def test_json_has_its_shape_and_the_librarys_numbers(more: tuple[str, ...], tmp_path: Path) -> None:
     path = people(tmp_path)
-    result = run("measure", path, *ONE, *more, "--json")
-    told = json.loads(result.stdout)
-    jsonschema.validate(told, envelope(ROW, DATA))
+    told = shown("measure", path, *ONE, *more)
+    assert list(told["data"]) == [*HEADER, "notes"]
     options: dict[str, Any] = {"score": ["risk", "old"] if "old" in more else "risk"}
     options |= {"group": "site"} if "site" in more else {}
     options |= {"weight": "w"} if "w" in more else {}
     tallies = read.tallies(path, truth="sick", **options)
-    assert result.stdout.rstrip("\n") == measure.summary(tallies, threshold=[inf] if "inf" in more else None).to_json()
+    assert told == json.loads(measure.summary(tallies, threshold=[inf] if "inf" in more else None).to_json())
 
 
 def test_a_csv_parsed_back_equals_the_rows(tmp_path: Path) -> None:
     typed = ("measure", people(tmp_path), *ONE, "--group", "site", "--threshold", "inf", "--threshold", "0.3")
-    rows = json.loads(run(*typed, "--json").stdout)["rows"]
+    rows = shown(*typed)["rows"]
     parsed = list(csv.DictReader(StringIO(run(*typed, "--format", "csv").stdout)))
     assert len(parsed) == len(rows)
     for line, row in zip(parsed, rows, strict=True):
@@ -86,26 +54,31 @@ def test_a_csv_parsed_back_equals_the_rows(tmp_path: Path) -> None:
 
 def test_curves_as_json_and_csv_hold_every_point(tmp_path: Path) -> None:
     typed = ("curve", "pr", people(tmp_path), *ONE)
-    told = json.loads(run(*typed, "--json").stdout)
-    row: dict[str, Any] = {"model": {"type": "null"}, "group": {"type": "null"}}
-    row |= dict.fromkeys(("threshold", "sensitivity", "precision"), NUMBER)
-    jsonschema.validate(told, envelope(row, DATA))
+    told = shown(*typed)
+    assert list(told["rows"][0]) == ["model", "group", "threshold", "sensitivity", "precision"]
+    assert list(told["data"]) == [*HEADER, "notes"]
     assert [each["threshold"] for each in told["rows"]] == ["inf", 0.92, 0.85, 0.71, 0.64, 0.31, 0.3, 0.22, 0.11, 0.05]
     assert told["rows"][0]["precision"] is None
     parsed = list(csv.DictReader(StringIO(run(*typed, "--format", "csv").stdout)))
     assert [float(line["threshold"]) for line in parsed] == [float(each["threshold"]) for each in told["rows"]]
-    assert len(json.loads(run(*typed, "--json", "--points", "4").stdout)["rows"]) == 4
+    assert len(shown(*typed, "--points", "4")["rows"]) == 4
 
 
 def test_lists_as_json_are_tidy_too() -> None:
-    told = json.loads(run("list", "measures", "--json").stdout)
-    row: dict[str, Any] = {
-        name: {"type": ["string", "null"]} for name in ("measure", "of", "best", "meaning", "formula", "also")
-    }
-    row |= {"undefined": {"type": "string"}, "least": NUMBER, "greatest": NUMBER}
-    jsonschema.validate(told, envelope(row, ("what", "words")))
-    assert [each["measure"] for each in told["rows"]] == list(measure.MEASURES)
-    assert [row["curve"] for row in json.loads(run("list", "curves", "--json").stdout)["rows"]] == list(measure.TABLES)
+    told = shown("list", "measures")
+    assert told["data"] == {"what": "measures", "words": []}
+    assert [each["name"] for each in told["rows"]] == list(measure.MEASURES)
+    lift = next(each for each in told["rows"] if each["name"] == "lift")
+    assert (lift["of"], lift["best"], lift["least"], lift["greatest"]) == ("counts", "high", 0, "inf")
+    assert [each["name"] for each in shown("list", "curves")["rows"]] == list(measure.TABLES)
+
+
+def test_labels_that_disagree_with_the_score_are_noted(tmp_path: Path) -> None:
+    typed = ("measure", people(tmp_path), *ONE, "--predicted", "says", "--threshold", "0.5")
+    note = "says disagrees with risk >= 0.5 in 2 of 10 rows; it agrees best with risk >= 0.71."
+    assert shown(*typed)["data"]["notes"] == [note]
+    assert f"note: {note}" in run(*typed).stderr
+    assert {row["model"] for row in shown(*typed)["rows"]} == {"risk", "says"}
 
 
 def test_every_curve_can_be_asked_for(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def _measures(words: str) -> list[dict[str, Any]]:
     told = [about(MEASURES[name]) for name in search(words)]
     return [
         {
-            "measure": each.name,
+            "name": each.name,
             "of": each.of.__name__.lower(),
             "best": each.best,
             "least": float(each.span[0]),
@@ -54,14 +54,14 @@ def _measures(words: str) -> list[dict[str, Any]]:
 def _curves(words: str) -> list[dict[str, Any]]:
     from baserate.measure import TABLES
 
-    rows = [{"curve": name, "x": x, "y": y} for name, (x, y) in TABLES.items()]
+    rows = [{"name": name, "x": x, "y": y} for name, (x, y) in TABLES.items()]
     return [row for row in rows if all(word in " ".join(row.values()) for word in words.lower().split())]
 
 
 def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
     titles = {"counts": "at a threshold", "curve": "over all thresholds", "tally": "of scores as probabilities"}
     sections = [
-        Section(title, tuple(Row(row["measure"], (), _told(row)) for row in rows if row["of"] == of))
+        Section(title, tuple(Row(row["name"], (), _told(row)) for row in rows if row["of"] == of))
         for of, title in titles.items()
     ]
     return Page("", (Panel("", (), tuple(section for section in sections if section.rows)),))
@@ -73,5 +73,5 @@ def _told(row: dict[str, Any]) -> str:
 
 def _page_of_curves(rows: list[dict[str, Any]]) -> Page:
     told = (f"{row['y']} against {row['x']}".replace("_", " ") for row in rows)
-    lines = tuple(Row(row["curve"], (), each) for row, each in zip(rows, told, strict=True))
+    lines = tuple(Row(row["name"], (), each) for row, each in zip(rows, told, strict=True))
     return Page("", (Panel("curve", (), (Section("", lines),)),))
