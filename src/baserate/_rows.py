@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Cells, Floats, Reals, frozen, sealed
+from baserate._arrays import Bools, Cells, Floats, Reals, frozen
 from baserate._errors import BadShape
 from baserate._intake import Intake
-from baserate._numeric.distinct import distinct_counts, distinct_sums
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 
@@ -97,11 +96,5 @@ class Rows:
         return dict(zip(self.groups, np.split(order, ends[:-1]), strict=True))
 
     def _tally(self, truth: Bools, score: Reals, place: slice | npt.NDArray[np.intp]) -> Tally:
-        truth, value = truth[place], score[place]
-        if self.weight is None and self.count is None:
-            distinct, rows = distinct_counts(value, truth)
-            return Tally.counted(sealed(distinct), sealed(rows))
         weight, count = (None if column is None else column[place] for column in (self.weight, self.count))
-        distinct, tables = distinct_sums(value, truth, weight, count)
-        mass, squares, rows = map(sealed, tables if len(tables) > 1 else tables * 3)
-        return Tally(sealed(distinct), mass, squares, rows)
+        return Tally.of_rows(truth[place], score[place], weight=weight, count=count)

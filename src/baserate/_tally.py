@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, frozen, ratio, sealed
+from baserate._arrays import Bools, Cells, Floats, Reals, frozen, ratio, sealed
 from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues
 from baserate._files import write_text
-from baserate._numeric.distinct import narrowest, summed_columns
+from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
 
 _KIND = "baserate/tally"
 _SCHEMA_VERSION = 1
@@ -64,6 +64,23 @@ class Tally:
         """Make a tally of rows without weights."""
         cells = np.asarray(rows)
         return cls(np.asarray(score, dtype=np.float64), cells, cells, cells, resolution)
+
+    @classmethod
+    def of_rows(cls, truth: Bools, score: Reals, *, weight: Floats | None = None, count: Cells | None = None) -> Tally:
+        """Tally columns that are known to be fit; `baserate.tally` checks them first."""
+        if weight is None and count is None:
+            distinct, rows = distinct_counts(score, truth)
+            return _made(sealed(distinct), [sealed(rows)], None)
+        distinct, tables = distinct_sums(score, truth, weight, count)
+        return _made(sealed(distinct), [sealed(table) for table in tables], None)
+
+    @classmethod
+    def of_sums(cls, score: Floats, tables: list[Cells]) -> Tally:
+        """Tally what was added up elsewhere: a table of rows, before it mass and squares if there are weights.
+
+        The scores may come in any order, and several times.
+        """
+        return _summed(score + 0.0, tables, None)  # −0.0 becomes 0.0
 
     def __repr__(self) -> str:
         rows = int(self.rows.sum())

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from baserate._arrays import sealed
 from baserate._errors import BadShape, EmptyData
-from baserate._numeric.distinct import distinct_counts, distinct_sums
 from baserate._tally import Tally
 from baserate.read._columns import checked_counts, checked_scores, checked_truth, checked_weights
 
@@ -46,13 +44,7 @@ def tally(
         columns["count"] = checked_counts(count)
     _check_lengths(columns)
     columns = _present(columns)
-    flag, value = columns["truth"], columns["score"]
-    if weight is None and count is None:
-        distinct, rows = distinct_counts(value, flag)
-        return Tally.counted(sealed(distinct), sealed(rows))
-    distinct, tables = distinct_sums(value, flag, columns.get("weight"), columns.get("count"))
-    mass, squares, rows = map(sealed, tables if len(tables) > 1 else tables * 3)
-    return Tally(sealed(distinct), mass, squares, rows)
+    return Tally.of_rows(**columns)
 
 
 def _check_lengths(columns: dict[str, npt.NDArray[Any]]) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Cells, sealed
+from baserate._arrays import Bools, Cells
 from baserate._errors import BadFile, EmptyData
 from baserate._intake import Intake
-from baserate._numeric.distinct import narrowest, summed_columns
+from baserate._numeric.distinct import narrowest
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, refuse_many, refuse_weights
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _STATES = ("fine", "zero", "missing", "NaN", "infinite", "negative", "extreme", "fractional")
 """What can be said of a number. The engine groups by it, so that one pass both adds up and counts what is wrong."""
-_SUMS = ("times", "rows", "mass", "squares")
 
 
 class Lazy(NamedTuple):
@@ -128,23 +127,34 @@ def _queried(lazy: Lazy, columns: Columns, own: Columns) -> _Found:
 
     states = [name for name in columns.numbers if name not in own.score or name in (columns.weight, columns.count)]
     keys = [lazy.column(name) for name in own.used] + [_state(lazy, name, columns) for name in states]
-    weight, count = (nw.lit(1.0) if name is None else lazy.number(name) for name in (columns.weight, columns.count))
     # Names of our own, so that none can clash or need quoting.
     key_names = [f"key{at}" for at in range(len(keys))]
-    amounts = {"rows": count, "mass": weight * count, "squares": weight * weight * count}
+    amounts = _amounts(lazy, columns)
     picked = lazy.frame.select(
         *(key.alias(name) for key, name in zip(keys, key_names, strict=True)),
         *(amount.alias(name) for name, amount in amounts.items()),
     )
     summed = picked.group_by(*key_names).agg(nw.len().alias("times"), *(nw.col(name).sum() for name in amounts))
     found = collected(summed)
-    sums = {name: array_of(name, found[name]) for name in _SUMS}
+    times = array_of("times", found["times"]).astype(np.int64)
+    sums = {"times": times, "rows": times} | {name: array_of(name, found[name]) for name in amounts}
     column = dict(zip([*own.used, *(f"state of {name}" for name in states)], key_names, strict=True))
     return _Found(
         loaded({name: found[column[name]] for name in own.used}, own, text=lazy.text),
         {name: array_of(name, found[column[f"state of {name}"]]) for name in states},
-        {name: array.astype(np.int64) if name == "times" else array for name, array in sums.items()},
+        sums,
     )
+
+
+def _amounts(lazy: Lazy, columns: Columns) -> dict[str, nw.Expr]:
+    """What to add up, besides the number of rows."""
+    count = None if columns.count is None else lazy.number(columns.count)
+    weight = None if columns.weight is None else lazy.number(columns.weight)
+    amounts = {} if count is None else {"rows": count}
+    if weight is not None:
+        mass = weight if count is None else weight * count
+        amounts |= {"mass": mass, "squares": mass * weight}
+    return amounts
 
 
 def collected(frame: nw.LazyFrame[Any]) -> Mapping[str, Any]:
@@ -193,6 +203,4 @@ def _kept(found: _Found, columns: Columns, bad: Bools | None) -> Bools:
 def _tally(score: npt.NDArray[Any], truth: Bools, sums: Sequence[Cells]) -> Tally:
     tables = [np.stack([np.where(truth, column, 0), np.where(truth, 0, column)]) for column in sums]
     tables[-1] = narrowest(tables[-1].astype(np.int64))
-    distinct, summed = summed_columns(score + 0.0, tables)  # −0.0 becomes 0.0
-    mass, squares, rows = map(sealed, summed if len(summed) > 1 else summed * 3)
-    return Tally(sealed(distinct), mass, squares, rows)
+    return Tally.of_sums(score, tables)
