@@ -264,3 +264,38 @@ def test_a_delimiter_is_found_in_the_header(tmp_path: Path) -> None:
             f'y{delimiter}"a,b;c"{delimiter}p\n1{delimiter}"x"{delimiter}0.5\n0{delimiter}y{delimiter}0.1\n'
         )
         assert tallied(path).tally.total == 2
+
+
+@pytest.mark.parametrize("sums", [False, True])
+def test_null_labels_of_every_type_are_missing(monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
+    monkeypatch.setattr(_duckdb, "repeats", lambda *_: sums)
+    engine = duckdb.connect()
+    engine.execute("CREATE TYPE mood AS ENUM ('ill', 'well')")
+    values = {
+        "BOOLEAN": (False, True),
+        "DOUBLE": (0.5, 1.5),
+        "TINYINT": (3, 4),
+        "HUGEINT": (3, 4),
+        "DATE": ("2020-01-01", "2021-05-06"),
+        "TIMESTAMP": ("2020-01-01", "2021-05-06T12:30"),
+        "mood": ("ill", "well"),
+        "VARCHAR": ("ill", "well"),
+    }
+    for kind, (one, other) in values.items():
+        rows = f"(1, 0.9, '{one}'), (0, 0.2, '{other}'), (1, 0.4, NULL), (0, 0.1, '{one}')"
+        relation = engine.sql(f"SELECT y, p, g::{kind} AS g FROM (VALUES {rows}) t(y, p, g)")  # noqa: S608
+        found = tallied(relation, group="g", missing="drop")
+        assert found.groups == ((one,), (other,)), kind
+        assert dict(found.intake.reasons) == {"g": {"missing": 1}}, kind
+        assert found.pooled("p").total == 3
+
+
+def test_dates_are_the_same_labels_in_every_library() -> None:
+    from datetime import date, datetime
+
+    for days in ([date(2020, 1, 1), date(2021, 5, 6)], [datetime(2020, 1, 1), datetime(2021, 5, 6, 12, 30)]):  # noqa: DTZ001
+        table = {"y": [1, 0, 1, 0], "p": [0.1, 0.2, 0.3, 0.4], "g": days * 2}
+        sources = [table, pd.DataFrame(table), pl.DataFrame(table), pl.LazyFrame(table), pa.table(table)]
+        last = "2021-05-06T12:30" if isinstance(days[1], datetime) else "2021-05-06"
+        for source in [*sources, duckdb.connect().from_arrow(pa.table(table))]:
+            assert tallied(source, group="g").groups == (("2020-01-01",), (last,))

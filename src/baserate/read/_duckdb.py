@@ -39,7 +39,7 @@ _UNSEEN = -2
 class Relation:
     """A relation, and which of its columns are bare text whose labels are read by how they look."""
 
-    native: DuckDBPyRelation
+    source: DuckDBPyRelation
     text: frozenset[str] = frozenset()
     name: str = "the relation"
     diagnose: Callable[[], None] | None = None
@@ -50,25 +50,26 @@ class Relation:
     def tallies(self, columns: Columns, rule: Rule) -> Tallies:
         """Let the engine add up where scores repeat; fetch the rows where they do not, as a tally is no smaller."""
         with self._run():
-            if repeats(self.native, columns):
-                return self._aggregated(columns, rule)
-            table = _fetched(self.native, columns, self.text)
+            native = _without_enums(self.source, columns)
+            if repeats(native, columns):
+                return self._aggregated(native, columns, rule)
+            table = _fetched(native, columns, self.text)
         return gathered(table, columns, rule, lasting=False).tallies()
 
     def rows(self, columns: Columns, rule: Rule) -> Rows:
         """Fetch the rows."""
         with self._run():
-            table = _fetched(self.native, columns, self.text)
+            table = _fetched(_without_enums(self.source, columns), columns, self.text)
         return gathered(table, columns, rule, lasting=False)  # the arrays are ours
 
-    def _aggregated(self, columns: Columns, rule: Rule) -> Tallies:
+    def _aggregated(self, native: DuckDBPyRelation, columns: Columns, rule: Rule) -> Tallies:
         import narwhals.stable.v2 as nw
 
         from baserate.read._lazy import Lazy, aggregated
 
         # Numbered names, since not every name survives as an expression.
         names = {name: f"c{at}" for at, name in enumerate(columns.used)}
-        numbered = self.native.project(", ".join(f"{quoted(name)} AS {short}" for name, short in names.items()))
+        numbered = native.project(", ".join(f"{quoted(name)} AS {short}" for name, short in names.items()))
         return aggregated(Lazy(nw.from_native(numbered), names, self.text), columns, rule)
 
     @contextmanager
@@ -107,6 +108,15 @@ def literal(text: str) -> str:
     'it''s'
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def _without_enums(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRelation:
+    """Columns in use, enumerations as text: DuckDB would hand them over through pandas."""
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    picked = (quoted(name) + "::VARCHAR" * kinds[name].startswith("ENUM") for name in columns.used)
+    return relation.project(
+        ", ".join(f"{each} AS {quoted(name)}" for each, name in zip(picked, columns.used, strict=True))
+    )
 
 
 def repeats(relation: DuckDBPyRelation, columns: Columns) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -70,8 +71,9 @@ def coded_of(name: str, given: object) -> Coded:
     """Labels of an array or list."""
     column = as_column(name, given)
     missing = _missing(given, column)
-    if column.dtype.kind == "f":
-        missing = np.isnan(column)
+    if column.dtype.kind in "fM":
+        strange = np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)
+        missing = strange if missing is None else missing | strange
     if missing is None or not missing.any():
         return _coded(column)
     found = _coded(column[~missing])
@@ -141,9 +143,18 @@ def _coded(column: npt.NDArray[Any]) -> Coded:
     if column.dtype.kind == "O":
         labels = {label: at for at, label in enumerate(dict.fromkeys(column))}
         codes: Codes = np.fromiter(map(labels.__getitem__, column), dtype=np.intp, count=len(column))
-        return Coded(codes, list(labels))
+        return Coded(codes, _written(labels) if all(isinstance(label, date) for label in labels) else list(labels))
     if column.dtype.kind in "iu" and len(column) and column.min() >= 0 and column.max() <= 1:
         # Nearly all truth is 0 and 1: its own code, and not worth a sort.
         return Coded(column.astype(np.int8, copy=False), [0, 1])
     distinct, codes = np.unique(column, return_inverse=True)
-    return Coded(codes, distinct.tolist())
+    return Coded(codes, _written(distinct) if column.dtype.kind == "M" else distinct.tolist())
+
+
+def _written(times: Iterable[Any]) -> list[str]:
+    """Dates and times as people write them, since every library has values of its own for them."""
+    zoned = [getattr(time, "tzinfo", None) for time in times]
+    return [
+        time.isoformat() if zone else str(np.datetime_as_string(np.datetime64(time, "us"), unit="auto"))
+        for time, zone in zip(times, zoned, strict=True)
+    ]

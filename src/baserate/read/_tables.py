@@ -163,7 +163,7 @@ def _framed(source: Any, columns: Columns) -> Iterator[_Table]:  # noqa: ANN401 
         yield _relation(frame.to_native()) if frame.implementation.is_duckdb() else _Lazy(frame)
     elif hasattr(source, "__arrow_c_stream__"):
         with _streamed(source) as relation:
-            columns.check(relation.native.columns)
+            columns.check(relation.source.columns)
             yield relation
     else:
         raise BadOption(
