@@ -92,9 +92,21 @@ def cli_page() -> str:
         "4 our fault (please report it), 130 interrupted, 141 when nobody reads on. See [errors](errors.md).",
         "Colour is used on terminals alone; `NO_COLOR` forbids and `FORCE_COLOR` demands it. Nothing is sent anywhere.",
         "",
-        "Tables are for people and may change. For programs there are `--format csv` and `--json`, with all digits:",
-        '`{"schema_version": 1, "data": {what was read}, "rows": [one number each]}`. An undefined number is null',
-        'with the reason in `why`; infinite ones are "inf" and "-inf". Files are written whole or not at all.',
+        "Tables are for people and may change. For programs there are `--format csv` and `--json`, with all digits, in",
+        "the shape of a [schema](../src/baserate/schemas/results-1.json) that comes with the package:",
+        '`{"schema_version": 1, "data": {…}, "rows": […]}`.',
+        "",
+        "- `data` says what was read: `read` rows, of which `refused` were dropped for the `reasons` given; `rows` is",
+        "  what the rest stands for, which is more where there is a `--count`; then the labels, the prevalence, a digest",
+        "  of scores and classes, the columns, and notes.",
+        "- A row of `measure` holds one `value`, with its `measure`, `model` (null if there is only one), `group` (null for",
+        "  everybody) and `threshold`. An undefined value is null, with the reason in `why`; infinite ones are `inf` and",
+        "  `-inf`. `class`, `low`, `high`, `level` and `how` are kept for classes and intervals, and still empty.",
+        "- A row of `curve` holds what the curve shows at one threshold.",
+        "",
+        "Text files need a header. An empty cell is missing; `NA`, `null` and their like are missing in numbers, and labels",
+        "elsewhere. Folders called `sex=f` give Parquet files below them a column, unless they have it themselves. Files",
+        "are written whole or not at all.",
         "",
     ]
     program = app.make_context("baserate", [], resilient_parsing=True)
@@ -157,7 +169,10 @@ def error_entry(kind: type[BaserateError]) -> Iterator[str]:
     """Meaning, exit code and place of one error."""
     code = "that of its branch" if kind is BaserateError else exit_code(kind)
     place = [each.__name__ for each in reversed(kind.__mro__) if issubclass(each, BaserateError)]
-    yield from (f"## {kind.__name__}", "", str(kind.__doc__), "")
+    meaning, _, example = cleandoc(kind.__doc__ or "").partition("\n\n")
+    yield from (f"## {kind.__name__}", "", meaning, "")
+    if example:
+        yield from ("```text", " ".join(example.split()).removeprefix("For example: "), "```", "")
     yield from (f"- exit code: {code}", f"- place: {' → '.join(place)}", "")
 
 

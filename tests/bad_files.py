@@ -93,7 +93,7 @@ BAD: dict[str, Bad] = {
         "truth has more than two labels ('maybe', 'no', 'yes'); name both classes",
     ),
     "labels without a positive one": Bad(
-        text("y,p\nyes,0.5\nno,0.4\n"), NotBinary, "truth has the labels 'no', 'yes'; name the positive one"
+        text("y,p\nyes,0.5\nno,0.4\n"), NotBinary, "truth has the labels 'no', 'yes'; name the positive one: "
     ),
     "truncated Parquet": Bad(truncated, BadFile, "bad.parquet cannot be read: ", "bad.parquet"),
     "text that is called Parquet": Bad(
@@ -147,7 +147,7 @@ BAD: dict[str, Bad] = {
     "two kinds of file": Bad(
         two(text(GOOD, "a.csv"), table({"y": [0, 1], "p": [0.1, 0.2]}, "b.parquet")),
         BadFile,
-        "holds csv and parquet files; name one kind",
+        "are of several kinds (csv, parquet); name files of one kind",
         ".",
     ),
 }

@@ -22,11 +22,11 @@ def commands() -> list[tuple[str, str]]:
 def test_the_commands_of_the_readme_show_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for typed, shown in commands():
-        program, *arguments = shlex.split(typed)
+        program, *arguments = shlex.split(typed, comments=True)
         if program == "baserate":
             result = run(*arguments)
             assert result.exit_code == 0, result.stderr
-            assert result.stdout == shown or typed == "baserate demo there"
+            assert result.stdout == shown or arguments[0] == "demo"
         else:
             assert typed == "head -n 3 there/people.csv"
             assert Path("there/people.csv").read_text(encoding="utf-8").startswith(shown)

@@ -11,7 +11,7 @@ from baserate.cli._people import Screening, screening
 from examples.screening.page import Page, shown
 
 COSTS = Costs(fp=1, fn=20)
-"""A missed case costs as much as twenty needless recalls."""
+"""A missed case costs as much as twenty needless call-backs."""
 AT_ONE_THRESHOLD = ("sensitivity", "specificity", "precision", "npv", "flag_rate", "mcc", "f1")
 
 
@@ -52,7 +52,7 @@ def main(folder: Path) -> None:
     for title, table in (
         ("How well the score ranks and forecasts", scores),
         (
-            f"What flagging at {threshold:g} or above does (a missed case costs {COSTS.fn:g}, a recall {COSTS.fp:g})",
+            f"What flagging at {threshold:g} or above does (missed case {COSTS.fn:g}, needless call-back {COSTS.fp:g})",
             decisions,
         ),
     ):

@@ -53,7 +53,7 @@ different prevalence at each site, and an older machine at the hill.</p>
 {self._figure("Precision–recall curve", "pr", "recall", "precision")}</div>
 <p>Dots mark the threshold {self.threshold:g}, the cheapest for all together.</p>
 <h2>What flagging at {self.threshold:g} or above does</h2>{_table(self.decisions)}
-<p>A missed case costs {self.costs.fn:g}, a needless recall {self.costs.fp:g}.</p>
+<p>A missed case costs {self.costs.fn:g}, a needless call-back {self.costs.fp:g}.</p>
 <footer>Made by baserate {baserate.__version__}. Data digest {everyone.digest[:16]}. This file holds only what you
 see.</footer></body></html>
 """

@@ -8,7 +8,7 @@ from baserate._counts import Counts
 from baserate._errors import BadOption
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
     """What each cell of the 2×2 table costs; a negative cost is a gain.
 

@@ -47,6 +47,10 @@ class Curve:
 
     tally: Tally
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.tally, Tally):
+            raise BadOption(f"{type(self.tally).__name__} is not a tally; make one first, with baserate.tally(…).")
+
     @property
     def positives(self) -> float:
         """Mass of the positive class."""

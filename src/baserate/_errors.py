@@ -31,35 +31,63 @@ class DataError(BaserateError):
 
 
 class EmptyData(DataError):
-    """There are no rows, or none with weight."""
+    """There are no rows, or none with weight.
+
+    For example: people.csv is empty; give a table with a header and at least one row.
+    """
 
 
 class BadShape(DataError):
-    """Not one column of rows, or columns of different lengths."""
+    """Not one column of rows, or columns of different lengths.
+
+    For example: the columns have different lengths (y 4, p 3); give one value of each for every row.
+    """
 
 
 class MissingValues(DataError):
-    """NaN, infinity or None where a value is needed."""
+    """NaN, infinity or None where a value is needed.
+
+    For example: 4 of 5 rows cannot be used (p: 2 missing, 1 NaN, 1 infinite). Fill them in, or leave them out
+    with missing="drop".
+    """
 
 
 class NotNumeric(DataError):
-    """Text where numbers are needed, or numbers that a float64 cannot hold exactly."""
+    """Text where numbers are needed, or numbers that a float64 cannot hold exactly.
+
+    For example: 2 of 3 values of p are not numbers (the first is '0,5'); write decimal points in place of
+    commas.
+    """
 
 
 class NotBinary(DataError):
-    """Truth is not two classes, or which one is positive is unknown."""
+    """Truth is not two classes, or which one is positive is unknown.
+
+    For example: truth has the labels 'ill', 'well'; name the positive one: positive='ill' or positive='well'.
+    """
 
 
 class BadWeights(DataError):
-    """Weights that are negative, or counts that are not whole."""
+    """Weights that are negative, or counts that are not whole.
+
+    For example: 1 of 4 values of w are negative; a row counts for zero or more. Set them to 0 to leave those
+    rows out.
+    """
 
 
 class NotAProbability(DataError):
-    """A score outside [0, 1] where it is used as a probability."""
+    """A score outside [0, 1] where it is used as a probability.
+
+    For example: 3 rows have scores outside [0, 1] (from -2 to 3), so they are not probabilities. Rank measures
+    take any score; to use this one, calibrate the scores first.
+    """
 
 
 class BadFile(DataError):
-    """A file that is not of the form it claims."""
+    """A file that is not of the form it claims.
+
+    For example: line 3 of people.csv has 3 columns where the header has 2 ('0,0.4,7'); mend that line.
+    """
 
 
 class UsageError(BaserateError):
@@ -67,16 +95,28 @@ class UsageError(BaserateError):
 
 
 class UnknownName(UsageError):
-    """No measure, table, column or rule of that name."""
+    """No measure, table, column or rule of that name.
+
+    For example: there is no column 'sik'. Did you mean 'sick'? There are: 'sick', 'risk', 'site'.
+    """
 
 
 class BadOption(UsageError):
-    """An option outside its domain."""
+    """An option outside its domain.
+
+    For example: missing is 'ignore'; it is 'refuse' or 'drop'.
+    """
 
 
 class NoSuchFile(UsageError):
-    """There is nothing to read: no such file, an empty folder, or a pattern that matches nothing."""
+    """There is nothing to read: no such file, an empty folder, or a pattern that matches nothing.
+
+    For example: there is no file peple.csv. Did you mean people.csv?
+    """
 
 
 class NotInstalled(UsageError):
-    """An optional package is needed, and the message says how to install it."""
+    """An optional package is needed, and the message says how to install it.
+
+    For example: Arrow files need PyArrow; run: pip install 'baserate[arrow]'.
+    """

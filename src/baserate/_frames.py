@@ -1,6 +1,7 @@
 """Columns -> a frame of any library: the door through which results leave."""
 
 from importlib.util import find_spec
+from math import nan
 from sys import modules
 from typing import Any
 
@@ -22,7 +23,8 @@ def frame(columns: dict[str, list[Any]], backend: str | None) -> Any:  # noqa: A
         raise NotInstalled(f"a {name} frame needs {name}, which is not installed; run: pip install {name}.")
     schema = _schema(columns)
     if name == "pandas":  # whose whole numbers cannot be missing: let it choose
-        return nw.DataFrame.from_dict(columns, backend=name).to_native()
+        filled = {key: [nan if each is None else each for each in columns[key]] for key in columns.keys() & _NUMBERS}
+        return nw.DataFrame.from_dict(columns | filled, backend=name).to_native()
     return nw.DataFrame.from_dict(columns, schema=schema, backend=name).to_native()
 
 

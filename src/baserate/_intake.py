@@ -27,6 +27,8 @@ class Intake:
     """Label of the other class; None when it does not occur."""
     columns: Mapping[str, str | list[str]] = field(default_factory=dict)
     """Which column was read as what: truth, score, group and so on."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know."""
 
     @property
     def told(self) -> str:

@@ -1,5 +1,6 @@
 """Messages go to stderr, say what to do in the words of the shell, and end with the right code."""
 
+import json
 import os
 import pty
 import signal
@@ -38,10 +39,16 @@ def test_dropped_rows_and_notes_are_told(tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("y,p\n1,7\n0,\n,3\n0,2\n", encoding="utf-8")
     typed = ("measure", path, "--truth", "y", "--score", "p", "--positive", "1", "--missing", "drop")
+    told = "holes.csv · 2 of 4 rows (2 dropped: y: 1 missing; p: 1 missing) · positive: y = 1"
+    note = "note: p runs from 2 to 7, so its scores are not probabilities;"
+    assert run(*typed).stdout.startswith(told)
+    assert run(*typed, "--json").stderr.startswith(told)
     lines = run(*typed).stderr.splitlines()
-    assert lines[0] == "2 of 4 rows dropped (y: 1 missing; p: 1 missing)."
-    assert lines[1].startswith("note: p runs from 2 to 7, so its scores are not probabilities;")
-    assert lines[1].endswith("give one with --threshold.")
+    assert lines[0].startswith(note)
+    assert lines[0].endswith("give one with --threshold.")
+    for name in ("kept.md", "kept.txt"):  # what is kept says it too
+        run(*typed, "-o", tmp_path / name)
+        assert note in (tmp_path / name).read_text(encoding="utf-8")
     assert run(*typed, "--quiet").stderr == ""
     assert run(*typed, "-q").stdout == run(*typed).stdout
 
@@ -51,7 +58,9 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
     path.write_text("y,p\n" + "".join(f"{at % 2},{at / 1000}\n" for at in range(999)), encoding="utf-8")
     typed = ("curve", "roc", path, "--truth", "y", "--score", "p", "--positive", "1")
     shown = run(*typed)
-    assert shown.stderr == "note: 25 of 1 000 points are shown; --points says how many, --format csv gives all.\n"
+    assert shown.stderr == (
+        "note: at most 25 of up to 1 000 points of each curve are shown; --points N shows more, --format csv all.\n"
+    )
     assert len(shown.stdout.splitlines()) == 3 + 25
     assert "points" not in run(*typed, "--points", "30").stderr
     assert "points" not in run(*typed, "--json").stderr
@@ -130,7 +139,10 @@ def test_remedies_are_told_in_flags(python: str, shell: str) -> None:
 
 def test_a_requirement_of_several_labels_is_told_in_flags(tmp_path: Path) -> None:
     typed = ("measure", people(tmp_path), "--truth", "site", "--score", "risk", "--positive", "hill")
-    assert "with --negative coast for example, and leave the other rows out with --missing drop." in run(*typed).stderr
+    assert (
+        "name the other class too, with --negative, and leave the other rows out with --missing drop."
+        in run(*typed).stderr
+    )
 
 
 def broken(*_: object, **__: object) -> None:
@@ -273,3 +285,60 @@ def test_every_verb_takes_debug_and_help() -> None:
         assert f"Usage: baserate {verb}" in shown
         assert "--debug" in shown
         assert "Examples:" in shown
+
+
+def test_a_two_by_two_is_never_turned(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("y,p\nReadmitted within thirty days,0.9\nNot readmitted,0.1\n", encoding="utf-8")
+    shown = run(*("measure", path, "--truth", "y", "--score", "p"), *("--positive", "Readmitted within thirty days"),
+                env={"COLUMNS": "50"}).stdout  # fmt: skip
+    table = shown.split("\n\n")[1].splitlines()
+    assert [line.split()[0] for line in table] == ["p", "positive", "negative", "total"]
+    assert table[0].split()[-3:] == ["flagged", "passed", "total"]
+
+
+def test_long_names_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    name = "predicted probability of in-hospital mortality within thirty days"
+    path.write_text(f"y,{name} (A),{name} (B)\n1,0.9,0.8\n0,0.1,0.3\n", encoding="utf-8")
+    shown = run("measure", path, "--truth", "y", "--score", f"{name} (A)", "--score", f"{name} (B)").stdout
+    assert "(A)" in shown
+    assert "(B)" in shown
+
+
+def test_a_group_called_everybody_is_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "g.csv"
+    path.write_text("y,p,g\n1,0.9,everybody\n0,0.1,nobody\n", encoding="utf-8")
+    shown = run("measure", path, "--truth", "y", "--score", "p", "--group", "g").stdout
+    assert "everybody  'everybody'   nobody" in shown
+
+
+def test_thresholds_come_with_commas_and_with_our_own_minus(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("y,p\n1,0.9\n0,-0.5\n", encoding="utf-8")
+    rows = json.loads(
+        run("measure", path, "--truth", "y", "--score", "p", "--threshold", "−0.5, 0.1,∞", "--json").stdout
+    )
+    assert [row["threshold"] for row in rows["rows"] if row["measure"] == "tp"] == [-0.5, 0.1, "inf"]
+
+
+def test_a_threshold_is_shown_in_full(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("y,p\n1,0.99999998\n0,0.99999997\n", encoding="utf-8")
+    shown = run("curve", "roc", path, "--truth", "y", "--score", "p").stdout
+    assert "0.99999998" in shown
+    assert "0.99999997" in shown
+
+
+def test_an_ending_of_no_format_is_refused(tmp_path: Path) -> None:
+    result = run("measure", people(tmp_path), *ONE, "-o", tmp_path / "out.xlsx")
+    assert result.exit_code == 2
+    assert "the ending .xlsx is no format of ours" in result.stderr
+    assert not (tmp_path / "out.xlsx").exists()
+
+
+def test_a_missing_argument_is_told_in_one_line() -> None:
+    result = run("completion")
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "bash, zsh, fish" in result.stderr

@@ -140,3 +140,32 @@ def test_points_are_exact_few_and_keep_the_ends() -> None:
     assert list(few.columns["threshold"]) == [math.inf, baserate.curve(many.tally).threshold[-1]]
     with pytest.raises(BadOption, match="a curve needs 2 or more"):
         measure.curves(many, "roc", points=1)
+
+
+def test_an_infinite_log_loss_is_explained() -> None:
+    found = read.tallies({"y": [1, 0, 1], "p": [0.0, 1.0, 0.5]}, truth="y", score="p")
+    assert measure.summary(found).data["notes"] == [
+        "log_loss of p is infinite: 2 rows were given probability 0 of what happened."
+    ]
+
+
+def test_labels_are_held_against_the_score_they_fit_best() -> None:
+    table = TABLE | {"noise": [0.1, 0.9, 0.8, 0.7, 0.2, 0.6]}
+    both = read.tallies(table, truth="y", score=["noise", "p"], predicted="hat")
+    assert measure.summary(both, threshold=0.35).data["notes"] == [
+        "hat disagrees with p >= 0.35 in 1 of 6 rows; it agrees best with p >= 0.6."
+    ]
+
+
+def test_what_is_not_tallies_is_told() -> None:
+    for wrong in (TABLE, baserate.tally(TABLE["y"], TABLE["p"])):
+        with pytest.raises(BadOption, match="is not Tallies; read them first"):
+            measure.summary(wrong)  # type: ignore[arg-type]
+        with pytest.raises(BadOption, match="is not Tallies; read them first"):
+            measure.curves(wrong, "roc")  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="dict is not a tally; make one first"):
+        baserate.curve(TABLE)  # type: ignore[arg-type]
+    with pytest.raises(UnknownName, match="Curves are: roc, pr"):
+        measure.curves(tallies(score="p"), "rocc")
+    with pytest.raises(BadOption, match="measures is 'al'; it is 'usual', 'all', or a list"):
+        measure.summary(tallies(score="p"), measures="al")

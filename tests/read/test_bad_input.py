@@ -102,7 +102,7 @@ REFUSED = {
     "two labels, none named": (
         {"truth": ["no", "yes", "no"]},
         NotBinary,
-        "truth has the labels 'no', 'yes'; name the positive one, perhaps positive='yes'.",
+        "truth has the labels 'no', 'yes'; name the positive one: positive='no' or positive='yes'.",
     ),
     "minus one and one": ({"truth": [-1, 1, 1]}, NotBinary, "truth has the labels -1, 1; name the positive one"),
     "fractions as truth": ({"truth": [0.2, 0.8, 0.8]}, NotBinary, "truth has the labels 0.2, 0.8; name the positive"),
@@ -127,7 +127,7 @@ REFUSED = {
         NotBinary,
         (
             "positive='yes' does not occur in truth, which holds 'no'. "
-            "If there really are no positives, give 0 and 1 in place of the labels."
+            "If there really are no positives, recode truth to 0 and 1."
         ),
     ),
     "several positives": (

@@ -229,7 +229,7 @@ def test_nan_and_infinity_never_pass_for_large(bad: float, door: Callable[[Table
 
 def test_unknown_labels_need_both_classes_named(door: Callable[[Table], Any]) -> None:
     table = {"y": ["y", "n", "?", "n"], "p": [0.9, 0.5, 0.3, 0.1]}
-    with pytest.raises(NotBinary, match=r"more than two labels \('\?', 'n', 'y'\); name both classes"):
+    with pytest.raises(NotBinary, match=r"more than two labels \('\?', 'n', 'y'\); name the other class too"):
         read.tallies(door(table), truth="y", score="p", positive="y")
     with pytest.raises(NotBinary, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
         read.tallies(door(table), truth="y", score="p", positive="y", negative="n")

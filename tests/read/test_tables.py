@@ -299,3 +299,29 @@ def test_dates_are_the_same_labels_in_every_library() -> None:
         last = "2021-05-06T12:30" if isinstance(days[1], datetime) else "2021-05-06"
         for source in [*sources, duckdb.connect().from_arrow(pa.table(table))]:
             assert tallied(source, group="g").groups == (("2020-01-01",), (last,))
+
+
+def test_a_column_of_the_file_goes_before_one_of_its_folders_name(tmp_path: Path) -> None:
+    for folder in ("g=x", "g=z"):
+        (tmp_path / folder).mkdir()
+        pq.write_table(pa.table(TABLE), tmp_path / folder / "part.parquet")
+    assert tallied(tmp_path, group="g").groups == (("a",), ("b",))
+
+
+def test_labels_that_may_mean_missing_are_noted() -> None:
+    table = TABLE | {"g": ["NA", "b", "n/a", "a"]}
+    notes = tallied(table, group="g").intake.notes
+    assert [note.split(" as ")[0] for note in notes] == ["g holds 'NA'", "g holds 'n/a'"]
+    assert tallied(pl.LazyFrame(table), group="g").intake.notes == notes
+    assert tallied(TABLE, group="g").intake.notes == ()
+
+
+def test_a_label_of_other_capitals_is_suggested() -> None:
+    with pytest.raises(NotBinary, match="Did you mean 'malignant'"):
+        tallied({"y": ["malignant", "benign"], "p": [1, 2]}, positive="Malignant")
+
+
+def test_an_excel_workbook_is_known(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"PK\x03\x04....xl/workbook.xml")
+    with pytest.raises(BadFile, match="is an Excel workbook; save the sheet as CSV"):
+        tallied(tmp_path / "t.csv")

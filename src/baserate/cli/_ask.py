@@ -1,6 +1,7 @@
 """Options -> Tallies, and what a person should hear about them."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -38,11 +39,19 @@ def tallies(asked: Reading, *, quiet: bool) -> "Tallies":
 
 def answer(results: "Results", page: Callable[[], Page], writing: Writing) -> None:
     """Hand over the results in the format that was asked for; a page is laid out only for people."""
+    to_file = writing.output not in {None, "-"}
+    notes = tuple(f"note: {in_flags(note)}" for note in results.data.get("notes", ()))
+
+    def noted() -> Page:
+        """A page that is kept must itself say what is said on the screen beside it."""
+        made = page()
+        return replace(made, footnotes=made.footnotes + notes)
+
     texts: dict[str, Callable[[], str]] = {
         "json": results.to_json,
         "csv": results.to_csv,
-        "md": lambda: page().markdown(),
-        "table": lambda: page().text(room() if writing.output in {None, "-"} else WIDTH),
+        "md": lambda: noted().markdown(),
+        "table": lambda: noted().text(WIDTH) if to_file else page().text(room()),
     }
     put(texts[writing.form](), writing.output)
 
@@ -53,11 +62,20 @@ def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results h
     more = f" and {len(asked.file) - 1} more" if len(asked.file) > 1 else ""
     parts = [
         label(first) + more,
-        f"{amount(data['rows'], 4)} rows",
+        _rows(data),
         f"positive: {label(asked.truth)} = {label(data['positive'])}",
         f"prevalence {number(100 * data['prevalence'], 4)} %",
     ]
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
+
+
+def _rows(data: Any) -> str:  # noqa: ANN401  (what Results hold)
+    """How many rows were used, of how many, and what they stand for."""
+    used = data["read"] - data["refused"]
+    of = f" of {amount(data['read'], 4)}" if data["refused"] else ""
+    stand = f" standing for {amount(data['rows'], 4)}" if "count" in data["columns"] else ""
+    dropped = f" ({amount(data['refused'], 4)} dropped: {told(data['reasons'])})" if data["refused"] else ""
+    return f"{amount(used, 4)}{of} rows{stand}{dropped}"
 
 
 def explain(asked: Reading, data: Any, writing: Writing) -> None:  # noqa: ANN401  (what Results hold)
@@ -73,7 +91,4 @@ def _remarks(asked: Reading, data: Any, writing: Writing) -> Iterator[str]:  # n
         yield headline(asked, data)
     if asked.positive is None:
         yield f"positive = {data['positive']}, inferred; name it with --positive."
-    if data["refused"]:
-        rows = f"{amount(data['refused'], 4)} of {amount(data['read'], 4)} rows"
-        yield f"{rows} dropped ({told(data['reasons'])})."
     yield from (f"note: {in_flags(note)}" for note in data["notes"])

@@ -64,7 +64,7 @@ def page(found: "Results", asked: Reading, digits: int) -> Page:
         shown = (UNDEFINED + marks[name] if value is None else number(value, digits) for name, value in cells)
         which = (str(row["model"]), str(row["group"]))
         titles[which] = _title(row, asked)
-        curves.setdefault(which, []).append(Row(plain(threshold, max(digits, 6)), tuple(shown)))
+        curves.setdefault(which, []).append(Row(plain(threshold), tuple(shown)))
     columns = tuple(name.replace("_", " ") for name in axes[1:])
     panels = [Panel(titles[which], columns, (Section("", _aligned(lines)),)) for which, lines in curves.items()]
     notes = tuple(f"{marks[name]} {why}" for name, why in _undefined(found).items())
@@ -98,4 +98,5 @@ def _longest(read: "Tallies") -> int:
 
 
 def _left_out(read: "Tallies") -> str:
-    return f"{FEW} of {amount(_longest(read), 4)} points are shown; --points says how many, --format csv gives all."
+    most = amount(_longest(read), 4)
+    return f"at most {FEW} of up to {most} points of each curve are shown; --points N shows more, --format csv all."

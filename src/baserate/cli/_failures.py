@@ -88,7 +88,7 @@ def interrupted() -> int:
 
 
 def _of_click(error: click.ClickException) -> str:
-    message = error.format_message()
+    message = " ".join(error.format_message().split())
     message = message[:1].lower() + message[1:]
     if not message.endswith((".", "?", ")")):
         message += "."

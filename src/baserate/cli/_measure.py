@@ -3,12 +3,11 @@
 import click
 
 from baserate.cli._ask import answer, explain, tallies
-from baserate.cli._options import Reading, Writing, command, complete_measures, names, reading, writing
-from baserate.cli._options import threshold as as_threshold
+from baserate.cli._options import Reading, Writing, command, complete_measures, names, reading, thresholds, writing
 
 _EXAMPLES = (
     ("from a file of predictions to numbers", "baserate measure people.csv --truth sick --score risk"),
-    ("at two thresholds", "baserate measure people.csv --truth sick --score risk --threshold 0.2 --threshold 0.5"),
+    ("at two thresholds", "baserate measure people.csv --truth sick --score risk --threshold 0.2,0.5"),
     (
         "by group, a few measures, for a program",
         "baserate measure people.csv --truth sick --score risk --group site --measures auc,f1 --json",
@@ -21,10 +20,10 @@ _EXAMPLES = (
 @reading
 @click.option(
     "--threshold",
-    type=as_threshold,
-    metavar="NUMBER",
+    type=thresholds,
+    metavar="NUMBERS",
     multiple=True,
-    help="Flag scores at or above it, inf too; repeat it for several. Otherwise 0.5 if scores are probabilities.",
+    help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
 )
 @click.option(
     "--measures",
@@ -36,7 +35,7 @@ _EXAMPLES = (
 )
 @writing
 def measure(
-    reading: Reading, threshold: tuple[float, ...], measures: tuple[tuple[str, ...], ...], writing: Writing
+    reading: Reading, threshold: tuple[tuple[float, ...], ...], measures: tuple[tuple[str, ...], ...], writing: Writing
 ) -> None:
     """Measure predictions: the 2×2 table, rates, ranking, probabilities.
 
@@ -47,6 +46,6 @@ def measure(
 
     wanted = chosen([name for each in measures for name in each])  # before reading, so that a slip is told at once
     read = tallies(reading, quiet=writing.quiet)
-    found = summary(read, measures=wanted, threshold=dict.fromkeys(threshold) or None)
+    found = summary(read, measures=wanted, threshold=dict.fromkeys(at for each in threshold for at in each) or None)
     explain(reading, found.data, writing)
     answer(found, lambda: page(found, reading, writing.digits), writing)

@@ -29,13 +29,13 @@ def amount(value: float, digits: int) -> str:
     return f"{value:,.0f}".replace(",", " ") if value == int(value) else number(value, digits)
 
 
-def plain(value: float, digits: int = 10) -> str:
-    """Show a threshold as it was typed.
+def plain(value: float) -> str:
+    """Show a threshold in full: rounded, it would flag others.
 
-    >>> plain(0.5), plain(float("inf")), plain(-2.0)
-    ('0.5', '∞', '−2')
+    >>> plain(0.5), plain(float("inf")), plain(-2.0), plain(0.1 + 0.2), plain(1e-7)
+    ('0.5', '∞', '−2', '0.30000000000000004', '1e-07')
     """
-    return f"{value:.{digits}g}".replace("inf", "∞").replace("-", "−")
+    return str(float(value)).removesuffix(".0").replace("inf", "∞").replace("-", "−", value < 0)
 
 
 def mark(which: int) -> str:

@@ -47,13 +47,21 @@ class Writing:
             raise click.UsageError(f"--json and --format {self.format_} are two formats; give one.")
         if self.output not in (None, "-"):
             _check_place(Path(str(self.output)))
+            if not (self.json or self.format_ or self._ending in {*FORMATS, "txt", ""}):
+                raise click.UsageError(
+                    f"the ending .{self._ending} is no format of ours; end the name in .json, .csv, .md or .txt, or "
+                    "say which with --format."
+                )
 
     @property
     def form(self) -> str:
         """The format: the one named, otherwise what the file's name says, otherwise a table."""
         named = "json" if self.json else self.format_
-        ending = (self.output or "").rpartition(".")[2].lower()
-        return named or (ending if ending in FORMATS else "table")
+        return named or (self._ending if self._ending in FORMATS else "table")
+
+    @property
+    def _ending(self) -> str:
+        return Path(self.output or "").suffix.lstrip(".").lower()
 
 
 def reading(verb: Verb) -> Verb:
@@ -114,8 +122,12 @@ def command(name: str, *, examples: Sequence[tuple[str, str]]) -> Callable[[Verb
     return decorate
 
 
-def threshold(text: str) -> float:
-    """Read a number, infinite ones too, that scores can be compared with."""
+def thresholds(text: str) -> tuple[float, ...]:
+    """Read numbers, infinite ones too, that scores can be compared with; the minus may be that of our own tables."""
+    return tuple(_threshold(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
+
+
+def _threshold(text: str) -> float:
     try:
         number = float(text)
     except ValueError:

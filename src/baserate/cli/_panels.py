@@ -44,6 +44,8 @@ class Panel:
     corner: str
     columns: tuple[str, ...]
     sections: tuple[Section, ...]
+    upright: bool = False
+    """Whether it must never be turned: a 2×2 table has truth in rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,14 @@ class Page:
 
 
 def label(text: object, most: int = _LONGEST) -> str:
-    r"""Name a column or a value, in one line of bounded length.
+    r"""Name a column or a value, in one line of bounded length; names often differ at their ends, so both are kept.
 
-    >>> label("a\nb"), label("x" * 50, most=5)
-    ('a�b', 'xxxx…')
+    >>> label("a\nb"), label("a long name (A)", most=9)
+    ('a�b', 'a lo… (A)')
     """
     shown = printable(str(text))
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+    half = (most - 1) // 2
+    return shown if len(shown) <= most else f"{shown[: most - 1 - half]}…{shown[-half:]}"
 
 
 def escaped(text: str) -> str:
@@ -91,11 +94,20 @@ def escaped(text: str) -> str:
 
 def drawn(panel: Panel, width: int) -> Iterator[list[str]]:
     """Lines of the panel, or of several where one would be too wide: then each column becomes a row."""
-    if _fits(panel, width):
-        yield _lines(panel, width)
+    if panel.upright or _fits(panel, width):
+        yield _lines(panel if _fits(panel, width) else _terse(panel), width)
         return
     for each in turned(panel) if len(panel.columns) > 1 else [panel]:
         yield from (_lines(part, width) for part in _split(each, width))
+
+
+def _terse(panel: Panel) -> Panel:
+    """Drop what stands in parentheses behind the names of rows."""
+    sections = (
+        replace(section, rows=tuple(replace(row, name=row.name.partition(" (")[0]) for row in section.rows))
+        for section in panel.sections
+    )
+    return replace(panel, sections=tuple(sections))
 
 
 def turned(panel: Panel) -> list[Panel]:
@@ -150,7 +162,7 @@ def _titled(panel: Panel) -> Panel:
     first, *more = panel.sections
     if panel.corner or not any(panel.columns):
         return panel
-    return Panel(first.title, panel.columns, (replace(first, title=""), *more))
+    return replace(panel, corner=first.title, sections=(replace(first, title=""), *more))
 
 
 def _heading(corner: str, names: int, heads: Sequence[list[str]], wide: Sequence[int]) -> Iterator[str]:

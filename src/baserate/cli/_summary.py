@@ -101,7 +101,7 @@ class _Sheet:
             "total": (tp + fp, fn + tn, tp + fp + fn + tn),
         }
         rows = tuple(Row(name, tuple(amount(each, self.digits) for each in line)) for name, line in lines.items())
-        return Panel(self._flagged(case), ("flagged", "passed", "total"), (Section("", rows),))
+        return Panel(self._flagged(case), ("flagged", "passed", "total"), (Section("", rows),), upright=True)
 
     def _decided(self, cases: Sequence[Case], title: str) -> Iterator[Section]:
         """Counts, compactly, then rates."""
@@ -177,7 +177,8 @@ def _gathered(cases: Mapping[Case, object]) -> dict[Case, list[Case]]:
 
 
 def _group(case: Case) -> str:
-    return EVERYBODY if case.group is None else ", ".join(map(label, case.group))
+    named = ", ".join(map(label, case.group or ()))
+    return EVERYBODY if case.group is None else repr(named) if named == EVERYBODY else named
 
 
 def _noun(measure: str) -> type:

@@ -60,7 +60,7 @@ def error_rate(c: Counts[Value]) -> Value:
 def sensitivity(c: Counts[Value]) -> Value:
     r"""Share of positives that are flagged, :math:`TP/(TP+FN)`.
 
-    Also: recall, TPR, true positive rate, hit rate, detection rate, CDR, power.
+    Also: sens, recall, TPR, true positive rate, hit rate, detection rate, CDR, power.
     Reference: [@altman1994a].
 
     >>> from baserate import Counts
@@ -74,7 +74,7 @@ def sensitivity(c: Counts[Value]) -> Value:
 def specificity(c: Counts[Value]) -> Value:
     r"""Share of negatives that pass, :math:`TN/(FP+TN)`.
 
-    Also: TNR, true negative rate, selectivity.
+    Also: spec, TNR, true negative rate, selectivity.
     Reference: [@altman1994a].
 
     >>> from baserate import Counts

@@ -43,7 +43,7 @@ def log_loss(t: Tally) -> float:
     r"""Mean negative logarithm of the probability given to what happened, :math:`-\frac1n\sum\ln p_i(y_i)`.
 
     Infinite if something happens that was given probability 0; nothing is clipped.
-    Also: cross-entropy, logarithmic score, negative log-likelihood, deviance.
+    Also: cross-entropy, logarithmic score.
     Reference: [@good1952].
 
     >>> from baserate import tally
@@ -61,7 +61,7 @@ def log_loss(t: Tally) -> float:
 
 @measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))
 def brier_skill(t: Tally) -> float:
-    r"""Share of the constant forecast's Brier score that is saved, :math:`1-BS/(π(1-π))`.
+    r"""Share saved of the Brier score of always forecasting the prevalence, :math:`1-BS/(π(1-π))`.
 
     Also: Brier skill score, BSS, scaled Brier score, D² Brier, index of prediction accuracy, IPA.
     Reference: [@murphy1973].
@@ -75,7 +75,7 @@ def brier_skill(t: Tally) -> float:
 
 @measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))
 def log_loss_skill(t: Tally) -> float:
-    r"""Share of the constant forecast's log-loss that is saved, :math:`1-LL/H(π)`.
+    r"""Share saved of the log-loss of always forecasting the prevalence, :math:`1-LL/H(π)`.
 
     Also: McFadden's R², D² log-loss, relative information gain, normalised cross-entropy skill.
     Reference: [@mcfadden1974].

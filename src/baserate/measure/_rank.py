@@ -177,7 +177,7 @@ def pr_auc(c: Curve) -> float:
 
 @measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="ks")
 def ks(c: Curve) -> float:
-    r"""Greatest distance between the two classes' score distributions, :math:`\max|TPR-FPR|`.
+    r"""Greatest distance between the two classes' score distributions, whichever is higher, :math:`\max|TPR-FPR|`.
 
     Also: Kolmogorov–Smirnov statistic, KS statistic.
     Reference: [@smirnov1948].

@@ -42,6 +42,7 @@ COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "h
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _MIDDLE = 0.5
+_LABELS = "labels have neither ranks nor probabilities; ask for a measure of the 2×2 table, such as sensitivity."
 _LARGE = 1_000_000
 """Scores from which threads pay."""
 
@@ -50,7 +51,7 @@ def summary(
     tallies: Tallies,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
-    threshold: Iterable[float] | None = None,
+    threshold: float | Iterable[float] | None = None,
 ) -> Results:
     """Measure every model, everybody together (group None) and then each group, as tidy rows.
 
@@ -65,15 +66,18 @@ def summary(
     >>> [(row["measure"], row["threshold"], row["value"]) for row in found.rows()][-2:]
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
+    _check(tallies)
     chosen = _Chosen.of(measures)
-    plans = {model: _plan(tallies, model, chosen, threshold) for model in tallies.models}
-    notes = [note for plan in plans.values() for note in plan.notes]
+    thresholds = [threshold] if isinstance(threshold, (int, float)) else None if threshold is None else list(threshold)
+    plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
+    notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
     walk = ((plans[model], tally, _named(tallies, group)) for model, group, tally in tallies.walk())
     tasks = [task for plan, tally, group in walk for task in plan.tasks(tally, group)]
     if not tasks:
-        raise BadOption(f"nothing is left to measure: {' '.join(notes) or 'labels have neither ranks nor chances.'}")
+        raise BadOption(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
     large = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values()) >= _LARGE
     data, *rows = _done([partial(header, tallies, notes), *tasks], at_once=large)
+    data["notes"] += _infinite(tallies, rows)
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
@@ -89,6 +93,7 @@ def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) ->
     >>> curves(t, "roc").columns["sensitivity"].tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
+    _check(tallies)
     if points is not None and points < 2:
         raise BadOption(f"points is {points}; a curve needs 2 or more.")
     parts: list[dict[str, Any]] = []
@@ -118,8 +123,13 @@ def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
         "weighted": pooled.weighted,
         "digest": tallies.digest,
         "columns": dict(intake.columns),
-        "notes": list(notes),
+        "notes": [*intake.notes, *notes],
     }
+
+
+def _check(tallies: object) -> None:
+    if not isinstance(tallies, Tallies):
+        raise BadOption(f"{type(tallies).__name__} is not Tallies; read them first, with baserate.read.tallies(…).")
 
 
 class _Chosen(NamedTuple):
@@ -160,7 +170,7 @@ class _Plan:
         yield from (partial(_row, measure, tally, fixed) for measure in of[Tally])
 
 
-def _plan(tallies: Tallies, model: str, chosen: _Chosen, threshold: Iterable[float] | None) -> _Plan:
+def _plan(tallies: Tallies, model: str, chosen: _Chosen, threshold: Sequence[float] | None) -> _Plan:
     measures = chosen.measures
     if model == tallies.intake.columns.get("predicted"):
         # One ROC point: there is no threshold to vary, and labels are no probabilities.
@@ -176,23 +186,38 @@ def _plan(tallies: Tallies, model: str, chosen: _Chosen, threshold: Iterable[flo
         unfit = [about(measure).name for measure in measures if about(measure).of is Tally]
         notes.append(f"{range_}; {', '.join(unfit)} are left out.")
         measures = [measure for measure in measures if about(measure).of is not Tally]
-    return _Plan(model, measures, thresholds, [*notes, *_disagreements(tallies, model, thresholds)])
+    return _Plan(model, measures, thresholds, notes)
 
 
-def _disagreements(tallies: Tallies, model: str, thresholds: Sequence[float | None]) -> Iterator[str]:
-    """Where predicted labels are not what the score says at the threshold."""
-    if model not in tallies.decisions:
-        return
-    curve = Curve(tallies.decisions[model])
-    everywhere = curve.counts.rows
-    best = curve.threshold[np.argmin(everywhere.fp + everywhere.fn)]
-    for threshold in thresholds:
-        counts = curve.at(_MIDDLE if threshold is None else threshold).rows
-        if counts.fp + counts.fn:
+def _disagreements(tallies: Tallies, plans: Mapping[str, _Plan]) -> Iterator[str]:
+    """Where predicted labels are not what a score says at its threshold; of several scores, the one they fit best."""
+    nearest: dict[str, tuple[float, float]] = {}
+    for model, decisions in tallies.decisions.items():
+        counts, threshold = Curve(decisions).counts.rows, Curve(decisions).threshold
+        best = int(np.argmin(counts.fp + counts.fn))
+        nearest[model] = float((counts.fp + counts.fn)[best]), float(threshold[best])
+    model = min(nearest, key=lambda model: nearest[model][0], default="")
+    for at in plans[model].thresholds if model else ():
+        counts_at = Curve(tallies.decisions[model]).at(float(_MIDDLE if at is None else at)).rows
+        if counts_at.fp + counts_at.fn:
             yield (
-                f"{tallies.intake.columns['predicted']} disagrees with {model} >= {threshold:g} in "
-                f"{counts.fp + counts.fn:.0f} of {counts.total:.0f} rows; it agrees best with {model} >= {best:g}."
+                f"{tallies.intake.columns['predicted']} disagrees with {model} >= {at} in "
+                f"{counts_at.fp + counts_at.fn:.0f} of {counts_at.total:.0f} rows; it agrees best with {model} >= "
+                f"{nearest[model][1]}."
             )
+
+
+def _infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Explain an infinite log-loss."""
+    notes = []
+    for row in rows:
+        if row["measure"] == "log_loss" and np.isinf(row["value"]) and row["group"] is None:
+            tally = tallies.pooled(row["model"])
+            bad = int(tally.rows[0, tally.score == 0].sum() + tally.rows[1, tally.score == 1].sum())
+            notes.append(
+                f"log_loss of {row['model']} is infinite: {bad} rows were given probability 0 of what happened."
+            )
+    return notes
 
 
 def _row(measure: Measure, noun: Counts[float] | Curve | Tally, fixed: Mapping[str, Any]) -> dict[str, Any]:

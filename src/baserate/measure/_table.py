@@ -5,7 +5,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import BadOption, UnknownName
 from baserate.measure._about import Measure, about
 from baserate.measure._registry import named
 
@@ -48,4 +48,7 @@ def table(curve: Curve, *what: str | Measure) -> dict[str, Floats]:
 def _measures(what: str | Measure) -> list[Measure]:
     if callable(what):
         return [what]
-    return [named(name) for name in TABLES.get(what.lower(), (what,))]
+    try:
+        return [named(name) for name in TABLES.get(what.lower(), (what,))]
+    except UnknownName as error:
+        raise UnknownName(f"{error} Curves are: {', '.join(TABLES)}.") from error

@@ -15,7 +15,7 @@ from baserate._intake import Intake, told
 from baserate._rows import Rows
 from baserate._tallies import Group
 from baserate.read._columns import checked_counts, checked_weights
-from baserate.read._labels import Classes, classes, listed, ordered
+from baserate.read._labels import Classes, classes, doubtful, listed, ordered
 from baserate.read._named import Columns
 
 _FEW = 2**20
@@ -85,9 +85,10 @@ class Problems:
             raise EmptyData("there are no rows; give at least one.")
         if dropped and rule.missing == "refuse":
             only_labels = {what for kinds in self.reasons.values() for what in kinds} == {"unknown label"}
+            remedy = "Recode them" if only_labels else "Fill them in"
             raise (NotBinary if only_labels else MissingValues)(
-                f"{dropped} of {total} rows cannot be used ({told(self.reasons)}). Fill them in, or leave them out "
-                'with missing="drop".'
+                f"{dropped} of {total} rows cannot be used ({told(self.reasons)}). {remedy}, or leave them out with "
+                'missing="drop".'
             )
         if dropped == total:
             raise EmptyData(f"all {total} rows were dropped ({told(self.reasons)}); give at least one that is whole.")
@@ -136,7 +137,7 @@ def gathered(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True
         count=None if count is None else sealed(count.astype(np.int64)),
         id=None if table.id is None else own(table.id),
         cluster=None if columns.cluster is None else labels(columns.cluster).codes,
-        intake=Intake(read, dropped, problems.reasons, two.positive, two.negative, columns.told),
+        intake=Intake(read, dropped, problems.reasons, *two, columns.told, notes(table.labels)),
     )
 
 
@@ -164,6 +165,11 @@ def check_labels(labels: Mapping[str, Coded], columns: Columns, rule: Rule, prob
             )
         problems.add(columns.predicted, "unknown label", _beyond(predicted, known))
     return two
+
+
+def notes(labels: Mapping[str, Coded]) -> tuple[str, ...]:
+    """What a reader should know of the labels."""
+    return tuple(note for name, column in labels.items() for note in doubtful(name, ordered(column.labels)))
 
 
 def check_numbers(name: str, column: Numbers, problems: Problems) -> None:

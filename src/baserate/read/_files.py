@@ -69,7 +69,7 @@ def opened(
         files = [file for source in sources for file in _found(source, Path(folder))]
         kinds = sorted({file.kind for file in files})
         if len(kinds) > 1:
-            raise BadFile(f"{name} holds {' and '.join(kinds)} files; name one kind, for example with *.{kinds[0]}.")
+            raise BadFile(f"the files of {name} are of several kinds ({', '.join(kinds)}); name files of one kind.")
         with translated(name):
             table = _READERS[kinds[0]](connection, files, columns)
         text = set(columns.labels) - set(columns.numbers) if kinds[0] in ("csv", "json") else ()
@@ -145,6 +145,8 @@ def _looked_at(path: Path, name: str) -> _File:
     packed = head.startswith(_GZIP)
     if packed:
         head = _unpacked(path, name)
+    if head.startswith(b"PK") and b"xl/" in head:
+        raise BadFile(f"{name} is an Excel workbook; save the sheet as CSV.")
     for magic, packing in _PACKED.items():
         if head.startswith(magic):
             raise BadFile(f"{name} is packed with {packing}; unpack it first, or pack it with gzip.")
@@ -238,16 +240,24 @@ def _typed(read: DuckDBPyRelation, place: dict[str, str], columns: Columns) -> _
             ).fetchall()
             if bad:
                 raise NotNumeric(
-                    f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r}); convert them, "
-                    "or leave the cells empty."
+                    f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r}); {_remedy(first)}"
                 )
 
     return _Table(read.project(", ".join(f"{cast[used]} AS {quoted(used)}" for used in columns.used)), diagnose)
 
 
+def _remedy(text: str) -> str:
+    if re.fullmatch(r"[-+]?\d+,\d+", text):
+        return "write decimal points in place of commas."
+    return "convert them, or leave the cells empty; labels of decisions are predicted=, not scores."
+
+
 def _parquet(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
     """Columns with the types that they have; all files must agree on them."""
-    read = connection.sql(f"SELECT * FROM read_parquet({_listed(files)})")
+    read = connection.sql(f"SELECT * FROM read_parquet({_listed(files)}, hive_partitioning = false)")
+    if not set(columns.used) <= set(read.columns):
+        # Folders may name a column and its value (sex=f/part.parquet); a column in the files goes first.
+        read = connection.sql(f"SELECT * FROM read_parquet({_listed(files)}, hive_partitioning = true)")
     columns.check(read.columns)
     if len(files) > 1:
         kinds = connection.sql(

@@ -1,10 +1,14 @@
 """Labels: which are there, which one is positive, and what they are when all one has is text."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from baserate._errors import NotBinary
+
+_ABSENT = {"na", "n/a", "nan", "null", "none", "missing", "?", "."}
+"""How missing values are written by programs that cannot leave a cell empty."""
 
 
 class Spelled(str):
@@ -48,8 +52,8 @@ def classes(labels: Sequence[object], positive: object, negative: object) -> Cla
         return Classes(found, other)
     if len(others) > 1:
         raise NotBinary(
-            f"truth has more than two labels ({listed(labels)}); name both classes, with negative={others[0]!r} for "
-            f'example, and leave the other rows out with missing="drop".'
+            f"truth has more than two labels ({listed(labels)}); name the other class too, with negative=, and leave "
+            'the other rows out with missing="drop".'
         )
     return Classes(found, others[0] if others else None)
 
@@ -93,9 +97,8 @@ def refuse_ambiguous(labels: Sequence[object]) -> None:
     """Nobody said which label is positive, and it cannot be told."""
     if len(labels) > 2:
         raise NotBinary(f"truth has more than two labels ({listed(labels)}); compare it with the positive one first.")
-    raise NotBinary(
-        f"truth has the labels {listed(labels)}; name the positive one, perhaps positive={listed(labels[-1:])}."
-    )
+    choices = " or ".join(f"positive={listed([label])}" for label in labels)
+    raise NotBinary(f"truth has the labels {listed(labels)}; name the positive one: {choices}.")
 
 
 def refuse_absent(labels: Sequence[object], named: object, *, which: str = "positive") -> None:
@@ -107,10 +110,24 @@ def refuse_absent(labels: Sequence[object], named: object, *, which: str = "posi
             f"{which}={named!r} is {kinds[1]}, but truth holds {alike[0]!r}, {kinds[0]}; pass {which}={alike[0]!r}."
         )
     if not set(labels) <= {0, 1} or named not in (0, 1):
+        texts = {str(label).casefold(): label for label in labels}
+        near = get_close_matches(str(named).casefold(), texts, n=1)
+        hint = f"Did you mean {listed([texts[near[0]]])}? " if near else ""
         raise NotBinary(
-            f"{which}={named!r} does not occur in truth, which holds {listed(labels)}. "
-            f"If there really are no {which}s, give 0 and 1 in place of the labels."
+            f"{which}={named!r} does not occur in truth, which holds {listed(labels)}. {hint}"
+            f"If there really are no {which}s, recode truth to 0 and 1."
         )
+
+
+def doubtful(column: str, labels: Iterable[object]) -> Iterator[str]:
+    """Labels that may be meant as missing.
+
+    >>> list(doubtful("sex", ["f", "m", "NA"]))
+    ["sex holds 'NA' as a label; if that means missing, leave those cells empty."]
+    """
+    for label in labels:
+        if isinstance(label, str) and label.strip().casefold() in _ABSENT:
+            yield f"{column} holds {label!r} as a label; if that means missing, leave those cells empty."
 
 
 def ordered(labels: Iterable[object]) -> list[object]:
@@ -134,8 +151,8 @@ def _inferred(labels: Sequence[object]) -> Classes:
         return Classes(kind(1), kind(0))
     if len(labels) > 2:
         raise NotBinary(
-            f"truth has more than two labels ({listed(labels)}); name both classes, perhaps positive={labels[-1]!r} "
-            f'and negative={labels[0]!r}, and leave the other rows out with missing="drop".'
+            f"truth has more than two labels ({listed(labels)}); name both classes, with positive= and negative=, and "
+            'leave the other rows out with missing="drop".'
         )
     refuse_ambiguous(labels)
     raise AssertionError  # for the type checker

@@ -16,7 +16,7 @@ from baserate._numeric.distinct import narrowest
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, refuse_many, refuse_weights
-from baserate.read._eager import Coded, Problems, Rule, Table, check_labels, check_numbers, grouped, is_label
+from baserate.read._eager import Coded, Problems, Rule, Table, check_labels, check_numbers, grouped, is_label, notes
 from baserate.read._memory import array_of, loaded
 from baserate.read._named import Columns
 
@@ -116,7 +116,7 @@ def _part(lazy: Lazy, columns: Columns, model: str, rule: Rule) -> _Part:
     score = numbers[model].values[keep] if own.score else predicted
     group, groups = grouped([there(name) for name in columns.group])
     wanted = ("rows",) if columns.weight is None else ("mass", "squares", "rows")
-    intake = Intake(read, dropped, problems.reasons, two.positive, two.negative, columns.told)
+    intake = Intake(read, dropped, problems.reasons, *two, columns.told, notes(labels))
     sums = [found.sums[name][keep] for name in wanted]
     return _Part(np.asarray(score, np.float64), flagged(columns.truth), predicted, group, groups, sums, intake)
 
