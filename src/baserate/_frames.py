@@ -62,7 +62,8 @@ def _schema(columns: dict[str, list[Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, column in columns.items():
         kinds = {type(value) for value in column if value is not None}
-        if (kinds or name in _NUMBERS) and kinds <= {int, float}:
+        huge = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in column)
+        if (kinds or name in _NUMBERS) and kinds <= {int, float} and not huge:
             found[name] = nw.Int64() if kinds == {int} and name not in _NUMBERS else nw.Float64()
         elif kinds == {bool}:
             found[name] = nw.Boolean()

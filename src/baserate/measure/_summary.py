@@ -68,7 +68,7 @@ def summary(
     """
     _check(tallies)
     chosen = _Chosen.of(measures)
-    thresholds = [threshold] if isinstance(threshold, (int, float)) else None if threshold is None else list(threshold)
+    thresholds = _thresholds(threshold)
     plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
     walk = ((plans[model], tally, _named(tallies, group)) for model, group, tally in tallies.walk())
@@ -132,6 +132,15 @@ def _check(tallies: object) -> None:
         raise BadOption(f"{type(tallies).__name__} is not Tallies; read them first, with baserate.read.tallies(…).")
 
 
+def _thresholds(given: float | Iterable[float] | None) -> list[float] | None:
+    if given is None:
+        return None
+    try:
+        return [float(each) for each in np.atleast_1d(np.array(given if np.ndim(given) == 0 else list(given)))] or None  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise BadOption(f"threshold is {given!r}; give a number, or several in a list.") from error
+
+
 class _Chosen(NamedTuple):
     measures: list[Measure]
     strictly: bool
@@ -144,7 +153,15 @@ class _Chosen(NamedTuple):
             if measures not in names:
                 raise BadOption(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
             return _Chosen([named(name) for name in names[measures]], strictly=False)
-        return _Chosen([each if callable(each) else named(each) for each in measures], strictly=True)
+        return _Chosen([_known(each) for each in measures], strictly=True)
+
+
+def _known(measure: str | Measure) -> Measure:
+    if isinstance(measure, str):
+        return named(measure)
+    if not hasattr(measure, "about"):
+        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
+    return measure
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,13 +103,15 @@ def as_numbers(name: str, column: Column) -> Reals:
     """Float32 stays, everything else numeric becomes float64, if that is exact; contiguous, in native byte order."""
     if column.dtype.kind == "O":
         _refuse_text(name, sum(isinstance(value, (str, bytes)) for value in column), column)
+        if any(isinstance(value, int) and abs(value) > _LARGEST_EXACT for value in column):
+            raise NotNumeric(f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down.")
     elif column.dtype.kind not in "biuf":
         _refuse_text(name, len(column), column)
     _refuse_inexact(name, column)
     width = np.float32 if column.dtype.kind == "f" and column.dtype.itemsize <= 4 else np.float64
     try:
         return np.ascontiguousarray(column, dtype=width)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, ArithmeticError) as error:
         raise NotNumeric(f"{name} cannot be read as numbers ({error}); convert it first.") from error
 
 

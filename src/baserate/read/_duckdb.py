@@ -50,7 +50,7 @@ class Relation:
     def tallies(self, columns: Columns, rule: Rule) -> Tallies:
         """Let the engine add up where scores repeat; fetch the rows where they do not, as a tally is no smaller."""
         with self._run():
-            native = _without_enums(self.source, columns)
+            native = _simplified(self.source, columns)
             if repeats(native, columns):
                 return self._aggregated(native, columns, rule)
             table = _fetched(native, columns, self.text)
@@ -59,7 +59,7 @@ class Relation:
     def rows(self, columns: Columns, rule: Rule) -> Rows:
         """Fetch the rows."""
         with self._run():
-            table = _fetched(_without_enums(self.source, columns), columns, self.text)
+            table = _fetched(_simplified(self.source, columns), columns, self.text)
         return gathered(table, columns, rule, lasting=False)  # the arrays are ours
 
     def _aggregated(self, native: DuckDBPyRelation, columns: Columns, rule: Rule) -> Tallies:
@@ -110,13 +110,21 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _without_enums(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRelation:
-    """Columns in use, enumerations as text: DuckDB would hand them over through pandas."""
+def _simplified(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRelation:
+    """Columns in use, in types that arrive as they are.
+
+    Enumerations would come through pandas, and decimals divided by a power of ten, which may miss the nearest float.
+    """
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    picked = (quoted(name) + "::VARCHAR" * kinds[name].startswith("ENUM") for name in columns.used)
-    return relation.project(
-        ", ".join(f"{each} AS {quoted(name)}" for each, name in zip(picked, columns.used, strict=True))
-    )
+
+    def cast(name: str) -> str:
+        if kinds[name].startswith("ENUM"):
+            return f"{quoted(name)}::VARCHAR"
+        if kinds[name].startswith("DECIMAL") and name in columns.numbers:
+            return f"{quoted(name)}::VARCHAR::DOUBLE"
+        return quoted(name)
+
+    return relation.project(", ".join(f"{cast(name)} AS {quoted(name)}" for name in columns.used))
 
 
 def repeats(relation: DuckDBPyRelation, columns: Columns) -> bool:
@@ -137,7 +145,7 @@ def _fetched(relation: DuckDBPyRelation, columns: Columns, text: frozenset[str])
     for rows in (relation.limit(_FEW_ROWS), relation):
         labels = {name: _distinct(rows, name) for name in plain}
         coded = {name: found for name, found in labels.items() if len(found) <= _FEW_LABELS}
-        others = [name for name in columns.used if name not in coded or name in columns.numbers]
+        others = [name for name in columns.used if name not in coded or name in (*columns.numbers, columns.id)]
         picked = [*(_code(name, found) for name, found in coded.items()), *map(quoted, others)]
         # Numbered names, since DuckDB takes names that differ in capitals only for the same.
         found = relation.project(", ".join(f"{column} AS c{at}" for at, column in enumerate(picked))).fetchnumpy()
@@ -184,6 +192,8 @@ def _told(name: str, message: str) -> str:
         return f"{where} has {columns[2]} columns where the header has {columns[1]} ({line[2][:60]!r}); mend that line."
     if "unicode" in message.lower() or "utf-8" in message.lower():
         return f"{where} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
+    if "state machine reached an invalid state" in message:
+        return f"{where} mixes several kinds of line ends; make them one, for example with dos2unix."
     if "unterminated quote" in message:
         return f"{where} opens a quote that is never closed; mend that line."
     return f"{name} cannot be read: {_first_line(message)}"

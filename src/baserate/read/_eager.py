@@ -203,7 +203,7 @@ def _present(numbers: Mapping[str, Numbers], columns: Columns, keep: Bools | Non
         if name is not None:
             values = numbers[name].values
             check(values if keep is None else values[keep], name=name)
-    for name in filter(None, (columns.weight, columns.count)):
+    for name in columns.amounts:
         there = numbers[name].values != 0
         if not there.all():
             keep = there if keep is None else keep & there
@@ -216,19 +216,23 @@ def grouped(attributes: Sequence[Coded]) -> tuple[npt.NDArray[Any], tuple[Group,
     """Number the groups that are there: each a combination of one label of every attribute."""
     if not attributes:
         return np.zeros(0, dtype=np.uint8), ((),)
-    sorted_ = [_sorted(column) for column in attributes]
-    shape = [len(column.labels) for column in sorted_]
-    combined = np.ravel_multi_index([column.codes for column in sorted_], shape)
-    if np.prod(shape, dtype=float) <= _FEW:
-        there = np.flatnonzero(np.bincount(combined))
-        number = np.zeros(there[-1] + 1, dtype=np.min_scalar_type(len(there) - 1))
-        number[there] = np.arange(len(there))
-        number = number[combined]
-    else:
+    groups: list[Group] = [()]
+    number: npt.NDArray[Any] = np.zeros(1, dtype=np.intp)
+    for codes, labels in map(_sorted, attributes):
+        there, number = _numbered(number * len(labels) + codes, len(groups) * len(labels))
+        groups = [(*groups[at // len(labels)], labels[at % len(labels)]) for at in there.tolist()]
+    return sealed(number.astype(np.min_scalar_type(len(groups)))), tuple(groups)
+
+
+def _numbered(combined: npt.NDArray[Any], most: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Which of so many numbers are there, and the place of each among them."""
+    if most > _FEW:
         there, number = np.unique(combined, return_inverse=True)
-    places = zip(*(place.tolist() for place in np.unravel_index(there, shape)), strict=True)
-    groups = tuple(tuple(column.labels[at] for column, at in zip(sorted_, place, strict=True)) for place in places)
-    return sealed(number), groups
+        return there, number
+    there = np.flatnonzero(np.bincount(combined, minlength=most))
+    place = np.zeros(most, dtype=np.intp)
+    place[there] = np.arange(len(there))
+    return there, place[combined]
 
 
 def _sorted(column: Coded) -> Coded:
@@ -250,6 +254,4 @@ def is_label(column: Coded, label: object) -> Bools:
 
 
 def _nameless(column: npt.NDArray[Any]) -> Bools:
-    if column.dtype.kind == "f":
-        return np.asarray(np.isnan(column))
-    return np.array([name is None for name in column]) if column.dtype.kind == "O" else np.zeros(len(column), np.bool_)
+    return np.fromiter((name is None for name in column), dtype=np.bool_, count=len(column))

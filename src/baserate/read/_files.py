@@ -13,12 +13,13 @@ import os
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 from zlib import error as zlib_error
 
 from baserate._errors import BadFile, EmptyData, NoSuchFile, NotInstalled, NotNumeric
@@ -94,15 +95,24 @@ def steady(progress: Callable[[], float]) -> Callable[[], float | None]:
 
 def _found(source: str | os.PathLike[str], folder: Path) -> list[_File]:
     if str(source) == "-":
-        return [_looked_at(_spooled(folder), "standard input")]
-    return [_looked_at(path, str(path)) for path in _expanded(source)]
+        if sys.stdin is None:
+            raise EmptyData("standard input is closed; name a file, or pipe one in.")
+        return [_looked_at(_spooled(sys.stdin.buffer, folder), "standard input")]
+    found = []
+    for path in _expanded(source):
+        if path.is_file():
+            found.append(_looked_at(path, str(path)))
+        else:
+            with path.open("rb") as pipe:
+                found.append(_looked_at(_spooled(pipe, folder), str(path)))
+    return found
 
 
-def _spooled(folder: Path) -> Path:
-    """Copy standard input into a file: readers look at data more than once, and a pipe has only one go."""
-    path = folder / "stdin"
+def _spooled(pipe: IO[bytes], folder: Path) -> Path:
+    """Copy a pipe into a file: readers look at data more than once, and a pipe has only one go."""
+    path = folder / f"spooled-{len(list(folder.iterdir()))}"
     with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        shutil.copyfileobj(pipe, file)
     return path
 
 
@@ -186,21 +196,22 @@ def _kind_by_name(path: Path) -> str | None:
 
 def _csv(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
     """All columns as text, of files that have one header."""
-    delimiter, header = _header(files[0])
+    delimiter, header, blank = _header(files[0])
     for file in files[1:]:
-        if _header(file) != (delimiter, header):
+        if _header(file) != (delimiter, header, blank):
             raise BadFile(f"{file.path} has another header than {files[0].path}; give files with the same columns.")
     columns.check(header)
     numbered = {f"c{at}": "VARCHAR" for at in range(len(header))}
     options = f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
+    options += f", skip = {blank}, hive_partitioning = false"
     read = connection.sql(
         f"SELECT * FROM read_csv({_listed(files)}, {options}, columns = {numbered}{_unpacking(files)})"
     )
     return _typed(read, {used: f"c{header.index(used)}" for used in columns.used}, columns)
 
 
-def _header(file: _File) -> tuple[str, list[str]]:
-    """Delimiter and names of the first line."""
+def _header(file: _File) -> tuple[str, list[str], int]:
+    """Delimiter and names of the first line, and how many blank ones are before it."""
     try:
         text = file.head.decode("utf-8-sig", errors="strict" if len(file.head) < _HEAD else "ignore")
     except UnicodeDecodeError as error:
@@ -210,26 +221,32 @@ def _header(file: _File) -> tuple[str, list[str]]:
             raise BadFile(
                 f"the header of {file.name} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
             ) from error
-    first = next(line for line in text.splitlines() if line.strip())
-    bare = re.sub(r'"(?:[^"]|"")*"', "", first)
+    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
+    blank = next(at for at, line in enumerate(lines) if line.strip())
+    bare = re.sub(r'"(?:[^"]|"")*"', "", lines[blank])
     delimiter = "\t" if "\t" in bare else max(",;|", key=bare.count)  # names hold commas, hardly ever tabs
-    header = next(csv.reader(text.splitlines(keepends=True), delimiter=delimiter))
-    return delimiter, header
+    return delimiter, next(csv.reader(lines[blank:], delimiter=delimiter)), blank
 
 
 def _json(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
     """Every column in use as text; each file must have them."""
+    unpacking = f"{_unpacking(files)}, hive_partitioning = false"
+    # The names are looked for among the first rows, and if need be in all; a wide object is no map.
     for file in files:
-        columns.check(connection.sql(f"SELECT * FROM read_json({_listed([file])}, maximum_depth = 1)").columns)
+        look = f"maximum_depth = 1, map_inference_threshold = -1, field_appearance_threshold = 0{unpacking}"
+        first = connection.sql(f"SELECT * FROM read_json({_listed([file])}, {look})").columns
+        if not set(columns.used) <= set(first):
+            first = connection.sql(f"SELECT * FROM read_json({_listed([file])}, sample_size = -1, {look})").columns
+        columns.check(first)
     wanted = ", ".join(f"{literal(used)}: 'VARCHAR'" for used in columns.used)
-    read = connection.sql(f"SELECT * FROM read_json({_listed(files)}, columns = {{{wanted}}}{_unpacking(files)})")
+    read = connection.sql(f"SELECT * FROM read_json({_listed(files)}, columns = {{{wanted}}}{unpacking})")
     return _typed(read, {used: quoted(used) for used in columns.used}, columns)
 
 
 def _typed(read: DuckDBPyRelation, place: dict[str, str], columns: Columns) -> _Table:
     """Convert what must be numbers; if that fails, find out where."""
-    missing = ", ".join(map(literal, _MISSING))
-    text = {used: f"CASE WHEN {place[used]} NOT IN ({missing}) THEN {place[used]} END" for used in columns.numbers}
+    # Not `NOT IN (…)`: with five words or more DuckDB looks them up in a table, and rows lose their order.
+    text = {used: _unless_missing(place[used]) for used in columns.numbers}
     cast = {used: f"({text[used]})::DOUBLE" if used in text else place[used] for used in columns.used}
 
     def diagnose() -> None:
@@ -246,6 +263,10 @@ def _typed(read: DuckDBPyRelation, place: dict[str, str], columns: Columns) -> _
     return _Table(read.project(", ".join(f"{cast[used]} AS {quoted(used)}" for used in columns.used)), diagnose)
 
 
+def _unless_missing(place: str) -> str:
+    return f"CASE WHEN {' AND '.join(f'{place} <> {literal(word)}' for word in _MISSING)} THEN {place} END"
+
+
 def _remedy(text: str) -> str:
     if re.fullmatch(r"[-+]?\d+,\d+", text):
         return "write decimal points in place of commas."
@@ -259,18 +280,45 @@ def _parquet(connection: DuckDBPyConnection, files: Sequence[_File], columns: Co
         # Folders may name a column and its value (sex=f/part.parquet); a column in the files goes first.
         read = connection.sql(f"SELECT * FROM read_parquet({_listed(files)}, hive_partitioning = true)")
     columns.check(read.columns)
-    if len(files) > 1:
-        kinds = connection.sql(
-            f"SELECT name, type, converted_type, any_value(file_name), count(*) FROM parquet_schema({_listed(files)}) "
-            "GROUP BY ALL ORDER BY ALL"
-        ).fetchall()
-        for used in columns.used:
-            found = [kind for kind in kinds if kind[0] == used]
-            # A column of the folders' names (sex=f/part.parquet) is in none of the files.
-            if found and (len(found) > 1 or found[0][-1] != len(files)):
-                told = ", ".join(f"{kind[1]} in {kind[4]} of {len(files)} files ({kind[3]})" for kind in found)
-                raise BadFile(f"the files do not agree on the column {used!r}: it is {told}; give files of one form.")
+    _check_schemas(connection, files, columns)
     return _Table(read.project(", ".join(map(quoted, columns.used))))
+
+
+def _check_schemas(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> None:
+    """See that all files have each column once, and of one type."""
+    wanted = "file_name, name, concat_ws(' ', type, converted_type), num_children"
+    rows = connection.sql(f"SELECT {wanted} FROM parquet_schema({_listed(files)})").fetchall()
+    kinds: dict[str, Counter[str]] = {name: Counter() for name in columns.used}
+    for name, kind in _outermost(rows):
+        # DuckDB takes names that differ in capitals only for the same, and renames the second.
+        for used in columns.used:
+            if name.casefold() == used.casefold():
+                kinds[used][kind if name == used else f"{kind} called {name!r}"] += 1
+    for used, found in kinds.items():
+        # A column of the folders' names (sex=f/part.parquet) is in none of the files.
+        if found and found.total() > len(files):
+            raise BadFile(f"there are several columns {used!r} ({_told(found, files)}); rename all but one.")
+        if found and (len(found) > 1 or found.total() < len(files)):
+            raise BadFile(
+                f"the files do not agree on the column {used!r}: it is {_told(found, files)}; give files of one form."
+            )
+
+
+def _outermost(rows: Sequence[tuple[str, str, str, int | None]]) -> Iterator[tuple[str, str]]:
+    """Name and type of every column, without what is nested in it; each file begins with its root."""
+    last, skip = None, 0
+    for file, name, kind, children in rows:
+        if file != last:
+            last, skip = file, 0
+        elif skip:
+            skip += (children or 0) - 1
+        else:
+            skip = children or 0
+            yield name, kind
+
+
+def _told(kinds: Counter[str], files: Sequence[_File]) -> str:
+    return ", ".join(f"{kind} in {many} of {len(files)} files" for kind, many in sorted(kinds.items()))
 
 
 def _arrow(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
@@ -285,7 +333,7 @@ def _arrow(connection: DuckDBPyConnection, files: Sequence[_File], columns: Colu
             with pa.memory_map(str(file.path)) as source:
                 reader = pa.ipc.open_file if file.head.startswith(b"ARROW1") else pa.ipc.open_stream
                 tables.append(reader(source).read_all())
-        except pa.ArrowException as error:
+        except (pa.ArrowException, OSError) as error:
             raise BadFile(f"{file.path} is not a whole Arrow file ({error}); write it again.") from error
         columns.check(tables[-1].column_names)
         if tables[-1].select(columns.used).schema != tables[0].select(columns.used).schema:
@@ -295,7 +343,7 @@ def _arrow(connection: DuckDBPyConnection, files: Sequence[_File], columns: Colu
 
 
 def _listed(files: Sequence[_File]) -> str:
-    return "[" + ", ".join(literal(glob.escape(str(file.path))) for file in files) + "]"
+    return "[" + ", ".join(literal(glob.escape(str(file.path.absolute()))) for file in files) + "]"
 
 
 def _unpacking(files: Sequence[_File]) -> str:
@@ -303,7 +351,7 @@ def _unpacking(files: Sequence[_File]) -> str:
     packed = {file.packed for file in files}
     if len(packed) > 1:
         raise BadFile("some of the files are packed and some are not; give files of one form.")
-    return ", compression = 'gzip'" if packed == {True} else ""
+    return f", compression = '{'gzip' if packed == {True} else 'none'}'"
 
 
 _READERS = {"csv": _csv, "json": _json, "parquet": _parquet, "arrow": _arrow}

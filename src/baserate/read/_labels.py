@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from baserate._errors import NotBinary
+import numpy as np
+
+from baserate._errors import BadOption, NotBinary
 
 _ABSENT = {"na", "n/a", "nan", "null", "none", "missing", "?", "."}
 """How missing values are written by programs that cannot leave a cell empty."""
@@ -37,6 +39,10 @@ def classes(labels: Sequence[object], positive: object, negative: object) -> Cla
     (Classes(positive=1, negative=0), Classes(positive='ill', negative='well'), Classes(positive='y', negative='n'))
     """
     refuse_mixed(labels)
+    if np.ndim(positive) or np.ndim(negative):  # type: ignore[arg-type]  # anything may be asked its dimensions
+        raise BadOption("positive or negative is more than one label; name one of each.")
+    if positive is None and negative is not None:
+        positive = _opposite(labels, negative)
     if positive is None:
         return _inferred(labels)
     found = resolved(positive, labels)
@@ -143,6 +149,17 @@ def listed(labels: Sequence[object], most: int = 5) -> str:
     """Name the first few."""
     rest = f" and {len(labels) - most} more" if len(labels) > most else ""
     return ", ".join(f"{text[:57]}…" if len(text) > 60 else text for text in map(repr, labels[:most])) + rest
+
+
+def _opposite(labels: Sequence[object], negative: object) -> object:
+    """Find the label that is left when the negative one is named."""
+    other = resolved(negative, labels)
+    if other not in labels:
+        refuse_absent(labels, other, which="negative")
+    left = [label for label in labels if label != other]
+    if len(left) != 1:
+        raise NotBinary(f"truth holds {listed(labels)}, of which {other!r} is negative; name the positive one too.")
+    return left[0]
 
 
 def _inferred(labels: Sequence[object]) -> Classes:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells
-from baserate._errors import BadFile, EmptyData
+from baserate._errors import BadFile, EmptyData, NotNumeric
 from baserate._intake import Intake
 from baserate._numeric.distinct import narrowest
 from baserate._tallies import Group, Tallies
@@ -125,7 +125,8 @@ def _queried(lazy: Lazy, columns: Columns, own: Columns) -> _Found:
     """Group by labels, score and the states of all other numbers, and add up the rest."""
     import narwhals.stable.v2 as nw
 
-    states = [name for name in columns.numbers if name not in own.score or name in (columns.weight, columns.count)]
+    _check_types(lazy, columns)
+    states = [name for name in columns.numbers if name not in own.score or name in columns.amounts]
     keys = [lazy.column(name) for name in own.used] + [_state(lazy, name, columns) for name in states]
     # Names of our own, so that none can clash or need quoting.
     key_names = [f"key{at}" for at in range(len(keys))]
@@ -144,6 +145,17 @@ def _queried(lazy: Lazy, columns: Columns, own: Columns) -> _Found:
         {name: array_of(name, found[column[f"state of {name}"]]) for name in states},
         sums,
     )
+
+
+def _check_types(lazy: Lazy, columns: Columns) -> None:
+    """Refuse what an engine would convert in silence."""
+    import narwhals.stable.v2 as nw
+
+    schema = lazy.frame.collect_schema()
+    for name in columns.numbers:
+        kind = schema[lazy.names[name]]
+        if not (kind.is_numeric() or kind == nw.Boolean):
+            raise NotNumeric(f"{name} holds {kind}, not numbers; convert it first.")
 
 
 def _amounts(lazy: Lazy, columns: Columns) -> dict[str, nw.Expr]:
@@ -186,12 +198,12 @@ def _kept(found: _Found, columns: Columns, bad: Bools | None) -> Bools:
     """Which entries are there: neither dropped nor of weight zero. Refuse weights that are no weights."""
     times = found.sums["times"]
     keep = np.ones(len(times), dtype=np.bool_) if bad is None else ~bad
-    for name in filter(None, (columns.weight, columns.count)):
+    for name in columns.amounts:
         state = found.states[name][keep]
         for what in ("negative", "extreme", "fractional"):
             wrong = int(times[keep][state == _STATES.index(what)].sum())
             refuse_weights(name, what, wrong, int(times[keep].sum()))
-    for name in filter(None, (columns.weight, columns.count)):
+    for name in columns.amounts:
         keep &= found.states[name] != _STATES.index("zero")
         if not keep.any():
             raise EmptyData(f"every {name} is zero, so there are no rows; give at least one a number above zero.")

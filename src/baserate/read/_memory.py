@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools
-from baserate._errors import NotNumeric
+from baserate._errors import NotBinary, NotNumeric
 from baserate.read._columns import as_column, as_numbers, missing_objects
 from baserate.read._eager import Coded, Codes, Numbers, Table
 from baserate.read._labels import parsed
@@ -35,7 +35,7 @@ def loaded(
     labels = {name: coded[name] if name in coded else _labels(name, given[name]) for name in columns.labels}
     labels |= {name: Coded(labels[name].codes, parsed(labels[name].labels)) for name in text}  # type: ignore[arg-type]
     numbers = {name: _numbers(name, given[name]) for name in columns.numbers}
-    return Table(labels, numbers, None if columns.id is None else array_of(columns.id, given[columns.id]))
+    return Table(labels, numbers, None if columns.id is None else _names(columns.id, given[columns.id]))
 
 
 def array_of(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (array, list or column of a frame)
@@ -43,6 +43,22 @@ def array_of(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (arra
     if not _framed(column):
         return as_column(name, column)
     return np.array(column.to_list(), dtype=object) if column.null_count() else column.to_numpy()
+
+
+def _names(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (array, list or column of a frame)
+    """Names of rows; what is missing becomes None."""
+    names = array_of(name, column)
+    missing = np.zeros(len(names), dtype=np.bool_)
+    if isinstance(column, np.ma.MaskedArray):
+        missing |= np.ma.getmaskarray(column)
+    if names.dtype.kind in "fM":
+        missing |= np.isnan(names) if names.dtype.kind == "f" else np.isnat(names)
+    elif names.dtype.kind == "O":
+        missing |= missing_objects(names)
+    if missing.any():
+        names = names.astype(object)
+        names[missing] = None
+    return names
 
 
 def _framed(column: object) -> bool:
@@ -74,9 +90,12 @@ def coded_of(name: str, given: object) -> Coded:
     if column.dtype.kind in "fM":
         strange = np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)
         missing = strange if missing is None else missing | strange
-    if missing is None or not missing.any():
-        return _coded(column)
-    found = _coded(column[~missing])
+    try:
+        if missing is None or not missing.any():
+            return _coded(column)
+        found = _coded(column[~missing])
+    except TypeError as error:
+        raise NotBinary(f"{name} holds labels that cannot be compared ({error}); give text or numbers.") from error
     return Coded(_scattered(found.codes, ~missing, -1), found.labels)
 
 
@@ -101,6 +120,8 @@ def coded_of_series(name: str, series: nw.Series[Any]) -> Coded:
     import narwhals.stable.v2 as nw
 
     if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        if series.cat.get_categories().dtype != nw.String:
+            return coded_of(name, np.array(series.to_list(), dtype=object))
         series = series.cast(nw.String)
     there, present = _present(series)
     found = _coded_text(name, present) if series.dtype == nw.String else coded_of(name, present.to_numpy())

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import Required, TypedDict
+from typing import Any, Required, TypedDict
 
 from baserate._errors import BadFile, BadOption, UnknownName
 
@@ -48,6 +48,10 @@ class Columns:
         if "truth" not in given:
             raise BadOption('say which column holds the truth, for example truth="outcome".')
         columns = Columns(**given | {name: _tuple(given.get(name)) for name in ("score", "group")})  # type: ignore[arg-type]
+        names: tuple[object, ...] = columns.used  # whatever a caller without a type checker gave
+        strange = [name for name in names if not isinstance(name, str)]
+        if strange:
+            raise BadOption(f"{strange[0]!r} is not the name of a column; names are text.")
         if not columns.score and columns.predicted is None:
             raise BadOption('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
         counts = [*Counter(columns.models).items(), *Counter(columns.group).items()]
@@ -64,17 +68,22 @@ class Columns:
     @property
     def numbers(self) -> tuple[str, ...]:
         """Columns that hold numbers."""
-        return tuple(dict.fromkeys([*self.score, *filter(None, (self.weight, self.count))]))
+        return tuple(dict.fromkeys([*self.score, *self.amounts]))
+
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """Weight and count, if there are any."""
+        return tuple(_given(self.weight, self.count))
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Columns that hold labels."""
-        return tuple(dict.fromkeys(filter(None, (self.truth, self.predicted, *self.group, self.cluster))))
+        return tuple(dict.fromkeys(_given(self.truth, self.predicted, *self.group, self.cluster)))
 
     @property
     def used(self) -> tuple[str, ...]:
         """All columns that are read, each once."""
-        return tuple(dict.fromkeys([*self.labels, *self.numbers, *filter(None, (self.id,))]))
+        return tuple(dict.fromkeys([*self.labels, *self.numbers, *_given(self.id)]))
 
     @property
     def told(self) -> dict[str, str | list[str]]:
@@ -84,25 +93,29 @@ class Columns:
         )
         return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs if value}
 
-    def check(self, there: Sequence[str]) -> None:
+    def check(self, there: Sequence[object]) -> None:
         """See that every column is there, and there only once."""
         for name in self.used:
             if name not in there:
-                near = get_close_matches(name, there, n=2, cutoff=0.5) or [
-                    other for other in there if other.strip().lower() == name.strip().lower()
-                ]
+                texts = [other for other in there if isinstance(other, str) and len(other) < 200]
+                alike = [other for other in texts if other.strip().lower() == name.strip().lower()]
+                near = get_close_matches(name, texts, n=2, cutoff=0.5) or alike
                 hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
                 raise UnknownName(f"there is no column {name!r}.{hint} There are: {_listed(there)}.")
             if there.count(name) > 1:
                 raise BadFile(f"there are {there.count(name)} columns {name!r}; rename all but one.")
 
 
-def _tuple(given: object) -> tuple[str, ...]:
+def _given(*names: str | None) -> list[str]:
+    return [name for name in names if name is not None]
+
+
+def _tuple(given: Any) -> tuple[str, ...]:  # noqa: ANN401  (checked when it is used)
     if given is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[arg-type]
+    return tuple(given) if isinstance(given, (list, tuple)) else (given,)
 
 
-def _listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(repr(name if len(name) <= 60 else f"{name[:57]}…") for name in names[:most])
+def _listed(names: Sequence[object], most: int = 20) -> str:
+    shown = ", ".join(repr(name if len(str(name)) <= 60 else f"{str(name)[:57]}…") for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "none"

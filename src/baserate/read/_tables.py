@@ -8,7 +8,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from baserate._errors import BadFile, BadOption
+from baserate._errors import BadFile, BadOption, BaserateError
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate.read._eager import Rule, gathered
@@ -118,10 +118,14 @@ class _Lazy:
     def tallies(self, columns: Columns, rule: Rule) -> Tallies:
         from baserate.read._lazy import Lazy, aggregated
 
-        return aggregated(Lazy(self.frame, {name: name for name in columns.used}), columns, rule)
+        # Names of our own: an engine may take a name such as ^p.*$ for a pattern.
+        names = {name: f"baserate {at}" for at, name in enumerate(columns.used)}
+        with _foreign():
+            return aggregated(Lazy(self.frame.rename(names), names), columns, rule)
 
     def rows(self, columns: Columns, rule: Rule) -> Rows:
-        frame = self.frame.select(*columns.used).collect()
+        with _foreign():
+            frame = self.frame.select(*columns.used).collect()
         return _Memory({name: frame[name] for name in columns.used}).rows(columns, rule)
 
 
@@ -159,7 +163,9 @@ def _framed(source: Any, columns: Columns) -> Iterator[_Table]:  # noqa: ANN401 
         columns.check(frame.columns)
         yield _Memory({name: frame[name] for name in columns.used})
     elif isinstance(frame, nw.LazyFrame):
-        columns.check(frame.collect_schema().names())
+        with _foreign():
+            names = frame.collect_schema().names()
+        columns.check(names)
         yield _relation(frame.to_native()) if frame.implementation.is_duckdb() else _Lazy(frame)
     elif hasattr(source, "__arrow_c_stream__"):
         with _streamed(source) as relation:
@@ -172,12 +178,25 @@ def _framed(source: Any, columns: Columns) -> Iterator[_Table]:  # noqa: ANN401 
 
 
 @contextmanager
+def _foreign() -> Iterator[None]:
+    """Say in our words that an engine failed; each has errors of its own."""
+    try:
+        yield
+    except (BaserateError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        told = str(error).strip().splitlines()[:1] or [type(error).__name__]
+        raise BadFile(f"the frame cannot be read: {told[0].rstrip('.')}.") from error
+
+
+@contextmanager
 def _streamed(source: object) -> Iterator[Relation]:
     """Read an Arrow stream once, into the engine."""
     from baserate.read._duckdb import engine
 
     with engine() as connection:
-        connection.from_arrow(source).create("streamed")
+        with _foreign():
+            connection.from_arrow(source).create("streamed")
         yield _relation(connection.table("streamed"))
 
 
