@@ -135,8 +135,9 @@ def _check(tallies: object) -> None:
 def _thresholds(given: float | Iterable[float] | None) -> list[float] | None:
     if given is None:
         return None
+    several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     try:
-        return [float(each) for each in np.atleast_1d(np.array(given if np.ndim(given) == 0 else list(given)))] or None  # type: ignore[arg-type]
+        return [float(each) for each in several] or None
     except (TypeError, ValueError) as error:
         raise BadOption(f"threshold is {given!r}; give a number, or several in a list.") from error
 

@@ -49,9 +49,9 @@ class Columns:
             raise BadOption('say which column holds the truth, for example truth="outcome".')
         columns = Columns(**given | {name: _tuple(given.get(name)) for name in ("score", "group")})  # type: ignore[arg-type]
         names: tuple[object, ...] = columns.used  # whatever a caller without a type checker gave
-        strange = [name for name in names if not isinstance(name, str)]
+        strange = [name for name in names if not isinstance(name, str) or not name]
         if strange:
-            raise BadOption(f"{strange[0]!r} is not the name of a column; names are text.")
+            raise BadOption(f"{strange[0]!r} is not the name of a column; names are text, and not empty.")
         if not columns.score and columns.predicted is None:
             raise BadOption('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
         counts = [*Counter(columns.models).items(), *Counter(columns.group).items()]

@@ -1,0 +1,170 @@
+"""Files as people and programs really write them."""
+
+import gzip
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import baserate
+from baserate import BadFile, BadOption, Tallies, read
+
+DIGEST = baserate.tally([1, 0, 1], [0.9, 0.2, 0.7]).digest
+CSV = "y,p\n1,0.9\n0,0.2\n1,0.7\n"
+
+
+def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+    return read.tallies(source, **({"truth": "y", "score": "p"} | asked))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CSV,
+        "\ufeff" + CSV,
+        CSV.replace("\n", "\r\n"),
+        CSV.replace("\n", "\r"),
+        "\n\n" + CSV,
+        "\r\n" + CSV.replace("\n", "\r\n"),
+        CSV.rstrip(),
+        'p,"a\nb",y\n0.9,"x\ny",1\n0.2,z,0\n0.7,"",1\n',
+        ",y,p\n1,1,0.9\n2,0,0.2\n3,1,0.7\n",
+        "y,p\n1, 0.9\n0,2e-1\n1,.7\n",
+        '"y";"p"\n1;0.9\n0;0.2\n1;0.7\n',
+    ],
+    ids=[
+        *("plain", "byte order mark", "CRLF", "CR", "blank lines first", "blank CRLF first", "no end of line"),
+        *("lines in cells", "an index without a name", "numbers with spaces", "semicolons"),
+    ],
+)
+def test_text_as_programs_write_it(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    assert tallied(tmp_path / "t.csv").digest == DIGEST
+
+
+def test_rows_of_a_long_file_keep_their_order(tmp_path: Path) -> None:
+    """DuckDB reads in parallel from about a million rows."""
+    size = 1_500_000
+    path = tmp_path / "long.csv"
+    path.write_text("y,p\n" + "".join(f"{at % 2},{at}\n" for at in range(size)), encoding="utf-8")
+    found = read.rows(path, truth="y", score="p")
+    assert np.array_equal(found.score["p"], np.arange(size))
+    assert np.array_equal(found.truth, np.arange(size) % 2 == 1)
+
+
+def test_pipes_are_read_by_their_path(tmp_path: Path) -> None:
+    code = "import sys; from baserate import read; print(read.tallies(sys.argv[1], truth='y', score='p').digest)"
+    for path in ("/dev/stdin", "-"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, path], input=CSV, capture_output=True, text=True, check=True, timeout=60
+        )
+        assert done.stdout.strip() == DIGEST
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'w').write({CSV!r})"]) as writer:
+        assert tallied(pipe).digest == DIGEST
+        assert writer.wait(60) == 0
+
+
+def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(baserate.EmptyData, match="standard input is closed"):
+        tallied("-")
+
+
+JSON = '{"y": 1, "p": 0.9}\n{"y": 0, "p": 0.2}\n{"y": 1, "p": 0.7}\n'
+WIDE = ", ".join(f'"f{at}": {at}.5' for at in range(300))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        JSON,
+        f"[{JSON.strip().replace(chr(10), ',')}]",
+        JSON.replace("}", f", {WIDE}}}"),
+        "".join(f'{{"y": {y}, "p": {p}, "k{at}": 1}}\n' for at, (y, p) in enumerate([(1, 0.9), (0, 0.2), (1, 0.7)])),
+        JSON.replace("1,", '"1",').replace("0,", '"0",'),
+    ],
+    ids=["lines", "an array", "wide", "keys that differ", "numbers as text"],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_json_as_programs_write_it(text: str, tmp_path: Path, *, packed: bool) -> None:
+    path = tmp_path / "t.json"
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    assert tallied(path).digest == DIGEST
+
+
+def test_a_key_may_come_late(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"y": 1, "p": 0.5}\n' * 25_000 + '{"y": 0, "p": 0.5, "g": "late"}\n', encoding="utf-8")
+    found = tallied(path, group="g", missing="drop")
+    assert (found.groups, found.intake.dropped) == ((("late",),), 25_000)
+
+
+@pytest.mark.parametrize("name", ["~tilde.csv", "file:x.csv", "a b'c.csv", "-dash.csv", "ü[1]*.csv", "new\nline.csv"])
+def test_names_of_files_are_taken_as_they_are(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / name).write_text(CSV, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert tallied(name).digest == DIGEST
+    assert tallied(tmp_path / name).digest == DIGEST
+
+
+@pytest.mark.parametrize("folder", ["c0=5", "p=5", "y=1"])
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+def test_folders_do_not_change_what_is_in_files(folder: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / folder).mkdir()
+    path = tmp_path / folder / name
+    writers: dict[str, Callable[[], object]] = {
+        "t.csv": lambda: path.write_text(CSV, encoding="utf-8"),
+        "t.jsonl": lambda: path.write_text(JSON, encoding="utf-8"),
+        "t.parquet": lambda: pq.write_table(pa.table({"y": [1, 0, 1], "p": [0.9, 0.2, 0.7]}), path),
+    }
+    writers[name]()
+    assert tallied(tmp_path).digest == DIGEST
+
+
+def test_parquet_with_nested_columns_and_several_files(tmp_path: Path) -> None:
+    for part in ("a", "b"):
+        table = pa.table({"s": [{"y": 5, "p": 1}], "y": [1], "p": [0.5], "l": [[1, 2]]})
+        pq.write_table(table, tmp_path / f"{part}.parquet")
+    assert tallied(tmp_path).tally.total == 2
+
+
+@pytest.mark.parametrize("names", [["y", "p", "p"], ["y", "p", "P"]])
+def test_parquet_with_a_name_twice_is_refused(names: list[str], tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array(column) for column in ([1, 0], [0.9, 0.2], [0.1, 0.8])], names=names)
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(BadFile, match="there are several columns 'p'"):
+        tallied(tmp_path / "t.parquet")
+
+
+def test_mixed_line_ends_are_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"y,p\n1,0.9\r\n0,0.2\n1,0.7\r0,0.1\n" * 3)
+    with pytest.raises(BadFile) as caught:
+        tallied(tmp_path / "t.csv")
+    assert "t.csv" in str(caught.value)
+
+
+def test_an_arrow_stream_that_breaks_off_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.arrows"
+    table = pa.table({"y": [1, 0] * 500, "p": [0.9, 0.2] * 500})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(BadFile, match="is not a whole Arrow file"):
+        tallied(path)
+
+
+@pytest.mark.parametrize("name", ["", 5, b"p"])
+def test_what_is_no_name_is_told(name: object, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
+    for role in ("truth", "score", "group", "weight"):
+        with pytest.raises(BadOption, match="is not the name of a column; names are text"):
+            tallied(tmp_path / "t.csv", **{role: name})

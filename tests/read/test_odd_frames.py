@@ -1,0 +1,175 @@
+"""Frames, arrays and labels as they really come."""
+
+import decimal
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import baserate
+from baserate import (
+    BadFile,
+    BadOption,
+    BadShape,
+    MissingValues,
+    NotBinary,
+    NotNumeric,
+    Tallies,
+    UnknownName,
+    measure,
+    read,
+)
+from baserate.read import _duckdb
+
+Y, P = [1, 0, 1], [0.9, 0.2, 0.7]
+DIGEST = baserate.tally(Y, P).digest
+
+
+def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+    return read.tallies(source, **({"truth": "y", "score": "p"} | asked))
+
+
+def test_the_negative_class_may_be_the_named_one() -> None:
+    assert tallied({"y": Y, "p": P}, negative=1).intake.positive == 0
+    assert tallied({"y": ["b", "a"], "p": [2, 1]}, negative="a").intake.positive == "b"
+    with pytest.raises(NotBinary, match="negative='zzz' does not occur"):
+        tallied({"y": Y, "p": P}, negative="zzz")
+    with pytest.raises(NotBinary, match="of which 'a' is negative; name the positive one too"):
+        tallied({"y": ["a", "b", "c"], "p": P}, negative="a")
+    with pytest.raises(BadOption, match="more than one label"):
+        tallied({"y": Y, "p": P}, positive=np.array([1, 0]))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pa.array([5, None, 7]),
+        pa.array(["a", None, "c"]),
+        pa.array([1.5, None, 2.5]),
+        pa.array([1, None, 3], pa.timestamp("us")),
+        pa.array([True, None, False]),
+    ],
+    ids=["whole numbers", "text", "floats", "times", "booleans"],
+)
+def test_rows_without_a_name_are_missing(names: pa.Array) -> None:
+    table = pa.table({"y": Y, "p": P, "i": names})
+    engine = duckdb.connect()
+    for source in (table, table.to_pandas(), pl.DataFrame(table), pl.LazyFrame(table), engine.from_arrow(table)):
+        with pytest.raises(MissingValues, match="i: 1 missing"):
+            read.rows(source, truth="y", score="p", id="i")
+        assert len(read.rows(source, truth="y", score="p", id="i", missing="drop")) == 2
+    for given in (
+        np.ma.MaskedArray([5, 6, 7], mask=[False, True, False]),
+        np.array(["NaT", "2020", "2021"], "datetime64[D]"),
+    ):
+        with pytest.raises(MissingValues, match="i: 1 missing"):
+            read.rows({"y": Y, "p": P, "i": given}, truth="y", score="p", id="i")
+
+
+def test_a_name_may_be_a_label_too(tmp_path: Any) -> None:  # noqa: ANN401  (a path)
+    (tmp_path / "t.csv").write_text("y,p,i\n1,0.9,a\n0,0.2,b\n", encoding="utf-8")
+    found = read.rows(tmp_path / "t.csv", truth="y", score="p", id="i", cluster="i", group="i")
+    assert found.id is not None
+    assert found.id.tolist() == ["a", "b"]
+    assert found.groups == (("a",), ("b",))
+
+
+@pytest.mark.parametrize("name", ["^p.*$", "*", "baserate 0", "y p"])
+def test_a_name_is_never_a_pattern(name: str) -> None:
+    frame = pl.DataFrame({"y": Y, name: P, "p1": [0.1, 0.8, 0.3]})
+    for source in (frame, frame.lazy(), duckdb.connect().from_arrow(frame)):
+        assert tallied(source, score=name).digest == DIGEST
+
+
+@pytest.mark.parametrize("column", ["score", "weight", "count"])
+def test_engines_do_not_convert_in_silence(column: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pl.DataFrame({"y": Y, "p": P, "w": ["1", "2", "3"]})
+    monkeypatch.setattr(_duckdb, "repeats", lambda *_: True)
+    for source in (frame, frame.lazy(), duckdb.connect().from_arrow(frame)):
+        with pytest.raises(NotNumeric, match="w"):
+            tallied(source, **{column: "w"})
+
+
+def test_whole_numbers_that_floats_cannot_tell_apart_are_refused() -> None:
+    for values in ([2**70, 2**70 + 1, 5], [2**53 + 1, None, 5], [10**400, 1, 2]):
+        with pytest.raises(NotNumeric):
+            tallied({"y": Y, "p": values}, missing="drop")
+
+
+def test_categories_keep_their_types() -> None:
+    frames = [
+        pd.DataFrame({"y": pd.Categorical(Y), "p": P}),
+        pd.DataFrame({"y": pd.Categorical([True, False, True]), "p": P}),
+        pa.table({"y": pa.array(Y).dictionary_encode(), "p": P}),
+    ]
+    for frame in frames:
+        assert tallied(frame).digest == DIGEST
+        assert tallied(frame, group="y").groups == ((0,), (1,))
+
+
+@pytest.mark.parametrize("labels", [[[1], [2], [1]], [{"a": 1}, {"a": 2}, {"a": 1}]], ids=["lists", "structs"])
+def test_labels_that_cannot_be_compared_are_told(labels: list[Any]) -> None:
+    for source in ({"y": Y, "p": P, "g": labels}, pl.DataFrame({"y": Y, "p": P, "g": labels})):
+        with pytest.raises((NotBinary, BadShape), match="g ha"):
+            tallied(source, group="g")
+
+
+def test_an_unknown_name_among_names_that_are_no_text() -> None:
+    for source in ({"y": Y, 0: P}, pd.DataFrame({"y": Y, 0: P})):
+        with pytest.raises((UnknownName, BadOption)):
+            tallied(source)
+
+
+def test_many_attributes_make_many_groups() -> None:
+    size = 50
+    table: dict[str, Any] = {"y": [0, 1] * (size // 2), "p": np.arange(size)}
+    table |= {f"a{at}": np.arange(size) for at in range(70)}
+    found = tallied(table, group=[f"a{at}" for at in range(70)])
+    assert len(found.groups) == size
+    assert found.groups[3] == (3,) * 70
+
+
+def test_engines_that_fail_are_told_in_our_words() -> None:
+    with pytest.raises(BadFile, match="the frame cannot be read"):
+        tallied(pl.scan_csv("nowhere-at-all.csv"))
+    with pytest.raises(BadFile, match="the frame cannot be read"):
+        tallied(pl.LazyFrame({"y": Y, "p": P}).select("y", pl.col("p").str.to_uppercase()))
+
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise RuntimeError("the line went dead")
+
+    with pytest.raises(BadFile, match="the frame cannot be read"):
+        tallied(Broken())
+
+
+def test_a_decimal_is_the_nearest_float_in_every_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["0.12345678901234567890123456789", "0.98765432109876543210987654321", "0.5"]
+    decimals = pa.array([decimal.Decimal(text) for text in texts], pa.decimal128(38, 29))
+    table = pa.table({"y": Y, "p": decimals})
+    wanted = baserate.tally(Y, [float(text) for text in texts]).digest
+    for sums in (False, True):
+        monkeypatch.setattr(_duckdb, "repeats", lambda *_, sums=sums: sums)
+        for source in (table, pl.DataFrame(table), pl.LazyFrame(table), duckdb.connect().from_arrow(table)):
+            assert tallied(source).digest == wanted
+
+
+def test_huge_labels_leave_as_text() -> None:
+    found = measure.summary(tallied({"y": Y, "p": P, "g": [2**64, 1, 2]}, group="g"), measures=["accuracy"])
+    assert str(2**64) in found.frame("polars")["group.g"].to_list()
+    assert str(2**64) in pa.table(found).to_pydict()["group.g"]
+
+
+def test_thresholds_and_measures_of_no_kind_are_told() -> None:
+    t = tallied({"y": Y, "p": P})
+    for wrong in ("half", ["half"], [[1], [2, 3]]):
+        with pytest.raises(BadOption, match="give a number, or several in a list"):
+            measure.summary(t, threshold=wrong)  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="is no measure"):
+        measure.summary(t, measures=[len])
+    assert measure.summary(t, threshold=[]).rows() == measure.summary(t).rows()
+    assert measure.summary(t, threshold=0.3).rows() == measure.summary(t, threshold=iter([0.3])).rows()
