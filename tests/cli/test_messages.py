@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 
 import pytest
 
@@ -199,7 +199,8 @@ def test_control_c_stops_a_program_that_waits(tmp_path: Path) -> None:
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     ) as waiting:
-        while waiting.poll() is None and not list(tmp_path.glob("*/stdin")):
+        patience = monotonic() + 60
+        while waiting.poll() is None and not list(tmp_path.glob("*/spooled-*")) and monotonic() < patience:
             sleep(0.01)  # until it has begun to store what comes in
         waiting.send_signal(signal.SIGINT)
         out, told = waiting.communicate()

@@ -114,7 +114,7 @@ def test_categories_keep_their_types() -> None:
 @pytest.mark.parametrize("labels", [[[1], [2], [1]], [{"a": 1}, {"a": 2}, {"a": 1}]], ids=["lists", "structs"])
 def test_labels_that_cannot_be_compared_are_told(labels: list[Any]) -> None:
     for source in ({"y": Y, "p": P, "g": labels}, pl.DataFrame({"y": Y, "p": P, "g": labels})):
-        with pytest.raises((NotBinary, BadShape), match="^g h"):
+        with pytest.raises((NotBinary, BadShape), match=r"^g h"):
             tallied(source, group="g")
 
 
