@@ -13,8 +13,8 @@ import pytest
 
 import baserate
 from baserate import BadWeights, EmptyData, MissingValues, NotBinary, NotNumeric, Tallies, measure, read
-from baserate.read import _duckdb
-from tests.readers import BY_DUCKDB, READERS, Table
+from tests.read.conftest import decide
+from tests.readers import Table
 
 SIZE = 400
 RNG = np.random.default_rng(7)
@@ -39,21 +39,6 @@ ASKED: dict[str, dict[str, Any]] = {
     "labels only": {"predicted": "decision", "group": "sex"},
     "scores and labels": {"score": ["tied", "real"], "predicted": "decision", "weight": "weight"},
 }
-
-
-def decide(monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
-    """Let DuckDB add up by itself, or fetch rows, whatever it would choose."""
-    monkeypatch.setattr(_duckdb, "repeats", lambda *_: sums)
-
-
-DOORS = [(name, sums) for name in READERS for sums in ((False, True) if name in BY_DUCKDB else (False,))]
-
-
-@pytest.fixture(params=DOORS, ids=lambda door: f"{door[0]}{', sums' * door[1]}")
-def door(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Table], Any]:
-    name, sums = request.param
-    decide(monkeypatch, sums=sums)
-    return lambda table: READERS[name](table, tmp_path)
 
 
 def assert_same(found: Tallies, wanted: Tallies) -> None:

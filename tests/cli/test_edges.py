@@ -1,0 +1,222 @@
+"""Corners of the shell that a slip of the pen would change in silence."""
+
+import sys
+from io import StringIO
+from pathlib import Path
+from threading import Event
+
+import click
+import pytest
+from click import unstyle
+
+from baserate.cli import _main
+from baserate.cli._failures import ended
+from baserate.cli._numbers import number
+from baserate.cli._panels import Page, Panel, Row, Section, cells_wide, escaped, label
+from baserate.cli._progress import shown
+from tests.cli.shell import people, program, run
+from tests.cli.test_program import Terminal
+
+ONE = ("--truth", "sick", "--score", "risk")
+
+
+def test_control_c_while_options_are_read_is_an_interruption(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(click.Abort(), traced=False) == 130
+    assert capsys.readouterr().err == "baserate: interrupted.\n"
+
+
+class Broken(StringIO):
+    """A stream that cannot be flushed."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    def flush(self) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "codes"),
+    [(BrokenPipeError(), (141, 141)), (OSError(28, "full"), (2, 3)), (ValueError("closed"), (0, 3))],
+)
+def test_what_cannot_be_flushed_changes_the_code(
+    error: Exception, codes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Broken(error))
+    assert (_main._flushed(0), _main._flushed(3)) == codes  # noqa: SLF001
+
+
+def test_a_closed_or_missing_stream_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert _main._flushed(0) == 0  # noqa: SLF001
+
+
+def test_a_question_is_left_a_question(tmp_path: Path) -> None:
+    told = run("measure", people(tmp_path), *ONE, "--treshold", "1").stderr
+    assert told == ("baserate: no such option '--treshold'. Did you mean '--threshold'? Try: baserate measure --help\n")
+
+
+def test_an_option_after_two_dashes_is_no_command() -> None:
+    result = run("--", "--nope")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert "no such option" in result.stderr
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("baserate._files.write_text", full)
+    result = run("measure", people(tmp_path), *ONE, "-o", tmp_path / "out.json", "-q")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"baserate: cannot write {tmp_path / 'out.json'} (No space left on device); name another file.\n"
+    )
+
+
+def test_progress_goes_to_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = Event()
+    terminal = Terminal(drawn=drawn)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with shown(lambda: 50.0, after=0, every=0.001):
+        assert drawn.wait(60)
+    assert "50 %" in terminal.getvalue()
+
+
+def test_a_curve_of_labels_and_of_two_models_is_titled(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    labels = run("curve", "roc", path, "--truth", "sick", "--predicted", "says", "-q").stdout
+    assert "says ≥" in labels
+    both = run("curve", "roc", path, *ONE, "--score", "old", "-q").stdout
+    assert both.index("risk ≥") < both.index("old ≥")
+    assert both.count("fpr") == 2
+
+
+@pytest.mark.parametrize(("rows", "noted"), [(24, False), (25, True)])
+def test_a_curve_of_just_so_many_points_is_whole(rows: int, *, noted: bool, tmp_path: Path) -> None:
+    path = tmp_path / "short.csv"
+    path.write_text("y,p\n" + "".join(f"{at % 2},{at / 100}\n" for at in range(rows)), encoding="utf-8")
+    for form in ("table", "md"):
+        told = run("curve", "roc", path, "--truth", "y", "--score", "p", "--positive", "1", "--format", form)
+        assert ("are shown" in told.stderr) is noted
+        assert told.stdout.count("0.") >= 25
+        assert len([line for line in told.stdout.splitlines() if "." in line or "∞" in line]) <= 27
+
+
+def test_several_files_are_named_in_the_headline(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    (tmp_path / "more.csv").write_bytes(path.read_bytes())
+    assert run("measure", path, tmp_path / "more.csv", *ONE, "-q").stdout.startswith(
+        "people.csv and 1 more · 20 rows · "
+    )
+
+
+def test_words_about_curves_are_found_in_any_capitals() -> None:
+    assert run("list", "curves", "PRECISION").stdout == run("list", "curves", "precision").stdout
+
+
+def test_a_name_that_is_as_long_as_may_be_is_not_cut() -> None:
+    assert label("x" * 40) == "x" * 40
+    assert len(label("x" * 41)) == 40
+    assert "…" in label("x" * 41)
+
+
+def test_letters_of_full_width_take_two_places() -> None:
+    assert cells_wide("Ａ") == 2
+
+
+def test_backslashes_are_escaped_too() -> None:
+    assert escaped("a\\b") == "a\\\\b"
+
+
+def test_counts_stand_point_under_point_apart_from_rates() -> None:
+    counts = Section("", (Row("few", ("0.2500", "1")), Row("many", ("1 268", "12.35"))), apart=True)
+    rates = Section("", (Row("rate", ("0.123456789", "1")),))
+    lines = unstyle(Page("", (Panel("", ("a", "b"), (counts, rates)),)).text(100)).splitlines()
+    few, many = (next(line for line in lines if line.strip().startswith(name)) for name in ("few", "many"))
+    assert few.index("0.2500") + 1 == many.index("1 268") + 5
+    assert few.rstrip().endswith("1")
+    assert few.rindex("1") == many.index("12.35") + 1
+
+
+def test_names_of_measures_may_be_left_out_between_commas(tmp_path: Path) -> None:
+    asked = ("measure", people(tmp_path), *ONE, "-q", "--format", "csv", "--measures")
+    assert run(*asked, "auc,,f1,").stdout == run(*asked, "auc,f1").stdout
+
+
+def test_a_threshold_given_twice_is_measured_once(tmp_path: Path) -> None:
+    asked = ("measure", people(tmp_path), *ONE, "-q", "--format", "csv", "--threshold", "0.5")
+    assert run(*asked, "--threshold", "0.50").stdout == run(*asked).stdout
+
+
+def test_json_may_be_asked_for_twice(tmp_path: Path) -> None:
+    asked = ("measure", people(tmp_path), *ONE, "-q", "--json")
+    assert run(*asked, "--format", "json").stdout == run(*asked).stdout
+
+
+def test_endings_in_capitals_name_formats_too(tmp_path: Path) -> None:
+    run("measure", people(tmp_path), *ONE, "-q", "-o", tmp_path / "out.JSON")
+    assert (tmp_path / "out.JSON").read_text(encoding="utf-8").startswith("{")
+
+
+def test_huge_and_tiny_numbers_are_written_with_an_exponent() -> None:
+    told = [number(value, 4) for value in (1.5e14, 1.5e15, -1.5e15, 0.00012345, 0.000012345, -0.000012345)]
+    assert told == ["150 000 000 000 000", "1.500e+15", "−1.500e+15", "0.0001234", "1.234e-05", "−1.234e-05"]
+
+
+def test_a_long_read_is_watched_unless_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import nullcontext
+
+    from baserate.cli import _ask
+
+    asked: list[bool] = []
+
+    def watch(_: object, *, quiet: bool) -> nullcontext[None]:
+        asked.append(quiet)
+        return nullcontext()
+
+    monkeypatch.setattr(_ask, "shown", watch)
+    run("measure", people(tmp_path), *ONE)
+    run("measure", people(tmp_path), *ONE, "-q")
+    assert asked == [False, True]
+
+
+def test_the_width_of_a_terminal_does_not_matter_to_files(tmp_path: Path) -> None:
+    for width in ("60", "140"):
+        run("measure", people(tmp_path), *ONE, "-q", "-o", tmp_path / f"{width}.txt", env={"COLUMNS": width})
+    assert (tmp_path / "60.txt").read_bytes() == (tmp_path / "140.txt").read_bytes()
+
+
+def test_the_folder_where_one_is_has_a_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run("measure", ".", *ONE, "-q").stdout.startswith(". · 10 rows · ")
+
+
+def test_completing_after_a_slip_says_nothing() -> None:
+    words = "baserate meazure x"
+    done = program(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "2"})
+    assert "there is no command" not in done.stderr
+    assert done.stdout.strip() == ""
+
+
+def test_pipes_get_utf_8_whatever_the_locale() -> None:
+    done = program("--help", env={"PYTHONIOENCODING": "latin-1"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2×2 table" in done.stdout
+
+
+def test_long_names_and_footnotes_are_broken_at_spaces_alone() -> None:
+    panel = Panel("corner", ("value",), (Section("", (Row("first", ("1",)),)),))
+    shown_ = unstyle(Page("10 rows · a-file-with-a-long-name.csv", (panel,), ("¹ " + "word " * 20,)).text(30))
+    assert shown_.splitlines()[:2] == ["10 rows ·", "a-file-with-a-long-name.csv"]
+    assert max(map(cells_wide, shown_.splitlines())) <= 30
+
+
+def test_models_of_which_one_is_no_probability_share_a_table(tmp_path: Path) -> None:
+    result = run("measure", people(tmp_path), *ONE, "--score", "times", "--threshold", "0.5", "-q")
+    assert result.exit_code == 0
+    lines = [line.split() for line in unstyle(result.stdout).splitlines()]
+    assert next(len(words) for words in lines if words[:1] == ["brier"]) == 2
+    assert next(len(words) for words in lines if words[:1] == ["auc"]) == 3

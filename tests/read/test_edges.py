@@ -1,0 +1,558 @@
+"""Corners of reading that a slip of the pen would change in silence."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import baserate
+from baserate import (
+    BadFile,
+    BadShape,
+    BadWeights,
+    EmptyData,
+    NotBinary,
+    Rows,
+    Tallies,
+    Tally,
+    UnknownName,
+    read,
+)
+from baserate.read import _duckdb, _files, _lazy
+from baserate.read._labels import ordered, parsed
+from baserate.read._named import Columns
+from tests.read.test_tables import CSV, DIGEST, TABLE, tallied
+from tests.readers import Table
+
+# --- labels ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["01", "02"],
+        ["+1", "2"],
+        ["-0", "1"],
+        ["00.5", "1.5"],
+        ["1.", "2."],
+        ["1e3", "2e3"],
+        ["1234567890123456789", "2"],
+        ["0.1234567890123456", "0.5"],
+        ["1", "0.5"],
+        ["true", "1"],
+        [],
+    ],
+)
+def test_labels_that_are_not_written_as_plain_numbers_stay_text(texts: list[str]) -> None:
+    assert parsed(texts) == texts
+    assert all(isinstance(label, str) for label in parsed(texts))
+
+
+def test_labels_in_any_capitals_are_booleans() -> None:
+    assert parsed(["TRUE", "false"]) == [True, False]
+
+
+def test_labels_of_several_types_are_ordered_by_type_and_then_by_text() -> None:
+    assert ordered(["1", 2, "3"]) == [2, "1", "3"]
+
+
+def test_a_positive_that_is_not_there_is_refused_among_numbers_too() -> None:
+    with pytest.raises(NotBinary, match="positive=1 does not occur in truth, which holds 0, 2"):
+        tallied({"y": [0, 2], "p": [0.9, 0.1]}, positive=1)
+    with pytest.raises(NotBinary, match="positive=2 does not occur in truth, which holds 0"):
+        tallied({"y": [0, 0], "p": [0.9, 0.1]}, positive=2)
+    assert tallied({"y": [0, 0], "p": [0.9, 0.1]}, positive=1).tally.mass.tolist() == [[0, 0], [1, 1]]
+
+
+def test_truth_that_is_missing_everywhere_is_told(door: Callable[[Table], Any]) -> None:
+    table = {"y": [*pa.array([None, None], pa.int8()).to_pylist(), 1], "p": [0.9, 0.1, 0.5], "g": ["a", "a", "b"]}
+    assert tallied(door(table), missing="drop").tally.total == 1
+    with pytest.raises(EmptyData, match="every value of y is missing; give at least one label"):
+        tallied({"y": [None, None], "p": [0.9, 0.1]}, missing="drop")
+
+
+def test_unknown_labels_of_predictions_are_missing_when_both_classes_are_named(
+    door: Callable[[Table], Any],
+) -> None:
+    table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
+    asked: dict[str, Any] = {"score": None, "predicted": "hat", "positive": "a", "negative": "b"}
+    with pytest.raises(NotBinary, match=r"1 of 3 rows cannot be used \(hat: 1 unknown label\)"):
+        tallied(door(table), **asked)
+    found = tallied(door(table), **asked, missing="drop")
+    assert found.tally.mass.tolist() == [[1, 1], [0, 0]]
+    assert dict(found.intake.reasons) == {"hat": {"unknown label": 1}}
+
+
+def test_two_strange_labels_of_predictions_are_not_the_other_class() -> None:
+    with pytest.raises(NotBinary, match=r"hat holds 'b', 'c', but truth 'a'; give both the same labels"):
+        tallied({"y": ["a", "a"], "hat": ["b", "c"]}, score=None, predicted="hat", positive="a")
+
+
+def test_more_than_256_groups_are_told_apart() -> None:
+    size = 600
+    table = {"y": np.arange(size) % 2, "p": np.arange(size), "g": np.arange(size) // 2}
+    found = tallied(table, group="g")
+    assert len(found.groups) == 300
+    assert found.models["p"][299,].score.tolist() == [599, 598]
+    assert found.models["p"][43,].score.tolist() == [87, 86]
+
+
+# --- weights, and what is dropped -----------------------------------------------------------------------------------
+
+
+def test_weights_of_dropped_rows_are_not_judged(door: Callable[[Table], Any]) -> None:
+    table = {"y": [1, 0, 1], "p": [0.9, 0.2, np.nan], "w": [1.0, 2.0, -1.0]}
+    assert tallied(door(table), weight="w", missing="drop").tally.mass.tolist() == [[1, 0], [0, 2]]
+
+
+def test_bad_weights_are_counted_among_the_rows_that_are_left(door: Callable[[Table], Any]) -> None:
+    table = {"y": [1, 0, 1], "p": [0.9, 0.2, np.nan], "w": [1.0, -2.0, 1.0]}
+    with pytest.raises(BadWeights, match="1 of 2 values of w are negative"):
+        tallied(door(table), weight="w", missing="drop")
+
+
+def test_scores_that_are_all_null_are_missing() -> None:
+    table: dict[str, Any] = {"y": [1, 0], "p": [None, None]}
+    for source in (table, pl.DataFrame(table), pa.table(table)):
+        with pytest.raises(EmptyData, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
+            tallied(source, missing="drop")
+
+
+def test_nameless_rows_of_frames_are_missing() -> None:
+    frame = pl.DataFrame(TABLE | {"who": [2**60 + 1, None, 9, 10]})
+    for source in (frame, frame.to_arrow()):
+        found = read.rows(source, truth="y", score="p", id="who", missing="drop")
+        assert found.id is not None
+        assert found.id.tolist() == [2**60 + 1, 9, 10]
+        assert dict(found.intake.reasons) == {"who": {"missing": 1}}
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+ENDINGS = {
+    "csv": ("csv", "tsv", "tab", "txt", "CSV", "csv.gz"),
+    "json": ("json", "jsonl", "ndjson", "jsonl.gz"),
+    "parquet": ("parquet", "pq", "parq"),
+    "arrow": ("arrow", "feather", "ipc", "arrows"),
+}
+
+
+@pytest.mark.parametrize(("kind", "ending"), [(kind, each) for kind, endings in ENDINGS.items() for each in endings])
+def test_a_file_in_a_folder_is_known_by_its_ending(kind: str, ending: str, tmp_path: Path) -> None:
+    path, frame = tmp_path / f"t.{ending}", pl.DataFrame(TABLE)
+    writers: dict[str, Any] = {
+        "csv": frame.write_csv,
+        "json": frame.write_ndjson,
+        "parquet": frame.write_parquet,
+        "arrow": frame.write_ipc,
+    }
+    writers[kind](str(tmp_path / "made"))
+    made = (tmp_path / "made").read_bytes()
+    path.write_bytes(gzip.compress(made) if ending.endswith("gz") else made)
+    (tmp_path / "made").unlink()
+    (tmp_path / "notes.md").write_text("no table", encoding="utf-8")
+    assert tallied(tmp_path).digest == DIGEST
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff", "\n", " "])
+@pytest.mark.parametrize("form", ["lines", "array"])
+def test_json_without_a_name_is_known_by_its_first_letter(form: str, start: str, tmp_path: Path) -> None:
+    rows = pl.DataFrame(TABLE).to_dicts()
+    text = json.dumps(rows) if form == "array" else "\n".join(map(json.dumps, rows))
+    (tmp_path / "table").write_text(start + text, encoding="utf-8")
+    assert _files._looked_at(tmp_path / "table", "table").kind == "json"  # noqa: SLF001
+    if not start:
+        assert tallied(tmp_path / "table").digest == DIGEST
+
+
+def test_the_name_of_a_text_file_goes_before_its_looks(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("{y},p\n1,0.9\n0,0.2\n1,0.4\n0,0.1\n", encoding="utf-8")
+    assert tallied(tmp_path / "t.csv", truth="{y}").digest == DIGEST
+
+
+@pytest.mark.parametrize("written", ["NA", "N/A", "na", "n/a", "null", "NULL", "None", ""])
+def test_a_missing_number_is_written_in_many_ways(written: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"y,p\n1,0.9\n0,{written}\n", encoding="utf-8")
+    assert dict(tallied(tmp_path / "t.csv", missing="drop").intake.reasons) == {"p": {"missing": 1}}
+
+
+@pytest.mark.parametrize(
+    ("start", "packing"),
+    [(b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh9", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\x03\x04", "zip")],
+)
+def test_other_ways_of_packing_are_named(start: bytes, packing: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(start + b"\0" * 50)
+    with pytest.raises(BadFile, match=f"is packed with {packing}; unpack it first"):
+        tallied(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("most", range(6, 20))
+def test_a_letter_may_be_cut_where_the_head_of_a_file_ends(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_files, "_HEAD", most)
+    (tmp_path / "t.csv").write_text("y,p,g\n1,0.9,é日\n0,0.2,日é\n1,0.4,é日\n0,0.1,é\n", encoding="utf-8")
+    assert tallied(tmp_path / "t.csv").digest == DIGEST
+
+
+def test_files_must_share_their_delimiter(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("y,p\n1,0.9\n0,0.2\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("y;p\n1;0.4\n0;0.1\n", encoding="utf-8")
+    with pytest.raises(BadFile, match=r"b\.csv has another header than .*a\.csv; give files with the same columns"):
+        tallied([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+def test_a_file_is_not_taken_for_a_pattern(tmp_path: Path) -> None:
+    for name in ("a*.csv", "ab.csv"):
+        (tmp_path / name).write_text("y,p\n1,0.9\n0,0.2\n", encoding="utf-8")
+    assert tallied(tmp_path / "a*.csv").tally.total == 2
+
+
+def test_a_folder_that_is_called_like_a_table_is_not_read_as_one(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").mkdir()
+    (tmp_path / "t.csv" / "part.csv").write_text(CSV, encoding="utf-8")
+    assert tallied(tmp_path).digest == DIGEST
+    assert tallied(str(tmp_path / "t.csv")).digest == DIGEST
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_known_in_either_order(order: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(("\ufeff" + CSV).encode(order))
+    with pytest.raises(BadFile, match="is UTF-16 text"):
+        tallied(tmp_path / "t.csv")
+
+
+def test_a_mark_of_utf_8_is_no_part_of_the_header(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("\ufeff" + CSV, encoding="utf-8")
+    assert tallied(tmp_path / "t.csv").digest == DIGEST
+    (tmp_path / "empty.csv").write_text("\ufeff\n", encoding="utf-8")
+    with pytest.raises(EmptyData, match="is empty"):
+        tallied(tmp_path / "empty.csv")
+
+
+def test_packed_and_bare_files_do_not_mix(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(CSV, encoding="utf-8")
+    (tmp_path / "b.csv").write_bytes(gzip.compress(CSV.encode()))
+    with pytest.raises(BadFile, match="some of the files are packed and some are not"):
+        tallied(tmp_path)
+
+
+def test_a_header_may_hold_line_breaks_and_delimiters_in_quotes(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('"a;b;c;d",y,"p\nq"\nx,1,0.9\nx,0,0.2\nx,1,0.4\nx,0,0.1\n', encoding="utf-8")
+    assert tallied(tmp_path / "t.csv", score="p\nq").digest == DIGEST
+
+
+def test_every_arrow_file_must_have_the_columns_and_one_form(tmp_path: Path) -> None:
+    pl.DataFrame({"y": [1, 0], "p": [0.9, 0.2]}).write_ipc(tmp_path / "a.arrow")
+    pl.DataFrame({"y": [1, 0], "q": [0.4, 0.1]}).write_ipc(tmp_path / "b.arrow")
+    pl.DataFrame({"y": [1, 0], "p": ["high", "low"]}).write_ipc(tmp_path / "c.arrow")
+    pl.DataFrame({"p": [0.4, 0.1], "y": [1, 0], "z": [3, 4]}).write_ipc(tmp_path / "d.arrow")
+    with pytest.raises(UnknownName, match="there is no column 'p'"):
+        tallied([tmp_path / "a.arrow", tmp_path / "b.arrow"])
+    with pytest.raises(BadFile, match=r"c\.arrow has other types than .*a\.arrow"):
+        tallied([tmp_path / "a.arrow", tmp_path / "c.arrow"])
+    assert tallied([tmp_path / "a.arrow", tmp_path / "d.arrow"]).digest == DIGEST
+
+
+# --- the engine -----------------------------------------------------------------------------------------------------
+
+
+def test_data_that_do_not_fit_into_memory_are_told() -> None:
+    with (
+        pytest.raises(
+            BadFile, match=r"^a file does not fit into memory \(failed to allocate\.\); read a part of it\.$"
+        ),
+        _duckdb.translated("a file"),
+    ):
+        raise duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate\nand much more.")
+
+
+def test_of_what_the_engine_says_the_first_line_is_told() -> None:
+    with pytest.raises(BadFile, match=r"^a file cannot be read: disk is gone\.$"), _duckdb.translated("a file"):
+        raise duckdb.IOException("IO Error: disk is gone.\nLINE 1: SELECT\n        ^")
+
+
+def test_a_slip_of_ours_is_not_blamed_on_the_file() -> None:
+    for slip in (duckdb.ParserException, duckdb.BinderException):
+        with pytest.raises(slip), _duckdb.translated("a file"):
+            raise slip("syntax error")
+
+
+def test_the_engine_tells_how_far_it_is_and_stays_at_home() -> None:
+    with _duckdb.engine() as engine:
+        settings = ["enable_progress_bar", "enable_progress_bar_print"]
+        settings += ["autoinstall_known_extensions", "autoload_known_extensions"]
+        told = engine.sql("SELECT " + ", ".join(f"current_setting('{each}')" for each in settings)).fetchall()
+    assert told == [(True, False, False, False)]
+
+
+def test_what_repeats_is_counted_over_scores_and_labels_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_duckdb, "_FEW_ROWS", 100)
+    size = 1000
+    table = {
+        "y": np.arange(size) % 2,
+        "ten": np.arange(size) % 10,
+        "real": np.arange(size) / size,
+        "many": np.arange(size) % 300,
+        "none": pa.nulls(size, pa.string()),
+    }
+    made = duckdb.connect().from_arrow(pa.table(table))
+    few = duckdb.connect().from_arrow(pa.table(table).slice(0, 90))
+    for source, named, wanted in (
+        (made, {"score": "ten"}, True),
+        (made, {"score": ["ten", "real"]}, False),
+        (made, {"score": "many"}, False),
+        (made, {"score": "ten", "group": "many"}, False),
+        (made, {"predicted": "y"}, True),
+        (made, {"predicted": "y", "group": "many"}, False),
+        (made, {"score": "real", "group": "none"}, False),
+        (few, {"score": "ten"}, False),
+    ):
+        assert _duckdb.repeats(source, Columns.of({"truth": "y", **named})) is wanted, named  # type: ignore[typeddict-item]
+
+
+def test_a_relation_is_asked_whether_its_scores_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def repeats(*given: object) -> bool:
+        asked.append(given)
+        return False
+
+    monkeypatch.setattr(_duckdb, "repeats", repeats)
+    assert tallied(duckdb.connect().from_arrow(pa.table(TABLE))).digest == DIGEST
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("many", [63, 64, 65, 66])
+def test_as_many_labels_as_the_engine_numbers(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_duckdb, "repeats", lambda *_: False)
+    at = np.arange(4 * many)
+    table = pa.table({"y": at % 2, "p": at / 1000, "g": [f"g{each:03}" for each in at % many], "n": at % many})
+    relation = duckdb.connect().from_arrow(table)
+    for column in ("g", "n"):
+        found, wanted = (tallied(source, group=column) for source in (relation, table))
+        assert (found.digest, found.groups) == (wanted.digest, wanted.groups)
+
+
+def test_data_that_change_between_queries_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, queried = iter([4, 3]), _lazy._queried  # noqa: SLF001
+
+    def changing(lazy: _lazy.Lazy, columns: Columns, own: Columns) -> object:
+        return queried(lazy._replace(frame=lazy.frame.head(next(sizes))), columns, own)
+
+    monkeypatch.setattr(_lazy, "_queried", changing)
+    with pytest.raises(BadFile, match="the data changed while they were read"):
+        tallied(pl.LazyFrame(TABLE), score=["p", "y"])
+
+
+# --- nouns: Rows and Tallies -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["weight", "count", "id", "cluster"])
+def test_rows_refuse_any_column_of_another_length(name: str) -> None:
+    with pytest.raises(BadShape, match=rf"{name} \(1,\)"):
+        Rows(truth=np.array([True, False]), score={"p": np.zeros(2)}, **{name: np.ones(1)})  # type: ignore[arg-type]
+    with pytest.raises(BadShape, match=r"group \(3,\)"):
+        Rows(
+            truth=np.array([True, False]),
+            score={"p": np.zeros(2)},
+            group=np.zeros(3, np.uint8),
+            groups=(("a",),),
+            attributes=("g",),
+        )
+    with pytest.raises(BadShape):
+        Rows(truth=np.ones((2, 2), np.bool_), score={"p": np.ones((2, 2))})
+
+
+def test_rows_are_frozen_down_to_their_arrays() -> None:
+    mine = {name: np.ones(2) for name in ("weight", "count", "id", "cluster")}
+    truth, group, score = np.array([True, False]), np.zeros(2, np.uint8), np.zeros(2)
+    rows = Rows(truth=truth, score={"p": score}, group=group, groups=(("a",),), attributes=("g",), **mine)  # type: ignore[arg-type]
+    for name in ("truth", "group", *mine):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(rows, name)[0] = 7
+    with pytest.raises(ValueError, match="read-only"):
+        rows.score["p"][0] = 7
+    with pytest.raises(TypeError):
+        rows.score["q"] = score  # type: ignore[index]
+    score[0] = truth[1] = 1
+    assert (rows.score["p"][0], rows.truth[1]) == (0, False)
+
+
+T = Tally.counted([0.9, 0.4], [[2, 1], [0, 3]])
+
+
+@pytest.mark.parametrize(
+    ("models", "attributes"),
+    [
+        ({}, ()),
+        ({"p": {}}, ()),
+        ({"p": {(): T}, "q": {}}, ()),
+        ({"p": {("f",): T}, "q": {("m",): T}}, ("sex",)),
+        ({"p": {("f",): T}}, ()),
+        ({"p": {(): T}}, ("sex",)),
+    ],
+)
+def test_tallies_refuse_what_is_not_a_tally_for_each_model_and_group(
+    models: dict[str, dict[tuple[object, ...], Tally]], attributes: tuple[str, ...]
+) -> None:
+    with pytest.raises(baserate.BadOption, match=r"a tally for each of the same groups|a value for each attribute"):
+        Tallies(models, attributes)
+
+
+def test_tallies_cannot_be_changed_from_outside() -> None:
+    mine: dict[str, dict[tuple[object, ...], Tally]] = {"p": {(): T}}
+    tallies = Tallies(mine)
+    mine["p"][1,] = T
+    mine["q"] = {}
+    assert list(tallies.models) == ["p"]
+    assert tallies.groups == ((),)
+    with pytest.raises(TypeError):
+        tallies.models["p"][()] = T  # type: ignore[index]
+
+
+def test_digests_of_several_tallies_stay_what_they_are() -> None:
+    both = Tallies({"risk": {("f",): T, ("m",): T}}, ("sex",))
+    assert both.digest == "c47acabb1dcfc1dae7f86617cb31bcf77113e711c040a5792f3daec1e7561503"
+    assert Tallies({"risk": {("f",): T, ("x",): T}}, ("sex",)).digest != both.digest
+
+
+def test_names_must_be_as_many_as_rows() -> None:
+    with pytest.raises(BadShape, match=r"different lengths \(y 4, p 4, id 3\)"):
+        read.rows(TABLE | {"who": [1, 2, 3]}, truth="y", score="p", id="who")
+
+
+def test_labels_from_a_shell_may_be_in_capitals_or_fractions() -> None:
+    for truth, typed in (([True, False], "TRUE"), ([0.5, 1.5], "0.50"), ([2.0, 3.0], "2")):
+        assert tallied({"y": truth, "p": [2, 1]}, positive=read.Spelled(typed)).intake.positive == truth[0]
+
+
+def test_a_list_that_is_not_all_paths_is_no_table() -> None:
+    with pytest.raises(baserate.BadOption, match="list is no table that we know"):
+        tallied(["t.csv", 7])
+    with pytest.raises(baserate.BadOption, match="tuple is no table that we know"):
+        tallied((7, "t.csv"))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "pyarrow", "duckdb", "stream"])
+def test_a_column_that_no_frame_has_is_told(kind: str) -> None:
+    from tests.readers import Stream
+
+    sources: dict[str, Any] = {
+        "pandas": pd.DataFrame(TABLE),
+        "polars": pl.DataFrame(TABLE),
+        "lazy": pl.LazyFrame(TABLE),
+        "pyarrow": pa.table(TABLE),
+        "duckdb": duckdb.connect().from_arrow(pa.table(TABLE)),
+        "stream": Stream(pa.table(TABLE)),
+    }
+    with pytest.raises(UnknownName, match=r"there is no column 'P'\. Did you mean 'p'\?"):
+        tallied(sources[kind], score="P")
+
+
+def test_columns_of_no_length_are_empty() -> None:
+    lists: dict[str, list[int]] = {"y": [], "p": []}
+    for source in (lists, {"y": np.zeros(0, np.int64), "p": np.zeros(0)}, pl.DataFrame(TABLE)[:0]):
+        with pytest.raises(EmptyData, match="there are no rows"):
+            tallied(source)
+
+
+def test_a_slip_in_one_of_many_columns_lists_the_first_twenty() -> None:
+    for many, told in ((20, "'c19'."), (21, "'c19' and 1 more.")):
+        with pytest.raises(UnknownName) as caught:
+            tallied({f"c{at}": [0] for at in range(many)}, truth="c0", score="zzz")
+        assert str(caught.value).endswith(told)
+
+
+def test_booleans_are_labels_as_they_are() -> None:
+    found = tallied({"y": np.array([True, True]), "p": [0.9, 0.1]})
+    assert (found.intake.positive, found.intake.negative) == (True, False)
+
+
+def test_masked_and_nan_labels_are_both_missing() -> None:
+    truth = np.ma.array([1.0, 0.0, np.nan, 1.0], mask=[False, False, False, True])
+    found = tallied({"y": truth, "p": [0.9, 0.4, 0.3, 0.1]}, missing="drop")
+    assert dict(found.intake.reasons) == {"y": {"missing": 2}}
+    assert found.tally.mass.tolist() == [[1, 0], [0, 1]]
+
+
+def test_nan_among_labels_of_an_engine_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_duckdb, "repeats", lambda *_: False)
+    relation = duckdb.connect().from_arrow(pa.table(TABLE | {"y": [1.0, 0.0, 1.0, np.nan]}))
+    assert dict(tallied(relation, missing="drop").intake.reasons) == {"y": {"missing": 1}}
+
+
+def test_of_a_bad_line_the_beginning_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"y,p\n1,0.5\n0,0.4,{'x' * 500}\n", encoding="utf-8")
+    with pytest.raises(BadFile) as caught:
+        tallied(tmp_path / "t.csv")
+    assert f"('0,0.4,{'x' * 54}')" in str(caught.value)
+
+
+def test_several_paths_are_told_by_the_first_of_them(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv", "c.csv"):
+        (tmp_path / name).write_text("y,p\n1,0.5\n", encoding="utf-8")
+    pq.write_table(pa.table(TABLE), tmp_path / "d.parquet")
+    with pytest.raises(BadFile, match=r"a\.csv and 2 more "):
+        tallied([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "d.parquet"])
+
+
+def test_gzip_that_is_broken_inside_is_told(tmp_path: Path) -> None:
+    whole = bytearray(gzip.compress(np.random.default_rng(1).bytes(5000)))
+    whole[10:40] = b"\xff" * 30
+    (tmp_path / "t.csv.gz").write_bytes(whole)
+    with pytest.raises(BadFile, match="cannot be unpacked"):
+        tallied(tmp_path / "t.csv.gz")
+
+
+def test_a_file_that_may_not_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
+
+    def closed(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", closed)
+    with pytest.raises(baserate.NoSuchFile, match=r"t\.csv cannot be opened: Permission denied"):
+        tallied(tmp_path / "t.csv")
+
+
+def test_masked_whole_numbers_are_missing() -> None:
+    score = np.ma.array([3, 2, 1], mask=[False, True, False])
+    found = tallied({"y": [1, 0, 0], "p": score}, missing="drop")
+    assert dict(found.intake.reasons) == {"p": {"missing": 1}}
+    assert found.tally.score.tolist() == [3, 1]
+
+
+def test_booleans_may_be_scores() -> None:
+    table = {"y": [1, 0, 1], "p": [True, False, False]}
+    for source in (table, pl.DataFrame(table), pl.LazyFrame(table), pa.table(table), pd.DataFrame(table)):
+        assert tallied(source).tally.score.tolist() == [1, 0]
+
+
+def test_more_than_128_labels_of_text_are_told_apart() -> None:
+    at = np.arange(600)
+    table = {"y": at % 2, "p": at, "g": [f"g{each:03}" for each in at // 2]}
+    for source in (pl.DataFrame(table), pa.table(table)):
+        found = tallied(source, group="g")
+        assert len(found.groups) == 300
+        assert found.models["p"]["g299",].score.tolist() == [599, 598]
+
+
+def test_rows_may_have_groups_that_nobody_is_in() -> None:
+    rows = Rows(
+        truth=np.array([True, False]),
+        score={"p": np.array([0.9, 0.1])},
+        group=np.zeros(2, np.uint8),
+        groups=(("a",), ("b",)),
+        attributes=("g",),
+    )
+    assert [tally.total for tally in rows.tallies().models["p"].values()] == [2, 0]
