@@ -44,8 +44,8 @@ __version__ = "0.1.0"
 
 _ROOMS = ("measure", "read")
 _HOMES = (
-    *("_errors", "_counts", "_costs", "_estimate", "_intake"),
-    *("_tally", "_tallies", "_curve", "_rows", "_results", "read"),
+    *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve"),
+    *("_intake", "_tallies", "_rows", "_results"),
 )
 
 __all__ = [

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +132,8 @@ class Tally:
 
         Weights do not enter, since the last bit of a sum depends on its order.
         """
+        from hashlib import sha256  # slow to import, and not always needed
+
         digest = sha256(b"baserate tally 1\n")
         for column, form in ((self.score, "<f8"), (self.rows[0], "<i8"), (self.rows[1], "<i8")):
             for start in range(0, len(column), _BLOCK):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,7 +82,7 @@ def parsed(texts: Sequence[str]) -> list[object]:
     (['01', '1'], ['1.1', '1.10'])
     """
     for pattern, read in _FORMS:
-        if texts and all(pattern.fullmatch(text) for text in texts):
+        if texts and all(re.fullmatch(pattern, text) for text in texts):
             values = [read(text) for text in texts]
             return values if len(set(values)) == len(texts) else list(texts)
     return list(texts)
@@ -116,6 +115,8 @@ def refuse_absent(labels: Sequence[object], named: object, *, which: str = "posi
             f"{which}={named!r} is {kinds[1]}, but truth holds {alike[0]!r}, {kinds[0]}; pass {which}={alike[0]!r}."
         )
     if not set(labels) <= {0, 1} or named not in (0, 1):
+        from difflib import get_close_matches  # slow to import, and rarely needed
+
         texts = {str(label).casefold(): label for label in labels}
         near = get_close_matches(str(named).casefold(), texts, n=1)
         hint = f"Did you mean {listed([texts[near[0]]])}? " if near else ""
@@ -192,8 +193,8 @@ def _readings(text: str) -> list[object]:
     return readings
 
 
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[str], object]], ...] = (
-    (re.compile(r"0|-?[1-9]\d{0,17}"), int),
-    (re.compile(r"-?(0|[1-9]\d{0,14})\.\d{1,15}"), float),
-    (re.compile(r"true|false", re.IGNORECASE), lambda text: text.lower() == "true"),
+_FORMS: tuple[tuple[str, Callable[[str], object]], ...] = (
+    (r"0|-?[1-9][0-9]{0,17}", int),
+    (r"-?(0|[1-9][0-9]{0,14})\.[0-9]{1,15}", float),
+    (r"(?i:true|false)", lambda text: text.lower() == "true"),
 )
