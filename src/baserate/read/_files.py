@@ -351,7 +351,7 @@ def _unpacking(files: Sequence[_File]) -> str:
     packed = {file.packed for file in files}
     if len(packed) > 1:
         raise BadFile("some of the files are packed and some are not; give files of one form.")
-    return f", compression = '{'gzip' if packed == {True} else 'none'}'"
+    return f", compression = '{'gzip' if packed == {True} else 'uncompressed'}'"
 
 
 _READERS = {"csv": _csv, "json": _json, "parquet": _parquet, "arrow": _arrow}
