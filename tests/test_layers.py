@@ -17,7 +17,7 @@ FLOORS: list[set[str]] = [
     {"_arrays"},
     {"_files", "_frames"},
     {"_numeric"},
-    *({noun} for noun in ("_counts", "_estimate", "_costs", "_intake", "_tally", "_tallies", "_curve")),
+    *({noun} for noun in ("_counts", "_confusion", "_estimate", "_costs", "_intake", "_tally", "_tallies", "_curve")),
     *({noun} for noun in ("_rows", "_results")),
     {"read", "measure"},
     {"cli"},

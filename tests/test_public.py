@@ -11,7 +11,7 @@ from baserate import measure, read
 NAMES = {
     *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
     *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric", "UnknownName", "UsageError"),
-    *("Costs", "Counts", "Curve", "Estimate", "Intake", "Mixture", "Results", "Rows", "Tallies", "Tally"),
+    *("Confusion", "Costs", "Counts", "Curve", "Estimate", "Intake", "Mixture", "Results", "Rows", "Tallies", "Tally"),
     *("curve", "tally", "measure", "read", "__version__"),
 }
 TOOLS = {

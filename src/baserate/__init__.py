@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from baserate import measure, read
+    from baserate._confusion import Confusion
     from baserate._costs import Costs
     from baserate._counts import Counts
     from baserate._curve import Curve, Mixture, curve
@@ -44,7 +45,7 @@ __version__ = "0.1.0"
 
 _ROOMS = ("measure", "read")
 _HOMES = (
-    *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve"),
+    *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
     *("_intake", "_tallies", "_rows", "_results"),
 )
 
@@ -54,6 +55,7 @@ __all__ = [
     "BadShape",
     "BadWeights",
     "BaserateError",
+    "Confusion",
     "Costs",
     "Counts",
     "Curve",

@@ -46,6 +46,19 @@ def root(value: float | Floats) -> float | Floats:
     return found
 
 
+def mean_defined(values: Floats, weights: Floats | float = 1.0) -> float:
+    """Mean along the last axis of what is not NaN, weighted; NaN if nothing is. Of several rows, an array.
+
+    >>> mean_defined(np.array([1.0, np.nan, 3.0])), mean_defined(np.array([1.0, 4.0]), np.array([2.0, 1.0]))
+    (2.0, 2.0)
+    """
+    there = ~np.isnan(values)
+    weight = np.where(there, weights, 0.0)
+    # What is undefined, or weighs nothing, adds nothing, not even if it is infinite.
+    found: float = ratio((np.where(weight > 0, values, 0.0) * weight).sum(axis=-1), weight.sum(axis=-1))
+    return found
+
+
 def plain(value: Any) -> Any:  # noqa: ANN401  (NumPy's scalars and arrays)
     """Return a Python float in place of an array without dimensions."""
     return float(value) if np.ndim(value) == 0 else value

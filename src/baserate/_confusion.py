@@ -1,0 +1,198 @@
+"""Confusion: how much of each true class was decided to be each class, as a K×K table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Floats, frozen, plain, sealed
+from baserate._counts import Counts
+from baserate._errors import BadOption, BadShape, BadWeights, UnknownName
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Confusion:
+    """Mass of each class, truth in rows and decisions in columns; `labels` names both, in that order.
+
+    A table of shape (K, K), or a stack of them, (…, K, K): all groups, ten thousand resamples. As in `Counts`, the
+    cells hold mass (the sum of weights), and `squares` and `rows` what standard errors need; for plain counts the three
+    are one.
+
+    >>> officers = Confusion.of_matrix([[20, 5], [10, 15]], ["yes", "no"], truth="rows")
+    >>> officers
+    Confusion(yes, no; 50, of which 35 on the diagonal)
+    >>> officers.truth.tolist(), officers.decided.tolist()
+    ([25.0, 25.0], [30.0, 20.0])
+    """
+
+    mass: Floats
+    labels: tuple[object, ...]
+    moments: tuple[Confusion, Confusion] | None = field(default=None, kw_only=True)
+    """`squares` and `rows`, when they differ from the mass."""
+
+    def __post_init__(self) -> None:
+        mass = _checked(np.asarray(self.mass, dtype=np.float64))
+        labels = tuple(self.labels)
+        if len(labels) != mass.shape[-1]:
+            raise BadShape(f"there are {len(labels)} labels for {mass.shape[-1]} classes; give one for each.")
+        if len(set(labels)) < len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            raise BadOption(f"the label {twice!r} is given twice; name each class once.")
+        object.__setattr__(self, "mass", frozen(mass))
+        object.__setattr__(self, "labels", labels)
+
+    @classmethod
+    def of_matrix(
+        cls, cells: npt.ArrayLike, labels: Iterable[object] | None = None, *, truth: Literal["rows", "columns"]
+    ) -> Confusion:
+        """Take a table of counts as it is written; say whether truth is in its rows or in its columns.
+
+        >>> Confusion.of_matrix([[20, 10], [5, 15]], truth="columns").mass.tolist()
+        [[20.0, 5.0], [10.0, 15.0]]
+        """
+        if truth not in ("rows", "columns"):
+            raise BadOption(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
+        mass = np.asarray(cells, dtype=np.float64)
+        if mass.ndim < 2:
+            raise BadShape(f"the table has shape {mass.shape}; give as many rows as columns.")
+        if truth == "columns":
+            mass = np.swapaxes(mass, -1, -2)
+        return cls(mass, tuple(range(mass.shape[-1]) if labels is None else labels))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.labels[:6])) + (" …" if len(self.labels) > 6 else "")
+        if self.shape:
+            return f"Confusion({shown}; {self.shape} tables)"
+        return f"Confusion({shown}; {self.total:g}, of which {self.correct.sum():g} on the diagonal)"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """() for one table, otherwise the shape of the stack."""
+        return self.mass.shape[:-2]
+
+    @property
+    def squares(self) -> Confusion:
+        """The sums of squared weights, cell by cell."""
+        return self if self.moments is None else self.moments[0]
+
+    @property
+    def rows(self) -> Confusion:
+        """The numbers of rows, cell by cell."""
+        return self if self.moments is None else self.moments[1]
+
+    @property
+    def truth(self) -> Floats:
+        """Mass of each true class, also called its support."""
+        return np.asarray(self.mass.sum(axis=-1))
+
+    @property
+    def decided(self) -> Floats:
+        """Mass decided to be of each class."""
+        return np.asarray(self.mass.sum(axis=-2))
+
+    @property
+    def correct(self) -> Floats:
+        """Mass of each class that was decided to be of it: the diagonal."""
+        return np.asarray(np.diagonal(self.mass, axis1=-2, axis2=-1))
+
+    @property
+    def total(self) -> float:
+        """Everybody; of a stack, an array."""
+        return _plain(self.truth.sum(axis=-1))
+
+    @property
+    def chance_disagreement(self) -> float:
+        """How much truth and decision would disagree if they were independent, times the total squared."""
+        return _plain((self.truth * _others(self.decided)).sum(axis=-1))
+
+    @property
+    def truth_spread(self) -> float:
+        """Mass of pairs whose true classes differ, counted twice: 0 when there is a single class."""
+        return _plain((self.truth * _others(self.truth)).sum(axis=-1))
+
+    @property
+    def decided_spread(self) -> float:
+        """Mass of pairs that were decided differently, counted twice: 0 when everything is decided alike."""
+        return _plain((self.decided * _others(self.decided)).sum(axis=-1))
+
+    def one_vs_rest(self) -> Counts[Floats]:
+        """Each class against all others: 2×2 tables, so that every measure of `Counts` has a value for each class.
+
+        >>> c = Confusion.of_matrix([[5, 1, 0], [2, 3, 0], [0, 0, 4]], truth="rows").one_vs_rest()
+        >>> c.tp.tolist(), c.fp.tolist(), c.fn.tolist(), c.tn.tolist()
+        ([5.0, 3.0, 4.0], [2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [7.0, 9.0, 11.0])
+        """
+        moments = self.moments and (self.squares.one_vs_rest(), self.rows.one_vs_rest())
+        apart = ~np.eye(len(self.labels), dtype=np.bool_)
+        # Sums of what is there, never differences: a cell without mass is exactly 0, however many weights were added.
+        fp, fn = (self.mass * apart).sum(axis=-2), (self.mass * apart).sum(axis=-1)
+        tn = (_others(self.mass) * apart).sum(axis=-2)
+        return Counts(self.correct, fp, fn, tn, moments=moments)
+
+    def transposed(self) -> Confusion:
+        """Truth and decisions exchanged."""
+        moments = self.moments and (self.squares.transposed(), self.rows.transposed())
+        return Confusion(np.swapaxes(self.mass, -1, -2), self.labels, moments=moments)
+
+    def over(self, labels: Iterable[object]) -> Confusion:
+        """Return the same table over these classes, in their order; classes that are new have no mass.
+
+        >>> Confusion.of_matrix([[5, 1], [2, 3]], ["a", "b"], truth="rows").over(["b", "c", "a"]).mass.tolist()
+        [[3.0, 0.0, 2.0], [0.0, 0.0, 0.0], [1.0, 0.0, 5.0]]
+        """
+        wanted = tuple(labels)
+        lost = [label for label in self.labels if label not in wanted]
+        if lost:
+            raise UnknownName(f"the class {lost[0]!r} is not among {list(wanted)}; name every class of the table.")
+        place = np.array([wanted.index(label) for label in self.labels], dtype=np.intp)
+        mass = np.zeros((*self.shape, len(wanted), len(wanted)))
+        mass[..., place[:, None], place] = self.mass
+        moments = self.moments and (self.squares.over(wanted), self.rows.over(wanted))
+        return Confusion(sealed(mass), wanted, moments=moments)
+
+    def __add__(self, other: object) -> Confusion:
+        return Confusion.sum([self, other]) if isinstance(other, Confusion) else NotImplemented
+
+    def __radd__(self, other: object) -> Confusion:
+        # The built-in sum() starts with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    @staticmethod
+    def sum(tables: Sequence[Confusion]) -> Confusion:
+        """Table of everybody in several tables; classes that not all of them know are put at the end."""
+        if not tables:
+            raise BadOption("there are no tables to add up; give at least one.")
+        labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
+        parts = [table.over(labels) for table in tables]
+        moments = None
+        if any(part.moments for part in parts):
+            moments = Confusion.sum([part.squares for part in parts]), Confusion.sum([part.rows for part in parts])
+        return Confusion(np.sum([part.mass for part in parts], axis=0), labels, moments=moments)
+
+
+def _checked(mass: Floats) -> Floats:
+    if mass.ndim < 2 or mass.shape[-1] != mass.shape[-2] or not mass.shape[-1]:
+        raise BadShape(f"the table has shape {mass.shape}; give as many rows as columns, one for each class.")
+    if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):
+        bad = np.count_nonzero(~(mass >= 0) | np.isinf(mass))
+        raise BadWeights(f"{bad} of {mass.size} cells are negative, NaN or infinite; counts are ≥ 0.")
+    return mass
+
+
+def _plain(value: Floats) -> float:
+    """A float; of a stack, an array, which type checkers need not know."""
+    number: float = plain(value)
+    return number
+
+
+def _others(mass: Floats) -> Floats:
+    """Mass of all other classes along the last axis, for each class: 0 exactly when there is none."""
+    before, after = np.cumsum(mass, axis=-1), np.cumsum(mass[..., ::-1], axis=-1)[..., ::-1]
+    none = np.zeros((*mass.shape[:-1], 1))
+    return np.asarray(
+        np.concatenate([none, before[..., :-1]], axis=-1) + np.concatenate([after[..., 1:], none], axis=-1)
+    )
