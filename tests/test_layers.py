@@ -17,8 +17,11 @@ FLOORS: list[set[str]] = [
     {"_arrays"},
     {"_files", "_frames"},
     {"_numeric"},
-    *({noun} for noun in ("_counts", "_confusion", "_estimate", "_costs", "_intake", "_tally", "_tallies", "_curve")),
-    *({noun} for noun in ("_rows", "_results")),
+    *(
+        {noun}
+        for noun in ("_counts", "_confusion", "_estimate", "_costs", "_intake", "_tally", "_tallies", "_confusions")
+    ),
+    *({noun} for noun in ("_curve", "_rows", "_class_rows", "_results")),
     {"read", "measure"},
     {"cli"},
     {"__main__"},

@@ -10,9 +10,32 @@ from baserate import measure, read
 
 NAMES = {
     *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
-    *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric", "UnknownName", "UsageError"),
-    *("Confusion", "Costs", "Counts", "Curve", "Estimate", "Intake", "Mixture", "Results", "Rows", "Tallies", "Tally"),
-    *("curve", "tally", "measure", "read", "__version__"),
+    *(
+        "NoSuchFile",
+        "NotAProbability",
+        "NotBinary",
+        "NotInstalled",
+        "NotNumeric",
+        "UnknownLabel",
+        "UnknownName",
+        "UsageError",
+    ),
+    *(
+        "ClassRows",
+        "Confusion",
+        "Confusions",
+        "Costs",
+        "Counts",
+        "Curve",
+        "Estimate",
+        "Intake",
+        "Mixture",
+        "Results",
+        "Rows",
+        "Tallies",
+        "Tally",
+    ),
+    *("confusion", "curve", "scored", "tally", "measure", "read", "__version__"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -24,7 +47,10 @@ def test_the_public_names_are_these() -> None:
     assert set(baserate.__all__) == NAMES
     assert set(dir(baserate)) == NAMES
     assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
-    assert set(read.__all__) == {"Spelled", "rows", "tallies", "tally"}
+    assert set(read.__all__) == {
+        *("Spelled", "class_rows", "confusion", "confusions", "cross_table", "decisions"),
+        *("rows", "scored", "tallies", "tally"),
+    }
 
 
 @pytest.mark.parametrize("room", [baserate, measure, read], ids=lambda room: room.__name__)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from baserate import measure, read
+    from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
+    from baserate._confusions import Confusions
     from baserate._costs import Costs
     from baserate._counts import Counts
     from baserate._curve import Curve, Mixture, curve
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         NotBinary,
         NotInstalled,
         NotNumeric,
+        UnknownLabel,
         UnknownName,
         UsageError,
     )
@@ -39,14 +42,14 @@ if TYPE_CHECKING:
     from baserate._rows import Rows
     from baserate._tallies import Tallies
     from baserate._tally import Tally
-    from baserate.read import tally
+    from baserate.read import confusion, scored, tally
 
 __version__ = "0.1.0"
 
 _ROOMS = ("measure", "read")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
-    *("_intake", "_tallies", "_rows", "_results"),
+    *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_results"),
 )
 
 __all__ = [
@@ -55,7 +58,9 @@ __all__ = [
     "BadShape",
     "BadWeights",
     "BaserateError",
+    "ClassRows",
     "Confusion",
+    "Confusions",
     "Costs",
     "Counts",
     "Curve",
@@ -74,12 +79,15 @@ __all__ = [
     "Rows",
     "Tallies",
     "Tally",
+    "UnknownLabel",
     "UnknownName",
     "UsageError",
     "__version__",
+    "confusion",
     "curve",
     "measure",
     "read",
+    "scored",
     "tally",
 ]
 
@@ -88,8 +96,10 @@ def __getattr__(name: str) -> object:
     if name in _ROOMS:
         return import_module(f"baserate.{name}")
     if name in __all__:
-        homes = (vars(import_module(f"baserate.{home}")) for home in _HOMES)
-        value: object = next(home[name] for home in homes if name in home)
+        homes = (import_module(f"baserate.{home}") for home in _HOMES)
+        value: object = next(
+            getattr(home, name) for home in homes if name in (*vars(home), *getattr(home, "__all__", ()))
+        )
         globals()[name] = value
         return value
     raise AttributeError(f"module 'baserate' has no attribute {name!r}")

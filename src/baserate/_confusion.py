@@ -9,9 +9,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Floats, frozen, plain, sealed
+from baserate._arrays import Cells, Floats, frozen, plain, sealed
 from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape, BadWeights, UnknownName
+from baserate._numeric.codes import Codes, pair_counts, pair_sums
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -62,6 +63,38 @@ class Confusion:
         if truth == "columns":
             mass = np.swapaxes(mass, -1, -2)
         return cls(mass, tuple(range(mass.shape[-1]) if labels is None else labels))
+
+    @classmethod
+    def of_rows(
+        cls,
+        truth: Codes,
+        decided: Codes,
+        labels: tuple[object, ...],
+        *,
+        weight: Floats | None = None,
+        count: Cells | None = None,
+    ) -> Confusion:
+        """Count columns of class numbers that are known to be fit; `baserate.confusion` makes them from labels."""
+        if weight is None:
+            return cls.of_sums(truth, decided, labels, [count])
+        mass = weight if count is None else weight * count
+        return cls.of_sums(truth, decided, labels, [mass, mass * weight, count])
+
+    @classmethod
+    def of_sums(
+        cls, truth: Codes, decided: Codes, labels: tuple[object, ...], amounts: Sequence[Cells | None]
+    ) -> Confusion:
+        """Add up amounts for each pair of class numbers: rows, before them mass and squares if there are weights."""
+
+        def summed(amount: Cells | None) -> Confusion:
+            if amount is None:
+                return cls(pair_counts(truth, decided, len(labels)), labels)
+            return cls(pair_sums(truth, decided, len(labels), amount), labels)
+
+        if len(amounts) == 1:
+            return summed(amounts[0])
+        mass, squares, rows = map(summed, amounts)
+        return cls(mass.mass, labels, moments=(squares, rows))
 
     def __repr__(self) -> str:
         shown = ", ".join(map(str, self.labels[:6])) + (" …" if len(self.labels) > 6 else "")

@@ -9,6 +9,7 @@
     │   ├── MissingValues     NaN, infinity, None
     │   ├── NotNumeric        text where numbers are needed, or numbers that float64 cannot hold
     │   ├── NotBinary         truth is not two classes, or the positive one is unknown
+    │   ├── UnknownLabel      a class that is not among those named, or that has no score
     │   ├── BadWeights        negative, fractional where whole ones are needed
     │   ├── NotAProbability   outside [0, 1] where a probability is used as one
     │   └── BadFile           a file that is not of the form it claims
@@ -64,6 +65,13 @@ class NotBinary(DataError):
     """Truth is not two classes, or which one is positive is unknown.
 
     For example: truth has the labels 'ill', 'well'; name the positive one: positive='ill' or positive='well'.
+    """
+
+
+class UnknownLabel(DataError):
+    """A class that is not among those that were named, or that has no score.
+
+    For example: truth holds 'fish', for which there is no score among 'p_cat', 'p_dog'; add its column.
     """
 
 

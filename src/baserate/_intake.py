@@ -29,13 +29,18 @@ class Intake:
     """Which column was read as what: truth, score, group and so on."""
     notes: tuple[str, ...] = ()
     """What a reader should know."""
+    classes: tuple[object, ...] = ()
+    """Labels of all classes, where none of them is the positive one."""
 
     @property
     def told(self) -> str:
         """All of it as a sentence."""
         dropped = f", {self.dropped} of them dropped ({told(self.reasons)})" if self.dropped else ""
         negative = "" if self.negative is None else f", negative = {self.negative}"
-        return f"{self.read} rows read{dropped}; positive = {self.positive}{negative}"
+        labels = f"positive = {self.positive}{negative}"
+        if self.classes:
+            labels = f"classes: {', '.join(map(str, self.classes))}"
+        return f"{self.read} rows read{dropped}; {labels}"
 
 
 def told(reasons: Reasons) -> str:

@@ -4,22 +4,31 @@ May import the nouns. Here data are checked, once, with errors that say what to 
 what it is given. What reads tables is loaded on first use: arrays do not need it.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from baserate.read._arrays import tally
 from baserate.read._labels import Spelled
 
 if TYPE_CHECKING:
-    from baserate.read._tables import rows, tallies
+    from baserate.read._class_arrays import confusion, scored
+    from baserate.read._cross_table import cross_table
+    from baserate.read._tables import class_rows, confusions, decisions, rows, tallies
 
-__all__ = ["Spelled", "rows", "tallies", "tally"]
+_HOMES = {
+    "_tables": ("class_rows", "confusions", "decisions", "rows", "tallies"),
+    "_class_arrays": ("confusion", "scored"),
+    "_cross_table": ("cross_table",),
+}
+
+__all__ = ["Spelled", "tally"]
+__all__ += ["class_rows", "confusion", "confusions", "cross_table", "decisions", "rows", "scored", "tallies"]
 
 
 def __getattr__(name: str) -> object:
-    if name in ("rows", "tallies"):
-        from baserate.read import _tables
-
-        value: object = vars(_tables)[name]
-        globals()[name] = value
-        return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(f"baserate.read.{home}"), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module 'baserate.read' has no attribute {name!r}")

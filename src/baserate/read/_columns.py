@@ -1,5 +1,6 @@
 """One column at a time: what is asked of truth, scores, weights and counts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ def _labels(column: Column) -> list[object]:
         raise NotBinary(f"truth holds labels that cannot be compared ({error}); give text or numbers.") from error
 
 
-def missing_objects(column: Column) -> Bools:
+def missing_objects(column: Column | Sequence[object]) -> Bools:
     """Which of a column of objects are None, NaN or pandas.NA."""
 
     def missing(value: object) -> bool:

@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 
+from baserate._class_rows import ClassRows
+from baserate._confusions import Confusions
 from baserate._errors import BadFile, BaserateError
 from baserate._rows import Rows
 from baserate._tallies import Tallies
+from baserate.read._classes import class_rows
 from baserate.read._eager import Coded, Rule, Table, gathered
 from baserate.read._memory import loaded
 from baserate.read._named import Columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+    from baserate.read._lazy import Lazy
 
 Watch = Callable[[Callable[[], float | None]], AbstractContextManager[object]]
 """Given a function that tells how many per cent are read, a context in which to read."""
@@ -37,9 +42,10 @@ _UNSEEN = -2
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation, and which of its columns are bare text whose labels are read by how they look."""
+    """A relation, its columns in use, and which of them are bare text whose labels are read by how they look."""
 
     source: DuckDBPyRelation
+    columns: Columns
     text: frozenset[str] = frozenset()
     name: str = "the relation"
     diagnose: Callable[[], None] | None = None
@@ -47,36 +53,50 @@ class Relation:
     watched: Callable[[], AbstractContextManager[object]] | None = None
     """Makes a context in which to read, for those who want to see how far it is."""
 
-    def tallies(self, columns: Columns, rule: Rule) -> Tallies:
+    def tallies(self, rule: Rule) -> Tallies:
         """Let the engine add up where scores repeat; fetch the rows where they do not, as a tally is no smaller."""
-        with self._run():
-            native = _simplified(self.source, columns)
-            if repeats(native, columns):
-                return self._aggregated(native, columns, rule)
-            table = _fetched(native, columns, self.text)
-        return gathered(table, columns, rule, lasting=False).tallies()
+        with self._run() as native:
+            if repeats(native, self.columns):
+                from baserate.read._lazy import aggregated
 
-    def rows(self, columns: Columns, rule: Rule) -> Rows:
+                return aggregated(self._lazy(native), self.columns, rule)
+            table = _fetched(native, self.columns, self.text)
+        return gathered(table, self.columns, rule, lasting=False).tallies()
+
+    def rows(self, rule: Rule) -> Rows:
         """Fetch the rows."""
-        with self._run():
-            table = _fetched(_simplified(self.source, columns), columns, self.text)
-        return gathered(table, columns, rule, lasting=False)  # the arrays are ours
+        return gathered(self._table(), self.columns, rule, lasting=False)  # the arrays are ours
 
-    def _aggregated(self, native: DuckDBPyRelation, columns: Columns, rule: Rule) -> Tallies:
+    def confusions(self, rule: Rule) -> Confusions:
+        """Let the engine count pairs of labels."""
+        from baserate.read._lazy import confused
+
+        with self._run() as native:
+            return confused(self._lazy(native), self.columns, rule)
+
+    def class_rows(self, rule: Rule) -> ClassRows:
+        """Fetch the rows with a score for each class."""
+        return class_rows(self._table(), self.columns, rule, lasting=False)
+
+    def _table(self) -> Table:
+        with self._run() as native:
+            return _fetched(native, self.columns, self.text)
+
+    def _lazy(self, native: DuckDBPyRelation) -> Lazy:
         import narwhals.stable.v2 as nw
 
-        from baserate.read._lazy import Lazy, aggregated
+        from baserate.read._lazy import Lazy
 
         # Numbered names, since not every name survives as an expression.
-        names = {name: f"c{at}" for at, name in enumerate(columns.used)}
+        names = {name: f"c{at}" for at, name in enumerate(self.columns.used)}
         numbered = native.project(", ".join(f"{quoted(name)} AS {short}" for name, short in names.items()))
-        return aggregated(Lazy(nw.from_native(numbered), names, self.text), columns, rule)
+        return Lazy(nw.from_native(numbered), names, self.text)
 
     @contextmanager
-    def _run(self) -> Iterator[None]:
+    def _run(self) -> Iterator[DuckDBPyRelation]:
         with self.watched() if self.watched else nullcontext(), translated(self.name):
             try:
-                yield
+                yield _simplified(self.source, self.columns)
             except duckdb.ConversionException:
                 if self.diagnose:
                     self.diagnose()

@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Reals, sealed
-from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, NotBinary
+from baserate._arrays import Bools, Cells, Floats, Reals, sealed
+from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, NotBinary, UnknownLabel
 from baserate._intake import Intake, told
+from baserate._numeric.codes import Codes
 from baserate._rows import Rows
 from baserate._tallies import Group
 from baserate.read._columns import checked_counts, checked_weights
@@ -20,8 +21,6 @@ from baserate.read._named import Columns
 
 _FEW = 2**20
 """Combinations of labels that a table of counts may list."""
-
-Codes = npt.NDArray[np.intp] | npt.NDArray[np.int8] | npt.NDArray[np.int16]
 
 
 class Numbers(NamedTuple):
@@ -53,6 +52,9 @@ class Rule:
     positive: object = None
     negative: object = None
     missing: Literal["refuse", "drop"] = "refuse"
+    labels: tuple[object, ...] | None = None
+    """All classes, in order, where none of them is positive; None for those that are there."""
+    remedy: str = 'leave them out with missing="drop"'
 
     def __post_init__(self) -> None:
         if self.missing not in ("refuse", "drop"):
@@ -86,9 +88,9 @@ class Problems:
         if dropped and rule.missing == "refuse":
             only_labels = {what for kinds in self.reasons.values() for what in kinds} == {"unknown label"}
             remedy = "Recode them" if only_labels else "Fill them in"
-            raise (NotBinary if only_labels else MissingValues)(
-                f"{dropped} of {total} rows cannot be used ({told(self.reasons)}). {remedy}, or leave them out with "
-                'missing="drop".'
+            unknown = NotBinary if rule.labels is None else UnknownLabel
+            raise (unknown if only_labels else MissingValues)(
+                f"{dropped} of {total} rows cannot be used ({told(self.reasons)}). {remedy}, or {rule.remedy}."
             )
         if dropped == total:
             raise EmptyData(f"all {total} rows were dropped ({told(self.reasons)}); give at least one that is whole.")
@@ -103,56 +105,87 @@ def gathered(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True
 
     Rows that are not `lasting` may share memory with whoever gave the columns.
     """
-    problems = Problems(_length(table))
+    problems = Problems(length(table))
     two = check_labels(table.labels, columns, rule, problems)
+    whole = settled(table, columns, rule, problems, lasting=lasting)
+    scores = {name: whole.numbers(name) for name in columns.score}
+    if columns.predicted is not None:
+        flagged = is_label(whole.labels(columns.predicted), two.positive)
+        scores[columns.predicted] = sealed(flagged.astype(np.float32))
+    group, groups = whole.groups()
+    return Rows(
+        truth=sealed(is_label(whole.labels(columns.truth), two.positive)),
+        score=scores,
+        group=group,
+        groups=groups,
+        attributes=columns.group,
+        weight=whole.weight,
+        count=whole.count,
+        id=None if table.id is None else whole.own(table.id),
+        cluster=None if columns.cluster is None else whole.labels(columns.cluster).codes,
+        intake=Intake(whole.read, whole.dropped, problems.reasons, *two, columns.told, notes(table.labels)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Columns with those rows alone in which nothing is missing."""
+
+    table: Table
+    columns: Columns
+    keep: Bools | None
+    lasting: bool
+    read: int
+    dropped: int
+
+    def own(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Rows that are kept, for whoever keeps them."""
+        if self.keep is not None:
+            return sealed(values[self.keep])
+        return sealed(values.copy() if self.lasting else values.view())
+
+    def numbers(self, name: str) -> Any:  # noqa: ANN401  (of the type of the column)
+        """Numbers of a column."""
+        return self.own(self.table.numbers[name].values)
+
+    def labels(self, name: str) -> Coded:
+        """Labels of a column."""
+        return Coded(self.own(self.table.labels[name].codes), self.table.labels[name].labels)
+
+    def groups(self) -> tuple[npt.NDArray[Any], tuple[Group, ...]]:
+        """Number of each row's group, and the groups."""
+        return grouped([self.labels(name) for name in self.columns.group])
+
+    @property
+    def weight(self) -> Floats | None:
+        """Weights, if there are any."""
+        name = self.columns.weight
+        return None if name is None else self.numbers(name).astype(np.float64, copy=False)
+
+    @property
+    def count(self) -> Cells | None:
+        """Counts, if there are any."""
+        name = self.columns.count
+        return None if name is None else sealed(self.numbers(name).astype(np.int64))
+
+
+def settled(table: Table, columns: Columns, rule: Rule, problems: Problems, *, lasting: bool) -> Whole:
+    """Note what is wrong with numbers too, and refuse or leave out the rows in which something is."""
     for name in columns.numbers:
         check_numbers(name, table.numbers[name], problems)
     if table.id is not None:
         problems.add(str(columns.id), "missing", _nameless(table.id))
     read, dropped = problems.settle(rule)
     keep = _present(table.numbers, columns, None if problems.bad is None else ~problems.bad)
-
-    def own(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        taken = values[keep] if keep is not None else values.copy() if lasting else values.view()
-        return sealed(taken)
-
-    def numbers(name: str | None) -> Any:  # noqa: ANN401  (of the type of the column)
-        return None if name is None else own(table.numbers[name].values)
-
-    def labels(name: str) -> Coded:
-        return Coded(own(table.labels[name].codes), table.labels[name].labels)
-
-    group, groups = grouped([labels(name) for name in columns.group])
-    scores = {name: numbers(name) for name in columns.score}
-    if columns.predicted is not None:
-        scores[columns.predicted] = sealed(is_label(labels(columns.predicted), two.positive).astype(np.float32))
-    weight, count = numbers(columns.weight), numbers(columns.count)
-    return Rows(
-        truth=sealed(is_label(labels(columns.truth), two.positive)),
-        score=scores,
-        group=group,
-        groups=groups,
-        attributes=columns.group,
-        weight=None if weight is None else weight.astype(np.float64, copy=False),
-        count=None if count is None else sealed(count.astype(np.int64)),
-        id=None if table.id is None else own(table.id),
-        cluster=None if columns.cluster is None else labels(columns.cluster).codes,
-        intake=Intake(read, dropped, problems.reasons, *two, columns.told, notes(table.labels)),
-    )
+    return Whole(table, columns, keep, lasting, read, dropped)
 
 
 def check_labels(labels: Mapping[str, Coded], columns: Columns, rule: Rule, problems: Problems) -> Classes:
     """Note missing and unknown labels, and find the two classes."""
-    for name in columns.labels:
-        problems.add(name, "missing", labels[name].codes < 0)
-    truth = labels[columns.truth]
-    if not len(truth.codes):
-        raise EmptyData("there are no rows; give at least one.")
-    if not truth.labels:
-        raise EmptyData(f"every value of {columns.truth} is missing; give at least one label.")
+    truth = check_there(labels, columns, problems)
     two = classes(ordered(truth.labels), rule.positive, rule.negative)
     known = [label for label in two if label is not None]
-    problems.add(columns.truth, "unknown label", _beyond(truth, known))
+    problems.add(columns.truth, "unknown label", beyond(truth, known))
     if columns.predicted is not None:
         predicted = labels[columns.predicted]
         stray = [label for label in ordered(predicted.labels) if label not in known]
@@ -163,8 +196,20 @@ def check_labels(labels: Mapping[str, Coded], columns: Columns, rule: Rule, prob
             raise NotBinary(
                 f"{columns.predicted} holds {listed(stray)}, but truth {listed(known)}; give both the same labels."
             )
-        problems.add(columns.predicted, "unknown label", _beyond(predicted, known))
+        problems.add(columns.predicted, "unknown label", beyond(predicted, known))
     return two
+
+
+def check_there(labels: Mapping[str, Coded], columns: Columns, problems: Problems) -> Coded:
+    """Note missing labels, and return the truth if there is any."""
+    for name in columns.labels:
+        problems.add(name, "missing", labels[name].codes < 0)
+    truth = labels[columns.truth]
+    if not len(truth.codes):
+        raise EmptyData("there are no rows; give at least one.")
+    if not truth.labels:
+        raise EmptyData(f"every value of {columns.truth} is missing; give at least one label.")
+    return truth
 
 
 def notes(labels: Mapping[str, Coded]) -> tuple[str, ...]:
@@ -187,7 +232,8 @@ def check_numbers(name: str, column: Numbers, problems: Problems) -> None:
     problems.add(name, "infinite", np.isinf(values))
 
 
-def _length(table: Table) -> int:
+def length(table: Table) -> int:
+    """How many rows there are, in every column."""
     lengths = {name: len(column[0]) for name, column in [*table.labels.items(), *table.numbers.items()]}
     if table.id is not None:
         lengths["id"] = len(table.id)
@@ -242,7 +288,8 @@ def _sorted(column: Coded) -> Coded:
     return Coded(np.array([place[label] for label in column.labels])[column.codes], labels)
 
 
-def _beyond(column: Coded, known: Sequence[object]) -> Bools | None:
+def beyond(column: Coded, known: Sequence[object]) -> Bools | None:
+    """Which rows have a label that is not known; None if none has."""
     unknown = [at for at, label in enumerate(column.labels) if label not in known]
     return np.isin(column.codes, unknown) if unknown else None
 

@@ -55,6 +55,8 @@ class _File(NamedTuple):
 
 class _Table(NamedTuple):
     relation: DuckDBPyRelation
+    columns: Columns
+    """Those in use, by their names in the file."""
     diagnose: Callable[[], None] | None = None
     """Called when something cannot be converted; raises an error that says what."""
 
@@ -73,9 +75,10 @@ def opened(
             raise BadFile(f"the files of {name} are of several kinds ({', '.join(kinds)}); name files of one kind.")
         with translated(name):
             table = _READERS[kinds[0]](connection, files, columns)
+        columns = table.columns
         text = set(columns.labels) - set(columns.numbers) if kinds[0] in ("csv", "json") else ()
         watched = None if watch is None else partial(watch, steady(connection.query_progress))
-        yield Relation(table.relation, frozenset(text), name, table.diagnose, watched)
+        yield Relation(table.relation, columns, frozenset(text), name, table.diagnose, watched)
 
 
 def steady(progress: Callable[[], float]) -> Callable[[], float | None]:
@@ -200,7 +203,7 @@ def _csv(connection: DuckDBPyConnection, files: Sequence[_File], columns: Column
     for file in files[1:]:
         if _header(file) != (delimiter, header, blank):
             raise BadFile(f"{file.path} has another header than {files[0].path}; give files with the same columns.")
-    columns.check(header)
+    columns = columns.found(header)
     numbered = {f"c{at}": "VARCHAR" for at in range(len(header))}
     options = f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
     options += f", skip = {blank}, hive_partitioning = false"
@@ -231,13 +234,17 @@ def _header(file: _File) -> tuple[str, list[str], int]:
 def _json(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> _Table:
     """Every column in use as text; each file must have them."""
     unpacking = f"{_unpacking(files)}, hive_partitioning = false"
+    found = []
     # The names are looked for among the first rows, and if need be in all; a wide object is no map.
     for file in files:
         look = f"maximum_depth = 1, map_inference_threshold = -1, field_appearance_threshold = 0{unpacking}"
         first = connection.sql(f"SELECT * FROM read_json({_listed([file])}, {look})").columns
         if not set(columns.used) <= set(first):
             first = connection.sql(f"SELECT * FROM read_json({_listed([file])}, sample_size = -1, {look})").columns
-        columns.check(first)
+        found.append(columns.found(first))
+    if found[1:] != found[:-1]:
+        raise BadFile(f"the files differ in the columns that are called {columns.score[0]}; give files of one form.")
+    columns = found[0]
     wanted = ", ".join(f"{literal(used)}: 'VARCHAR'" for used in columns.used)
     read = connection.sql(f"SELECT * FROM read_json({_listed(files)}, columns = {{{wanted}}}{unpacking})")
     return _typed(read, {used: quoted(used) for used in columns.used}, columns)
@@ -260,7 +267,8 @@ def _typed(read: DuckDBPyRelation, place: dict[str, str], columns: Columns) -> _
                     f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r}); {_remedy(first)}"
                 )
 
-    return _Table(read.project(", ".join(f"{cast[used]} AS {quoted(used)}" for used in columns.used)), diagnose)
+    converted = read.project(", ".join(f"{cast[used]} AS {quoted(used)}" for used in columns.used))
+    return _Table(converted, columns, diagnose)
 
 
 def _unless_missing(place: str) -> str:
@@ -279,9 +287,9 @@ def _parquet(connection: DuckDBPyConnection, files: Sequence[_File], columns: Co
     if not set(columns.used) <= set(read.columns):
         # Folders may name a column and its value (sex=f/part.parquet); a column in the files goes first.
         read = connection.sql(f"SELECT * FROM read_parquet({_listed(files)}, hive_partitioning = true)")
-    columns.check(read.columns)
+    columns = columns.found(read.columns)
     _check_schemas(connection, files, columns)
-    return _Table(read.project(", ".join(map(quoted, columns.used))))
+    return _Table(read.project(", ".join(map(quoted, columns.used))), columns)
 
 
 def _check_schemas(connection: DuckDBPyConnection, files: Sequence[_File], columns: Columns) -> None:
@@ -335,11 +343,11 @@ def _arrow(connection: DuckDBPyConnection, files: Sequence[_File], columns: Colu
                 tables.append(reader(source).read_all())
         except (pa.ArrowException, OSError) as error:
             raise BadFile(f"{file.path} is not a whole Arrow file ({error}); write it again.") from error
-        columns.check(tables[-1].column_names)
+        columns = columns.found(tables[-1].column_names)
         if tables[-1].select(columns.used).schema != tables[0].select(columns.used).schema:
             raise BadFile(f"{file.path} has other types than {files[0].path}; give files of one form.")
     table = pa.concat_tables(each.select(columns.used) for each in tables)
-    return _Table(connection.from_arrow(table))
+    return _Table(connection.from_arrow(table), columns)
 
 
 def _listed(files: Sequence[_File]) -> str:

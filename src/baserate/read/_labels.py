@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate._errors import BadOption, NotBinary
+from baserate._errors import BadOption, DataError, NotBinary
 
 _ABSENT = {"na", "n/a", "nan", "null", "none", "missing", "?", "."}
 """How missing values are written by programs that cannot leave a cell empty."""
@@ -88,12 +88,12 @@ def parsed(texts: Sequence[str]) -> list[object]:
     return list(texts)
 
 
-def refuse_mixed(labels: Sequence[object]) -> None:
+def refuse_mixed(labels: Sequence[object], what: str = "truth", error: type[DataError] = NotBinary) -> None:
     """Text beside numbers: equal-looking labels may differ."""
     texts = [label for label in labels if isinstance(label, (str, bytes))]
     if 0 < len(texts) < len(labels):
-        raise NotBinary(
-            f"truth mixes text and numbers ({listed(labels)}), so that equal-looking labels may differ; make them all "
+        raise error(
+            f"{what} mixes text and numbers ({listed(labels)}), so that equal-looking labels may differ; make them all "
             "of one type."
         )
 

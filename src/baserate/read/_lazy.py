@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells
+from baserate._confusions import Confusions
 from baserate._errors import BadFile, EmptyData, NotNumeric
 from baserate._intake import Intake
 from baserate._numeric.distinct import narrowest
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
+from baserate.read._classes import by_group, check_classes, numbered, present
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, refuse_many, refuse_weights
 from baserate.read._eager import Coded, Problems, Rule, Table, check_labels, check_numbers, grouped, is_label, notes
 from baserate.read._memory import array_of, loaded
@@ -33,6 +35,8 @@ class Lazy(NamedTuple):
     frame: nw.LazyFrame[Any]
     names: Mapping[str, str]
     text: frozenset[str] = frozenset()
+    alike: frozenset[str] = frozenset()
+    """Those of the text columns that hold the same labels, so that all of them are read alike."""
 
     def column(self, name: str) -> nw.Expr:
         """Return the column as it is."""
@@ -89,6 +93,38 @@ class _Found(NamedTuple):
     states: Mapping[str, npt.NDArray[Any]]
     sums: Mapping[str, npt.NDArray[Any]]
 
+    def kept(self, keep: Bools, columns: Columns) -> list[Cells]:
+        """Sums of entries that are there: rows, before them mass and squares if there are weights."""
+        wanted = ("rows",) if columns.weight is None else ("mass", "squares", "rows")
+        return [self.sums[name][keep] for name in wanted]
+
+
+def confused(lazy: Lazy, columns: Columns, rule: Rule) -> Confusions:
+    """Count pairs of true and predicted labels in a lazy frame, with one query."""
+    pair = (columns.truth, str(columns.predicted))
+    own = replace(columns, score=(), weight=None, count=None, cluster=None, id=None)
+    found = _queried(lazy._replace(alike=lazy.text & set(pair)), columns, own)
+    problems = Problems(len(found.sums["times"]), found.sums["times"])
+    known = check_classes(found.table.labels, own, rule, problems)
+    read, dropped, keep = _settled(found, columns, rule, problems)
+    there = {name: Coded(column.codes[keep], column.labels) for name, column in found.table.labels.items()}
+    labels = known or present([there[name] for name in pair])
+    truth, decided = (numbered(there[name], labels) for name in pair)
+    group, groups = grouped([there[name] for name in columns.group])
+    told = notes(found.table.labels)
+    intake = Intake(read, dropped, problems.reasons, None, None, columns.told, told, labels)
+    tables = by_group(truth, decided, labels, found.kept(keep, columns), group, groups)
+    return Confusions(tables, columns.group, intake)
+
+
+def _settled(found: _Found, columns: Columns, rule: Rule, problems: Problems) -> tuple[int, int, Bools]:
+    """Note what is wrong with numbers; rows read, rows dropped, and which entries are kept."""
+    for name, state in found.states.items():
+        for what in ("missing", "NaN", "infinite"):
+            problems.add(name, what, state == _STATES.index(what))
+    read, dropped = problems.settle(rule)
+    return read, dropped, _kept(found, columns, problems.bad)
+
 
 def _part(lazy: Lazy, columns: Columns, model: str, rule: Rule) -> _Part:
     own = replace(
@@ -100,11 +136,7 @@ def _part(lazy: Lazy, columns: Columns, model: str, rule: Rule) -> _Part:
     two = check_labels(labels, own, rule, problems)
     for name in own.score:
         check_numbers(name, numbers[name], problems)
-    for name, state in found.states.items():
-        for what in ("missing", "NaN", "infinite"):
-            problems.add(name, what, state == _STATES.index(what))
-    read, dropped = problems.settle(rule)
-    keep = _kept(found, columns, problems.bad)
+    read, dropped, keep = _settled(found, columns, rule, problems)
 
     def there(name: str) -> Coded:
         return Coded(labels[name].codes[keep], labels[name].labels)
@@ -115,9 +147,8 @@ def _part(lazy: Lazy, columns: Columns, model: str, rule: Rule) -> _Part:
     predicted = None if own.predicted is None else flagged(own.predicted)
     score = numbers[model].values[keep] if own.score else predicted
     group, groups = grouped([there(name) for name in columns.group])
-    wanted = ("rows",) if columns.weight is None else ("mass", "squares", "rows")
     intake = Intake(read, dropped, problems.reasons, *two, columns.told, notes(labels))
-    sums = [found.sums[name][keep] for name in wanted]
+    sums = found.kept(keep, columns)
     return _Part(np.asarray(score, np.float64), flagged(columns.truth), predicted, group, groups, sums, intake)
 
 
@@ -141,7 +172,7 @@ def _queried(lazy: Lazy, columns: Columns, own: Columns) -> _Found:
     sums = {"times": times, "rows": times} | {name: array_of(name, found[name]) for name in amounts}
     column = dict(zip([*own.used, *(f"state of {name}" for name in states)], key_names, strict=True))
     return _Found(
-        loaded({name: found[column[name]] for name in own.used}, own, text=lazy.text),
+        loaded({name: found[column[name]] for name in own.used}, own, text=lazy.text, alike=lazy.alike),
         {name: array_of(name, found[column[f"state of {name}"]]) for name in states},
         sums,
     )

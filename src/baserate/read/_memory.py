@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools
 from baserate._errors import NotBinary, NotNumeric
+from baserate._numeric.codes import distinct_codes
 from baserate.read._columns import as_column, as_numbers, missing_objects
-from baserate.read._eager import Coded, Codes, Numbers, Table
+from baserate.read._eager import Coded, Numbers, Table
 from baserate.read._labels import parsed
 from baserate.read._named import Columns
 
@@ -30,10 +31,17 @@ def loaded(
     *,
     coded: Mapping[str, Coded] = MappingProxyType({}),
     text: frozenset[str] = frozenset(),
+    alike: frozenset[str] = frozenset(),
 ) -> Table:
-    """Columns in use, from arrays, lists and columns of frames; the labels of `text` are read by how they look."""
+    """Columns in use, from arrays, lists and columns of frames; the labels of `text` are read by how they look.
+
+    Those of `alike` are read by how the labels of all of them look.
+    """
     labels = {name: coded[name] if name in coded else _labels(name, given[name]) for name in columns.labels}
-    labels |= {name: Coded(labels[name].codes, parsed(labels[name].labels)) for name in text}  # type: ignore[arg-type]
+    for names in [{name} for name in text - alike] + [alike]:
+        texts = list(dict.fromkeys(label for name in names for label in labels[name].labels))
+        read = dict(zip(texts, parsed(texts), strict=True))  # type: ignore[arg-type]
+        labels |= {name: Coded(labels[name].codes, [read[label] for label in labels[name].labels]) for name in names}
     numbers = {name: _numbers(name, given[name]) for name in columns.numbers}
     return Table(labels, numbers, None if columns.id is None else _names(columns.id, given[columns.id]))
 
@@ -86,7 +94,7 @@ def numbers_of(name: str, given: object) -> Numbers:
 def coded_of(name: str, given: object) -> Coded:
     """Labels of an array or list."""
     column = as_column(name, given)
-    missing = _missing(given, column)
+    missing = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
     if column.dtype.kind in "fM":
         strange = np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)
         missing = strange if missing is None else missing | strange
@@ -162,14 +170,27 @@ def _coded(column: npt.NDArray[Any]) -> Coded:
     if column.dtype.kind == "b":
         return Coded(column.view(np.int8), [False, True])
     if column.dtype.kind == "O":
-        labels = {label: at for at, label in enumerate(dict.fromkeys(column))}
-        codes: Codes = np.fromiter(map(labels.__getitem__, column), dtype=np.intp, count=len(column))
-        return Coded(codes, _written(labels) if all(isinstance(label, date) for label in labels) else list(labels))
-    if column.dtype.kind in "iu" and len(column) and column.min() >= 0 and column.max() <= 1:
-        # Nearly all truth is 0 and 1: its own code, and not worth a sort.
-        return Coded(column.astype(np.int8, copy=False), [0, 1])
-    distinct, codes = np.unique(column, return_inverse=True)
-    return Coded(codes, _written(distinct) if column.dtype.kind == "M" else distinct.tolist())
+        return _coded_objects(column)
+    codes, distinct = distinct_codes(column)
+    return Coded(_signed(codes, len(distinct)), _written(distinct) if column.dtype.kind == "M" else distinct.tolist())
+
+
+def _coded_objects(column: npt.NDArray[Any]) -> Coded:
+    """Objects by what they equal; those that mean that something is missing are −1."""
+    distinct = list(dict.fromkeys(column))
+    missing = missing_objects(distinct)
+    labels = [label for label, absent in zip(distinct, missing, strict=True) if not absent]
+    # A NaN equals nothing, not even itself, but is found in a dict by what it is.
+    number = dict.fromkeys(distinct, -1) | {label: at for at, label in enumerate(labels)}
+    kind = np.min_scalar_type(-len(distinct) - 1)
+    codes = np.fromiter(map(number.__getitem__, column), dtype=kind, count=len(column))
+    return Coded(codes, _written(labels) if labels and all(isinstance(each, date) for each in labels) else labels)
+
+
+def _signed(codes: npt.NDArray[Any], labels: int) -> npt.NDArray[Any]:
+    """Codes in a type that knows −1, without a copy where it is as wide."""
+    kind = np.dtype(np.min_scalar_type(-labels - 1))
+    return codes.view(kind) if kind.itemsize == codes.itemsize else codes.astype(kind)
 
 
 def _written(times: Iterable[Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any, Required, TypedDict
 
@@ -93,9 +93,10 @@ class Columns:
         )
         return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs if value}
 
-    def check(self, there: Sequence[object]) -> None:
-        """See that every column is there, and there only once."""
-        for name in self.used:
+    def found(self, there: Sequence[object]) -> Columns:
+        """See that every column is there once; a score `p_*` becomes all columns whose names begin so."""
+        found = replace(self, score=tuple(name for given in self.score for name in _matching(given, there)))
+        for name in found.used:
             if name not in there:
                 texts = [other for other in there if isinstance(other, str) and len(other) < 200]
                 alike = [other for other in texts if other.strip().lower() == name.strip().lower()]
@@ -104,6 +105,13 @@ class Columns:
                 raise UnknownName(f"there is no column {name!r}.{hint} There are: {_listed(there)}.")
             if there.count(name) > 1:
                 raise BadFile(f"there are {there.count(name)} columns {name!r}; rename all but one.")
+        return found
+
+
+def _matching(name: str, there: Sequence[object]) -> list[str]:
+    if not name.endswith("*") or name in there:
+        return [name]
+    return [other for other in there if isinstance(other, str) and other.startswith(name[:-1])] or [name]
 
 
 def _given(*names: str | None) -> list[str]:

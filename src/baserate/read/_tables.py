@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
+from baserate._class_rows import ClassRows
+from baserate._confusions import Confusions
 from baserate._errors import BadFile, BadOption, BaserateError
 from baserate._rows import Rows
 from baserate._tallies import Tallies
-from baserate.read._eager import Rule, gathered
+from baserate.read import _classes
+from baserate.read._eager import Rule, Table, gathered
 from baserate.read._memory import loaded
 from baserate.read._named import Columns, Named
 
 if TYPE_CHECKING:  # DuckDB is slow to import, and not needed for what is in memory
     from baserate.read._duckdb import Relation, Watch
+    from baserate.read._lazy import Lazy
 
 Source = str | PathLike[str] | Mapping[str, Any] | Any
 
@@ -65,7 +69,7 @@ def tallies(
     """
     named, rule = replace(Columns.of(columns), id=None, cluster=None), Rule(positive, negative, missing)
     with _opened(source, named, watch) as table:
-        return table.tallies(named, rule)
+        return table.tallies(rule)
 
 
 def rows(
@@ -88,45 +92,139 @@ def rows(
     """
     named, rule = Columns.of(columns), Rule(positive, negative, missing)
     with _opened(source, named, watch) as table:
-        return table.rows(named, rule)
+        return table.rows(rule)
+
+
+def confusions(
+    source: Source,
+    *,
+    labels: Iterable[object] | None = None,
+    missing: Literal["refuse", "drop"] = "refuse",
+    watch: Watch | None = None,
+    **columns: Unpack[Named],
+) -> Confusions:
+    """Count how often each pair of true and predicted label occurs in any table, for each group.
+
+    As :func:`tallies`, with the columns `truth` and `predicted`, and no class that is positive. The classes are the
+    labels that occur in either, in order; name them as `labels` to fix the order, or to include what does not occur.
+
+    >>> table = {"is": ["cat", "dog", "dog", "fish"], "called": ["cat", "cat", "dog", "dog"]}
+    >>> confusions(table, truth="is", predicted="called").pooled
+    Confusion(cat, dog, fish; 4, of which 2 on the diagonal)
+    """
+    named = replace(Columns.of(columns), id=None, cluster=None)
+    if named.predicted is None or named.score:
+        raise BadOption("a table of true and predicted labels needs predicted= and no score=.")
+    with _opened(source, named, watch) as table:
+        return table.confusions(Rule(missing=missing, labels=_tuple(labels)))
+
+
+def class_rows(
+    source: Source,
+    *,
+    labels: Iterable[object] | None = None,
+    missing: Literal["refuse", "drop"] = "refuse",
+    watch: Watch | None = None,
+    **columns: Unpack[Named],
+) -> ClassRows:
+    """Read the rows of any table that has a score for each class.
+
+    As :func:`tallies`, with the columns `truth` and `score`: one score for each class, or the beginning of their names
+    as ``score="p_*"``. Which column belongs to which class is told by its name, without what all of them begin or end
+    with; otherwise name the classes as `labels`, in the order of the columns.
+
+    >>> table = {"is": ["cat", "dog", "dog"], "p_cat": [0.8, 0.3, 0.6], "p_dog": [0.2, 0.7, 0.4]}
+    >>> class_rows(table, truth="is", score="p_*")
+    ClassRows(3 rows; scores for cat, dog)
+    """
+    named = replace(Columns.of(columns), id=None, cluster=None)
+    if not named.score or named.predicted is not None:
+        raise BadOption("rows of several classes need score=, a column for each class, and no predicted=.")
+    with _opened(source, named, watch) as table:
+        return table.class_rows(Rule(missing=missing, labels=_tuple(labels)))
+
+
+def decisions(
+    source: Source,
+    *,
+    missing: Literal["refuse", "drop"] = "refuse",
+    watch: Watch | None = None,
+    **columns: Unpack[Named],
+) -> Tallies | Confusions:
+    """Read true and predicted labels as whatever they are: tallies if there are two classes, otherwise confusions."""
+    named = replace(Columns.of(columns), id=None, cluster=None)
+    with _opened(source, named, watch) as table:
+        found = table.confusions(Rule(missing=missing))
+        return found if len(found.labels) > 2 else table.tallies(Rule(missing=missing))
 
 
 class _Table(Protocol):
-    def tallies(self, columns: Columns, rule: Rule) -> Tallies: ...
-    def rows(self, columns: Columns, rule: Rule) -> Rows: ...
+    def tallies(self, rule: Rule) -> Tallies: ...
+    def rows(self, rule: Rule) -> Rows: ...
+    def confusions(self, rule: Rule) -> Confusions: ...
+    def class_rows(self, rule: Rule) -> ClassRows: ...
 
 
 class _Memory:
     """Columns in memory."""
 
-    def __init__(self, table: Mapping[str, Any]) -> None:
-        self.table = table
+    def __init__(self, given: Mapping[str, Any], columns: Columns) -> None:
+        self.given, self.columns = given, columns
 
-    def tallies(self, columns: Columns, rule: Rule) -> Tallies:
-        return gathered(loaded(self.table, columns), columns, rule, lasting=False).tallies()
+    def tallies(self, rule: Rule) -> Tallies:
+        return gathered(self._loaded, self.columns, rule, lasting=False).tallies()
 
-    def rows(self, columns: Columns, rule: Rule) -> Rows:
-        return gathered(loaded(self.table, columns), columns, rule)
+    def rows(self, rule: Rule) -> Rows:
+        return gathered(self._loaded, self.columns, rule)
+
+    def confusions(self, rule: Rule) -> Confusions:
+        return _classes.confusions(self._loaded, self.columns, rule)
+
+    def class_rows(self, rule: Rule) -> ClassRows:
+        return _classes.class_rows(self._loaded, self.columns, rule)
+
+    @property
+    def _loaded(self) -> Table:
+        return loaded(self.given, self.columns)
 
 
 class _Lazy:
     """A lazy frame of any engine."""
 
-    def __init__(self, frame: Any) -> None:  # noqa: ANN401  (a lazy frame of Narwhals)
-        self.frame = frame
+    def __init__(self, frame: Any, columns: Columns) -> None:  # noqa: ANN401  (a lazy frame of Narwhals)
+        self.frame, self.columns = frame, columns
 
-    def tallies(self, columns: Columns, rule: Rule) -> Tallies:
-        from baserate.read._lazy import Lazy, aggregated
+    def tallies(self, rule: Rule) -> Tallies:
+        from baserate.read._lazy import aggregated
+
+        with _foreign():
+            return aggregated(self._renamed, self.columns, rule)
+
+    def rows(self, rule: Rule) -> Rows:
+        return self._collected.rows(rule)
+
+    def confusions(self, rule: Rule) -> Confusions:
+        from baserate.read._lazy import confused
+
+        with _foreign():
+            return confused(self._renamed, self.columns, rule)
+
+    def class_rows(self, rule: Rule) -> ClassRows:
+        return self._collected.class_rows(rule)
+
+    @property
+    def _renamed(self) -> Lazy:
+        from baserate.read._lazy import Lazy
 
         # Names of our own: an engine may take a name such as ^p.*$ for a pattern.
-        names = {name: f"baserate {at}" for at, name in enumerate(columns.used)}
-        with _foreign():
-            return aggregated(Lazy(self.frame.rename(names), names), columns, rule)
+        names = {name: f"baserate {at}" for at, name in enumerate(self.columns.used)}
+        return Lazy(self.frame.rename(names), names)
 
-    def rows(self, columns: Columns, rule: Rule) -> Rows:
+    @property
+    def _collected(self) -> _Memory:
         with _foreign():
-            frame = self.frame.select(*columns.used).collect()
-        return _Memory({name: frame[name] for name in columns.used}).rows(columns, rule)
+            frame = self.frame.select(*self.columns.used).collect()
+        return _Memory({name: frame[name] for name in self.columns.used}, self.columns)
 
 
 @contextmanager
@@ -137,11 +235,14 @@ def _opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[_
         with opened(paths, columns, watch) as relation:
             yield relation
     elif isinstance(source, Mapping):
-        columns.check(list(source))
-        yield _Memory(source)
+        yield _Memory(source, columns.found(list(source)))
     else:
         with _framed(source, columns) as table:
             yield table
+
+
+def _tuple(labels: Iterable[object] | None) -> tuple[object, ...] | None:
+    return None if labels is None else tuple(labels)
 
 
 def _paths(source: Source) -> list[str | PathLike[str]]:
@@ -160,16 +261,15 @@ def _framed(source: Any, columns: Columns) -> Iterator[_Table]:  # noqa: ANN401 
     except DuplicateError as error:
         raise BadFile("two columns of the frame have the same name; rename one of them.") from error
     if isinstance(frame, nw.DataFrame):
-        columns.check(frame.columns)
-        yield _Memory({name: frame[name] for name in columns.used})
+        columns = columns.found(frame.columns)
+        yield _Memory({name: frame[name] for name in columns.used}, columns)
     elif isinstance(frame, nw.LazyFrame):
         with _foreign():
             names = frame.collect_schema().names()
-        columns.check(names)
-        yield _relation(frame.to_native()) if frame.implementation.is_duckdb() else _Lazy(frame)
+        columns = columns.found(names)
+        yield _relation(frame.to_native(), columns) if frame.implementation.is_duckdb() else _Lazy(frame, columns)
     elif hasattr(source, "__arrow_c_stream__"):
-        with _streamed(source) as relation:
-            columns.check(relation.source.columns)
+        with _streamed(source, columns) as relation:
             yield relation
     else:
         raise BadOption(
@@ -190,17 +290,18 @@ def _foreign() -> Iterator[None]:
 
 
 @contextmanager
-def _streamed(source: object) -> Iterator[Relation]:
+def _streamed(source: object, columns: Columns) -> Iterator[Relation]:
     """Read an Arrow stream once, into the engine."""
     from baserate.read._duckdb import engine
 
     with engine() as connection:
         with _foreign():
             connection.from_arrow(source).create("streamed")
-        yield _relation(connection.table("streamed"))
+        streamed = connection.table("streamed")
+        yield _relation(streamed, columns.found(streamed.columns))
 
 
-def _relation(native: Any) -> Relation:  # noqa: ANN401  (a relation of DuckDB)
+def _relation(native: Any, columns: Columns) -> Relation:  # noqa: ANN401  (a relation of DuckDB)
     from baserate.read._duckdb import Relation
 
-    return Relation(native)
+    return Relation(native, columns)

@@ -1,0 +1,128 @@
+"""ClassRows: rows of several classes, with a score for each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Cells, Floats, Reals, frozen
+from baserate._confusion import Confusion
+from baserate._errors import BadOption, BadShape
+from baserate._intake import Intake
+from baserate._numeric.codes import Codes
+from baserate._tallies import Group
+from baserate._tally import Tally
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ClassRows:
+    """Checked rows: the class of each, as an index into `labels`, and its score for every class.
+
+    Scores of a row belong together, so they are kept as rows: what happened is judged against all of them at once.
+
+    >>> score = np.array([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
+    >>> rows = ClassRows(np.array([0, 1, 2]), score, labels=("a", "b", "c"))
+    >>> rows
+    ClassRows(3 rows; scores for a, b, c)
+    >>> rows.decided().mass.tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+
+    truth: Codes
+    """Number of each row's class, an index into `labels`."""
+    score: Reals
+    """A row for each row and a column for each class, the higher the likelier."""
+    labels: tuple[object, ...]
+    weight: Floats | None = None
+    count: Cells | None = None
+    group: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
+    """Number of each row's group, an index into `groups`; empty when there is no grouping."""
+    groups: tuple[Group, ...] = ((),)
+    attributes: tuple[str, ...] = ()
+    intake: Intake = field(default_factory=lambda: Intake(read=0))
+
+    def __post_init__(self) -> None:
+        rows = len(self.truth)
+        if self.score.shape != (rows, len(self.labels)):
+            raise BadShape(
+                f"score has shape {self.score.shape}; give a row for each of {rows} rows and a column for each of "
+                f"{len(self.labels)} classes."
+            )
+        if rows and not (self.truth.min() >= 0 and self.truth.max() < len(self.labels)):
+            raise BadOption(f"truth holds numbers that are no index into the {len(self.labels)} labels.")
+        for name in ("truth", "score", "weight", "count", "group"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def __repr__(self) -> str:
+        groups = f"; {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"ClassRows({len(self)} rows; scores for {', '.join(map(str, self.labels))}{groups})"
+
+    @property
+    def amount(self) -> Cells | None:
+        """How much each row counts; None if each counts once."""
+        if self.weight is None:
+            return self.count
+        return self.weight if self.count is None else self.weight * self.count
+
+    @property
+    def total(self) -> float:
+        """Mass of everything."""
+        return float(len(self) if self.amount is None else self.amount.sum())
+
+    @property
+    def support(self) -> Floats:
+        """Mass of each class."""
+        return np.bincount(self.truth, weights=self.amount, minlength=len(self.labels)).astype(np.float64)
+
+    def of_group(self, at: int) -> ClassRows:
+        """Rows of one group."""
+        return self._only(self.group == at, attributes=(), groups=(self.groups[at],))
+
+    def against_rest(self, at: int) -> Tally:
+        """Tally of one class against all others, by the score for it."""
+        return Tally.of_rows(self.truth == at, self._column(at), weight=self.weight, count=self.count)
+
+    def one_vs_rest(self) -> tuple[Tally, ...]:
+        """Tallies of each class against all others."""
+        return tuple(self.against_rest(at) for at in range(len(self.labels)))
+
+    def decision(self) -> Codes:
+        """Class with the highest score, for each row; of equal ones, the first."""
+        best = np.array(self.score[:, 0])
+        decided = np.zeros(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
+        for at in range(1, len(self.labels)):
+            better = self.score[:, at] > best
+            np.copyto(best, self.score[:, at], where=better)
+            decided[better] = at
+        return decided
+
+    def rank(self) -> npt.NDArray[np.intp]:
+        """How many classes go before the true one, for each row: those with higher scores, and equal ones before it."""
+        own = self.score[np.arange(len(self)), self.truth]
+        before = np.zeros(len(self), dtype=np.intp)
+        for at in range(len(self.labels)):
+            other = self.score[:, at]
+            before += other > own
+            before += (other == own) & (at < self.truth)
+        return before
+
+    def decided(self) -> Confusion:
+        """Table of what follows from taking the class with the highest score; of equal ones, the first."""
+        return Confusion.of_rows(self.truth, self.decision(), self.labels, weight=self.weight, count=self.count)
+
+    def _column(self, at: int) -> Reals:
+        return np.ascontiguousarray(self.score[:, at])
+
+    def _only(self, there: Bools, **changes: Any) -> ClassRows:  # noqa: ANN401  (fields of the dataclass)
+        weight, count = (None if column is None else column[there] for column in (self.weight, self.count))
+        group = self.group[:0]
+        return replace(
+            self, truth=self.truth[there], score=self.score[there], weight=weight, count=count, group=group, **changes
+        )

@@ -1,0 +1,117 @@
+"""Arrays and lists of several classes -> Confusion or ClassRows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._class_rows import ClassRows
+from baserate._confusion import Confusion
+from baserate._errors import BadShape, UnknownLabel
+from baserate._intake import Intake
+from baserate.read import _classes
+from baserate.read._eager import Rule, Table
+from baserate.read._labels import listed, ordered
+from baserate.read._memory import loaded
+from baserate.read._named import Columns
+
+_RULE = Rule(remedy="leave those rows out first")
+
+
+def confusion(
+    truth: npt.ArrayLike,
+    predicted: npt.ArrayLike,
+    *,
+    weight: npt.ArrayLike | None = None,
+    count: npt.ArrayLike | None = None,
+    labels: Iterable[object] | None = None,
+) -> Confusion:
+    """Count how often each pair of true and predicted label occurs.
+
+    Parameters
+    ----------
+    truth, predicted
+        Label of each row: text, whole numbers, booleans, any number of classes.
+    weight, count
+        As in :func:`baserate.tally`.
+    labels
+        All classes in order; otherwise those that occur in either column, by size or text.
+
+    Examples
+    --------
+    >>> confusion(["cat", "dog", "dog"], ["cat", "cat", "dog"]).mass.tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    columns = Columns("truth", predicted="predicted")
+    table, columns = _loaded({"truth": truth, "predicted": predicted}, columns, weight, count)
+    rule = _RULE if labels is None else replace(_RULE, labels=tuple(labels))
+    return _classes.confusions(table, columns, rule).pooled
+
+
+def scored(
+    truth: npt.ArrayLike,
+    score: npt.ArrayLike,
+    *,
+    weight: npt.ArrayLike | None = None,
+    count: npt.ArrayLike | None = None,
+    labels: Iterable[object] | None = None,
+) -> ClassRows:
+    """Check rows that have a score for each class.
+
+    Parameters
+    ----------
+    truth
+        Label of each row.
+    score
+        A row for each row and a column for each class, the higher the likelier; probabilities where used as such.
+    weight, count
+        As in :func:`baserate.tally`.
+    labels
+        Class of each column; otherwise the labels of truth in order, if there are as many, or 0, 1, 2, ….
+
+    Examples
+    --------
+    >>> scored(["cat", "dog", "dog"], [[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+    ClassRows(3 rows; scores for cat, dog)
+    """
+    scores = _two_dimensional(score)
+    names = tuple(f"score of column {at}" for at in range(scores.shape[1]))
+    given = {"truth": truth} | {name: scores[:, at] for at, name in enumerate(names)}
+    table, columns = _loaded(given, Columns("truth", score=names), weight, count)
+    known = _classes_of(table, len(names)) if labels is None else tuple(labels)
+    if len(known) != len(names):
+        raise BadShape(f"there are {len(known)} labels for {len(names)} columns of scores; give one for each.")
+    found = _classes.class_rows(table, columns, replace(_RULE, labels=known))
+    return replace(found, intake=Intake(found.intake.read, classes=found.labels))
+
+
+def _loaded(
+    given: Mapping[str, Any], columns: Columns, weight: npt.ArrayLike | None, count: npt.ArrayLike | None
+) -> tuple[Table, Columns]:
+    amounts = {name: column for name, column in (("weight", weight), ("count", count)) if column is not None}
+    columns = replace(columns, weight=None if weight is None else "weight", count=None if count is None else "count")
+    return loaded({**given, **amounts}, columns), columns
+
+
+def _two_dimensional(score: npt.ArrayLike) -> npt.NDArray[Any]:
+    scores = np.asarray(score)
+    if scores.ndim != 2 or scores.shape[1] < 2:
+        raise BadShape(f"score has shape {scores.shape}; give a row for each row and a column for each class.")
+    return scores
+
+
+def _classes_of(table: Table, many: int) -> tuple[object, ...]:
+    """Classes of so many columns, where nobody named them."""
+    found = ordered(table.labels["truth"].labels)
+    if len(found) == many:
+        return tuple(found)
+    if all(type(label) is int and 0 <= label < many for label in found):
+        return tuple(range(many))
+    raise UnknownLabel(
+        f"truth holds {len(found)} classes ({listed(found)}), but there are {many} columns of scores; name the class "
+        "of each with labels=."
+    )

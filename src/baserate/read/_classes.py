@@ -1,0 +1,155 @@
+"""Labels of several classes, none of them positive: columns in memory -> Confusions or ClassRows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from baserate._arrays import Cells
+from baserate._class_rows import ClassRows
+from baserate._confusion import Confusion
+from baserate._confusions import Confusions
+from baserate._errors import BadOption, UnknownLabel
+from baserate._intake import Intake
+from baserate._numeric.codes import Codes
+from baserate._tallies import Group
+from baserate.read._eager import Coded, Problems, Rule, Table, beyond, check_there, length, notes, settled
+from baserate.read._labels import listed, ordered, refuse_mixed, resolved
+from baserate.read._named import Columns
+
+
+def confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
+    """Count how often each pair of true and predicted label occurs, in each group."""
+    problems = Problems(length(table))
+    known = check_classes(table.labels, columns, rule, problems)
+    whole = settled(table, columns, rule, problems, lasting=False)
+    pair = [whole.labels(columns.truth), whole.labels(str(columns.predicted))]
+    labels = known or present(pair)
+    truth, decided = (numbered(column, labels) for column in pair)
+    group, groups = whole.groups()
+    weight, count = whole.weight, whole.count
+    mass = weight if weight is None or count is None else weight * count
+    amounts = [count] if weight is None or mass is None else [mass, mass * weight, count]
+    tables = by_group(truth, decided, labels, amounts, group, groups)
+    intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, columns.told, notes(table.labels), labels)
+    return Confusions(tables, columns.group, intake)
+
+
+def class_rows(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True) -> ClassRows:
+    """Check rows with a score for each class."""
+    problems = Problems(length(table))
+    truth = check_there(table.labels, columns, problems)
+    refuse_mixed(truth.labels, columns.truth, UnknownLabel)
+    labels = rule.labels or tuple(named_classes(columns.score, ordered(truth.labels)))
+    labels = tuple(resolved(label, truth.labels) for label in labels)
+    problems.add(columns.truth, "unknown label", beyond(truth, labels))
+    whole = settled(table, columns, rule, problems, lasting=lasting)
+    codes = numbered(whole.labels(columns.truth), labels)
+    score = np.empty((len(codes), len(labels)), order="F")  # one class after the other is what is sorted
+    for at, name in enumerate(columns.score):
+        score[:, at] = whole.numbers(name)
+    group, groups = whole.groups()
+    intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, columns.told, notes(table.labels), labels)
+    return ClassRows(codes, score, labels, whole.weight, whole.count, group, groups, columns.group, intake)
+
+
+def check_classes(
+    labels: Mapping[str, Coded], columns: Columns, rule: Rule, problems: Problems
+) -> tuple[object, ...] | None:
+    """Note missing labels, and unknown ones if the classes are named; return those."""
+    pair = [check_there(labels, columns, problems), labels[str(columns.predicted)]]
+    there = list(dict.fromkeys(label for column in pair for label in column.labels))
+    refuse_mixed(there, f"{columns.truth} beside {columns.predicted}", UnknownLabel)
+    if rule.labels is None:
+        return None
+    known = tuple(resolved(label, there) for label in rule.labels)
+    for name, column in zip((columns.truth, str(columns.predicted)), pair, strict=True):
+        problems.add(name, "unknown label", beyond(column, known))
+    return known
+
+
+def present(columns: Sequence[Coded]) -> tuple[object, ...]:
+    """Labels that occur, in order."""
+    there: dict[object, None] = {}
+    for codes, labels in columns:
+        times = np.bincount(codes, minlength=len(labels))
+        there |= {label: None for label, many in zip(labels, times, strict=True) if many}
+    return tuple(ordered(there))
+
+
+def numbered(column: Coded, labels: Sequence[object]) -> Codes:
+    """Codes as places among these labels; every label in use is one of them."""
+    place = {label: at for at, label in enumerate(labels)}
+    number = np.array([place.get(label, 0) for label in column.labels], dtype=np.min_scalar_type(len(labels)))
+    if np.array_equal(number, np.arange(len(number))):
+        return column.codes
+    return number[column.codes]
+
+
+def by_group(
+    truth: Codes,
+    decided: Codes,
+    labels: tuple[object, ...],
+    amounts: Sequence[Cells | None],
+    group: Codes,
+    groups: Sequence[Group],
+) -> dict[Group, Confusion]:
+    """Table of each group."""
+    if len(groups) == 1:
+        return {groups[0]: Confusion.of_sums(truth, decided, labels, amounts)}
+    order = np.argsort(group, kind="stable")  # of small whole numbers: a radix sort
+    ends = np.cumsum(np.bincount(group, minlength=len(groups)))
+    tables = {}
+    for each, place in zip(groups, np.split(order, ends[:-1]), strict=True):
+        parts = [None if amount is None else amount[place] for amount in amounts]
+        tables[each] = Confusion.of_sums(truth[place], decided[place], labels, parts)
+    return tables
+
+
+def named_classes(columns: Sequence[str], labels: Sequence[object]) -> list[object]:
+    """Class of each column of scores: its name without what all names begin or end with.
+
+    >>> named_classes(["p_cat", "p_car", "p_dog"], ["car", "cat"]), named_classes(["0_prob", "1_prob"], [0, 1])
+    (['cat', 'car', 'dog'], [0, 1])
+    """
+    if len(columns) < 2:
+        raise BadOption(f"there is only one column of scores, {columns[0]!r}; give one for each class.")
+    known = {text: label for label in labels for text in _spellings(label)}
+    for texts in _trimmed(columns):
+        if {known[text] for text in texts if text in known} == set(labels):
+            return [known[text] if text in known else _alike(text, labels) for text in texts]
+    lacking = [label for label in labels if not any(text in column for text in _spellings(label) for column in columns)]
+    told = f"truth holds {listed(lacking or labels)}, "
+    raise UnknownLabel(
+        f"{told}for which there is no score among {listed(columns)}; add its column."
+        if lacking
+        else f"{told}but the names of the scores, {listed(columns)}, do not say which is whose; name the class of each "
+        "column."
+    )
+
+
+def _trimmed(columns: Sequence[str]) -> Iterator[list[str]]:
+    """Names without a common beginning and end, the longest first."""
+    start, end = _shared(columns), _shared([column[::-1] for column in columns])
+    for before in range(start, -1, -1):
+        for after in range(end, -1, -1):
+            if all(before + after < len(column) for column in columns):
+                yield [column[before : len(column) - after] for column in columns]
+
+
+def _shared(names: Sequence[str]) -> int:
+    """How many letters all names begin with."""
+    return next((at for at, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0)
+
+
+def _spellings(label: object) -> list[str]:
+    return [str(label), *([str(int(label))] if isinstance(label, float) and label.is_integer() else [])]
+
+
+def _alike(text: str, labels: Sequence[object]) -> Any:  # noqa: ANN401  (of the type of the labels)
+    """Label of a class that does not occur, of the type of those that do."""
+    if all(type(label) is int for label in labels) and text.removeprefix("-").isdigit():
+        return int(text)
+    return text

@@ -1,0 +1,83 @@
+"""A cross-table in a file, as people write and publish them -> Confusion."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from os import PathLike
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._confusion import Confusion
+from baserate._errors import BadFile, BadOption, EmptyData, NoSuchFile
+from baserate.read._labels import parsed
+
+
+class _Crossed(NamedTuple):
+    rows: list[object]
+    columns: list[object]
+    cells: Floats
+
+
+def cross_table(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> Confusion:
+    """Read a table of counts whose first line and first column hold labels; say whether truth is in rows or columns.
+
+    CSV, or separated by tabs, semicolons or bars; `-` is standard input. A label that has a row but no column, or the
+    other way round, was never predicted, or never true.
+    """
+    if truth not in ("rows", "columns"):
+        raise BadOption(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
+    rows, columns, cells = _crossed(path)
+    labels = list(dict.fromkeys([*rows, *columns]))
+    square = np.zeros((len(labels), len(labels)))
+    square[np.ix_([labels.index(label) for label in rows], [labels.index(label) for label in columns])] = cells
+    return Confusion.of_matrix(square, labels, truth=truth)
+
+
+def _crossed(path: str | PathLike[str]) -> _Crossed:
+    name, text = _text(path)
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        raise EmptyData(f"{name} holds no cross-table; give a line of labels, and a line for each class.")
+    delimiter = max("\t,;|", key=lines[0].count)
+    header, *body = csv.reader(lines, delimiter=delimiter)
+    for at, line in enumerate(body, start=2):
+        if len(line) != len(header):
+            raise BadFile(
+                f"line {at} of {name} has {len(line)} cells where the first has {len(header)}; mend that line."
+            )
+    rows, columns = [line[0].strip() for line in body], [label.strip() for label in header[1:]]
+    for what, labels in (("row", rows), ("column", columns)):
+        twice = [label for label in labels if labels.count(label) > 1]
+        if twice:
+            raise BadFile(f"{name} has two {what}s {twice[0]!r}; give each class one.")
+    texts = list(dict.fromkeys([*rows, *columns]))
+    read = dict(zip(texts, parsed(texts), strict=True))
+    cells = [
+        [_number(cell, name, row, column) for column, cell in zip(columns, line[1:], strict=True)]
+        for row, line in zip(rows, body, strict=True)
+    ]
+    return _Crossed([read[label] for label in rows], [read[label] for label in columns], np.array(cells, dtype=float))
+
+
+def _number(cell: str, name: str, row: str, column: str) -> float:
+    try:
+        return float(cell)
+    except ValueError as error:
+        raise BadFile(
+            f"the cell of {name} in row {row!r} and column {column!r} is {cell!r}, not a number; write 0 for none."
+        ) from error
+
+
+def _text(path: str | PathLike[str]) -> tuple[str, str]:
+    if str(path) == "-":
+        return "standard input", sys.stdin.read()
+    try:
+        return str(path), Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise NoSuchFile(f"{path} cannot be opened: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8.") from error
