@@ -21,7 +21,7 @@ FLOORS: list[set[str]] = [
         {noun}
         for noun in ("_counts", "_confusion", "_estimate", "_costs", "_intake", "_tally", "_tallies", "_confusions")
     ),
-    *({noun} for noun in ("_curve", "_rows", "_class_rows", "_results")),
+    *({noun} for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results")),
     {"read", "measure"},
     {"cli"},
     {"__main__"},

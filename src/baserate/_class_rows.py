@@ -81,6 +81,13 @@ class ClassRows:
         """Mass of each class."""
         return np.bincount(self.truth, weights=self.amount, minlength=len(self.labels)).astype(np.float64)
 
+    @property
+    def truth_spread(self) -> float:
+        """Mass of pairs whose classes differ, counted twice: 0 when there is a single class."""
+        support = self.support
+        # From the other classes, not from the total: 0 exactly when there is no other.
+        return float(sum(support[at] * np.delete(support, at).sum() for at in range(len(support))))
+
     def of_group(self, at: int) -> ClassRows:
         """Rows of one group."""
         return self._only(self.group == at, attributes=(), groups=(self.groups[at],))

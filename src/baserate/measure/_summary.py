@@ -14,6 +14,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
+from baserate._numeric.threads import mapped
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
@@ -40,11 +41,12 @@ USUAL: dict[type, tuple[str, ...]] = {
 
 COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
 
+Task = Callable[[], dict[str, Any]]
+"""Called, it gives a tidy row."""
+
 _CELLS = ("tp", "fp", "fn", "tn")
 _MIDDLE = 0.5
 _LABELS = "labels have neither ranks nor probabilities; ask for a measure of the 2×2 table, such as sensitivity."
-_LARGE = 1_000_000
-"""Scores from which threads pay."""
 
 
 def summary(
@@ -72,11 +74,12 @@ def summary(
     plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
     walk = ((plans[model], tally, _named(tallies, group)) for model, group, tally in tallies.walk())
-    tasks = [task for plan, tally, group in walk for task in plan.tasks(tally, group)]
+    tasks: list[Task] = [task for plan, tally, group in walk for task in plan.tasks(tally, group)]
     if not tasks:
         raise BadOption(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
-    large = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values()) >= _LARGE
-    data, *rows = _done([partial(header, tallies, notes), *tasks], at_once=large)
+    head: Task = partial(header, tallies, notes)
+    size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())
+    data, *rows = mapped(_done, [head, *tasks], size=size)
     data["notes"] += _infinite(tallies, rows)
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
@@ -174,8 +177,8 @@ class _Plan:
     thresholds: Sequence[float | None]
     notes: Sequence[str] = ()
 
-    def tasks(self, tally: Tally, group: Mapping[str, object] | None) -> Iterator[Callable[[], dict[str, Any]]]:
-        """One for each number: called, it gives a tidy row."""
+    def tasks(self, tally: Tally, group: Mapping[str, object] | None) -> Iterator[Task]:
+        """One for each number."""
         curve = Curve(tally)
         fixed = {"model": self.model, "group": group}
         of = {noun: [measure for measure in self.measures if about(measure).of is noun] for noun in USUAL}
@@ -244,14 +247,8 @@ def _row(measure: Measure, noun: Counts[float] | Curve | Tally, fixed: Mapping[s
     return {**fixed, "measure": about(measure).name, "value": value, "why": reason}
 
 
-def _done(tasks: Sequence[Callable[[], dict[str, Any]]], *, at_once: bool) -> list[dict[str, Any]]:
-    """Do all of it; large work at once, since NumPy and hashing let other threads run."""
-    if not at_once:
-        return [task() for task in tasks]
-    from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
-
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(lambda task: task(), tasks))
+def _done(task: Task) -> dict[str, Any]:
+    return task()
 
 
 def _named(tallies: Tallies, group: Group | None) -> dict[str, object] | None:

@@ -1,0 +1,21 @@
+"""Several things at once, where that pays."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+_LARGE = 1_000_000
+"""Numbers from which threads pay."""
+
+
+def mapped(function: Callable[[Item], Made], items: Iterable[Item], *, size: int) -> list[Made]:
+    """Do the same with every item; work on so many numbers at once, since NumPy and hashing let other threads run."""
+    if size < _LARGE:
+        return [function(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
+
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(function, items))

@@ -1,0 +1,169 @@
+"""Averages over classes, for any measure of two classes: each class against the rest, then one number of many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from baserate._arrays import Floats, mean_defined
+from baserate._class_rows import ClassRows
+from baserate._confusion import Confusion
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption, UnknownName
+from baserate._label_sets import LabelSets
+from baserate._numeric.threads import mapped
+from baserate._tally import Tally
+from baserate.measure._about import Measure, about
+from baserate.measure._registry import why
+
+__all__ = ["AVERAGES", "averaged", "each", "undefined"]
+
+Average = Literal["macro", "weighted", "micro", "samples"]
+AVERAGES: tuple[str, ...] = get_args(Average)
+"""`macro`: every class alike. `weighted`: by how frequent each is. `micro`: all classes pooled, then measured.
+`samples`: over rows in place of classes, for sets of labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Each class against the rest: what measures of two classes are taken of."""
+
+    labels: tuple[object, ...]
+    support: Floats
+    """Mass of each class."""
+    counts: Counts[Floats] | None = None
+    """Decisions, one 2×2 table for each class."""
+    tallies: tuple[Tally, ...] = ()
+    """Scores, one tally for each class; empty when there are only labels."""
+    rows: Counts[Floats] | None = None
+    """Decisions, one 2×2 table for each row, where rows have sets of labels."""
+    weight: Floats | float = 1.0
+    """Of each row."""
+
+    @staticmethod
+    def of(classes: Classes) -> Split:
+        """Set each class against the rest."""
+        if isinstance(classes, Split):
+            return classes
+        if isinstance(classes, Confusion):
+            return Split(classes.labels, classes.truth, classes.one_vs_rest())
+        if isinstance(classes, ClassRows):
+            tallies = tuple(mapped(classes.against_rest, range(len(classes.labels)), size=classes.score.size))
+            return Split(classes.labels, classes.support, classes.decided().one_vs_rest(), tallies)
+        if isinstance(classes, LabelSets):
+            decided, weight = classes.decided is not None, 1.0 if classes.weight is None else classes.weight
+            counts, rows = (classes.per_label(), classes.per_row()) if decided else (None, None)
+            tallies = () if classes.score is None else classes.one_vs_rest()
+            return Split(classes.labels, classes.support, counts, tallies, rows, weight)
+        raise BadOption(f"{type(classes).__name__} has no classes; give a Confusion, ClassRows or LabelSets.")
+
+    def nouns(self, measure: Measure) -> Any:  # noqa: ANN401  (Counts, or a list of what the measure takes)
+        """What a measure is taken of, class by class."""
+        noun, name = about(measure).of, about(measure).name
+        if noun is Counts:
+            if self.counts is None:
+                raise BadOption(f"{name} is a measure of decisions, and there are only scores; give decided= too.")
+            return self.counts
+        if noun not in (Curve, Tally):
+            raise BadOption(f"{name} is a measure of all classes together; it has no value for each.")
+        if not self.tallies:
+            raise BadOption(f"labels have neither ranks nor probabilities; {name} needs a score for each class.")
+        return [Curve(tally) if noun is Curve else tally for tally in self.tallies]
+
+
+Classes = Confusion | ClassRows | LabelSets | Split
+
+
+def each(measure: Measure, classes: Classes, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
+    """Return a measure of each class against the rest, in the order of the labels.
+
+    >>> from baserate import Confusion, measure
+    >>> table = Confusion.of_matrix([[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]], "ABCD", truth="rows")
+    >>> each(measure.sensitivity, table).tolist()
+    [0.5, 0.9, 0.8, 0.9]
+    """
+    nouns = Split.of(classes).nouns(measure)
+    if isinstance(nouns, Counts):
+        return np.asarray(measure(nouns, **options))
+    return np.array(mapped(partial(measure, **options), nouns, size=sum(len(_tally(noun).score) for noun in nouns)))
+
+
+def averaged(measure: Measure, how: Average | Mapping[Any, float], **options: Any) -> Measure:  # noqa: ANN401
+    """Make a measure of all classes from one of two: an average over classes of each against the rest.
+
+    `how` is "macro" (every class alike), "weighted" (by how frequent each is), "micro" (all pooled, then measured),
+    "samples" (over rows, for sets of labels), or a weight for each label. What is undefined is left out of the average;
+    `undefined` tells which classes these are, and why.
+
+    >>> from baserate import Confusion, measure
+    >>> table = Confusion.of_matrix([[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]], "ABCD", truth="rows")
+    >>> [round(averaged(measure.sensitivity, how)(table), 10) for how in ("macro", "micro", "weighted")]
+    [0.775, 0.547826087, 0.547826087]
+    >>> averaged(measure.sensitivity, {"A": 0, "B": 1, "C": 1, "D": 0})(table)
+    0.8500000000000001
+    """
+    if isinstance(how, str) and how not in AVERAGES:
+        raise UnknownName(
+            f"there is no average {how!r}. Known are: {', '.join(AVERAGES)}, and a weight for each label."
+        )
+
+    def average(classes: Classes) -> float:
+        split = Split.of(classes)
+        if how == "micro":
+            value: float = measure(_pooled(split.nouns(measure)), **options)
+            return value
+        if how == "samples":
+            return mean_defined(measure(_rows(split, measure), **options), split.weight)
+        return mean_defined(each(measure, split, **options), _weights(how, split))
+
+    told = about(measure)
+    name = f"{how if isinstance(how, str) else 'weighted'} {told.name}"
+    of = Confusion if told.of is Counts else ClassRows
+    vars(average)["about"] = replace(told, name=name, of=of, needs=(), dual=None)
+    return average
+
+
+def undefined(measure: Measure, classes: Classes) -> dict[object, str]:
+    """Classes whose own number is undefined, each with the reason.
+
+    >>> from baserate import Confusion, measure
+    >>> undefined(measure.precision, Confusion.of_matrix([[5, 0], [2, 0]], ["cat", "dog"], truth="rows"))
+    {'dog': 'nothing is flagged'}
+    """
+    split = Split.of(classes)
+    nouns = split.nouns(measure)
+    reasons = {label: why(measure, nouns[at]) for at, label in enumerate(split.labels)}
+    return {label: reason for label, reason in reasons.items() if reason}
+
+
+def _tally(noun: Curve | Tally) -> Tally:
+    return noun.tally if isinstance(noun, Curve) else noun
+
+
+def _pooled(nouns: Any) -> Any:  # noqa: ANN401  (what the measure takes, once)
+    if isinstance(nouns, Counts):
+        return Counts(*(np.asarray(cell).sum(axis=-1) for cell in (nouns.tp, nouns.fp, nouns.fn, nouns.tn)))
+    pooled = Tally.sum(map(_tally, nouns))
+    return Curve(pooled) if isinstance(nouns[0], Curve) else pooled
+
+
+def _rows(split: Split, measure: Measure) -> Counts[Floats]:
+    if split.rows is None or about(measure).of is not Counts:
+        raise BadOption("an average over samples is of decided sets of labels, several for each row; use macro here.")
+    return split.rows
+
+
+def _weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
+    if isinstance(how, str):
+        return 1.0 if how == "macro" else split.support
+    if set(how) != set(split.labels):
+        raise UnknownName(f"weights are given for {list(how)}, but the classes are {list(split.labels)}; name each.")
+    weights = np.array([how[label] for label in split.labels], dtype=np.float64)
+    if not (weights.min() >= 0 and 0 < weights.sum() < np.inf):
+        raise BadOption(f"the weights of the classes are {dict(how)}; give numbers of 0 or more, not all 0.")
+    return weights

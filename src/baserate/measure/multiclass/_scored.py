@@ -1,0 +1,139 @@
+"""How good scores for several classes are. Each takes `ClassRows`."""
+
+from collections.abc import Iterator
+from math import fsum, inf
+
+import numpy as np
+
+from baserate._arrays import Floats, mean_defined, ratio
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption, NotAProbability
+from baserate._numeric.ranks import wins
+from baserate._numeric.threads import mapped
+from baserate.measure._about import measure
+
+__all__ = ["brier", "hand_till", "log_loss", "pairwise_auc", "top_k_accuracy"]
+
+_BLOCK = 1 << 14
+"""Rows that fit the cache with what is computed of them."""
+_NEAR = 0.01
+"""How far from 1 probabilities of one row may add up to: they were rounded."""
+
+
+def pairwise_auc(r: ClassRows) -> Floats:
+    r"""Chance that a member of class i has a higher score for i than a member of class j, :math:`\hat A(i|j)`.
+
+    One row for each i and a column for each j; ties count half. NaN on the diagonal, and where a class does not occur.
+    Hand and Till's table is the mean of this one and its transpose [@hand2001].
+
+    >>> from baserate import scored
+    >>> rows = scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
+    >>> pairwise_auc(rows).tolist()
+    [[nan, 1.0, 1.0], [1.0, nan, 1.0], [1.0, 1.0, nan]]
+    """
+    width = len(r.labels)
+
+    def row(of: int) -> Floats:
+        return wins(np.ascontiguousarray(r.score[:, of]), r.truth, r.amount, of=of, width=width)
+
+    won = np.array(mapped(row, range(width), size=r.score.size))
+    support = r.support
+    pairs = np.outer(support, support)
+    np.fill_diagonal(won, 0)
+    np.fill_diagonal(pairs, 0)
+    return ratio(won, pairs)
+
+
+@measure(best="high", span=(0, 1), needs=("truth_spread",))
+def hand_till(r: ClassRows) -> float:
+    r"""Mean over pairs of classes of how well scores tell them apart, :math:`\frac{2}{K(K-1)}\sum_{i<j}\hat A(i,j)`.
+
+    Classes that do not occur have no pairs. With two classes whose scores add up to 1 it is the AUC.
+    Also: Hand–Till M, multi-class AUC, AUC one-vs-one, MAUC.
+    Reference: [@hand2001].
+
+    >>> from baserate import scored
+    >>> rows = scored(["a", "b", "c", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2], [0.1, 0.7, 0.2]])
+    >>> round(hand_till(rows), 10)
+    0.9166666667
+    """
+    return mean_defined(pairwise_auc(r).ravel())
+
+
+@measure(best="low", span=(0, 2), needs=("total",))
+def brier(r: ClassRows) -> float:
+    r"""Mean squared distance of the probabilities from what happened, :math:`\frac1n\sum_i\sum_k(p_{ik}-y_{ik})^2`.
+
+    The sum goes over all classes, as Brier wrote it: two classes give twice `baserate.measure.brier`. Some halve it.
+    Also: Brier score, quadratic score.
+    Reference: [@brier1950].
+
+    >>> from baserate import scored
+    >>> round(brier(scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])), 10)
+    0.4333333333
+    """
+    parts = []
+    for score, truth, amount in _blocks(r):
+        gap = score.copy()
+        gap[np.arange(len(truth)), truth] -= 1
+        parts.append(np.sum(amount * np.square(gap).sum(axis=1)))
+    return ratio(fsum(parts), r.total)
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def log_loss(r: ClassRows) -> float:
+    r"""Mean negative logarithm of the probability given to what happened, :math:`-\frac1n\sum_i\ln p_i(y_i)`.
+
+    Infinite if something happens that was given probability 0; nothing is clipped, and nothing made to add up to 1.
+    Also: cross-entropy loss, logarithmic score, multinomial log-loss.
+    Reference: [@good1952].
+
+    >>> from baserate import scored
+    >>> round(log_loss(scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])), 10)
+    0.7811356958
+    """
+    with np.errstate(divide="ignore"):  # the logarithm of 0
+        parts = [-np.sum(amount * np.log(score[np.arange(len(truth)), truth])) for score, truth, amount in _blocks(r)]
+    return ratio(fsum(parts) + 0.0, r.total)  # −0.0 is 0.0
+
+
+@measure(best="high", span=(0, 1), needs=("total",))
+def top_k_accuracy(r: ClassRows, *, k: int = 2) -> float:
+    r"""Share of rows whose class is among the k with the highest scores, :math:`\frac1n\sum_i[rank_i\le k]`.
+
+    Of equal scores the class that is named first goes first, as it does in `ClassRows.decided`.
+    Also: top-k accuracy, recall at k.
+    Reference: [@russakovsky2015].
+
+    >>> from baserate import scored
+    >>> rows = scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
+    >>> top_k_accuracy(rows, k=3), round(top_k_accuracy(rows), 4)
+    (1.0, 0.6667)
+    """
+    if not 1 <= k <= len(r.labels):
+        raise BadOption(f"k is {k}; give a whole number from 1 to the number of classes, {len(r.labels)}.")
+    hit = r.rank() < k
+    return ratio(float(hit.sum() if r.amount is None else r.amount[hit].sum()), r.total)
+
+
+def _blocks(r: ClassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Probabilities, class and amount of some rows at a time, so that the work stays in the cache."""
+    amount = r.amount
+    for start in range(0, len(r), _BLOCK):
+        place = slice(start, start + _BLOCK)
+        score = np.asarray(r.score[place], dtype=np.float64)
+        _check_probabilities(score, r)
+        yield score, r.truth[place], np.ones(len(score)) if amount is None else amount[place]
+
+
+def _check_probabilities(score: Floats, r: ClassRows) -> None:
+    sums = score.sum(axis=1)
+    if (np.abs(sums - 1) <= _NEAR).all() and score.min() >= 0 and score.max() <= 1:
+        return
+    everything = r.score.sum(axis=1)
+    bad = (np.abs(everything - 1) > _NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
+    raise NotAProbability(
+        f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (but to "
+        f"{everything.min():.6g} to {everything.max():.6g}), so they are not probabilities. Rank measures take any "
+        "score; to use this one, make them probabilities first."
+    )
