@@ -11,7 +11,20 @@ from baserate import measure, read
 NAMES = {
     *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
     *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric", "UnknownName", "UsageError"),
-    *("Confusion", "Costs", "Counts", "Curve", "Estimate", "Intake", "Mixture", "Results", "Rows", "Tallies", "Tally"),
+    *(
+        "Confusion",
+        "CostMatrix",
+        "Costs",
+        "Counts",
+        "Curve",
+        "Estimate",
+        "Intake",
+        "Mixture",
+        "Results",
+        "Rows",
+        "Tallies",
+        "Tally",
+    ),
     *("curve", "tally", "measure", "read", "__version__"),
 }
 TOOLS = {

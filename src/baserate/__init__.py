@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from baserate import measure, read
     from baserate._confusion import Confusion
-    from baserate._costs import Costs
+    from baserate._costs import CostMatrix, Costs
     from baserate._counts import Counts
     from baserate._curve import Curve, Mixture, curve
     from baserate._errors import (
@@ -56,6 +56,7 @@ __all__ = [
     "BadWeights",
     "BaserateError",
     "Confusion",
+    "CostMatrix",
     "Costs",
     "Counts",
     "Curve",
