@@ -7,6 +7,7 @@ import pytest
 
 import baserate
 from baserate import measure, read
+from baserate.measure import multiclass
 
 NAMES = {
     *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
@@ -29,7 +30,7 @@ NAMES = {
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
-    *("about", "curves", "measure", "named", "search", "summary", "table", "why"),
+    *("about", "curves", "measure", "multiclass", "named", "search", "summary", "table", "why"),
 }
 
 
@@ -37,10 +38,11 @@ def test_the_public_names_are_these() -> None:
     assert set(baserate.__all__) == NAMES
     assert set(dir(baserate)) == NAMES
     assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
+    assert set(multiclass.__all__) == {"MEASURES", "named", "search"} | set(multiclass.MEASURES)
     assert set(read.__all__) == {"Spelled", "rows", "tallies", "tally"}
 
 
-@pytest.mark.parametrize("room", [baserate, measure, read], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [baserate, measure, multiclass, read], ids=lambda room: room.__name__)
 def test_every_public_name_is_there(room: object) -> None:
     for name in room.__all__:  # type: ignore[attr-defined]
         assert getattr(room, name) is not None
