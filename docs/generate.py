@@ -50,7 +50,7 @@ def measures_page() -> str:
         "It is undefined, NaN, exactly in the cases listed; `measure.why` tells which.",
         "",
         "Those of all classes together stand in `baserate.measure.multiclass`, with a `named` of their own. In their",
-        "formulas C is the table, truth in rows, with K labels; t and p are its sums by truth and by decision (as shares",
+        "formulas C is the table, truth in rows, with K labels; t and p are its sums by truth and by decision (shares",
         "where it is about information), n is the sum of all.",
         "",
     ]

@@ -17,14 +17,14 @@ __all__ = [
     "cross_entropy",
     "decision_entropy",
     "decision_entropy_given_truth",
-    "decision_uncertainty_coefficient",
+    "decision_theil_u",
     "joint_entropy",
     "kl_divergence",
     "mutual_information",
-    "symmetric_uncertainty_coefficient",
+    "symmetric_theil_u",
     "truth_entropy",
     "truth_entropy_given_decision",
-    "truth_uncertainty_coefficient",
+    "truth_theil_u",
 ]
 
 
@@ -116,43 +116,44 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
 
 
 @measure(best="high", span=(0, 1), needs=("truth_spread",))
-def truth_uncertainty_coefficient(c: Confusion) -> float:
+def truth_theil_u(c: Confusion) -> float:
     r"""Share of the information in the true classes that decisions give, :math:`I(T;D)/H(T)`.
 
-    Also: uncertainty coefficient, Theil's U, entropy coefficient, proficiency.
+    Also: uncertainty coefficient, Theil's U, entropy coefficient, proficiency, uncertainty coefficient of truth.
     Reference: [@theil1970].
 
     >>> from baserate import Confusion
-    >>> round(truth_uncertainty_coefficient(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    >>> round(truth_theil_u(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
     0.2595961104
     """
     return 1 - ratio(truth_entropy_given_decision(c), truth_entropy(c))
 
 
 @measure(best="high", span=(0, 1), needs=("decided_spread",))
-def decision_uncertainty_coefficient(c: Confusion) -> float:
+def decision_theil_u(c: Confusion) -> float:
     r"""Share of the information in the decisions that the true classes give, :math:`I(T;D)/H(D)`.
 
+    Also: uncertainty coefficient of decisions.
     Reference: [@theil1970].
 
     >>> from baserate import Confusion
     >>> table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
-    >>> round(decision_uncertainty_coefficient(table), 10)
+    >>> round(decision_theil_u(table), 10)
     0.2672670147
     """
-    return truth_uncertainty_coefficient(c.transposed())
+    return truth_theil_u(c.transposed())
 
 
 @measure(best="high", span=(0, 1), needs=("any_spread",))
-def symmetric_uncertainty_coefficient(c: Confusion) -> float:
+def symmetric_theil_u(c: Confusion) -> float:
     r"""Information that truth and decisions share, of what they hold on average, :math:`2I(T;D)/(H(T)+H(D))`.
 
-    Also: symmetric uncertainty, normalized mutual information, NMI, V-measure.
+    Also: symmetric uncertainty, symmetric uncertainty coefficient, normalized mutual information, NMI, V-measure.
     Reference: [@theil1970].
 
     >>> from baserate import Confusion
     >>> table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
-    >>> round(symmetric_uncertainty_coefficient(table), 10)
+    >>> round(symmetric_theil_u(table), 10)
     0.26337572
     """
     left = truth_entropy_given_decision(c) + decision_entropy_given_truth(c)
