@@ -9,17 +9,20 @@ from textwrap import dedent
 
 import click
 
-from baserate import BaserateError, Counts, Curve, Tally
+from baserate import BaserateError, Confusion, Counts, Curve, Tally
 from baserate import _errors as errors
 from baserate.cli import VERBS, app, exit_code
-from baserate.measure import MEASURES, TABLES, About, about
+from baserate.measure import MEASURES, TABLES, About, Measure, about, multiclass
 
 DOCS = Path(__file__).parent
 CHAPTERS = {
     Counts: "Of a 2×2 table (`Counts`)",
     Curve: "Of a curve (`Curve`)",
     Tally: "Of scores as probabilities (`Tally`)",
+    Confusion: "Of all classes together (`Confusion`)",
 }
+REGISTRIES = {"": MEASURES, "multiclass.": multiclass.MEASURES}
+"""Where the measures stand, below `baserate.measure`."""
 
 
 def references() -> dict[str, str]:
@@ -46,25 +49,34 @@ def measures_page() -> str:
         "Each is a plain function in `baserate.measure`, and every name below finds it: `measure.named('recall')`.",
         "It is undefined, NaN, exactly in the cases listed; `measure.why` tells which.",
         "",
+        "Those of all classes together stand in `baserate.measure.multiclass`, with a `named` of their own. In their",
+        "formulas C is the table, truth in rows, with K labels; t and p are its sums by truth and by decision (shares",
+        "where it is about information), n is the sum of all.",
+        "",
     ]
     for noun, title in CHAPTERS.items():
         lines += [f"## {title}", ""]
-        for function in MEASURES.values():
+        for home, function in everywhere():
             if about(function).of is noun:
-                lines += entry(about(function))
+                lines += entry(about(function), home)
     lines += ["## Curves as tables", "", "`measure.table(curve, name)` tabulates them at every threshold.", ""]
     lines += ["| name | along x | along y |", "|---|---|---|"]
     lines += [f"| `{name}` | {x} | {y} |" for name, (x, y) in TABLES.items()]
-    cited = sorted({key for function in MEASURES.values() for key in about(function).references})
+    cited = sorted({key for _, function in everywhere() for key in about(function).references})
     told = references()
     return "\n".join([*lines, "", "## References", "", *(f"- **{key}**: {told[key]}" for key in cited), ""])
 
 
-def entry(told: About) -> Iterator[str]:
+def everywhere() -> Iterator[tuple[str, Measure]]:
+    """All measures, each with the package that it stands in."""
+    return ((home, function) for home, measures in REGISTRIES.items() for function in measures.values())
+
+
+def entry(told: About, home: str) -> Iterator[str]:
     """What is known of one measure."""
     low, high = (f"{end:g}".replace("inf", "∞").replace("-", "−") for end in told.span)
     best = {"high": "high is good", "low": "low is good", None: "neither end is better"}[told.best]
-    yield f"### {told.name}"
+    yield f"### {home}{told.name}"
     yield ""
     yield f"{told.meaning}"
     yield ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import baserate
-from baserate.measure import MEASURES, about
+from baserate.measure import MEASURES, about, multiclass
 
 ROOT = Path(__file__).parents[1]
 GENERATE = runpy.run_path(str(ROOT / "docs" / "generate.py"))
@@ -22,9 +22,10 @@ def test_generated_pages_are_fresh() -> None:
 
 def test_every_measure_has_its_entry() -> None:
     page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
-    for name, function in MEASURES.items():
-        assert f"### {name}\n" in page
-        assert all(other in page for other in about(function).also)
+    for home, measures in {"": MEASURES, "multiclass.": multiclass.MEASURES}.items():
+        for name, function in measures.items():
+            assert f"### {home}{name}\n" in page
+            assert all(other in page for other in about(function).also)
 
 
 def test_every_reference_resolves_and_none_is_idle() -> None:
@@ -56,7 +57,9 @@ def test_the_version_is_told_everywhere() -> None:
 
 
 def test_the_number_of_measures_is_told_right() -> None:
-    assert f"{len(MEASURES)} measures" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    told = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"`baserate.measure`: {len(MEASURES)} measures" in told
+    assert f"`baserate.measure.multiclass`: {len(multiclass.MEASURES)} measures" in told
 
 
 def test_every_make_target_says_what_it_does() -> None:

@@ -7,23 +7,14 @@ import pytest
 
 import baserate
 from baserate import measure, read
+from baserate.measure import multiclass
 
 NAMES = {
     *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
+    *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric"),
+    *("UnknownLabel", "UnknownName", "UsageError"),
+    *("ClassRows", "Confusion", "Confusions", "CostMatrix", "LabelSets"),
     *(
-        "NoSuchFile",
-        "NotAProbability",
-        "NotBinary",
-        "NotInstalled",
-        "NotNumeric",
-        "UnknownLabel",
-        "UnknownName",
-        "UsageError",
-    ),
-    *(
-        "ClassRows",
-        "Confusion",
-        "Confusions",
         "Costs",
         "Counts",
         "Curve",
@@ -39,21 +30,23 @@ NAMES = {
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
-    *("about", "curves", "measure", "named", "search", "summary", "table", "why"),
+    *("about", "curves", "measure", "multiclass", "named", "search", "summary", "table", "why"),
 }
+MULTICLASS_TOOLS = {"AVERAGES", "MEASURES", "averaged", "each", "named", "pairwise_auc", "search", "undefined"}
 
 
 def test_the_public_names_are_these() -> None:
     assert set(baserate.__all__) == NAMES
     assert set(dir(baserate)) == NAMES
     assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
+    assert set(multiclass.__all__) == {*MULTICLASS_TOOLS, *multiclass.MEASURES}
     assert set(read.__all__) == {
         *("Spelled", "class_rows", "confusion", "confusions", "cross_table", "decisions"),
         *("rows", "scored", "tallies", "tally"),
     }
 
 
-@pytest.mark.parametrize("room", [baserate, measure, read], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [baserate, measure, multiclass, read], ids=lambda room: room.__name__)
 def test_every_public_name_is_there(room: object) -> None:
     for name in room.__all__:  # type: ignore[attr-defined]
         assert getattr(room, name) is not None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
     from baserate._confusions import Confusions
-    from baserate._costs import Costs
+    from baserate._costs import CostMatrix, Costs
     from baserate._counts import Counts
     from baserate._curve import Curve, Mixture, curve
     from baserate._errors import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from baserate._estimate import Estimate
     from baserate._intake import Intake
+    from baserate._label_sets import LabelSets
     from baserate._results import Results
     from baserate._rows import Rows
     from baserate._tallies import Tallies
@@ -49,7 +50,7 @@ __version__ = "0.1.0"
 _ROOMS = ("measure", "read")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
-    *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_results"),
+    *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results"),
 )
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "ClassRows",
     "Confusion",
     "Confusions",
+    "CostMatrix",
     "Costs",
     "Counts",
     "Curve",
@@ -68,6 +70,7 @@ __all__ = [
     "EmptyData",
     "Estimate",
     "Intake",
+    "LabelSets",
     "MissingValues",
     "Mixture",
     "NoSuchFile",

@@ -59,6 +59,30 @@ def mean_defined(values: Floats, weights: Floats | float = 1.0) -> float:
     return found
 
 
+def summed(values: Floats, *, axes: int = 1) -> float:
+    """Sum along the last axis, or the last few; of several rows, an array, which type checkers need not know.
+
+    >>> summed(np.array([1.0, 2.0])), summed(np.ones((2, 2)), axes=2)
+    (3.0, 4.0)
+    """
+    found: float = plain(values.sum(axis=tuple(range(-axes, 0))))
+    return found
+
+
+def others(values: Floats) -> Floats:
+    """Sum of all others along the last axis, for each value: exactly 0 when there are none above 0.
+
+    >>> others(np.array([1.0, 2.0, 4.0])).tolist()
+    [6.0, 5.0, 3.0]
+    """
+    # Sums of what is there; a total less the value itself would leave a trace of rounding.
+    before, after = np.cumsum(values, axis=-1), np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
+    none = np.zeros((*values.shape[:-1], 1))
+    found: Floats = np.concatenate([none, before[..., :-1]], axis=-1)
+    found += np.concatenate([after[..., 1:], none], axis=-1)
+    return found
+
+
 def plain(value: Any) -> Any:  # noqa: ANN401  (NumPy's scalars and arrays)
     """Return a Python float in place of an array without dimensions."""
     return float(value) if np.ndim(value) == 0 else value

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Cells, Floats, Reals, frozen
+from baserate._arrays import Bools, Cells, Floats, Reals, frozen, others, summed
 from baserate._confusion import Confusion
 from baserate._errors import BadOption, BadShape
 from baserate._intake import Intake
@@ -84,9 +84,7 @@ class ClassRows:
     @property
     def truth_spread(self) -> float:
         """Mass of pairs whose classes differ, counted twice: 0 when there is a single class."""
-        support = self.support
-        # From the other classes, not from the total: 0 exactly when there is no other.
-        return float(sum(support[at] * np.delete(support, at).sum() for at in range(len(support))))
+        return summed(self.support * others(self.support))
 
     def of_group(self, at: int) -> ClassRows:
         """Rows of one group."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, frozen, plain, sealed
+from baserate._arrays import Cells, Floats, frozen, others, sealed, summed
 from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape, BadWeights, UnknownName
 from baserate._numeric.codes import Codes, pair_counts, pair_sums
@@ -102,6 +102,11 @@ class Confusion:
             return f"Confusion({shown}; {self.shape} tables)"
         return f"Confusion({shown}; {self.total:g}, of which {self.correct.sum():g} on the diagonal)"
 
+    def __getitem__(self, index: Any) -> Confusion:  # noqa: ANN401  (whatever an array takes)
+        """Take one table of a stack, or some of them."""
+        moments = self.moments and (self.squares[index], self.rows[index])
+        return Confusion(self.mass[index], self.labels, moments=moments)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """() for one table, otherwise the shape of the stack."""
@@ -135,22 +140,37 @@ class Confusion:
     @property
     def total(self) -> float:
         """Everybody; of a stack, an array."""
-        return _plain(self.truth.sum(axis=-1))
+        return summed(self.truth)
+
+    @property
+    def alternatives(self) -> int:
+        """How many other classes a decision could have named: 0 when there is a single label."""
+        return len(self.labels) - 1
+
+    @property
+    def disagreement(self) -> float:
+        """Mass off the diagonal: how much truth and decision disagree."""
+        return summed(self.mass * ~np.eye(len(self.labels), dtype=np.bool_), axes=2)
 
     @property
     def chance_disagreement(self) -> float:
         """How much truth and decision would disagree if they were independent, times the total squared."""
-        return _plain((self.truth * _others(self.decided)).sum(axis=-1))
+        return summed(self.truth * others(self.decided))
 
     @property
     def truth_spread(self) -> float:
         """Mass of pairs whose true classes differ, counted twice: 0 when there is a single class."""
-        return _plain((self.truth * _others(self.truth)).sum(axis=-1))
+        return summed(self.truth * others(self.truth))
 
     @property
     def decided_spread(self) -> float:
         """Mass of pairs that were decided differently, counted twice: 0 when everything is decided alike."""
-        return _plain((self.decided * _others(self.decided)).sum(axis=-1))
+        return summed(self.decided * others(self.decided))
+
+    @property
+    def any_spread(self) -> float:
+        """Both spreads together: 0 when truth is constant, and so are decisions."""
+        return self.truth_spread + self.decided_spread
 
     def one_vs_rest(self) -> Counts[Floats]:
         """Each class against all others: 2×2 tables, so that every measure of `Counts` has a value for each class.
@@ -163,7 +183,7 @@ class Confusion:
         apart = ~np.eye(len(self.labels), dtype=np.bool_)
         # Sums of what is there, never differences: a cell without mass is exactly 0, however many weights were added.
         fp, fn = (self.mass * apart).sum(axis=-2), (self.mass * apart).sum(axis=-1)
-        tn = (_others(self.mass) * apart).sum(axis=-2)
+        tn = (others(self.mass) * apart).sum(axis=-2)
         return Counts(self.correct, fp, fn, tn, moments=moments)
 
     def transposed(self) -> Confusion:
@@ -214,18 +234,3 @@ def _checked(mass: Floats) -> Floats:
         bad = np.count_nonzero(~(mass >= 0) | np.isinf(mass))
         raise BadWeights(f"{bad} of {mass.size} cells are negative, NaN or infinite; counts are ≥ 0.")
     return mass
-
-
-def _plain(value: Floats) -> float:
-    """A float; of a stack, an array, which type checkers need not know."""
-    number: float = plain(value)
-    return number
-
-
-def _others(mass: Floats) -> Floats:
-    """Mass of all other classes along the last axis, for each class: 0 exactly when there is none."""
-    before, after = np.cumsum(mass, axis=-1), np.cumsum(mass[..., ::-1], axis=-1)[..., ::-1]
-    none = np.zeros((*mass.shape[:-1], 1))
-    return np.asarray(
-        np.concatenate([none, before[..., :-1]], axis=-1) + np.concatenate([after[..., 1:], none], axis=-1)
-    )

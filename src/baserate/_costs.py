@@ -3,9 +3,12 @@
 from dataclasses import astuple, dataclass
 from math import isfinite
 
-from baserate._arrays import Value, ratio
+import numpy as np
+
+from baserate._arrays import Floats, Value, frozen, ratio, summed
+from baserate._confusion import Confusion
 from baserate._counts import Counts
-from baserate._errors import BadOption
+from baserate._errors import BadOption, BadShape, UnknownName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +46,41 @@ class Costs:
         if not 0 <= prevalence <= 1:
             raise BadOption(f"prevalence is {prevalence}; it is a share, so give a number from 0 to 1.")
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostMatrix:
+    """What each decision costs for each true class, truth in rows; a negative cost is a gain.
+
+    The labels say which class is which, so the order of classes need not be that of the table.
+
+    >>> triage = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
+    >>> triage.total(Confusion.of_matrix([[5, 1], [2, 3]], ["theatre", "home"], truth="rows"))
+    17.0
+    """
+
+    cost: Floats
+    labels: tuple[object, ...]
+
+    def __post_init__(self) -> None:
+        cost, labels = np.asarray(self.cost, dtype=np.float64), tuple(self.labels)
+        if cost.shape != (len(labels), len(labels)):
+            raise BadShape(f"the costs have shape {cost.shape} for {len(labels)} classes; give one for each pair.")
+        if not np.isfinite(cost).all():
+            bad = np.count_nonzero(~np.isfinite(cost))
+            raise BadOption(f"{bad} of {cost.size} costs are NaN or infinite; use 0 for what costs nothing.")
+        if len(set(labels)) < len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            raise BadOption(f"the label {twice!r} is given twice; name each class once.")
+        object.__setattr__(self, "cost", frozen(cost))
+        object.__setattr__(self, "labels", labels)
+
+    def total(self, confusion: Confusion) -> float:
+        """What these decisions cost together; of a stack, an array. Classes are matched by their labels."""
+        unknown = [label for label in confusion.labels if label not in self.labels]
+        if unknown:
+            told = ", ".join(map(repr, unknown))
+            raise UnknownName(
+                f"there are costs for {list(self.labels)}, but none for {told}; give costs for every class."
+            )
+        return summed(self.cost * confusion.over(self.labels).mass, axes=2)

@@ -67,7 +67,8 @@ def test_curves_as_json_and_csv_hold_every_point(tmp_path: Path) -> None:
 def test_lists_as_json_are_tidy_too() -> None:
     told = shown("list", "measures")
     assert told["data"] == {"what": "measures", "words": []}
-    assert [each["name"] for each in told["rows"]] == list(measure.MEASURES)
+    assert [each["name"] for each in told["rows"]] == [*measure.MEASURES, *measure.multiclass.MEASURES]
+    assert [each["of"] for each in told["rows"] if each["name"] == "mcc"] == ["counts", "confusion"]
     lift = next(each for each in told["rows"] if each["name"] == "lift")
     assert (lift["of"], lift["best"], lift["least"], lift["greatest"]) == ("counts", "high", 0, "inf")
     assert [each["name"] for each in shown("list", "curves")["rows"]] == list(measure.TABLES)

@@ -32,9 +32,10 @@ def list_(what: str, words: tuple[str, ...], writing: Writing) -> None:
 
 
 def _measures(words: str) -> list[dict[str, Any]]:
-    from baserate.measure import MEASURES, about, search
+    from baserate.measure import MEASURES, about, multiclass, search
 
     told = [about(MEASURES[name]) for name in search(words)]
+    told += [about(multiclass.MEASURES[name]) for name in multiclass.search(words)]
     return [
         {
             "name": each.name,
@@ -59,7 +60,12 @@ def _curves(words: str) -> list[dict[str, Any]]:
 
 
 def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
-    titles = {"counts": "at a threshold", "curve": "over all thresholds", "tally": "of scores as probabilities"}
+    titles = {
+        "counts": "at a threshold",
+        "curve": "over all thresholds",
+        "tally": "of scores as probabilities",
+        "confusion": "of all classes together",
+    }
     sections = [
         Section(title, tuple(Row(row["name"], (), _told(row)) for row in rows if row["of"] == of))
         for of, title in titles.items()

@@ -1,10 +1,11 @@
-"""Counts | Curve | Tally -> number; Tallies -> tidy numbers.
+"""Counts | Curve | Tally | Confusion -> number; Tallies -> tidy numbers.
 
-May import the nouns. Threshold measures take `Counts`, rank measures `Curve`, proper scores `Tally`; each is a plain
-function that knows its best end, its span and what it needs (`about`).
+May import the nouns. Threshold measures take `Counts`, rank measures `Curve`, proper scores `Tally`; measures of all
+classes together stand in `multiclass` and take `Confusion`. Each is a plain function that knows its best end, its span
+and what it needs (`about`).
 """
 
-from baserate.measure import _agreement, _counts, _proper, _rank
+from baserate.measure import _agreement, _counts, _proper, _rank, multiclass
 from baserate.measure._about import About, Measure, about, measure
 from baserate.measure._agreement import *
 from baserate.measure._counts import *
@@ -15,7 +16,7 @@ from baserate.measure._summary import USUAL, curves, summary
 from baserate.measure._table import TABLES, table
 
 __all__ = ["MEASURES", "TABLES", "USUAL", "About", "Measure"]
-__all__ += ["about", "curves", "measure", "named", "search", "summary", "table", "why"]
+__all__ += ["about", "curves", "measure", "multiclass", "named", "search", "summary", "table", "why"]
 __all__ += _counts.__all__
 __all__ += _agreement.__all__
 __all__ += _rank.__all__

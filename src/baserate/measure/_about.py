@@ -22,6 +22,10 @@ _CAUSES = {
     "passed": "everything is flagged",
     "either": "there are no positives and nothing is flagged",
     "chance_disagreement": "truth and decision are constant and equal, so chance alone agrees fully",
+    "truth_spread": "there is at most one true class",
+    "decided_spread": "everything is decided alike",
+    "any_spread": "truth and decisions are both constant",
+    "alternatives": "there is a single label, so nothing else could be decided",
 }
 """What it means that a margin is zero."""
 
@@ -32,7 +36,7 @@ class About:
 
     name: str
     of: type
-    """The noun that it takes: Counts, Curve or Tally."""
+    """The noun that it takes: Counts, Curve, Tally or Confusion."""
     best: Best
     """Which end is better, or None where neither is."""
     span: tuple[float, float]
@@ -78,7 +82,7 @@ class About:
 def measure(
     *, best: Best, span: tuple[float, float], needs: tuple[str, ...], dual: str | None = None
 ) -> Callable[[F], F]:
-    """Make a function of Counts, Curve or Tally a measure, by telling what it is."""
+    """Make a function of Counts, Curve, Tally or Confusion a measure, by telling what it is."""
 
     def decorate(function: F) -> F:
         annotated = next(iter(function.__annotations__.values()))

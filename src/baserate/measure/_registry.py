@@ -1,13 +1,12 @@
 """Names -> measures, for names that arrive from a shell, a URL or a file; and why a measure is undefined."""
 
-import re
-from difflib import get_close_matches
-
+from baserate._class_rows import ClassRows
+from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadShape, UnknownName
+from baserate._errors import BadShape
 from baserate._tally import Tally
-from baserate.measure import _agreement, _counts, _proper, _rank
+from baserate.measure import _agreement, _counts, _names, _proper, _rank
 from baserate.measure._about import Measure, about
 
 MEASURES: dict[str, Measure] = {
@@ -64,13 +63,7 @@ def named(name: str) -> Measure:
     >>> named("TPR").__name__, named("false alarm rate").__name__
     ('sensitivity', 'fpr')
     """
-    names = _all_names()
-    plain = _plain(name)
-    if plain in names:
-        return MEASURES[names[plain]]
-    near = [names[match] for match in get_close_matches(plain, names, n=3)]
-    hint = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
-    raise UnknownName(f"there is no measure {name!r}. {hint}Known are: {', '.join(MEASURES)}.")
+    return _names.find(name, MEASURES)
 
 
 def search(words: str) -> list[str]:
@@ -79,30 +72,19 @@ def search(words: str) -> list[str]:
     >>> search("threat")
     ['jaccard']
     """
-    wanted = words.lower().split()
-    texts = {name: " ".join([name, *about(m).also, about(m).meaning]).lower() for name, m in MEASURES.items()}
-    return [name for name, text in texts.items() if all(word in text for word in wanted)]
+    return _names.search(words, MEASURES)
 
 
-def why(measure: Measure, noun: Counts[float] | Curve | Tally) -> str | None:
+def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | ClassRows) -> str | None:
     """Why a measure of one table, curve or tally is undefined; None when it is not.
 
     >>> from baserate import Counts
     >>> why(named("precision"), Counts(tp=0, fp=0, fn=3, tn=5))
     'nothing is flagged'
     """
-    if isinstance(noun, Counts) and noun.shape:
-        raise BadShape(f"these are {noun.shape} tables; ask why of one, for example counts[0].")
+    if isinstance(noun, Counts | Confusion) and noun.shape:
+        kind = type(noun).__name__.lower()
+        raise BadShape(f"these are {noun.shape} tables; ask why of one, for example {kind}[0].")
     told = about(measure)
     missing = [cause for margin, cause in zip(told.needs, told.causes, strict=True) if getattr(noun, margin) == 0]
     return " and ".join(missing) or None
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s_‐–-]+", " ", name.strip().lower().replace("−", "-")).strip() or name
-
-
-def _all_names() -> dict[str, str]:
-    """Every spelling, own names last so that they win."""
-    also = {_plain(other): name for name, m in MEASURES.items() for other in about(m).also}
-    return also | {_plain(name): name for name in MEASURES}

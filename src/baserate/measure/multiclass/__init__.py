@@ -1,0 +1,21 @@
+"""Confusion | ClassRows | LabelSets -> number: over all classes together, or averaged over each against the rest.
+
+Measures of a K×K table take `Confusion`, those of scores `ClassRows`. For what concerns one class, `each` and
+`averaged` take any measure of two classes.
+"""
+
+from baserate.measure.multiclass import _agreement, _association, _information, _rates, _scored
+from baserate.measure.multiclass._agreement import *
+from baserate.measure.multiclass._association import *
+from baserate.measure.multiclass._average import AVERAGES, averaged, each, undefined
+from baserate.measure.multiclass._information import *
+from baserate.measure.multiclass._rates import *
+from baserate.measure.multiclass._registry import MEASURES, named, search
+from baserate.measure.multiclass._scored import *
+
+__all__ = ["AVERAGES", "MEASURES", "averaged", "each", "named", "search", "undefined"]
+__all__ += _rates.__all__
+__all__ += _agreement.__all__
+__all__ += _information.__all__
+__all__ += _association.__all__
+__all__ += _scored.__all__

@@ -1,0 +1,203 @@
+"""Agreement of truth and decisions beyond chance, over all classes. Each takes `Confusion`."""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Floats, others, plain, ratio, root, summed
+from baserate._confusion import Confusion
+from baserate._errors import BadOption, BadShape
+from baserate.measure._about import measure
+from baserate.measure.multiclass._rates import accuracy
+
+__all__ = [
+    "bennett_s",
+    "chance_accuracy",
+    "gwet_ac1",
+    "kappa",
+    "krippendorff_alpha",
+    "mcc",
+    "mcc_least",
+    "scott_pi",
+]
+
+Weights = Literal["none", "linear", "quadratic"] | npt.ArrayLike
+
+
+@measure(best=None, span=(0, 1), needs=("total",))
+def chance_accuracy(c: Confusion) -> float:
+    r"""Accuracy of the same decisions dealt out at random, :math:`\sum_k t_kp_k/n^2`.
+
+    It is exactly the mean accuracy over all permutations of the decisions.
+
+    Also: expected agreement, chance agreement, random accuracy, RACC.
+    Reference: [@cohen1960].
+
+    >>> from baserate import Confusion
+    >>> chance_accuracy(Confusion.of_matrix([[20, 5], [10, 15]], truth="rows"))
+    0.5
+    """
+    return ratio(ratio(summed(c.truth * c.decided), c.total), c.total)
+
+
+@measure(best="high", span=(-1, 1), needs=("truth_spread", "decided_spread"))
+def mcc(c: Confusion) -> float:
+    r"""Correlation of truth and decision, :math:`(n\sum_k C_{kk}-t·p)/\sqrt{(n^2-t·t)(n^2-p·p)}`.
+
+    It reaches 1, but for more than two classes it never falls to −1: how far it can fall is `mcc_least`.
+
+    Also: R_K, Matthews correlation coefficient, Gorodkin's correlation, phi coefficient.
+    Reference: [@gorodkin2004].
+
+    >>> from baserate import Confusion
+    >>> round(mcc(Confusion.of_matrix([[5, 0, 0], [0, 10, 0], [0, 300, 0]], truth="rows")), 10)
+    0.3012440235
+    """
+    each = c.one_vs_rest()
+    # A class against the rest: n·C − t·p = TP·TN − FP·FN, which loses no digits. Two roots, since a product of
+    # four margins may overflow.
+    beyond = summed(each.tp * each.tn - each.fp * each.fn)
+    return ratio(beyond, root(c.truth_spread) * root(c.decided_spread))
+
+
+@measure(best=None, span=(-1, 0), needs=("truth_spread",))
+def mcc_least(c: Confusion) -> float:
+    r"""Least `mcc` that decisions can have, :math:`-\max_{i≠j}(1-t_i+t_j)\sqrt{t_i/(2(1-t_i)(1-t·t))}`.
+
+    With t as shares. The worst decisions call everything i that is not, and j what is i: −mcc is linear in the decided
+    shares over the root of something concave, so quasi-convex, and greatest at a corner; these are the corners. Of two
+    classes it is −1, of K balanced ones :math:`-\sqrt{K/2}/(K-1)`.
+
+    Also: lower bound of R_K, least Matthews correlation.
+    Reference: [@gorodkin2004].
+
+    >>> from baserate import Confusion
+    >>> round(mcc_least(Confusion.of_matrix([[0, 9, 0], [8, 0, 1], [9, 0, 0]], truth="rows")), 10)
+    -0.6123724357
+    """
+    truth, rest = c.truth, others(c.truth)
+    first, second = np.max(truth, axis=-1, keepdims=True), _second(truth)
+    # The best j for each i is the most frequent class but i.
+    worst = ratio((rest + np.where(truth == first, second, first)) * root(truth / 2), root(rest))
+    most: float = plain(worst.max(axis=-1))
+    return -ratio(most, root(c.truth_spread))
+
+
+@measure(best="high", span=(-1, 1), needs=("chance_disagreement",))
+def kappa(c: Confusion, *, weights: Weights = "none") -> float:
+    r"""Agreement beyond chance, as a share of what chance leaves open, :math:`1-n\sum wC/\sum w_{ij}t_ip_j`.
+
+    Every disagreement weighs 1, or as much as the classes stand apart in the order of their labels ("linear"), or that
+    squared ("quadratic"), or what a K×K table says, 0 on its diagonal. Where such a table has more zeros, κ is also
+    undefined if chance never disagrees in what has weight.
+
+    Also: Cohen's kappa, Heidke skill score, weighted kappa.
+    Reference: [@cohen1960], [@cohen1968].
+
+    >>> from baserate import Confusion
+    >>> kappa(Confusion.of_matrix([[20, 5], [10, 15]], truth="rows"))
+    0.4
+    >>> smokers = Confusion.of_matrix([[16, 6, 2], [4, 10, 1], [3, 0, 8]], ["often", "seldom", "never"], truth="rows")
+    >>> round(kappa(smokers, weights="linear"), 10)
+    0.5009505703
+    """
+    weight = _weights(weights, len(c.labels))
+    chance = c.truth[..., :, None] * c.decided[..., None, :]
+    return 1 - ratio(c.total * summed(weight * c.mass, axes=2), summed(weight * chance, axes=2))
+
+
+@measure(best="high", span=(-1, 1), needs=("chance_disagreement",))
+def scott_pi(c: Confusion) -> float:
+    r"""Kappa as if truth and decisions were drawn from one distribution, :math:`(p_o-p_e)/(1-p_e)`.
+
+    Chance agrees in :math:`p_e=\sum_k q_k^2`, where :math:`q_k=(t_k+p_k)/2n`.
+
+    Also: Scott's pi, unbiased kappa, Siegel–Castellan kappa, Fleiss' kappa of two raters.
+    Reference: [@scott1955].
+
+    >>> from baserate import Confusion
+    >>> round(scott_pi(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
+    0.7962396962
+    """
+    return 1 - ratio(4 * c.total * c.disagreement, _pooled_spread(c))
+
+
+@measure(best="high", span=(-1, 1), needs=("chance_disagreement",))
+def krippendorff_alpha(c: Confusion) -> float:
+    r"""Scott's pi corrected for few cases, :math:`1-(1-π)(2n-1)/2n`; nominal, of two raters who judge every case.
+
+    The correction takes the mass as the number of cases: weights that are scaled change it, so let them add up to how
+    many cases there are. (Below half a case it would leave its span.)
+
+    Also: Krippendorff's alpha.
+    Reference: [@hayes2007].
+
+    >>> from baserate import Confusion
+    >>> round(krippendorff_alpha(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
+    0.7972584977
+    """
+    return 1 - ratio((4 * c.total - 2) * c.disagreement, _pooled_spread(c))
+
+
+@measure(best="high", span=(-1, 1), needs=("total", "alternatives"))
+def gwet_ac1(c: Confusion) -> float:
+    r"""Agreement beyond guesses at hard cases, :math:`(p_o-p_e)/(1-p_e)`.
+
+    Chance agrees in :math:`p_e=\sum_k q_k(1-q_k)/(K-1)`, where :math:`q_k=(t_k+p_k)/2n`. It depends on K,
+    the number of labels, whether or not all of them occur.
+
+    Also: Gwet's AC1, first-order agreement coefficient.
+    Reference: [@gwet2008].
+
+    >>> from baserate import Confusion
+    >>> round(gwet_ac1(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
+    0.8493305482
+    """
+    chance = ratio(ratio(ratio(_pooled_spread(c), 2 * c.total), 2 * c.total), c.alternatives)
+    return 1 - ratio(ratio(c.disagreement, c.total), 1 - chance)
+
+
+@measure(best="high", span=(-1, 1), needs=("total", "alternatives"))
+def bennett_s(c: Confusion) -> float:
+    r"""Agreement beyond picking one of K labels blindly, :math:`(p_o-1/K)/(1-1/K)`.
+
+    It depends on K, the number of labels, whether or not all of them occur.
+
+    Also: Bennett's S, Brennan–Prediger kappa, PABAK, prevalence-adjusted bias-adjusted kappa, random error coefficient.
+    Reference: [@bennett1954].
+
+    >>> from baserate import Confusion
+    >>> bennett_s(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"))
+    0.5
+    """
+    return ratio(len(c.labels) * accuracy(c) - 1, c.alternatives)
+
+
+def _weights(weights: Weights, classes: int) -> Floats:
+    """How much each disagreement weighs, as a table."""
+    place = np.arange(classes, dtype=np.float64)
+    apart = np.abs(place[:, None] - place)
+    if isinstance(weights, str):
+        known = {"none": np.sign(apart), "linear": apart, "quadratic": apart**2}
+        if weights not in known:
+            raise BadOption(f"weights is {weights!r}; it is 'none', 'linear', 'quadratic' or a table.")
+        return known[weights]
+    table = np.asarray(weights, dtype=np.float64)
+    if table.shape != (classes, classes):
+        raise BadShape(f"the weights have shape {table.shape} for {classes} classes; give one for each pair.")
+    if not (np.isfinite(table).all() and (table >= 0).all()) or table.diagonal().any():
+        raise BadOption("weights tell how bad each disagreement is: give finite numbers ≥ 0, with 0 on the diagonal.")
+    return table
+
+
+def _pooled_spread(c: Confusion) -> float:
+    """Mass of pairs that differ, counted twice, if truths and decisions are put into one heap."""
+    pooled = c.truth + c.decided
+    return summed(pooled * others(pooled))
+
+
+def _second(values: Floats) -> Floats:
+    """Second greatest value along the last axis; 0 if there is one."""
+    padded = np.concatenate([np.zeros((*values.shape[:-1], 1)), values], axis=-1)
+    return np.sort(padded, axis=-1)[..., -2:-1]

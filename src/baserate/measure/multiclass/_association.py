@@ -1,0 +1,95 @@
+"""How strongly decisions and truth go together, whichever class stands for which. Each takes `Confusion`."""
+
+from math import inf
+
+import numpy as np
+
+from baserate._arrays import mean_defined, others, plain, ratio, root, summed
+from baserate._confusion import Confusion
+from baserate.measure._about import measure
+
+__all__ = ["chi_squared", "cramers_v", "decision_lambda", "phi_squared", "truth_lambda"]
+
+
+@measure(best="high", span=(0, inf), needs=("total",))
+def chi_squared(c: Confusion) -> float:
+    r"""Squared distance from independence of truth and decisions, :math:`\sum_{ij}(C_{ij}-t_ip_j/n)^2/(t_ip_j/n)`.
+
+    It grows with the mass, as a test statistic does; the share of it is `phi_squared`.
+
+    Also: Pearson's chi-squared.
+    Reference: [@pearson1900].
+
+    >>> from baserate import Confusion
+    >>> round(chi_squared(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    15.5256410256
+    """
+    return c.total * phi_squared(c)
+
+
+@measure(best="high", span=(0, inf), needs=("total",))
+def phi_squared(c: Confusion) -> float:
+    r"""Chi-squared for each unit of mass, :math:`χ^2/n`; of two classes, the square of the correlation.
+
+    Also: mean square contingency, inertia.
+    Reference: [@pearson1900].
+
+    >>> from baserate import Confusion
+    >>> round(phi_squared(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.5750237417
+    """
+    beside = others(c.mass)
+    below = np.swapaxes(others(np.swapaxes(c.mass, -1, -2)), -1, -2)
+    neither = np.swapaxes(others(np.swapaxes(beside, -1, -2)), -1, -2)
+    chance = c.truth[..., :, None] * c.decided[..., None, :]
+    # A cell against the rest: n·C − t·p is such a difference, exactly 0 where either is constant.
+    excess = ratio(c.mass * neither - beside * below, chance)
+    flat = (*c.shape, -1)
+    return mean_defined((excess**2).reshape(flat), chance.reshape(flat))
+
+
+@measure(best="high", span=(0, 1), needs=("truth_spread", "decided_spread"))
+def cramers_v(c: Confusion) -> float:
+    r"""Association of truth and decisions, :math:`\sqrt{χ^2/(n(m-1))}`.
+
+    Here m counts the classes that occur, or those that are decided, whichever are fewer.
+
+    Also: Cramér's V, Cramér's phi.
+    Reference: [@cramer1946].
+
+    >>> from baserate import Confusion
+    >>> round(cramers_v(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.5362013342
+    """
+    fewer = np.minimum(np.count_nonzero(c.truth, axis=-1), np.count_nonzero(c.decided, axis=-1))
+    return root(ratio(phi_squared(c), plain(fewer - 1.0)))
+
+
+@measure(best="high", span=(0, 1), needs=("truth_spread",))
+def truth_lambda(c: Confusion) -> float:
+    r"""Share of wrong guesses at the truth that the decision saves, :math:`(\sum_j\max_iC_{ij}-\max t)/(n-\max t)`.
+
+    Also: Goodman–Kruskal lambda of truth, lambda A.
+    Reference: [@goodman1954].
+
+    >>> from baserate import Confusion
+    >>> round(truth_lambda(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.4
+    """
+    # One errs where the class is not the most frequent: those are added up, so that none are exactly 0.
+    knowing = summed(others(c.transposed().mass).min(axis=-1))
+    return 1 - ratio(knowing, plain(others(c.truth).min(axis=-1)))
+
+
+@measure(best="high", span=(0, 1), needs=("decided_spread",))
+def decision_lambda(c: Confusion) -> float:
+    r"""Share of wrong guesses at the decision that the truth saves, :math:`(\sum_i\max_jC_{ij}-\max p)/(n-\max p)`.
+
+    Also: Goodman–Kruskal lambda of decisions, lambda B.
+    Reference: [@goodman1954].
+
+    >>> from baserate import Confusion
+    >>> round(decision_lambda(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.3571428571
+    """
+    return truth_lambda(c.transposed())

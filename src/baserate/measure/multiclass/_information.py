@@ -1,0 +1,247 @@
+"""How much decisions tell of the truth, as information. Each takes `Confusion`.
+
+Shares are of the total: t of truth, p of decisions, c of both. Information is in nats, or in units of another base.
+"""
+
+from math import e, inf, isfinite, log
+
+import numpy as np
+
+from baserate._arrays import Floats, plain, ratio, summed
+from baserate._confusion import Confusion
+from baserate._errors import BadOption
+from baserate.measure._about import measure
+
+__all__ = [
+    "confusion_entropy",
+    "cross_entropy",
+    "decision_entropy",
+    "decision_entropy_given_truth",
+    "decision_theil_u",
+    "joint_entropy",
+    "kl_divergence",
+    "mutual_information",
+    "symmetric_theil_u",
+    "truth_entropy",
+    "truth_entropy_given_decision",
+    "truth_theil_u",
+]
+
+
+@measure(best=None, span=(0, inf), needs=("total",))
+def truth_entropy(c: Confusion, *, base: float = e) -> float:
+    r"""Information that is needed to tell the true classes, :math:`H(T)=-\sum_kt_k\log t_k`.
+
+    Also: reference entropy, entropy of truth.
+    Reference: [@shannon1948].
+
+    >>> from baserate import Confusion
+    >>> round(truth_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
+    1.5304930568
+    """
+    return _entropy(_shares(c.truth), base)
+
+
+@measure(best=None, span=(0, inf), needs=("total",))
+def decision_entropy(c: Confusion, *, base: float = e) -> float:
+    r"""Information that is needed to tell the decisions, :math:`H(D)=-\sum_kp_k\log p_k`.
+
+    Also: response entropy, entropy of decisions.
+    Reference: [@shannon1948].
+
+    >>> from baserate import Confusion
+    >>> round(decision_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
+    1.4865659532
+    """
+    return _entropy(_shares(c.decided), base)
+
+
+@measure(best=None, span=(0, inf), needs=("total",))
+def joint_entropy(c: Confusion, *, base: float = e) -> float:
+    r"""Information that is needed to tell truth and decisions both, :math:`H(T,D)=-\sum_{ij}c_{ij}\log c_{ij}`.
+
+    Reference: [@shannon1948].
+
+    >>> from baserate import Confusion
+    >>> round(joint_entropy(Confusion.of_matrix([[1, 1], [1, 1]], truth="rows"), base=2), 10)
+    2.0
+    """
+    return _entropy(_shares(_flat(c.mass)), base)
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def truth_entropy_given_decision(c: Confusion, *, base: float = e) -> float:
+    r"""Information on the truth that decisions still lack, :math:`H(T|D)=-\sum_{ij}c_{ij}\log(c_{ij}/p_j)`.
+
+    Also: equivocation, conditional entropy of truth.
+    Reference: [@shannon1948].
+
+    >>> from baserate import Confusion
+    >>> truth_entropy_given_decision(Confusion.of_matrix([[0, 5], [5, 0]], truth="rows"))
+    0.0
+    """
+    return decision_entropy_given_truth(c.transposed(), base=base)
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
+    r"""Information on the decisions that the truth still lacks, :math:`H(D|T)=-\sum_{ij}c_{ij}\log(c_{ij}/t_i)`.
+
+    Also: conditional entropy of decisions.
+    Reference: [@shannon1948].
+
+    >>> from baserate import Confusion
+    >>> table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
+    >>> round(decision_entropy_given_truth(table, base=2), 10)
+    1.0892559087
+    """
+    told = _times_log(_shares(_flat(c.mass)), _flat(ratio(c.mass, c.truth[..., :, None])))
+    return -summed(told) / _unit(base) + 0.0
+
+
+@measure(best="high", span=(0, inf), needs=("total",))
+def mutual_information(c: Confusion, *, base: float = e) -> float:
+    r"""Information that decisions give about the true classes, :math:`I(T;D)=\sum_{ij}c_{ij}\log(c_{ij}/t_ip_j)`.
+
+    Also: transinformation, information gain.
+    Reference: [@shannon1948].
+
+    >>> from baserate import Confusion
+    >>> round(mutual_information(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
+    0.3973100445
+    """
+    within = ratio(c.mass, c.truth[..., :, None])
+    told = _times_log(_shares(_flat(c.mass)), _flat(ratio(within, _shares(c.decided)[..., None, :])))
+    return _not_below_zero(told) / _unit(base)
+
+
+@measure(best="high", span=(0, 1), needs=("truth_spread",))
+def truth_theil_u(c: Confusion) -> float:
+    r"""Share of the information in the true classes that decisions give, :math:`I(T;D)/H(T)`.
+
+    Also: uncertainty coefficient, Theil's U, entropy coefficient, proficiency, uncertainty coefficient of truth.
+    Reference: [@theil1970].
+
+    >>> from baserate import Confusion
+    >>> round(truth_theil_u(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
+    0.2595961104
+    """
+    return 1 - ratio(truth_entropy_given_decision(c), truth_entropy(c))
+
+
+@measure(best="high", span=(0, 1), needs=("decided_spread",))
+def decision_theil_u(c: Confusion) -> float:
+    r"""Share of the information in the decisions that the true classes give, :math:`I(T;D)/H(D)`.
+
+    Also: uncertainty coefficient of decisions.
+    Reference: [@theil1970].
+
+    >>> from baserate import Confusion
+    >>> table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
+    >>> round(decision_theil_u(table), 10)
+    0.2672670147
+    """
+    return truth_theil_u(c.transposed())
+
+
+@measure(best="high", span=(0, 1), needs=("any_spread",))
+def symmetric_theil_u(c: Confusion) -> float:
+    r"""Information that truth and decisions share, of what they hold on average, :math:`2I(T;D)/(H(T)+H(D))`.
+
+    Also: symmetric uncertainty, symmetric uncertainty coefficient, normalized mutual information, NMI, V-measure.
+    Reference: [@theil1970].
+
+    >>> from baserate import Confusion
+    >>> table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
+    >>> round(symmetric_theil_u(table), 10)
+    0.26337572
+    """
+    left = truth_entropy_given_decision(c) + decision_entropy_given_truth(c)
+    return 1 - ratio(left, truth_entropy(c) + decision_entropy(c))
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def cross_entropy(c: Confusion, *, base: float = e) -> float:
+    r"""Information needed to tell the true classes in a code made for the decided shares, :math:`-\sum_kt_k\log p_k`.
+
+    It compares margins alone, and is infinite if a class that occurs is never decided.
+
+    Also: cross entropy of the margins.
+    Reference: [@shannon1948].
+
+    >>> from baserate import Confusion
+    >>> round(cross_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
+    1.5376219392
+    """
+    return -summed(_times_log(_shares(c.truth), _shares(c.decided))) / _unit(base) + 0.0
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def kl_divergence(c: Confusion, *, base: float = e) -> float:
+    r"""Information lost by taking the decided shares for the true ones, :math:`\sum_kt_k\log(t_k/p_k)`.
+
+    It compares margins alone, and is infinite if a class that occurs is never decided.
+
+    Also: Kullback–Leibler divergence, KLD, relative entropy.
+    Reference: [@kullback1951].
+
+    >>> from baserate import Confusion
+    >>> round(kl_divergence(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
+    0.0071288824
+    """
+    told = _times_log(_shares(c.truth), ratio(_shares(c.truth), _shares(c.decided)))
+    return _not_below_zero(told) / _unit(base)
+
+
+@measure(best="low", span=(0, 2 / (e * log(2))), needs=("total",))
+def confusion_entropy(c: Confusion) -> float:
+    r"""Disorder among the errors, :math:`-\sum_{i≠j}C_{ij}\log(C_{ij}^2/s_is_j)/2n`, to the base 2(K−1).
+
+    Here :math:`s_k=t_k+p_k`. It reaches 1 for three classes and more, and passes it for two. It depends on K, the
+    number of labels, whether or not all of them occur.
+
+    Also: CEN.
+    Reference: [@wei2010].
+
+    >>> from baserate import Confusion
+    >>> round(confusion_entropy(Confusion.of_matrix([[5, 0, 0], [0, 10, 0], [0, 300, 0]], truth="rows")), 10)
+    0.0221689058
+    """
+    errors = c.mass * ~np.eye(len(c.labels), dtype=np.bool_)
+    pooled = c.truth + c.decided
+    told = _times_log(errors, ratio(errors, pooled[..., :, None]))
+    told += _times_log(errors, ratio(errors, pooled[..., None, :]))
+    # A single class is never confused: any base will do.
+    return ratio(-summed(told, axes=2) + 0.0, 2 * c.total * log(2 * max(c.alternatives, 1)))
+
+
+def _shares(mass: Floats) -> Floats:
+    """Parts of the whole along the last axis; a part that is all of it is exactly 1."""
+    return ratio(mass, mass.sum(axis=-1, keepdims=True))
+
+
+def _flat(cells: Floats) -> Floats:
+    """The cells of each table along one axis."""
+    return cells.reshape(*cells.shape[:-2], -1)
+
+
+def _entropy(shares: Floats, base: float) -> float:
+    return -summed(_times_log(shares, shares)) / _unit(base) + 0.0
+
+
+def _not_below_zero(parts: Floats) -> float:
+    """Sum of a divergence, which is never below zero; rounding might be."""
+    found: float = plain(np.maximum(summed(parts), 0.0))
+    return found
+
+
+def _times_log(amount: Floats, argument: Floats) -> Floats:
+    """Amount times the logarithm, where nothing times anything is nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(amount == 0, 0.0, amount * np.log(argument))
+
+
+def _unit(base: float) -> float:
+    if not (isfinite(base) and base > 1):
+        raise BadOption(f"base is {base}; give a number above 1: 2 for bits, e for nats, 10 for bans.")
+    return log(base)

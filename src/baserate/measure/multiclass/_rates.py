@@ -1,0 +1,168 @@
+"""How much is decided rightly, over all classes, and what it costs. Each takes `Confusion`."""
+
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import mean_defined, plain, ratio, summed
+from baserate._confusion import Confusion
+from baserate._costs import CostMatrix
+from baserate.measure import _agreement as binary
+from baserate.measure._about import measure
+
+__all__ = [
+    "accuracy",
+    "adjusted_balanced_accuracy",
+    "balanced_accuracy",
+    "class_balanced_accuracy",
+    "expected_cost",
+    "hamming_loss",
+    "jaccard",
+    "mean_balanced_accuracy",
+    "no_information_rate",
+]
+
+
+@measure(best="high", span=(0, 1), needs=("total",))
+def accuracy(c: Confusion) -> float:
+    r"""Share of all that are decided rightly, :math:`\sum_k C_{kk}/n`.
+
+    Also: fraction correct, overall accuracy, ACC, observed agreement, micro recall, micro precision, micro F1.
+    Reference: [@sokolova2009].
+
+    >>> from baserate import Confusion
+    >>> rows = [[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]]
+    >>> round(accuracy(Confusion.of_matrix(rows, "ABCD", truth="rows")), 10)
+    0.547826087
+    """
+    return ratio(summed(c.correct), c.total)
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def hamming_loss(c: Confusion) -> float:
+    r"""Share of all that are decided wrongly, :math:`1-\sum_k C_{kk}/n`.
+
+    Also: error rate, misclassification rate, zero-one loss, ERR, observed disagreement.
+    Reference: [@sokolova2009].
+
+    >>> from baserate import Confusion
+    >>> hamming_loss(Confusion.of_matrix([[20, 5], [10, 15]], truth="rows"))
+    0.3
+    """
+    return ratio(c.disagreement, c.total)
+
+
+@measure(best="high", span=(0, 1), needs=("total",))
+def jaccard(c: Confusion) -> float:
+    r"""Right decisions as a share of all truths and decisions, pooled, :math:`\sum_k C_{kk}/(2n-\sum_k C_{kk})`.
+
+    Also: micro Jaccard, pooled intersection over union.
+    Reference: [@jaccard1901].
+
+    >>> from baserate import Confusion
+    >>> jaccard(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"))
+    0.5
+    """
+    return ratio(summed(c.correct), c.total + c.disagreement)
+
+
+@measure(best="high", span=(0, 1), needs=("total",))
+def balanced_accuracy(c: Confusion) -> float:
+    r"""Mean recall of the classes that occur, :math:`\frac1m\sum_{t_k>0} C_{kk}/t_k`.
+
+    Also: macro recall, mean per-class accuracy, average accuracy of classes, unweighted average recall, UAR.
+    Reference: [@brodersen2010].
+
+    >>> from baserate import Confusion
+    >>> rows = [[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]]
+    >>> round(balanced_accuracy(Confusion.of_matrix(rows, "ABCD", truth="rows")), 10)
+    0.775
+    """
+    return mean_defined(ratio(c.correct, c.truth))
+
+
+@measure(best="high", span=(-1, 1), needs=("truth_spread",))
+def adjusted_balanced_accuracy(c: Confusion) -> float:
+    r"""Balanced accuracy beyond that of constant decisions, as a share of what is left, :math:`(BA-1/m)/(1-1/m)`.
+
+    Here m counts the classes that occur, and BA is their mean recall.
+
+    Also: multi-class informedness, multi-class Youden index.
+    Reference: [@brodersen2010].
+
+    >>> from baserate import Confusion
+    >>> rows = [[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]]
+    >>> round(adjusted_balanced_accuracy(Confusion.of_matrix(rows, "ABCD", truth="rows")), 10)
+    0.7
+    """
+    chance = ratio(1.0, plain(np.count_nonzero(c.truth, axis=-1)))
+    room = 1 - chance
+    # Both are multiplied by the room, so that one class alone gives 0/0 and not a large number over nothing.
+    return ratio((balanced_accuracy(c) - chance) * room, room * room)
+
+
+@measure(best="high", span=(0, 1), needs=("total",))
+def class_balanced_accuracy(c: Confusion) -> float:
+    r"""Mean of the lesser of precision and recall of each class, :math:`\frac1K\sum_k C_{kk}/\max(t_k,p_k)`.
+
+    A class that neither occurs nor is decided does not count.
+
+    Also: CBA, Mosley's class balance accuracy.
+    Reference: [@mosley2013].
+
+    >>> from baserate import Confusion
+    >>> round(class_balanced_accuracy(Confusion.of_matrix([[5, 0, 0], [0, 10, 0], [0, 300, 0]], truth="rows")), 10)
+    0.3440860215
+    """
+    return mean_defined(ratio(c.correct, np.maximum(c.truth, c.decided)))
+
+
+@measure(best="high", span=(0, 1), needs=("truth_spread",))
+def mean_balanced_accuracy(c: Confusion) -> float:
+    r"""Mean balanced accuracy of each class against the rest, :math:`\frac1m\sum_{t_k>0}(TPR_k+TNR_k)/2`.
+
+    Also: Urbanowicz's balanced accuracy, macro balanced accuracy.
+    Reference: [@urbanowicz2015].
+
+    >>> from baserate import Confusion
+    >>> round(mean_balanced_accuracy(Confusion.of_matrix([[2, 2, 0], [0, 4, 0], [0, 0, 8]], truth="rows")), 10)
+    0.8888888889
+    """
+    return mean_defined(binary.balanced_accuracy(c.one_vs_rest()))
+
+
+@measure(best=None, span=(0, 1), needs=("total",))
+def no_information_rate(c: Confusion) -> float:
+    r"""Accuracy of always deciding for the most frequent class, :math:`\max_k t_k/n`.
+
+    Also: NIR, majority class rate, zero rule accuracy.
+    Reference: [@kuhn2008].
+
+    >>> from baserate import Confusion
+    >>> no_information_rate(Confusion.of_matrix([[183, 13], [141, 663]], truth="rows"))
+    0.804
+    """
+    most: float = plain(c.truth.max(axis=-1))
+    return ratio(most, c.total)
+
+
+@measure(best="low", span=(-inf, inf), needs=("total",))
+def expected_cost(c: Confusion, *, costs: CostMatrix | npt.ArrayLike | None = None) -> float:
+    r"""Mean cost of a decision, :math:`\sum_{ij} w_{ij}C_{ij}/n`; by default each error costs 1.
+
+    Costs are a `CostMatrix`, which knows its labels, or a plain K×K table in the order of the labels of `c`, truth in
+    rows.
+
+    Also: expected loss, average cost, classification cost.
+    Reference: [@elkan2001].
+
+    >>> from baserate import Confusion
+    >>> officers = Confusion.of_matrix([[20, 5], [10, 15]], ["yes", "no"], truth="rows")
+    >>> expected_cost(officers, costs=CostMatrix([[0, 4], [1, 0]], ["no", "yes"]))
+    0.9
+    """
+    if costs is None:
+        return hamming_loss(c)
+    matrix = costs if isinstance(costs, CostMatrix) else CostMatrix(np.asarray(costs, dtype=np.float64), c.labels)
+    return ratio(matrix.total(c), c.total)
