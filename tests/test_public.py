@@ -32,7 +32,9 @@ TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
     *("about", "curves", "measure", "multiclass", "named", "search", "summary", "table", "why"),
 }
-MULTICLASS_TOOLS = {"AVERAGES", "MEASURES", "averaged", "each", "named", "pairwise_auc", "search", "undefined"}
+MULTICLASS_TOOLS = {
+    *("AVERAGES", "MEASURES", "USUAL", "averaged", "each", "named", "pairwise_auc", "search", "summary", "undefined"),
+}
 
 
 def test_the_public_names_are_these() -> None:

@@ -12,8 +12,9 @@ from baserate.measure.multiclass._information import *
 from baserate.measure.multiclass._rates import *
 from baserate.measure.multiclass._registry import MEASURES, named, search
 from baserate.measure.multiclass._scored import *
+from baserate.measure.multiclass._summary import USUAL, summary
 
-__all__ = ["AVERAGES", "MEASURES", "averaged", "each", "named", "search", "undefined"]
+__all__ = ["AVERAGES", "MEASURES", "USUAL", "averaged", "each", "named", "search", "summary", "undefined"]
 __all__ += _rates.__all__
 __all__ += _agreement.__all__
 __all__ += _information.__all__

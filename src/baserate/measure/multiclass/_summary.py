@@ -1,0 +1,279 @@
+"""Confusions or ClassRows -> tidy numbers: of each class, averaged over classes, and of all classes together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import mean_defined
+from baserate._class_rows import ClassRows
+from baserate._confusion import Confusion
+from baserate._confusions import Confusions
+from baserate._costs import CostMatrix
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption, NotAProbability, UnknownName
+from baserate._results import Results
+from baserate._tally import Tally
+from baserate.measure import _registry as binary
+from baserate.measure._about import Measure, about
+from baserate.measure._names import find
+from baserate.measure._registry import why
+from baserate.measure.multiclass._average import AVERAGES, Split, averaged, each, undefined
+from baserate.measure.multiclass._registry import MEASURES, named
+from baserate.measure.multiclass._scored import pairwise_auc
+
+USUAL: dict[type, tuple[str, ...]] = {
+    Counts: ("sensitivity", "precision", "f1"),
+    Curve: ("auc", "average_precision"),
+    Confusion: ("accuracy", "balanced_accuracy", "mcc", "kappa"),
+    ClassRows: ("hand_till", "brier", "log_loss", "top_k_accuracy"),
+}
+"""What is measured when nobody says what: of each class (Counts, Curve), and of all together."""
+
+COLUMNS = (
+    *("measure", "model", "group", "class", "against", "average", "threshold"),
+    *("value", "low", "high", "level", "how", "why"),
+)
+_USUAL_AVERAGES = ("macro", "weighted")
+_HOW = {
+    "macro": "mean of {}",
+    "weighted": "mean by frequency of {}",
+    "micro": "all classes pooled",
+    "custom": "mean by given weights of {}",
+}
+_FEW = 10
+
+Row = dict[str, Any]
+
+
+def summary(
+    classes: Confusions | ClassRows,
+    *,
+    measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
+    averages: Iterable[str | Mapping[Any, float]] | None = None,
+    costs: CostMatrix | None = None,
+) -> Results:
+    """Measure everybody together (group None) and then each group, as tidy rows.
+
+    First come the cells of the K×K table (`class` is the truth, `against` what was decided); then measures of two
+    classes, one row for each class against the rest, and one for each of the `averages`: "macro", "weighted", "micro",
+    or a weight for each label; by default the first two. Last come measures of all classes together. A name that means
+    both, such as kappa, means all classes together; if `averages` are asked for, both. Where a class is left out of an
+    average since its own number is undefined, `how` says so.
+
+    >>> from baserate import read
+    >>> table = {"is": ["cat", "dog", "dog", "fish"], "called": ["cat", "cat", "dog", "dog"]}
+    >>> found = summary(read.confusions(table, truth="is", predicted="called"), measures=["precision", "accuracy"])
+    >>> for row in found.rows()[-4:]:
+    ...     print(row["measure"], row["class"], row["average"], row["value"], row["how"], row["why"], sep=" | ")
+    precision | fish | None | None | None | nothing is flagged
+    precision | None | macro | 0.5 | mean of 2 of 3 classes, without fish | None
+    precision | None | weighted | 0.5 | mean by frequency of 2 of 3 classes, without fish | None
+    accuracy | None | None | 0.5 | None | None
+    """
+    if not isinstance(classes, Confusions | ClassRows):
+        raise BadOption(f"{type(classes).__name__} is not what read.confusions or read.class_rows gives; read first.")
+    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, ClassRows))
+    notes: list[str] = []
+    cases = [(group, _Case.of(noun)) for group, noun in _walk(classes)]
+    rows = [row | {"group": group} for group, case in cases for row in plan.rows(case, notes)]
+    _, everybody = cases[0]
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, _header(classes, everybody, notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One group, seen in all ways that measures need."""
+
+    split: Split
+    table: Confusion
+    rows: ClassRows | None
+
+    @staticmethod
+    def of(noun: Confusion | ClassRows) -> _Case:
+        rows = noun if isinstance(noun, ClassRows) else None
+        return _Case(Split.of(noun), noun.decided() if isinstance(noun, ClassRows) else noun, rows)
+
+    def noun(self, measure: Measure) -> Any:  # noqa: ANN401  (what the measure takes)
+        return self.table if about(measure).of is Confusion else self.rows
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of scores and classes, however the rows were ordered."""
+        lines = ["baserate classes 1", str(list(map(str, self.split.labels)))]
+        lines += [tally.digest for tally in self.split.tallies]
+        return sha256("\n".join(lines).encode()).hexdigest()
+
+
+class _Plan(NamedTuple):
+    """What to measure."""
+
+    of_each: list[Measure]
+    of_all: list[Measure]
+    averages: Sequence[str | Mapping[Any, float]]
+    costs: CostMatrix | None
+    strictly: bool
+    """Whether each was asked for by name, so that leaving it out would be wrong."""
+
+    @staticmethod
+    def of(
+        measures: Iterable[str | Measure] | str,
+        averages: Iterable[str | Mapping[Any, float]] | None,
+        costs: CostMatrix | None,
+        *,
+        scored: bool,
+    ) -> _Plan:
+        wanted = _USUAL_AVERAGES if averages is None else tuple(averages)
+        unknown = [name for name in wanted if isinstance(name, str) and name not in AVERAGES[:3]]
+        if unknown:
+            raise UnknownName(f"there is no average {unknown[0]!r} of classes. Known are: {', '.join(AVERAGES[:3])}.")
+        strictly = not isinstance(measures, str)
+        chosen = _chosen(measures, both=averages is not None)
+        if costs is not None and MEASURES["expected_cost"] not in chosen:
+            chosen.append(MEASURES["expected_cost"])
+        fit = {Counts, Confusion, *((Curve, Tally, ClassRows) if scored else ())}
+        left = [about(each).name for each in chosen if about(each).of not in fit]
+        if left and strictly:
+            raise BadOption(f"{', '.join(left)} cannot be had: labels have neither ranks nor probabilities.")
+        chosen = [each for each in chosen if about(each).of in fit]
+        of_each = [measure for measure in chosen if about(measure).of in (Counts, Curve, Tally)]
+        return _Plan(of_each, [m for m in chosen if m not in of_each], wanted, costs, strictly)
+
+    def rows(self, case: _Case, notes: list[str]) -> Iterator[Row]:
+        """Tidy rows of one group."""
+        labels = case.split.labels
+        for truth, line in zip(labels, case.table.mass, strict=True):
+            for decided, mass in zip(labels, line, strict=True):
+                yield {"measure": "cell", "class": truth, "against": decided, "value": float(mass)}
+        for make, measures in ((self._averaged, self.of_each), (self._whole, self.of_all)):
+            for measure in measures:
+                try:
+                    yield from make(measure, case)
+                except NotAProbability as error:
+                    if self.strictly:
+                        raise
+                    note = f"{about(measure).name} is left out: {str(error).partition(' Rank')[0]}"
+                    notes += [note] if note not in notes else []
+
+    def _averaged(self, measure: Measure, case: _Case) -> Iterator[Row]:
+        """Yield a row for each class, then for each average."""
+        name, labels = about(measure).name, case.split.labels
+        values, reasons = each(measure, case.split), undefined(measure, case.split)
+        for label, value in zip(labels, values, strict=True):
+            yield {"measure": name, "class": label, "value": float(value), "why": reasons.get(label)}
+        for how in self.averages:
+            value = averaged(measure, how)(case.split)  # type: ignore[arg-type]  # the name was checked
+            reason = "no class has a value" if np.isnan(value) else None
+            average = how if isinstance(how, str) else "custom"
+            told = _HOW[average].format(_which(labels, reasons))
+            yield {"measure": name, "average": average, "value": value, "how": told, "why": reason}
+
+    def _whole(self, measure: Measure, case: _Case) -> Iterator[Row]:
+        """Yield the row of a measure of all classes together, after what it is the mean of."""
+        name, noun = about(measure).name, case.noun(measure)
+        if name == "hand_till":
+            yield from _hand_till(noun)
+            return
+        options = {"costs": self.costs} if name == "expected_cost" and self.costs is not None else {}
+        value = float(measure(noun, **options))
+        yield {"measure": name, "value": value, "why": why(measure, noun) if np.isnan(value) else None}
+
+
+def _chosen(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
+    if isinstance(measures, str):
+        if measures == "usual":
+            of_each = [binary.MEASURES[name] for noun in (Counts, Curve) for name in USUAL[noun]]
+            return of_each + [MEASURES[name] for noun in (Confusion, ClassRows) for name in USUAL[noun]]
+        if measures == "all":
+            return [*binary.MEASURES.values(), *MEASURES.values()]
+        raise BadOption(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
+    return list(dict.fromkeys(found for each in measures for found in _meant(each, both=both)))
+
+
+def _meant(measure: str | Measure, *, both: bool) -> list[Measure]:
+    """Measures that a name means: of all classes together where there is one, otherwise of each class."""
+    if not isinstance(measure, str):
+        if not hasattr(measure, "about"):
+            raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
+        return [measure]
+    found: list[Measure] = []
+    for look in (named, binary.named):
+        try:
+            found.append(look(measure))
+        except UnknownName:
+            continue
+    if not found:
+        find(measure, {**binary.MEASURES, **MEASURES})  # raises, and says what is near
+    return found if both else found[:1]
+
+
+def _which(labels: Sequence[object], reasons: Mapping[object, str]) -> str:
+    """Which classes an average is of."""
+    if not reasons:
+        return f"{len(labels)} classes"
+    return f"{len(labels) - len(reasons)} of {len(labels)} classes, without {_listed(reasons)}"
+
+
+def _hand_till(rows: ClassRows) -> Iterator[Row]:
+    """Yield the table of pairs of classes, then its mean."""
+    table = pairwise_auc(rows)
+    absent = [label for label, mass in zip(rows.labels, rows.support, strict=True) if not mass]
+    for label, line in zip(rows.labels, table, strict=True):
+        for other, value in zip(rows.labels, line, strict=True):
+            if label != other:
+                lacking = [str(each) for each in (label, other) if each in absent]
+                reason = f"there is no {' and no '.join(lacking)}" if lacking else None
+                pair = {"class": label, "against": other}
+                yield {"measure": "pairwise_auc", **pair, "value": float(value), "why": reason}
+    value = mean_defined(table.ravel())
+    every, there = len(rows.labels), len(rows.labels) - len(absent)
+    told = f"{there * (there - 1) // 2} of {every * (every - 1) // 2} pairs of classes, without {_listed(absent)}"
+    how = f"mean of {told if absent else f'{every * (every - 1) // 2} pairs of classes'}"
+    yield {"measure": "hand_till", "value": value, "how": how, "why": why(MEASURES["hand_till"], rows)}
+
+
+def _walk(classes: Confusions | ClassRows) -> Iterator[tuple[dict[str, object] | None, Confusion | ClassRows]]:
+    if isinstance(classes, Confusions):
+        for group, table in classes.walk():
+            yield None if group is None else dict(zip(classes.attributes, group, strict=True)), table
+        return
+    yield None, classes
+    for at, group in enumerate(classes.groups if classes.attributes else ()):
+        yield dict(zip(classes.attributes, group, strict=True)), classes.of_group(at)
+
+
+def _header(classes: Confusions | ClassRows, everybody: _Case, notes: Sequence[str]) -> dict[str, Any]:
+    """What the numbers were made from."""
+    intake, table = classes.intake, everybody.table
+    shares = table.truth / table.total
+    return {
+        "rows": int(table.rows.total),
+        "read": intake.read,
+        "refused": intake.dropped,
+        "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
+        "classes": list(table.labels),
+        "prevalences": {str(label): float(share) for label, share in zip(table.labels, shares, strict=True)},
+        "truth_in": "rows",
+        "weighted": table.moments is not None,
+        "digest": classes.digest if isinstance(classes, Confusions) else everybody.digest,
+        "columns": dict(intake.columns),
+        "notes": [*intake.notes, *notes, *_absences(table)],
+    }
+
+
+def _absences(table: Confusion) -> Iterator[str]:
+    """Classes that are missing on one side, on which many numbers depend."""
+    for margin, told in ((table.truth, "true"), (table.decided, "decided")):
+        absent = [label for label, mass in zip(table.labels, margin, strict=True) if not mass]
+        if absent:
+            yield f"{len(absent)} of {len(table.labels)} classes are never {told}: {_listed(absent)}."
+
+
+def _listed(labels: Iterable[object]) -> str:
+    texts = list(map(str, labels))
+    return ", ".join(texts[:_FEW]) + (f" and {len(texts) - _FEW} more" if len(texts) > _FEW else "")
