@@ -43,7 +43,7 @@ def test_the_public_names_are_these() -> None:
     assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
     assert set(multiclass.__all__) == {*MULTICLASS_TOOLS, *multiclass.MEASURES}
     assert set(read.__all__) == {
-        *("Spelled", "class_rows", "confusion", "confusions", "cross_table", "decisions"),
+        *("Spelled", "class_rows", "confusion", "confusions", "costs", "cross_table", "decisions"),
         *("rows", "scored", "tallies", "tally"),
     }
 

@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from baserate._intake import told
 from baserate.cli._failures import in_flags
 from baserate.cli._numbers import amount, number
@@ -23,6 +25,7 @@ def tallies(asked: Reading, *, quiet: bool) -> "Tallies":
     """Read what was asked for."""
     from baserate import read
 
+    check_truth(asked)
     columns: dict[str, Any] = {
         name: getattr(asked, name) for name in ("truth", "score", "predicted", "group", "weight", "count")
     }
@@ -35,6 +38,12 @@ def tallies(asked: Reading, *, quiet: bool) -> "Tallies":
         watch=partial(shown, quiet=quiet),
         **{name: value for name, value in columns.items() if value},
     )
+
+
+def check_truth(asked: Reading) -> None:
+    """Say that the truth is not named, as click does; a cross-table alone needs none."""
+    if asked.truth is None:
+        raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
 
 
 def answer(results: "Results", page: Callable[[], Page], writing: Writing) -> None:
@@ -60,13 +69,19 @@ def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results h
     """One line on what was read."""
     first = "stdin" if asked.file[0] == "-" else PurePath(asked.file[0]).name or asked.file[0]
     more = f" and {len(asked.file) - 1} more" if len(asked.file) > 1 else ""
-    parts = [
-        label(first) + more,
-        _rows(data),
-        f"positive: {label(asked.truth)} = {label(data['positive'])}",
-        f"prevalence {number(100 * data['prevalence'], 4)} %",
-    ]
+    parts = [label(first) + more, _rows(data), *(_classes(data) if "classes" in data else _positive(asked, data))]
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
+
+
+def _positive(asked: Reading, data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
+    share = number(100 * data["prevalence"], 4)
+    return [f"positive: {label(asked.truth)} = {label(data['positive'])}", f"prevalence {share} %"]
+
+
+def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
+    shares = data["prevalences"]
+    most = max(shares, key=lambda name: shares[name])
+    return [f"{len(shares)} classes", f"most frequent: {label(most)}, {number(100 * shares[most], 4)} %"]
 
 
 def _rows(data: Any) -> str:  # noqa: ANN401  (what Results hold)
@@ -89,6 +104,6 @@ def _remarks(asked: Reading, data: Any, writing: Writing) -> Iterator[str]:  # n
     # A table on the screen begins with this line itself.
     if writing.form in {"json", "csv"} or writing.output not in {None, "-"}:
         yield headline(asked, data)
-    if asked.positive is None:
+    if asked.positive is None and "positive" in data:
         yield f"positive = {data['positive']}, inferred; name it with --positive."
     yield from (f"note: {in_flags(note)}" for note in data["notes"])

@@ -21,7 +21,7 @@ class Reading:
     """What to read."""
 
     file: tuple[str, ...]
-    truth: str
+    truth: str | None
     score: tuple[str, ...]
     predicted: str | None
     positive: str | None
@@ -66,12 +66,12 @@ class Writing:
 
 def reading(verb: Verb) -> Verb:
     """Add the options that say what to read; the verb gets them as `reading`."""
-    return _bundled(verb, Reading, "reading", _READING)
+    return bundled(verb, Reading, "reading", _READING)
 
 
 def writing(verb: Verb) -> Verb:
     """Add the options that say how and where to show it; the verb gets them as `writing`."""
-    return _bundled(verb, Writing, "writing", _WRITING)
+    return bundled(verb, Writing, "writing", _WRITING)
 
 
 def _check_place(path: Path) -> None:
@@ -84,7 +84,9 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _bundled(verb: Verb, kind: type, name: str, options: Sequence[Callable[[Verb], Verb]]) -> Verb:
+def bundled(verb: Verb, kind: type, name: str, options: Sequence[Callable[[Verb], Verb]]) -> Verb:
+    """Add options that the verb gets as one value."""
+
     @wraps(verb)
     def call(**given: object) -> None:
         bundle = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
@@ -156,7 +158,7 @@ def complete_measures(_context: click.Context, _option: click.Parameter, incompl
 
 _READING = (
     click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE..."),
-    click.option("--truth", required=True, metavar="COLUMN", help="Column of what really is."),
+    click.option("--truth", metavar="COLUMN", help="Column of what really is."),
     click.option(
         "--score", multiple=True, metavar="COLUMN", help="Column of scores; repeat it to judge several models."
     ),

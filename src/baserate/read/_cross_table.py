@@ -12,6 +12,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._confusion import Confusion
+from baserate._costs import CostMatrix
 from baserate._errors import BadFile, BadOption, EmptyData, NoSuchFile
 from baserate.read._labels import parsed
 
@@ -35,6 +36,16 @@ def cross_table(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
     square = np.zeros((len(labels), len(labels)))
     square[np.ix_([labels.index(label) for label in rows], [labels.index(label) for label in columns])] = cells
     return Confusion.of_matrix(square, labels, truth=truth)
+
+
+def costs(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> CostMatrix:
+    """Read what each decision costs for each true class, from a table of the same form."""
+    rows, columns, cells = _crossed(path)
+    if set(rows) != set(columns):
+        odd = next(label for label in [*rows, *columns] if label not in rows or label not in columns)
+        raise BadFile(f"{path} has no row or no column for {odd!r}; say what every decision costs for every class.")
+    square = cells[:, [columns.index(label) for label in rows]]
+    return CostMatrix(square if truth == "rows" else square.T, tuple(rows))
 
 
 def _crossed(path: str | PathLike[str]) -> _Crossed:

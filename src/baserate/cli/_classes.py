@@ -1,0 +1,298 @@
+"""`baserate measure` of many classes: options -> Confusions or ClassRows, and a page of their numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from baserate._errors import UnknownName
+from baserate.cli._ask import check_truth
+from baserate.cli._numbers import UNDEFINED, amount, mark, number
+from baserate.cli._options import Reading, Verb, bundled, names
+from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
+from baserate.cli._progress import shown
+
+if TYPE_CHECKING:
+    from baserate._class_rows import ClassRows
+    from baserate._confusions import Confusions
+    from baserate._costs import CostMatrix
+    from baserate._results import Results
+    from baserate._tallies import Tallies
+
+_SHORT = 14
+"""Letters of a class above a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """What is asked of many classes."""
+
+    scores: tuple[str, ...]
+    labels: tuple[str, ...]
+    average: tuple[tuple[str, ...], ...]
+    costs: str | None
+    cross_table: str | None
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything of it was asked for, so that no class is the positive one."""
+        return bool(self.scores or self.labels or self.average or self.costs or self.cross_table)
+
+
+def classes(verb: Verb) -> Verb:
+    """Add the options for many classes; the verb gets them as `classes`."""
+    return bundled(verb, Classes, "classes", _CLASSES)
+
+
+def read_classes(asked: Reading, wanted: Classes, *, quiet: bool) -> "Tallies | Confusions | ClassRows":
+    """Read what was asked for: two classes become tallies unless they are to be treated alike."""
+    from baserate import read
+
+    if wanted.cross_table:
+        return _crossed(asked, wanted.cross_table)
+    check_truth(asked)
+    if asked.positive or asked.negative:
+        raise click.UsageError("of many classes none is positive; leave out --positive and --negative.")
+    if asked.score or (wanted.scores and asked.predicted):
+        raise click.UsageError("of many classes give --scores or --predicted, one of them, and no --score.")
+    reading: dict[str, Any] = {
+        "missing": "drop" if asked.missing == "drop" else "refuse",
+        "watch": partial(shown, quiet=quiet),
+        **{name: getattr(asked, name) for name in ("truth", "group", "weight", "count") if getattr(asked, name)},
+    }
+    labels = [read.Spelled(each) for each in wanted.labels] or None
+    if wanted.scores:
+        columns, named = _mapped(wanted.scores)
+        labels = [read.Spelled(each) for each in named] or labels
+        return read.class_rows(asked.file, score=columns, labels=labels, **reading)
+    if not asked.predicted:
+        raise click.UsageError("many classes need --predicted, --scores or --cross-table.")
+    if wanted.asked:
+        return read.confusions(asked.file, predicted=asked.predicted, labels=labels, **reading)
+    return read.decisions(asked.file, predicted=asked.predicted, **reading)
+
+
+def _crossed(asked: Reading, orientation: str) -> "Confusions":
+    from baserate import Confusions, Intake, read
+
+    if asked.truth or asked.score or asked.predicted or asked.group or asked.weight or asked.count:
+        raise click.UsageError("a cross-table has no columns of rows; leave out --truth, --predicted and their like.")
+    if len(asked.file) > 1:
+        raise click.UsageError("give one cross-table at a time.")
+    table = read.cross_table(asked.file[0], truth="rows" if orientation == "rows" else "columns")
+    intake = Intake(int(table.total), positive=None, negative=None, classes=table.labels)
+    return Confusions({(): table}, intake=intake)
+
+
+def _mapped(scores: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Columns, and the class of each if they were named: cat=p1, dog=p2. One name alone is the beginning of several."""
+    if all("=" in each for each in scores):
+        pairs = [each.partition("=") for each in scores]
+        return [column for _, _, column in pairs], [name for name, _, _ in pairs]
+    if len(scores) == 1:
+        return [scores[0] if scores[0].endswith("*") else f"{scores[0]}*"], []
+    return list(scores), []
+
+
+def averages(given: Sequence[Sequence[str]], labels: Sequence[object]) -> list[str | Mapping[Any, float]] | None:
+    """Read averages: names, or a weight for each class as in cat=1,dog=2. None if there are none, empty if `none`."""
+    found: list[str | Mapping[Any, float]] = []
+    for each in given:
+        if all("=" in part for part in each):
+            found.append(dict(_weight(part, labels) for part in each))
+        else:
+            found += [part for part in each if part != "none"]
+    return found if given else None
+
+
+def _weight(text: str, labels: Sequence[object]) -> tuple[object, float]:
+    name, _, weight = text.rpartition("=")
+    meant = [each for each in labels if str(each) == name.strip()]
+    if not meant:
+        raise UnknownName(f"there is no class {name!r} to weigh; the classes are: {', '.join(map(str, labels))}.")
+    try:
+        return meant[0], float(weight)
+    except ValueError as error:
+        raise click.BadParameter(f"{weight!r} is not a weight.", param_hint="--average") from error
+
+
+def known(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
+    """Measures of two classes or of many, by any of their names; none means the usual ones."""
+    from baserate.measure import MEASURES, multiclass
+    from baserate.measure._names import find
+
+    if "all" in names:
+        return "all"
+    for name in names:
+        find(name, {**MEASURES, **multiclass.MEASURES})
+    return list(dict.fromkeys(names)) or "usual"
+
+
+def costs(path: str | None) -> "CostMatrix | None":
+    """Read what each decision costs for each true class, truth in rows."""
+    if path is None:
+        return None
+    from baserate import read
+
+    return read.costs(path, truth="rows")
+
+
+def page(found: "Results", asked: Reading, headline: str, digits: int) -> Page:
+    """Lay the numbers out."""
+    sheet = _Sheet(found, asked, digits)
+    panels = tuple(sheet.panels())
+    return Page(headline, panels, tuple(f"{mark(at)} {why}" for at, why in enumerate(sheet.reasons, start=1)))
+
+
+class _Sheet:
+    """Rows by group, and the reasons why some numbers are undefined, in the order of their mention."""
+
+    def __init__(self, found: "Results", asked: Reading, digits: int) -> None:
+        self.asked, self.data, self.digits = asked, found.data, digits
+        self.reasons: list[str] = []
+        self.groups: dict[tuple[object, ...] | None, list[Mapping[str, Any]]] = {}
+        for row in found.rows():
+            group = None if row["group"] is None else tuple(row["group"].values())
+            self.groups.setdefault(group, []).append(row)
+
+    def panels(self) -> Iterator[Panel]:
+        """Return the table, then classes, then all together; groups stand beside each other in what is of all."""
+        everybody = self.groups[None]
+        yield self._table(everybody)
+        yield from self._by_class(everybody)
+        yield from self._together()
+
+    def _table(self, rows: Sequence[Mapping[str, Any]]) -> Panel:
+        """Counts and shares of each row, truth in rows."""
+        classes = self.data["classes"]
+        cells = [row["value"] for row in rows if row["measure"] == "cell"]
+        lines = [cells[at : at + len(classes)] for at in range(0, len(cells), len(classes))]
+        counts = [self._line(name, [*line, sum(line)]) for name, line in zip(classes, lines, strict=True)]
+        decided = [sum(column) for column in zip(*lines, strict=True)]
+        shares = [self._shares(name, line) for name, line in zip(classes, lines, strict=True)]
+        sections = (
+            Section("", (*counts, self._line("total", [*decided, sum(decided)])), apart=True),
+            Section("% of each row", tuple(shares), apart=True),
+        )
+        names = tuple(label(name, _SHORT) for name in classes)
+        return Panel(self._corner(), (*names, "total"), sections, upright=True)
+
+    def _corner(self) -> str:
+        truth = label(self.asked.truth or "truth")
+        decided = label(self.asked.predicted or ("highest score" if self.data["columns"].get("score") else "decided"))
+        return f"{truth} ↓ {decided} →"
+
+    def _line(self, name: object, masses: Sequence[float]) -> Row:
+        return Row(label(name), tuple(amount(mass, self.digits) for mass in masses))
+
+    def _shares(self, name: object, masses: Sequence[float]) -> Row:
+        total = sum(masses)
+        if not total:
+            return Row(label(name), tuple(self._undefined("no row is of this class") for _ in (*masses, total)))
+        return Row(label(name), tuple(_percent(mass / total) for mass in (*masses, total)))
+
+    def _by_class(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+        """Measures beside each other, classes and averages below each other."""
+        classes = self.data["classes"]
+        of_each = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
+        columns = list(dict.fromkeys(row["measure"] for row in of_each if row["class"] is not None))
+        if not columns:
+            return
+        found = {(row["measure"], str(row["class"]), row["average"]): row for row in of_each}
+        each = [(label(name), (str(name), None)) for name in classes]
+        average = [(name, ("None", name)) for name in dict.fromkeys(row["average"] for row in of_each) if name]
+        sections = [
+            Section(
+                title, tuple(Row(name, tuple(self._cell(found.get((m, *key))) for m in columns)) for name, key in lines)
+            )
+            for title, lines in (("", each), ("averages", average))
+            if lines
+        ]
+        heads = tuple(name.replace("_", " ") for name in columns)
+        yield Panel("each class against the rest", heads, tuple(sections))
+
+    def _together(self) -> Iterator[Panel]:
+        """Measures of all classes; with groups, a column for each, averages too."""
+        several = len(self.groups) > 1
+        names = {
+            key: row
+            for row in self.groups[None]
+            for key in [(row["measure"], row["average"])]
+            if row["class"] is None and (several or row["average"] is None)
+        }
+        if not names:
+            return
+        by = {
+            group: {(row["measure"], row["average"]): row for row in rows if row["class"] is None}
+            for group, rows in self.groups.items()
+        }
+        lines = [
+            Row(
+                " ".join(filter(None, [average, name.replace("_", " ")])),
+                tuple(self._cell(rows.get((name, average))) for rows in by.values()),
+                "" if several else self._meaning(name),
+            )
+            for name, average in names
+        ]
+        heads = (
+            tuple(EVERYBODY if group is None else ", ".join(map(label, group)) for group in by) if several else ("",)
+        )
+        title = f"all classes by {', '.join(map(label, self.asked.group))}" if several else "all classes together"
+        yield Panel("" if not several else title, heads, (Section("" if several else title, tuple(lines)),))
+
+    def _meaning(self, name: str) -> str:
+        from baserate.measure import about, multiclass
+
+        return about(multiclass.MEASURES[name]).meaning
+
+    def _cell(self, row: Mapping[str, Any] | None) -> str:
+        if row is None:
+            return ""
+        return self._undefined(row["why"]) if row["value"] is None else number(row["value"], self.digits)
+
+    def _undefined(self, why: str | None) -> str:
+        reason = why or "undefined"
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+        return UNDEFINED + mark(self.reasons.index(reason) + 1)
+
+
+def _percent(share: float) -> str:
+    return "0" if share == 0 else f"{100 * share:.1f}"
+
+
+def _or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
+    return given or ()
+
+
+_CLASSES = (
+    click.option(
+        "--scores",
+        type=names,
+        callback=_or_none,
+        metavar="COLUMNS",
+        help="Columns of scores, one for each class: p_cat,p_dog, or p_ for all that begin so, or cat=c1,dog=c2.",
+    ),
+    click.option(
+        "--labels",
+        type=names,
+        callback=_or_none,
+        metavar="LABELS",
+        help="All classes, in order; otherwise those that occur.",
+    ),
+    click.option(
+        "--average",
+        type=names,
+        metavar="NAMES",
+        multiple=True,
+        help="Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
+    ),
+    click.option("--costs", metavar="FILE", help="Cross-table of what decisions cost, truth in rows."),
+    click.option(
+        "--cross-table",
+        type=click.Choice(["rows", "columns"]),
+        help="FILE is itself a table of counts, with truth in its rows or columns.",
+    ),
+)
