@@ -1,9 +1,11 @@
 """Costs: what each outcome costs, or pays."""
 
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from math import isfinite
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, frozen, ratio, summed
 from baserate._confusion import Confusion
@@ -48,7 +50,7 @@ class Costs:
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class CostMatrix:
     """What each decision costs for each true class, truth in rows; a negative cost is a gain.
 
@@ -62,8 +64,8 @@ class CostMatrix:
     cost: Floats
     labels: tuple[object, ...]
 
-    def __post_init__(self) -> None:
-        cost, labels = np.asarray(self.cost, dtype=np.float64), tuple(self.labels)
+    def __init__(self, cost: npt.ArrayLike, labels: Iterable[object]) -> None:
+        cost, labels = np.asarray(cost, dtype=np.float64), tuple(labels)
         if cost.shape != (len(labels), len(labels)):
             raise BadShape(f"the costs have shape {cost.shape} for {len(labels)} classes; give one for each pair.")
         if not np.isfinite(cost).all():

@@ -164,5 +164,5 @@ def expected_cost(c: Confusion, *, costs: CostMatrix | npt.ArrayLike | None = No
     """
     if costs is None:
         return hamming_loss(c)
-    matrix = costs if isinstance(costs, CostMatrix) else CostMatrix(np.asarray(costs, dtype=np.float64), c.labels)
+    matrix = costs if isinstance(costs, CostMatrix) else CostMatrix(costs, c.labels)
     return ratio(matrix.total(c), c.total)
