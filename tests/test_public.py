@@ -26,14 +26,15 @@ NAMES = {
         "Tallies",
         "Tally",
     ),
-    *("confusion", "curve", "scored", "tally", "measure", "read", "__version__"),
+    *("confusion", "curve", "label_sets", "scored", "tally", "measure", "read", "__version__"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
     *("about", "curves", "measure", "multiclass", "named", "search", "summary", "table", "why"),
 }
 MULTICLASS_TOOLS = {
-    *("AVERAGES", "MEASURES", "USUAL", "averaged", "each", "named", "pairwise_auc", "search", "summary", "undefined"),
+    *("AVERAGES", "MEASURES", "USUAL", "averaged", "each", "meant", "named", "pairwise_auc"),
+    *("search", "summary", "undefined"),
 }
 
 
@@ -44,7 +45,7 @@ def test_the_public_names_are_these() -> None:
     assert set(multiclass.__all__) == {*MULTICLASS_TOOLS, *multiclass.MEASURES}
     assert set(read.__all__) == {
         *("Spelled", "class_rows", "confusion", "confusions", "costs", "cross_table", "decisions"),
-        *("rows", "scored", "tallies", "tally"),
+        *("label_sets", "rows", "scored", "tallies", "tally"),
     }
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from baserate._rows import Rows
     from baserate._tallies import Tallies
     from baserate._tally import Tally
-    from baserate.read import confusion, scored, tally
+    from baserate.read import confusion, label_sets, scored, tally
 
 __version__ = "0.1.0"
 
@@ -88,6 +88,7 @@ __all__ = [
     "__version__",
     "confusion",
     "curve",
+    "label_sets",
     "measure",
     "read",
     "scored",

@@ -55,6 +55,11 @@ class LabelSets:
         return f"LabelSets({len(self)} rows; labels {', '.join(map(str, self.labels))})"
 
     @property
+    def total(self) -> float:
+        """Mass of all rows."""
+        return float(len(self) if self.weight is None else self.weight.sum())
+
+    @property
     def support(self) -> Floats:
         """Mass of rows that have each label."""
         return np.asarray(self.truth.sum(axis=0) if self.weight is None else self.weight @ self.truth, dtype=np.float64)

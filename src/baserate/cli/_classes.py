@@ -1,7 +1,7 @@
 """`baserate measure` of many classes: options -> Confusions or ClassRows, and a page of their numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -120,13 +120,12 @@ def _weight(text: str, labels: Sequence[object]) -> tuple[object, float]:
 
 def known(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
     """Measures of two classes or of many, by any of their names; none means the usual ones."""
-    from baserate.measure import MEASURES, multiclass
-    from baserate.measure._names import find
+    from baserate.measure import multiclass
 
     if "all" in names:
         return "all"
     for name in names:
-        find(name, {**MEASURES, **multiclass.MEASURES})
+        multiclass.meant(name)
     return list(dict.fromkeys(names)) or "usual"
 
 
@@ -177,7 +176,8 @@ class _Sheet:
             Section("% of each row", tuple(shares), apart=True),
         )
         names = tuple(label(name, _SHORT) for name in classes)
-        return Panel(self._corner(), (*names, "total"), sections, upright=True)
+        full = Panel(self._corner(), (*names, "total"), sections, upright=True)
+        return replace(full, narrow=_numbered(full))
 
     def _corner(self) -> str:
         truth = label(self.asked.truth or "truth")
@@ -245,7 +245,7 @@ class _Sheet:
     def _meaning(self, name: str) -> str:
         from baserate.measure import about, multiclass
 
-        return about(multiclass.MEASURES[name]).meaning
+        return about(multiclass.named(name)).meaning
 
     def _cell(self, row: Mapping[str, Any] | None) -> str:
         if row is None:
@@ -257,6 +257,31 @@ class _Sheet:
         if reason not in self.reasons:
             self.reasons.append(reason)
         return UNDEFINED + mark(self.reasons.index(reason) + 1)
+
+
+def _numbered(panel: Panel) -> Panel:
+    """The same table with numbers in place of the names of its columns, and nothing where there is nothing."""
+    wide = len(str(len(panel.columns) - 1))
+    sections = []
+    for section in panel.sections:
+        sparse = _whole_percent if section.title else _sparse
+        rows = [
+            Row(f"{at:>{wide}} {row.name}" if at < len(panel.columns) else row.name, tuple(map(sparse, row.cells)))
+            for at, row in enumerate(section.rows, start=1)
+        ]
+        sections.append(replace(section, rows=tuple(rows)))
+    numbers = tuple(map(str, range(1, len(panel.columns))))
+    return replace(panel, columns=(*numbers, "total"), sections=tuple(sections))
+
+
+def _sparse(cell: str) -> str:
+    return "·" if cell == "0" else cell
+
+
+def _whole_percent(cell: str) -> str:
+    if "." not in cell:
+        return _sparse(cell)
+    return f"{float(cell):.0f}" if float(cell) >= 0.5 else "<1"
 
 
 def _percent(share: float) -> str:

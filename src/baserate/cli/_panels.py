@@ -45,7 +45,9 @@ class Panel:
     columns: tuple[str, ...]
     sections: tuple[Section, ...]
     upright: bool = False
-    """Whether it must never be turned: a 2×2 table has truth in rows."""
+    """Whether it must never be turned: a table of truth and decisions has truth in rows."""
+    narrow: "Panel | None" = None
+    """The same with shorter names, for where there is not enough room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Page:
         """Draw it for GitHub."""
         parts = [escaped(self.headline)] if self.headline else []
         for panel in self.panels:
-            many = len(panel.columns) > _MOST_IN_MARKDOWN
+            many = len(panel.columns) > _MOST_IN_MARKDOWN and not panel.upright
             parts += map(_markdown, turned(panel) if many else [panel])
         return "\n\n".join([*parts, *map(escaped, self.footnotes)]) + "\n"
 
@@ -94,6 +96,9 @@ def escaped(text: str) -> str:
 
 def drawn(panel: Panel, width: int) -> Iterator[list[str]]:
     """Lines of the panel, or of several where one would be too wide: then each column becomes a row."""
+    if panel.narrow and not _fits(panel, width):
+        yield from (_lines(part, width) for part in _split(panel.narrow, width))
+        return
     if panel.upright or _fits(panel, width):
         yield _lines(panel if _fits(panel, width) else _terse(panel), width)
         return

@@ -5,6 +5,7 @@ from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadShape
+from baserate._label_sets import LabelSets
 from baserate._tally import Tally
 from baserate.measure import _agreement, _counts, _names, _proper, _rank
 from baserate.measure._about import Measure, about
@@ -75,7 +76,7 @@ def search(words: str) -> list[str]:
     return _names.search(words, MEASURES)
 
 
-def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | ClassRows) -> str | None:
+def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | ClassRows | LabelSets) -> str | None:
     """Why a measure of one table, curve or tally is undefined; None when it is not.
 
     >>> from baserate import Counts

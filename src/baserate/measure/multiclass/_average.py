@@ -19,7 +19,6 @@ from baserate._label_sets import LabelSets
 from baserate._numeric.threads import mapped
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
-from baserate.measure._registry import why
 
 __all__ = ["AVERAGES", "averaged", "each", "undefined"]
 
@@ -27,6 +26,17 @@ Average = Literal["macro", "weighted", "micro", "samples"]
 AVERAGES: tuple[str, ...] = get_args(Average)
 """`macro`: every class alike. `weighted`: by how frequent each is. `micro`: all classes pooled, then measured.
 `samples`: over rows in place of classes, for sets of labels."""
+
+_CAUSES = {
+    "total": "there are no rows",
+    "positives": "no row is of the class",
+    "negatives": "every row is of the class",
+    "flagged": "the class is never decided",
+    "passed": "nothing else is ever decided",
+    "either": "the class is neither true nor decided anywhere",
+    "chance_disagreement": "the class is true and decided everywhere, or nowhere",
+}
+"""What it means for a class against the rest that a margin is zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +143,16 @@ def undefined(measure: Measure, classes: Classes) -> dict[object, str]:
 
     >>> from baserate import Confusion, measure
     >>> undefined(measure.precision, Confusion.of_matrix([[5, 0], [2, 0]], ["cat", "dog"], truth="rows"))
-    {'dog': 'nothing is flagged'}
+    {'dog': 'the class is never decided'}
     """
     split = Split.of(classes)
     nouns = split.nouns(measure)
-    reasons = {label: why(measure, nouns[at]) for at, label in enumerate(split.labels)}
-    return {label: reason for label, reason in reasons.items() if reason}
+    needs = about(measure).needs
+    found: dict[object, str] = {}
+    for at, label in enumerate(split.labels):
+        lacking = [_CAUSES[margin] for margin in needs if getattr(nouns[at], margin) == 0]
+        found |= {label: " and ".join(lacking)} if lacking else {}
+    return found
 
 
 def _tally(noun: Curve | Tally) -> Tally:

@@ -1,8 +1,12 @@
 """Names -> measures of several classes, for names that arrive from a shell, a URL or a file."""
 
+import re
+from dataclasses import replace
+
+from baserate._class_rows import ClassRows
 from baserate.measure import _names
-from baserate.measure._about import Measure
-from baserate.measure.multiclass import _agreement, _association, _information, _rates, _scored
+from baserate.measure._about import Measure, about
+from baserate.measure.multiclass import _agreement, _association, _information, _rates, _scored, _sets
 
 MEASURES: dict[str, Measure] = {
     "accuracy": _rates.accuracy,
@@ -43,16 +47,30 @@ MEASURES: dict[str, Measure] = {
     "brier": _scored.brier,
     "log_loss": _scored.log_loss,
     "top_k_accuracy": _scored.top_k_accuracy,
+    "exact_match": _sets.exact_match,
 }
 
 
 def named(name: str) -> Measure:
     """Find a measure of all classes by its name or any other name of it, as `baserate.measure.named` does.
 
-    >>> named("R_K").__name__, named("Cohen's kappa").__name__
-    ('mcc', 'kappa')
+    >>> named("R_K").__name__, named("Cohen's kappa").__name__, named("top-5 accuracy").about.name
+    ('mcc', 'kappa', 'top_5_accuracy')
     """
-    return _names.find(name, MEASURES)
+    top = re.fullmatch(r"top[ _-]?([1-9][0-9]{0,5})([ _-]accuracy)?", name.strip().lower())
+    return _top(int(top[1])) if top else _names.find(name, MEASURES)
+
+
+def _top(k: int) -> Measure:
+    """Top-k accuracy of one k, under a name of its own."""
+
+    def top(rows: ClassRows) -> float:
+        return _scored.top_k_accuracy(rows, k=k)
+
+    told = about(_scored.top_k_accuracy)
+    doc = told.doc.replace("among the k with", f"among the {k} with").replace(", by default two", "")
+    vars(top)["about"] = replace(told, name=f"top_{k}_accuracy", doc=doc)
+    return top
 
 
 def search(words: str) -> list[str]:

@@ -99,7 +99,7 @@ def log_loss(r: ClassRows) -> float:
 
 @measure(best="high", span=(0, 1), needs=("total",))
 def top_k_accuracy(r: ClassRows, *, k: int = 2) -> float:
-    r"""Share of rows whose class is among the k with the highest scores, :math:`\frac1n\sum_i[rank_i\le k]`.
+    r"""Share of rows whose class is among the k with the highest scores, by default two, :math:`\frac1n\sum_i[r_i≤k]`.
 
     Of equal scores the class that is named first goes first, as it does in `ClassRows.decided`.
     Also: top-k accuracy, recall at k.

@@ -71,7 +71,7 @@ def summary(
     >>> found = summary(read.confusions(table, truth="is", predicted="called"), measures=["precision", "accuracy"])
     >>> for row in found.rows()[-4:]:
     ...     print(row["measure"], row["class"], row["average"], row["value"], row["how"], row["why"], sep=" | ")
-    precision | fish | None | None | None | nothing is flagged
+    precision | fish | None | None | None | the class is never decided
     precision | None | macro | 0.5 | mean of 2 of 3 classes, without fish | None
     precision | None | weighted | 0.5 | mean by frequency of 2 of 3 classes, without fish | None
     accuracy | None | None | 0.5 | None | None
@@ -192,11 +192,16 @@ def _chosen(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Meas
         if measures == "all":
             return [*binary.MEASURES.values(), *MEASURES.values()]
         raise BadOption(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
-    return list(dict.fromkeys(found for each in measures for found in _meant(each, both=both)))
+    found = [one for each in measures for one in meant(each, both=both)]
+    return list({(about(each).name, about(each).of): each for each in found}.values())
 
 
-def _meant(measure: str | Measure, *, both: bool) -> list[Measure]:
-    """Measures that a name means: of all classes together where there is one, otherwise of each class."""
+def meant(measure: str | Measure, *, both: bool = False) -> list[Measure]:
+    """Find the measures that a name means: of all classes together where there is one, otherwise of each class.
+
+    >>> [about(each).of.__name__ for name in ("kappa", "recall") for each in meant(name)]
+    ['Confusion', 'Counts']
+    """
     if not isinstance(measure, str):
         if not hasattr(measure, "about"):
             raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
@@ -271,7 +276,7 @@ def _absences(table: Confusion) -> Iterator[str]:
     for margin, told in ((table.truth, "true"), (table.decided, "decided")):
         absent = [label for label, mass in zip(table.labels, margin, strict=True) if not mass]
         if absent:
-            yield f"{len(absent)} of {len(table.labels)} classes are never {told}: {_listed(absent)}."
+            yield f"never {told}, of {len(table.labels)} classes: {_listed(absent)}."
 
 
 def _listed(labels: Iterable[object]) -> str:

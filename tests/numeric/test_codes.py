@@ -1,0 +1,117 @@
+"""Codes of few distinct values, counts of pairs, and pairs won: against plain loops."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from baserate._numeric import codes as module
+from baserate._numeric.codes import distinct_codes, pair_counts, pair_sums
+from baserate._numeric.ranks import wins
+
+whole = st.sampled_from([np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64])
+
+
+def assert_coded(column: npt.NDArray[Any]) -> None:
+    codes, distinct = distinct_codes(column)
+    assert distinct.tolist() == sorted(set(column.tolist()))
+    assert distinct[codes].tolist() == column.tolist()
+    assert codes.dtype.kind == "u"
+
+
+@given(whole.flatmap(lambda kind: hnp.arrays(kind, st.integers(0, 30))))
+def test_whole_numbers_of_any_size(column: npt.NDArray[Any]) -> None:
+    assert_coded(column)
+
+
+@given(st.lists(st.integers(-3, 12), max_size=40), whole.filter(lambda kind: kind not in (np.uint8, np.uint64)))
+def test_whole_numbers_that_lie_near_each_other(values: list[int], kind: type) -> None:
+    assert_coded(np.array(values, dtype=kind))
+
+
+@pytest.mark.parametrize("kind", ["U", "S"])
+@pytest.mark.parametrize("rows", [10, 200_000])
+def test_texts_few_and_many(kind: str, rows: int) -> None:
+    names = np.array(["", "a", "ab", "cat", "caterpillar", "b\0b" if kind == "S" else "日本"], dtype=object).astype(
+        kind
+    )
+    column = names[np.random.default_rng(1).integers(0, len(names), rows)]
+    assert_coded(column)
+    # A text that is not among the first rows is found too.
+    column = column.copy()
+    column[-1] = names[3][:1] + names[4][1:]
+    assert_coded(column)
+
+
+def test_many_texts_and_texts_that_share_a_key_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    column = np.random.default_rng(2).integers(0, 9000, 100_000).astype("U")
+    assert_coded(column)
+    few = column.astype("U2")
+    monkeypatch.setattr(module, "_keys", lambda units: np.zeros(len(units), dtype=np.uint64))
+    assert_coded(few)
+
+
+pairs = st.integers(1, 5).flatmap(
+    lambda width: st.tuples(
+        st.just(width), st.lists(st.tuples(*[st.integers(0, width - 1)] * 2, st.integers(0, 9)), max_size=30)
+    )
+)
+
+
+@given(pairs)
+def test_pairs_are_counted_and_summed(drawn: tuple[int, list[tuple[int, int, int]]]) -> None:
+    width, entries = drawn
+    first, second, amount = (np.array([entry[at] for entry in entries], dtype=np.uint8) for at in range(3))
+    counts, sums = np.zeros((width, width)), np.zeros((width, width))
+    for one, other, many in entries:
+        counts[one, other] += 1
+        sums[one, other] += many
+    assert pair_counts(first, second, width).tolist() == counts.tolist()
+    assert pair_sums(first, second, width, amount).tolist() == sums.tolist()
+
+
+def test_pairs_are_counted_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    first, second = rng.integers(0, 3, (2, 1000), dtype=np.uint8)
+    at_once = pair_counts(first, second, 3)
+    monkeypatch.setattr(module, "_BLOCK", 7)
+    assert pair_counts(first, second, 3).tolist() == at_once.tolist()
+    assert pair_sums(first, second, 3, np.ones(1000)).tolist() == at_once.tolist()
+
+
+rows = st.lists(
+    st.tuples(
+        st.sampled_from([-1.0, -0.0, 0.0, 0.25, 0.5, 1.0]) | st.floats(-2, 2), st.integers(0, 3), st.integers(1, 4)
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@pytest.mark.parametrize("block", [1, 3, 1 << 15])
+@given(drawn=rows, of=st.integers(0, 3), weighted=st.booleans())
+def test_pairs_won_are_those_a_loop_finds(
+    *, block: int, drawn: list[tuple[float, int, int]], of: int, weighted: bool
+) -> None:
+    score, code, amount = (np.array(column) for column in zip(*drawn, strict=True))
+    found = _with_block(block, score, code.astype(np.uint8), amount if weighted else None, of)
+    for other in {0, 1, 2, 3} - {of}:
+        wanted = 0.0
+        for s, c, a in drawn:
+            for t, d, b in drawn:
+                if (c, d) == (of, other):
+                    wanted += (a * b if weighted else 1) * (1.0 if s > t else 0.5 if s == t else 0.0)
+        assert found[other] == wanted
+
+
+def _with_block(block: int, *given: Any) -> npt.NDArray[Any]:  # noqa: ANN401
+    from baserate._numeric import ranks
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranks, "_BLOCK", block)
+        score, code, amount, of = given
+        return wins(score, code, amount, of=of, width=4)
