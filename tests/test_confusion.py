@@ -119,10 +119,11 @@ def test_tables_add_up_by_label() -> None:
     both = first + second
     assert both.labels == ("a", "b", "c")
     assert both.mass.tolist() == [[41, 2, 30], [3, 4, 0], [20, 0, 10]]
-    assert sum([first, second]).mass.tolist() == both.mass.tolist()
+    assert sum([second], start=first).mass.tolist() == (first + second).mass.tolist()
+    assert np.array_equal((0 + first).mass, first.mass)
     assert both.moments is None
     with pytest.raises(TypeError):
-        first + 1  # type: ignore[operator]
+        _ = first + 1
     with pytest.raises(BadOption, match="no tables to add up"):
         Confusion.sum([])
 

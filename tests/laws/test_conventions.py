@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import MissingValues, Tally, curve, measure, read, tally
+from baserate import Confusion, MissingValues, Tally, curve, measure, read, tally
 from baserate.read._labels import parsed
 
 PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
@@ -120,6 +120,14 @@ def convention_14_everybody_is_the_sum_of_the_groups() -> None:
     found = measure.summary(read.tallies(table, truth="y", score="p", group="g"), measures=["auc", "accuracy"])
     flagged = [(row["group"], row["value"]) for row in found.rows() if row["measure"] == "fp"]
     assert flagged == [(None, 1), ({"g": "a"}, 0), ({"g": "b"}, 1)]
+
+
+def convention_15_a_class_that_does_not_occur_adds_nothing() -> None:
+    c = Confusion.of_matrix([[3, 1], [0, 4]], "ab", truth="rows")
+    wider = c.over("abc")
+    assert measure.multiclass.balanced_accuracy(wider) == measure.multiclass.balanced_accuracy(c) == (0.75 + 1) / 2
+    assert measure.multiclass.class_balanced_accuracy(wider) == measure.multiclass.class_balanced_accuracy(c)
+    assert measure.multiclass.bennett_s(wider) > measure.multiclass.bennett_s(c)
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}

@@ -45,7 +45,7 @@ def chance_accuracy(c: Confusion) -> float:
 def mcc(c: Confusion) -> float:
     r"""Correlation of truth and decision, :math:`(n\sum_k C_{kk}-t·p)/\sqrt{(n^2-t·t)(n^2-p·p)}`.
 
-    It reaches 1, but for more than two classes it never falls to −1: how far it can fall is `mcc_least`.
+    It reaches 1, but never falls to −1 where more than two classes occur: how far it can fall is `mcc_least`.
 
     Also: R_K, Matthews correlation coefficient, Gorodkin's correlation, phi coefficient.
     Reference: [@gorodkin2004].
