@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import click
 
-from baserate import BaserateError, Confusion, Counts, Curve, Tally
+from baserate import BaserateError, ClassRows, Confusion, Counts, Curve, LabelSets, Tally
 from baserate import _errors as errors
 from baserate.cli import VERBS, app, exit_code
 from baserate.measure import MEASURES, TABLES, About, Measure, about, multiclass
@@ -20,6 +20,8 @@ CHAPTERS = {
     Curve: "Of a curve (`Curve`)",
     Tally: "Of scores as probabilities (`Tally`)",
     Confusion: "Of all classes together (`Confusion`)",
+    ClassRows: "Of a score for each class (`ClassRows`)",
+    LabelSets: "Of sets of labels (`LabelSets`)",
 }
 REGISTRIES = {"": MEASURES, "multiclass.": multiclass.MEASURES}
 """Where the measures stand, below `baserate.measure`."""

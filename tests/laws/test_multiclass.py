@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 
 from baserate import BadOption, BadShape, Confusion, CostMatrix, Costs, Counts, measure
 from baserate.measure import about, multiclass, why
-from baserate.measure.multiclass import MEASURES
 from tests.strategies import same
 
 Table = npt.NDArray[np.float64]
+
+MEASURES = {name: function for name, function in multiclass.MEASURES.items() if about(function).of is Confusion}
+"""Those of tables."""
 
 cell = st.just(0) | st.integers(0, 4) | st.integers(0, 10**6)
 quarters = st.integers(0, 40).map(lambda quarter: quarter / 4)

@@ -1,6 +1,6 @@
 import pytest
 
-from baserate import Confusion, UnknownName, measure
+from baserate import ClassRows, Confusion, LabelSets, UnknownName, measure
 from baserate.measure import about, multiclass
 from baserate.measure.multiclass import MEASURES, named, search
 
@@ -14,7 +14,7 @@ def test_every_measure_is_registered_under_its_own_name() -> None:
 def test_what_a_measure_knows_is_sound() -> None:
     for name, function in MEASURES.items():
         told = about(function)
-        assert told.of is Confusion, name
+        assert told.of in (Confusion, ClassRows, LabelSets), name
         assert told.best in ("high", "low", None), name
         assert told.span[0] < told.span[1], name
         assert told.meaning.endswith("."), name
@@ -22,7 +22,7 @@ def test_what_a_measure_knows_is_sound() -> None:
         assert told.formula, name
         assert told.references, name
         assert told.needs, name
-        assert all(hasattr(Confusion, margin) for margin in told.needs), name
+        assert all(hasattr(told.of, margin) for margin in told.needs), name
         assert len(told.causes) == len(told.needs), name
 
 

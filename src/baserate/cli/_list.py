@@ -65,6 +65,8 @@ def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
         "curve": "over all thresholds",
         "tally": "of scores as probabilities",
         "confusion": "of all classes together",
+        "classrows": "of a score for each class",
+        "labelsets": "of sets of labels",
     }
     sections = [
         Section(title, tuple(Row(row["name"], (), _told(row)) for row in rows if row["of"] == of))

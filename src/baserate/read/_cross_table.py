@@ -29,8 +29,7 @@ def cross_table(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
     CSV, or separated by tabs, semicolons or bars; `-` is standard input. A label that has a row but no column, or the
     other way round, was never predicted, or never true.
     """
-    if truth not in ("rows", "columns"):
-        raise BadOption(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
+    _check_orientation(truth)
     rows, columns, cells = _crossed(path)
     labels = list(dict.fromkeys([*rows, *columns]))
     square = np.zeros((len(labels), len(labels)))
@@ -40,12 +39,19 @@ def cross_table(path: str | PathLike[str], *, truth: Literal["rows", "columns"])
 
 def costs(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> CostMatrix:
     """Read what each decision costs for each true class, from a table of the same form."""
+    _check_orientation(truth)
     rows, columns, cells = _crossed(path)
     if set(rows) != set(columns):
         odd = next(label for label in [*rows, *columns] if label not in rows or label not in columns)
         raise BadFile(f"{path} has no row or no column for {odd!r}; say what every decision costs for every class.")
     square = cells[:, [columns.index(label) for label in rows]]
     return CostMatrix(square if truth == "rows" else square.T, tuple(rows))
+
+
+def _check_orientation(truth: str) -> None:
+    """Say what is wrong before anything is read."""
+    if truth not in ("rows", "columns"):
+        raise BadOption(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
 
 
 def _crossed(path: str | PathLike[str]) -> _Crossed:

@@ -1,0 +1,231 @@
+"""Many classes in the shell: what is shown, what JSON holds, what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import baserate
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import is_as_ever, people, run
+
+SCHEMA = json.loads((Path(baserate.__file__).parent / "schemas" / "results-1.json").read_text(encoding="utf-8"))
+
+PETS = """\
+is,called,p_cat,p_dog,p_fish,home,times
+cat,cat,0.7,0.2,0.1,town,1
+cat,cat,0.5,0.3,0.2,town,2
+cat,dog,0.3,0.6,0.1,farm,1
+cat,cat,0.4,0.35,0.25,farm,4
+dog,dog,0.1,0.8,0.1,town,1
+dog,cat,0.6,0.3,0.1,farm,1
+dog,dog,0.2,0.7,0.1,farm,3
+fish,cat,0.4,0.3,0.3,town,1
+fish,dog,0.2,0.5,0.3,farm,1
+"""
+LABELS = ("--truth", "is", "--predicted", "called")
+SCORES = ("--truth", "is", "--scores", "p_")
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "classes": LABELS,
+    "classes-scores": SCORES,
+    "classes-groups": (*LABELS, "--group", "home", "--measures", "f1,kappa"),
+    "classes-md": (*LABELS, "--average", "none", "--format", "md"),
+    "classes-weights": (*LABELS, "--average", "cat=1,dog=2,fish=0", "--average", "micro", "--measures", "recall,kappa"),
+    "classes-counted": (*LABELS, "--count", "times", "--labels", "fish,dog,cat,bird", "--measures", "precision"),
+}
+
+
+def pets(folder: Path) -> Path:
+    path = folder / "pets.csv"
+    path.write_text(PETS, encoding="utf-8")
+    return path
+
+
+def rows(*typed: object) -> list[dict[str, Any]]:
+    result = run("measure", *typed, "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    jsonschema.validate(found, SCHEMA)
+    return list(found["rows"])
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("measure", pets(tmp_path), *VIEWS[name], "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_many_classes_with_long_names_fit_the_terminal(width: int, tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    labels = [f"class number {at}" for at in range(25)]
+    lines = [f"{labels[at % 25]},{labels[at * at % 25]}" for at in range(500)]
+    path.write_text("\n".join(["y,z", *lines]), encoding="utf-8")
+    shown = run("measure", path, "--truth", "y", "--predicted", "z", env={"COLUMNS": str(width)}).stdout
+    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert all(label in shown for label in labels)
+    # Whatever the width, every row of the table adds up to what it does.
+    assert shown.count("y ↓ z →") >= 1
+    markdown = run("measure", path, "--truth", "y", "--predicted", "z", "--format", "md").stdout
+    assert "| class number 7 |" in markdown
+
+
+def test_json_holds_every_cell_and_number(tmp_path: Path) -> None:
+    found = rows(pets(tmp_path), *LABELS)
+    cells = {(row["class"], row["against"]): row["value"] for row in found if row["measure"] == "cell"}
+    assert cells == {
+        ("cat", "cat"): 3,
+        ("cat", "dog"): 1,
+        ("cat", "fish"): 0,
+        ("dog", "cat"): 1,
+        ("dog", "dog"): 2,
+        ("dog", "fish"): 0,
+        ("fish", "cat"): 1,
+        ("fish", "dog"): 1,
+        ("fish", "fish"): 0,
+    }
+    precision = {(row["class"], row["average"]): row for row in found if row["measure"] == "precision"}
+    assert precision["cat", None]["value"] == 0.6
+    assert precision["fish", None]["value"] is None
+    assert precision["fish", None]["why"] == "the class is never decided"
+    assert precision[None, "macro"]["value"] == pytest.approx((0.6 + 0.5) / 2)
+    assert precision[None, "macro"]["how"] == "mean of 2 of 3 classes, without fish"
+    (accuracy,) = (row for row in found if row["measure"] == "accuracy")
+    assert accuracy["value"] == pytest.approx(5 / 9)
+    assert [accuracy[name] for name in ("class", "against", "average", "group")] == [None] * 4
+
+
+def test_json_says_what_was_read(tmp_path: Path) -> None:
+    result = run("measure", pets(tmp_path), *LABELS, "--json")
+    data = json.loads(result.stdout)["data"]
+    assert data["classes"] == ["cat", "dog", "fish"]
+    assert data["truth_in"] == "rows"
+    assert data["rows"] == 9
+    assert data["prevalences"]["fish"] == pytest.approx(2 / 9)
+    assert data["notes"] == ["never decided, of 3 classes: fish."]
+    assert "note: never decided, of 3 classes: fish." in result.stderr
+    assert "positive" not in result.stderr
+
+
+def test_scores_of_each_class(tmp_path: Path) -> None:
+    path = pets(tmp_path)
+    found = rows(path, *SCORES)
+    pairs = {(row["class"], row["against"]) for row in found if row["measure"] == "pairwise_auc"}
+    assert len(pairs) == 6
+    (hand_till,) = (row for row in found if row["measure"] == "hand_till")
+    assert hand_till["how"] == "mean of 3 pairs of classes"
+    for spelled in ("p_*", "p_cat,p_dog,p_fish", "cat=p_cat,dog=p_dog,fish=p_fish"):
+        assert rows(path, "--truth", "is", "--scores", spelled) == found
+    given = run("measure", "-", *SCORES, "--json", "-q", given=PETS).stdout
+    assert json.loads(given)["rows"] == found
+
+
+def test_scores_that_are_no_probabilities_are_judged_by_rank(tmp_path: Path) -> None:
+    path = tmp_path / "ranks.csv"
+    path.write_text("y,s_a,s_b\na,3,1\nb,1,-2\nb,0,7\n", encoding="utf-8")
+    result = run("measure", path, "--truth", "y", "--scores", "s_", "--json")
+    measured = {row["measure"] for row in json.loads(result.stdout)["rows"]}
+    assert "hand_till" in measured
+    assert not measured & {"brier", "log_loss"}
+    assert "note: brier is left out: in 3 of 3 rows the scores are outside [0, 1]" in result.stderr
+    asked = run("measure", path, "--truth", "y", "--scores", "s_", "--measures", "brier")
+    assert asked.exit_code == 3
+    assert "are not probabilities" in asked.stderr
+
+
+def test_all_measures_are_given_when_asked_for(tmp_path: Path) -> None:
+    from baserate import ClassRows, Confusion, measure
+
+    found = rows(pets(tmp_path), *SCORES, "--measures", "all", "--average", "macro")
+    whole = {row["measure"] for row in found if row["class"] is None and row["average"] is None}
+    several = measure.multiclass.MEASURES.items()
+    assert whole == {name for name, m in several if measure.about(m).of in (Confusion, ClassRows)}
+    assert {row["measure"] for row in found if row["average"] == "macro"} == set(measure.MEASURES)
+
+
+def test_a_name_that_means_both_means_all_classes_unless_averages_are_asked_for(tmp_path: Path) -> None:
+    path = pets(tmp_path)
+    (kappa,) = (row for row in rows(path, *LABELS, "--measures", "kappa") if row["measure"] == "kappa")
+    assert (kappa["class"], kappa["average"]) == (None, None)
+    both = [
+        row for row in rows(path, *LABELS, "--measures", "kappa", "--average", "macro") if row["measure"] == "kappa"
+    ]
+    assert [(row["class"], row["average"]) for row in both] == [
+        *(("cat", None), ("dog", None), ("fish", None)),
+        *((None, "macro"), (None, None)),
+    ]
+
+
+def test_a_cross_table_is_judged_like_the_rows_it_counts(tmp_path: Path) -> None:
+    path = tmp_path / "cross.csv"
+    path.write_text("is,cat,dog,fish\ncat,3,1,0\ndog,1,2,0\nfish,1,1,0\n", encoding="utf-8")
+    assert rows(path, "--cross-table", "rows") == rows(pets(tmp_path), *LABELS)
+    turned = rows(path, "--cross-table", "columns", "--measures", "recall", "--average", "none")
+    straight = rows(path, "--cross-table", "rows", "--measures", "precision", "--average", "none")
+    assert [row["value"] for row in turned[9:]] == [row["value"] for row in straight[9:]]
+    shown = run("measure", path, "--cross-table", "rows").stdout
+    assert "truth ↓ decided →" in shown
+
+
+def test_costs(tmp_path: Path) -> None:
+    path = tmp_path / "costs.csv"
+    path.write_text(",fish,cat,dog\ncat,9,0,1\ndog,9,5,0\nfish,0,2,4\n", encoding="utf-8")
+    (cost,) = (row for row in rows(pets(tmp_path), *LABELS, "--costs", path) if row["measure"] == "expected_cost")
+    assert cost["value"] == pytest.approx((1 + 5 + 2 + 4) / 9)
+
+
+def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("y,z\nill,ill\nill,well\nwell,well\n", encoding="utf-8")
+    refused = run("measure", path, "--truth", "y", "--predicted", "z")
+    assert refused.exit_code == 3
+    assert "name the positive one: --positive ill or --positive well" in refused.stderr
+    found = rows(path, "--truth", "y", "--predicted", "z", "--average", "macro", "--measures", "recall")
+    assert [row["value"] for row in found if row["measure"] == "sensitivity"] == [0.5, 1, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [
+        (("--truth", "is"), 2, "name a column to judge"),
+        (LABELS[2:], 2, "missing option '--truth'"),
+        ((*LABELS, "--scores", "p_"), 2, "give --scores or --predicted, one of them"),
+        ((*SCORES, "--positive", "cat"), 2, "none is positive; leave out --positive"),
+        ((*LABELS, "--threshold", "0.5"), 2, "a threshold is for two classes"),
+        (
+            (*LABELS, "--average", "mean"),
+            2,
+            "there is no average 'mean' of classes. Known are: macro, weighted, micro.",
+        ),
+        ((*LABELS, "--average", "cow=1"), 2, "there is no class 'cow' to weigh"),
+        ((*LABELS, "--average", "cat=1"), 2, "the classes are"),
+        ((*LABELS, "--average", "cat=x,dog=1,fish=1"), 2, "'x' is not a weight"),
+        ((*LABELS, "--measures", "auc"), 2, "auc cannot be had: labels have neither ranks nor probabilities"),
+        ((*LABELS, "--measures", "kapa"), 2, "Did you mean kappa"),
+        ((*LABELS, "--labels", "cat,dog"), 3, "2 of 9 rows cannot be used (is: 2 unknown label)"),
+        (("--truth", "is", "--scores", "q_"), 2, "there is no column 'q_*'"),
+        (("--truth", "is", "--scores", "p_cat,p_dog"), 3, "for which there is no score"),
+        (("--truth", "is", "--score", "p_cat", "--average", "macro"), 2, "no --score"),
+        (("--cross-table", "rows", "--truth", "is"), 2, "a cross-table has no columns of rows"),
+        (("--truth", "is", "--average", "macro"), 2, "many classes need --predicted, --scores or --cross-table"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+    result = run("measure", pets(tmp_path), *typed)
+    assert (result.exit_code, told in result.stderr) == (code, True), result.stderr
+    assert not result.stdout
+
+
+def test_a_slip_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    result = run("measure", tmp_path / "none.csv", *LABELS, "--measures", "kapa")
+    assert "Did you mean kappa" in result.stderr
+
+
+def test_two_labels_are_measured_as_ever(tmp_path: Path) -> None:
+    result = run("measure", people(tmp_path), "--truth", "sick", "--predicted", "says", "--json")
+    assert json.loads(result.stdout)["data"]["positive"] == 1
+    assert "positive = 1, inferred" in result.stderr

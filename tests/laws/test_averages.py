@@ -1,0 +1,188 @@
+"""Laws of averages over classes, and of scores for several classes."""
+
+from fractions import Fraction
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import baserate
+from baserate import ClassRows, Confusion, Counts, Curve, measure
+from baserate.measure import MEASURES, about, multiclass, why
+from tests.laws.test_multiclass import squares
+from tests.strategies import same
+
+OF_COUNTS = {name: m for name, m in MEASURES.items() if about(m).of is Counts}
+OF_SCORES = {name: m for name, m in multiclass.MEASURES.items() if about(m).of is ClassRows}
+
+
+class Drawn(NamedTuple):
+    truth: npt.NDArray[Any]
+    score: npt.NDArray[Any]
+    weight: npt.NDArray[Any]
+
+    def rows(self, **given: Any) -> ClassRows:  # noqa: ANN401
+        return baserate.scored(self.truth, self.score, labels=range(self.score.shape[1]), **given)
+
+
+@st.composite
+def scored(draw: st.DrawFn) -> Drawn:
+    """Up to 20 rows of two to four classes, of which some may be absent; probabilities in eighths, often tied."""
+    classes, size = draw(st.integers(2, 4)), draw(st.integers(1, 20))
+    truth = draw(st.lists(st.integers(0, classes - 1), min_size=size, max_size=size))
+    cuts = st.lists(st.integers(0, 8), min_size=classes - 1, max_size=classes - 1).map(sorted)
+    score = [np.diff([0, *draw(cuts), 8]) / 8 for _ in range(size)]
+    weight = draw(st.lists(st.sampled_from([0.5, 1.0, 2.0, 3.0]), min_size=size, max_size=size))
+    return Drawn(np.array(truth), np.array(score), np.array(weight))
+
+
+@given(squares())
+def test_macro_is_the_mean_of_what_is_defined_and_micro_is_of_what_is_pooled(c: Confusion) -> None:
+    counts = c.one_vs_rest()
+    for name, function in OF_COUNTS.items():
+        each = multiclass.each(function, c)
+        assert same(each, [function(counts[at]) for at in range(len(c.labels))]), name
+        defined = each[~np.isnan(each)]
+        mean = float(np.mean(defined)) if len(defined) else float("nan")
+        assert same(multiclass.averaged(function, "macro")(c), mean, within=1e-12), name
+        pooled = Counts(*(float(np.sum(cell)) for cell in (counts.tp, counts.fp, counts.fn, counts.tn)))
+        assert same(multiclass.averaged(function, "micro")(c), function(pooled)), name
+        assert set(multiclass.undefined(function, c)) == {c.labels[at] for at in np.flatnonzero(np.isnan(each))}, name
+
+
+@given(squares())
+def test_weights_of_ones_are_macro_and_weights_of_support_are_weighted(c: Confusion) -> None:
+    assume(c.total > 0)
+    for function in (measure.sensitivity, measure.precision, measure.f1):
+        ones = multiclass.averaged(function, dict.fromkeys(c.labels, 1.0))
+        assert same(ones(c), multiclass.averaged(function, "macro")(c), within=1e-12)
+        support = multiclass.averaged(function, dict(zip(c.labels, c.truth.tolist(), strict=True)))
+        assert same(support(c), multiclass.averaged(function, "weighted")(c), within=1e-12)
+
+
+@given(squares(), st.data())
+def test_the_order_of_classes_does_not_matter(c: Confusion, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(c.labels))
+    turned = c.over(order)
+    for how in ("macro", "weighted", "micro"):
+        for function in (measure.sensitivity, measure.npv, measure.mcc):
+            average = multiclass.averaged(function, how)
+            assert same(average(c), average(turned), within=1e-12)
+
+
+@given(squares())
+def test_what_averages_are_known_to_be(c: Confusion) -> None:
+    """Micro recall, precision and F1 are the accuracy; weighted recall is too; macro recall is balanced accuracy."""
+    accuracy = multiclass.accuracy(c)
+    for function in (measure.sensitivity, measure.precision, measure.f1):
+        assert same(multiclass.averaged(function, "micro")(c), accuracy, within=1e-12)
+    assert same(multiclass.averaged(measure.sensitivity, "weighted")(c), accuracy, within=1e-12)
+    assert same(multiclass.averaged(measure.sensitivity, "macro")(c), multiclass.balanced_accuracy(c), within=1e-12)
+    assert same(
+        multiclass.averaged(measure.balanced_accuracy, "macro")(c), multiclass.mean_balanced_accuracy(c), within=1e-12
+    )
+
+
+@given(st.lists(squares(min_size=3, max_size=3), min_size=1, max_size=4))
+def test_a_stack_is_averaged_table_by_table(drawn: list[Confusion]) -> None:
+    stack = Confusion(np.stack([c.mass for c in drawn]), drawn[0].labels)
+    for how in ("macro", "weighted", "micro"):
+        average = multiclass.averaged(measure.f1, how)
+        assert same(average(stack), [average(c) for c in drawn], within=1e-12)
+
+
+@given(scored())
+def test_scores_are_in_their_span_and_undefined_exactly_when_something_lacks(drawn: Drawn) -> None:
+    rows = drawn.rows()
+    for name, function in OF_SCORES.items():
+        value, told = function(rows), about(function)
+        assert isnan(value) == any(getattr(rows, margin) == 0 for margin in told.needs), name
+        assert isnan(value) == (why(function, rows) is not None), name
+        assert isnan(value) or told.span[0] - 1e-12 <= value <= told.span[1] + 1e-12, name
+
+
+@given(scored(), st.data())
+def test_neither_the_order_of_rows_nor_that_of_classes_matters(drawn: Drawn, data: st.DataObject) -> None:
+    classes = data.draw(st.permutations(range(drawn.score.shape[1])))
+    order = data.draw(st.permutations(range(len(drawn.truth))))
+    one = drawn.rows(weight=drawn.weight)
+    other = baserate.scored(
+        drawn.truth[order], drawn.score[order][:, classes], labels=classes, weight=drawn.weight[order]
+    )
+    for name, function in OF_SCORES.items():
+        if name != "top_k_accuracy":  # of equal scores the first class goes first
+            assert same(function(one), function(other), within=1e-12), name
+    assert same(
+        multiclass.averaged(measure.auc, "macro")(one), multiclass.averaged(measure.auc, "macro")(other), within=1e-12
+    )
+
+
+@given(scored(), st.data())
+def test_a_count_is_that_many_rows_and_so_is_a_weight(drawn: Drawn, data: st.DataObject) -> None:
+    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(drawn.truth), max_size=len(drawn.truth))))
+    assume(times.any())
+    repeated = Drawn(np.repeat(drawn.truth, times), np.repeat(drawn.score, times, axis=0), drawn.weight).rows()
+    for name, function in OF_SCORES.items():
+        assert same(function(drawn.rows(count=times)), function(repeated), within=1e-12), name
+        assert same(function(drawn.rows(weight=times)), function(repeated), within=1e-12), name
+    for table in (drawn.rows(count=times).decided(), drawn.rows(weight=times).decided()):
+        assert table.mass.tolist() == repeated.decided().mass.tolist()
+
+
+@given(scored())
+def test_one_class_against_the_rest_is_won_pair_by_pair(drawn: Drawn) -> None:
+    rows = drawn.rows(weight=drawn.weight)
+    table, support = multiclass.pairwise_auc(rows), rows.support
+    for at, auc in enumerate(multiclass.each(measure.auc, rows)):
+        others = np.delete(support, at)
+        mean = (
+            float(np.nansum(np.delete(table[at], at) * others)) / others.sum()
+            if others.sum() and support[at]
+            else np.nan
+        )
+        assert same(auc, mean, within=1e-12)
+
+
+@given(scored())
+def test_of_two_classes_hand_and_till_is_the_auc(drawn: Drawn) -> None:
+    two = drawn.score[:, 0]
+    truth = drawn.truth == 0
+    rows = baserate.scored(truth, np.stack([1 - two, two], axis=1), labels=[False, True])
+    assert same(multiclass.hand_till(rows), measure.auc(baserate.curve(baserate.tally(truth, two))))
+    assert same(multiclass.brier(rows), 2 * measure.brier(baserate.tally(truth, two)), within=1e-12)
+    assert same(multiclass.log_loss(rows), measure.log_loss(baserate.tally(truth, two)), within=1e-12)
+
+
+@given(scored())
+def test_top_one_is_accuracy_and_more_is_no_worse(drawn: Drawn) -> None:
+    rows = drawn.rows(weight=drawn.weight)
+    tops = [multiclass.top_k_accuracy(rows, k=k) for k in range(1, len(rows.labels) + 1)]
+    assert tops[0] == multiclass.accuracy(rows.decided())
+    assert tops == sorted(tops)
+    assert tops[-1] == 1
+
+
+@given(scored())
+def test_brier_is_that_of_exact_fractions(drawn: Drawn) -> None:
+    exact = Fraction(0)
+    for truth, score in zip(drawn.truth, drawn.score, strict=True):
+        exact += sum((Fraction(p) - (at == truth)) ** 2 for at, p in enumerate(score))
+    assert multiclass.brier(drawn.rows()) == pytest.approx(float(exact / len(drawn.truth)), abs=1e-15)
+
+
+@given(scored())
+def test_micro_pools_all_scores(drawn: Drawn) -> None:
+    rows = drawn.rows(weight=drawn.weight)
+    classes = drawn.score.shape[1]
+    pooled = baserate.tally(
+        (drawn.truth[:, None] == np.arange(classes)).ravel(),
+        drawn.score.ravel(),
+        weight=np.repeat(drawn.weight, classes),
+    )
+    for function in (measure.auc, measure.average_precision):
+        assert same(multiclass.averaged(function, "micro")(rows), function(Curve(pooled)), within=1e-12)
+    assert same(multiclass.averaged(measure.brier, "micro")(rows), measure.brier(pooled), within=1e-12)

@@ -1,0 +1,383 @@
+"""Many classes through every door: the same tables, rows, labels and refusals."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import baserate
+from baserate import (
+    BadFile,
+    BadOption,
+    BadShape,
+    BadWeights,
+    ClassRows,
+    Confusions,
+    EmptyData,
+    MissingValues,
+    NotNumeric,
+    Tallies,
+    UnknownLabel,
+    UnknownName,
+    read,
+)
+from baserate.read._classes import named_classes
+from tests.readers import Table
+
+SIZE = 300
+RNG = np.random.default_rng(11)
+PETS = ["cat", "dog", "fish"]
+SCORE = RNG.dirichlet([1, 1, 1], SIZE).round(3)
+TABLE: dict[str, list[Any]] = {
+    "is": RNG.choice(PETS, SIZE, p=[0.6, 0.3, 0.1]).tolist(),
+    "called": RNG.choice(PETS, SIZE).tolist(),
+    "digit": RNG.integers(3, 6, SIZE).tolist(),
+    "read as": RNG.integers(2, 6, SIZE).tolist(),
+    **{f"p_{pet}": SCORE[:, at].tolist() for at, pet in enumerate(PETS)},
+    "sex": RNG.choice(["f", "m"], SIZE).tolist(),
+    "weight": (RNG.integers(0, 9, SIZE) / 4).tolist(),
+    "count": RNG.integers(0, 4, SIZE).tolist(),
+}
+ASKED: dict[str, dict[str, Any]] = {
+    "text": {"truth": "is", "predicted": "called"},
+    "whole numbers": {"truth": "digit", "predicted": "read as"},
+    "groups": {"truth": "is", "predicted": "called", "group": ["sex", "digit"]},
+    "weights": {"truth": "is", "predicted": "called", "weight": "weight"},
+    "counts": {"truth": "digit", "predicted": "read as", "count": "count", "group": "sex"},
+    "both": {"truth": "is", "predicted": "called", "weight": "weight", "count": "count"},
+    "labels named": {"truth": "is", "predicted": "called", "labels": ["fish", "bird", "dog", "cat"]},
+}
+
+
+def by_hand(
+    table: Mapping[str, list[Any]], asked: Mapping[str, Any]
+) -> dict[tuple[Any, ...], dict[tuple[Any, Any], float]]:
+    """Mass of every pair of labels in each group, by a loop."""
+    found: dict[tuple[Any, ...], dict[tuple[Any, Any], float]] = {}
+    groups = [asked["group"]] if isinstance(asked.get("group"), str) else asked.get("group", [])
+    for row in [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]:
+        amount = row.get(asked.get("weight", ""), 1) * row.get(asked.get("count", ""), 1)
+        if amount:
+            cells = found.setdefault(tuple(row[name] for name in groups), {})
+            pair = row[asked["truth"]], row[asked["predicted"]]
+            cells[pair] = cells.get(pair, 0) + amount
+    return found
+
+
+def as_pairs(found: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], float]]:
+    return {
+        group: {
+            (truth, decided): mass
+            for truth, line in zip(table.labels, table.mass.tolist(), strict=True)
+            for decided, mass in zip(table.labels, line, strict=True)
+            if mass
+        }
+        for group, table in found.tables.items()
+    }
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_confusions_are_the_same_from_everywhere(door: Callable[[Table], Any], asked: dict[str, Any]) -> None:
+    found = read.confusions(door(TABLE), **asked)
+    assert as_pairs(found) == by_hand(TABLE, asked)
+    wanted = read.confusions(TABLE, **asked)
+    assert found.labels == wanted.labels
+    assert found.digest == wanted.digest
+    assert found.intake.read == SIZE
+    assert found.intake.classes == found.labels
+    assert list(found.tables) == list(wanted.tables)
+    assert found.pooled.rows.total == wanted.pooled.rows.total
+    for (_, one), (_, other) in zip(found.walk(), wanted.walk(), strict=True):
+        np.testing.assert_allclose(one.squares.mass, other.squares.mass, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"score": "p_*"},
+        {"score": ["p_fish", "p_cat", "p_dog"], "group": "sex", "weight": "weight"},
+        {"score": ["p_cat", "p_dog", "p_fish"], "count": "count", "labels": PETS},
+    ],
+    ids=["beginning", "groups and weights", "labels named"],
+)
+def test_rows_are_the_same_from_everywhere(door: Callable[[Table], Any], asked: dict[str, Any]) -> None:
+    found = read.class_rows(door(TABLE), truth="is", **asked)
+    assert isinstance(found, ClassRows)
+    there = (
+        np.array(TABLE[asked["weight"]] if "weight" in asked else TABLE["count"] if "count" in asked else [1] * SIZE)
+        > 0
+    )
+    columns = PETS if "*" in asked["score"] else [name.removeprefix("p_") for name in asked["score"]]
+    assert found.labels == tuple(columns)
+    assert [found.labels[code] for code in found.truth] == np.array(TABLE["is"])[there].tolist()
+    np.testing.assert_array_equal(found.score, SCORE[there][:, [PETS.index(name) for name in columns]])
+    if "group" in asked:
+        assert [found.groups[code] for code in found.group] == [(sex,) for sex in np.array(TABLE["sex"])[there]]
+        assert sum(len(found.of_group(at)) for at in range(2)) == len(found)
+    assert found.intake.read == SIZE
+
+
+HOLES: dict[str, list[Any]] = {
+    "is": ["cat", None, "dog", "fish", "cat", "dog"],
+    "called": ["cat", "cat", None, "dog", "cat", "fish"],
+    "p_cat": [0.5, 0.5, 0.5, None, 0.4, 0.2],
+    "p_dog": [0.25, 0.25, 0.25, 0.2, float("inf"), 0.4],
+    "p_fish": [0.25, 0.25, 0.25, 0.2, 0.2, 0.4],
+}
+
+
+def test_what_is_missing_is_refused_or_dropped_and_told(door: Callable[[Table], Any]) -> None:
+    with pytest.raises(MissingValues, match=r"2 of 6 rows cannot be used \(is: 1 missing; called: 1 missing\)"):
+        read.confusions(door(HOLES), truth="is", predicted="called")
+    found = read.confusions(door(HOLES), truth="is", predicted="called", missing="drop")
+    assert found.pooled.total == 4
+    assert (found.intake.read, found.intake.dropped) == (6, 2)
+    with pytest.raises(MissingValues, match=r"3 of 6 rows cannot be used"):
+        read.class_rows(door(HOLES), truth="is", score="p_*")
+    rows = read.class_rows(door(HOLES), truth="is", score="p_*", missing="drop")
+    assert [rows.labels[code] for code in rows.truth] == ["cat", "dog", "dog"]
+    assert rows.intake.dropped == 3
+
+
+def test_labels_that_were_not_named_are_refused_or_dropped(door: Callable[[Table], Any]) -> None:
+    asked: dict[str, Any] = {"truth": "is", "predicted": "called", "labels": ["cat", "dog"]}
+    table = {"is": ["cat", "dog", "fish"], "called": ["cat", "bird", "dog"]}
+    with pytest.raises(
+        UnknownLabel, match=r"2 of 3 rows cannot be used \(is: 1 unknown label; called: 1 unknown label\)"
+    ):
+        read.confusions(door(table), **asked)
+    assert read.confusions(door(table), missing="drop", **asked).pooled.mass.tolist() == [[1, 0], [0, 0]]
+
+
+def test_a_label_that_occurs_in_dropped_rows_alone_is_no_class(door: Callable[[Table], Any]) -> None:
+    table = {"is": ["cat", "dog", "fish"], "called": ["cat", "cat", None]}
+    assert read.confusions(door(table), truth="is", predicted="called", missing="drop").labels == ("cat", "dog")
+
+
+def test_numbers_beside_text_in_a_file_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.csv"
+    path.write_text("y,z\n1,1\n2,none\n3,3\n", encoding="utf-8")
+    assert read.confusions(path, truth="y", predicted="z").labels == ("1", "2", "3", "none")
+    with pytest.raises(UnknownLabel, match="y beside z mixes text and numbers"):
+        read.confusions({"y": [1, 2, 3], "z": ["1", "none", "3"]}, truth="y", predicted="z")
+
+
+@pytest.mark.parametrize(
+    ("labels", "wanted"),
+    [([0, 1, 1, 0], Tallies), ([0, 1, 2, 0], Confusions), ([True, False, True, True], Tallies)],
+)
+def test_decisions_are_what_they_are(door: Callable[[Table], Any], labels: list[Any], wanted: type) -> None:
+    found = read.decisions(door({"y": labels, "z": labels}), truth="y", predicted="z")
+    assert isinstance(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("columns", "labels", "wanted"),
+    [
+        (["cat", "dog"], ["cat", "dog"], ["cat", "dog"]),
+        ([".pred_a", ".pred_b"], ["b"], ["a", "b"]),
+        (["prob 1", "prob 2", "prob 10"], [1, 10], [1, 2, 10]),
+        (["p1", "p-1"], [-1, 1], [1, -1]),
+        (["p0", "p1"], [0.0, 1.0], [0.0, 1.0]),
+        (["dog_score", "dogfish_score"], ["dog", "dogfish"], ["dog", "dogfish"]),
+        (["p_True", "p_False"], [False, True], [True, False]),
+    ],
+)
+def test_a_column_is_of_the_class_that_its_name_says(columns: list[str], labels: list[Any], wanted: list[Any]) -> None:
+    found = named_classes(columns, labels)
+    assert found == wanted
+    assert list(map(type, found)) == list(map(type, wanted))
+
+
+def test_names_that_do_not_say_it() -> None:
+    with pytest.raises(UnknownLabel, match=r"truth holds 'fish', for which there is no score among 'p_cat', 'p_dog'"):
+        named_classes(["p_cat", "p_dog"], ["cat", "fish"])
+    with pytest.raises(UnknownLabel, match="do not say which is whose; name the class of each"):
+        named_classes(["cat_1", "2_dog"], ["cat", "dog"])
+    with pytest.raises(BadOption, match="only one column of scores, 'p_cat'"):
+        named_classes(["p_cat"], ["cat"])
+
+
+def test_columns_that_are_not_there() -> None:
+    with pytest.raises(UnknownName, match=r"there is no column 'q_\*'"):
+        read.class_rows(TABLE, truth="is", score="q_*")
+    with pytest.raises(BadOption, match="needs predicted= and no score="):
+        read.confusions(TABLE, truth="is", score="p_cat")
+    with pytest.raises(BadOption, match="need score=, a column for each class"):
+        read.class_rows(TABLE, truth="is", predicted="called")
+
+
+def test_files_must_have_the_same_columns_that_begin_so(tmp_path: Path) -> None:
+    for at, name in enumerate(["p_b", "p_c"]):
+        (tmp_path / f"{at}.jsonl").write_text(f'{{"y": "a", "p_a": 1, "{name}": 0}}\n', encoding="utf-8")
+    with pytest.raises(BadFile, match=r"the files differ in the columns that are called p_\*"):
+        read.class_rows(tmp_path, truth="y", score="p_*")
+
+
+# Arrays.
+
+
+def test_arrays_of_every_kind_give_the_same_table() -> None:
+    codes = RNG.integers(0, 3, (2, 100))
+    wanted = baserate.confusion(codes[0], codes[1]).mass.tolist()
+    names = np.array(["ant", "bee", "cow"])
+    for kind in (
+        lambda at: names[at],
+        lambda at: names[at].astype(object),
+        lambda at: names[at].tolist(),
+        np.int8,
+        np.float32,
+    ):
+        one, other = (kind(each) for each in codes)
+        assert baserate.confusion(one, other).mass.tolist() == wanted
+    for series in (pd.Series(names[codes[0]], dtype="category"), pl.Series(names[codes[0]].tolist())):
+        assert baserate.confusion(series, names[codes[1]]).mass.tolist() == wanted
+
+
+def test_weights_and_counts_of_arrays() -> None:
+    table = baserate.confusion(list("aab"), list("aba"), weight=[0.5, 2, 0], count=[2, 3, 1])
+    assert table.labels == ("a", "b")
+    assert table.mass.tolist() == [[1, 6], [0, 0]]
+    assert table.squares.mass.tolist() == [[0.5, 12], [0, 0]]
+    assert table.rows.mass.tolist() == [[2, 3], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "told"),
+    [
+        (([1, 2], [1]), BadShape, r"different lengths \(truth 2, predicted 1\)"),
+        (([], []), EmptyData, "there are no rows"),
+        (([1, None], [1, 1]), MissingValues, r"1 of 2 rows .* Fill them in, or leave those rows out first\."),
+        (([1.0, np.nan], [1, 1]), MissingValues, "truth: 1 missing"),
+        ((["a", 1], ["a", "a"]), UnknownLabel, "mixes text and numbers"),
+        (([[1, 2]], [1]), BadShape, "truth has shape"),
+    ],
+)
+def test_bad_arrays(given: tuple[Any, Any], error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        baserate.confusion(*given)
+
+
+def test_bad_weights_of_arrays() -> None:
+    with pytest.raises(BadWeights, match="negative"):
+        baserate.confusion([1, 2], [1, 2], weight=[1, -1])
+    with pytest.raises(EmptyData, match="every weight is zero"):
+        baserate.confusion([1, 2], [1, 2], weight=[0, 0])
+
+
+def test_scored_arrays() -> None:
+    score = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]])
+    assert baserate.scored([0, 1], score).labels == (0, 1, 2)
+    assert baserate.scored(["x", "z"], score, labels="xyz").labels == ("x", "y", "z")
+    assert baserate.scored(["x", "z"], score[:, :2]).labels == ("x", "z")
+    assert baserate.scored(["x", "z"], pd.DataFrame(score), labels="xyz").score.tolist() == score.tolist()
+    assert len(baserate.scored([0, 1], score, weight=[0, 1])) == 1
+    with pytest.raises(UnknownLabel, match=r"truth holds 2 classes \('x', 'z'\), but there are 3 columns of scores"):
+        baserate.scored(["x", "z"], score)
+    with pytest.raises(UnknownLabel, match=r"truth: 1 unknown label"):
+        baserate.scored(["x", "q"], score, labels="xyz")
+    with pytest.raises(BadShape, match=r"score has shape \(2,\)"):
+        baserate.scored([0, 1], [0.1, 0.2])
+    with pytest.raises(BadShape, match="2 labels for 3 columns"):
+        baserate.scored([0, 1], score, labels=[0, 1])
+    with pytest.raises(MissingValues, match="score of column 1: 1 NaN"):
+        baserate.scored([0, 1], [[0.5, np.nan], [0.5, 0.5]])
+    with pytest.raises(NotNumeric, match="score of column 0"):
+        baserate.scored([0, 1], [["a", "b"], ["c", "d"]])
+
+
+# Sets of labels.
+
+
+def test_sets_of_labels_from_tables_and_from_sets() -> None:
+    truth = [[1, 1, 0], [0, 1, 0], [0, 0, 0]]
+    as_sets = [{"sea", "sky"}, {"sky"}, set()]
+    one = baserate.label_sets(truth, decided=truth, labels=["sea", "sky", "sun"])
+    other = baserate.label_sets(as_sets, decided=[["sea", "sky"], ["sky"], []], labels=["sea", "sky", "sun"])
+    assert one.truth.tolist() == other.truth.tolist()
+    assert one.decided is not None
+    assert other.decided is not None
+    assert one.decided.tolist() == other.decided.tolist()
+    assert baserate.label_sets(as_sets, decided=[{"sun"}, set(), set()]).labels == ("sea", "sky", "sun")
+    assert baserate.label_sets(truth, score=np.ones((3, 3))).labels == (0, 1, 2)
+    weighted = baserate.label_sets(truth, decided=truth, weight=[1, 0, 2])
+    assert len(weighted) == 2
+    assert weighted.per_label().rows.total.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "told"),
+    [
+        ({"truth": [[1, 2]], "decided": [[1, 0]]}, baserate.NotBinary, "truth holds something else than 0 and 1"),
+        ({"truth": [[1, 0]], "decided": [[1]]}, BadShape, r"decided has shape \(1, 1\)"),
+        ({"truth": [[1, 0]]}, BadOption, "give decided= or score="),
+        ({"truth": [1, 0], "decided": [1, 0]}, BadShape, r"truth has shape \(2,\)"),
+        ({"truth": [{"a"}], "decided": [{"b"}], "labels": ["a"]}, UnknownLabel, "row 0 of decided holds 'b'"),
+        ({"truth": [[1, 0]], "score": [[np.nan, 0.5]]}, MissingValues, "1 of 2 values of score"),
+        ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [1, 2]}, BadShape, "2 weights for 1 rows"),
+        ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [0]}, EmptyData, "every weight is zero"),
+        ({"truth": np.zeros((0, 2)), "decided": np.zeros((0, 2))}, EmptyData, "there are no rows"),
+    ],
+)
+def test_bad_sets_of_labels(given: dict[str, Any], error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        baserate.label_sets(**given)
+
+
+# Cross-tables.
+
+
+def cross(folder: Path, text: str) -> Path:
+    path = folder / "cross.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_cross_table_is_read_in_the_orientation_that_is_stated(tmp_path: Path) -> None:
+    path = cross(tmp_path, ",yes,no\nyes,20,5\nno,10,15\n")
+    rows = read.cross_table(path, truth="rows")
+    assert (rows.labels, rows.mass.tolist()) == (("yes", "no"), [[20, 5], [10, 15]])
+    assert read.cross_table(path, truth="columns").mass.tolist() == [[20, 10], [5, 15]]
+
+
+def test_cross_tables_that_are_not_square_and_of_other_forms(tmp_path: Path) -> None:
+    found = read.cross_table(cross(tmp_path, "is;3;1\n1;0.5;2\n2;1;7\n"), truth="rows")
+    assert found.labels == (1, 2, 3)
+    assert found.mass.tolist() == [[2, 0, 0.5], [7, 0, 1], [0, 0, 0]]
+    assert read.cross_table(cross(tmp_path, "\ufeffx\ta\tb\n\na\t1\t2\nb\t3\t4\n"), truth="rows").total == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "told"),
+    [
+        ("", EmptyData, "holds no cross-table"),
+        (",a,b\na,1\n", BadFile, "line 2 of .* has 2 cells where the first has 3"),
+        (",a,b\na,1,x\nb,1,1\n", BadFile, "in row 'a' and column 'b' is 'x', not a number; write 0 for none"),
+        (",a,a\na,1,1\nb,1,1\n", BadFile, "two columns 'a'"),
+        (",a,b\na,1,-1\nb,1,1\n", BadWeights, "negative"),
+    ],
+)
+def test_bad_cross_tables(tmp_path: Path, text: str, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        read.cross_table(cross(tmp_path, text), truth="rows")
+
+
+def test_where_there_is_no_cross_table(tmp_path: Path) -> None:
+    with pytest.raises(baserate.NoSuchFile, match="cannot be opened"):
+        read.cross_table(tmp_path / "none.csv", truth="rows")
+    with pytest.raises(BadOption, match="it is in the 'rows' or in the 'columns'"):
+        read.cross_table(tmp_path / "none.csv", truth="both")  # type: ignore[arg-type]
+
+
+def test_costs_from_a_cross_table(tmp_path: Path) -> None:
+    found = read.costs(cross(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
+    assert found.total(baserate.confusion(list("aab"), list("aba"))) == 3
+    assert read.costs(tmp_path / "cross.csv", truth="columns").cost.tolist() == [[0, 0], [4, -1]]
+    with pytest.raises(BadOption, match="it is in the 'rows' or in the 'columns'"):
+        read.costs(tmp_path / "cross.csv", truth="both")  # type: ignore[arg-type]
+    with pytest.raises(BadFile, match="has no row or no column for 'b'"):
+        read.costs(cross(tmp_path, ",a,c\na,0,1\nb,1,0\n"), truth="rows")
