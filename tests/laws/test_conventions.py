@@ -130,6 +130,14 @@ def convention_15_a_class_that_does_not_occur_adds_nothing() -> None:
     assert measure.multiclass.bennett_s(wider) > measure.multiclass.bennett_s(c)
 
 
+def convention_16_the_highest_score_decides_and_of_equal_ones_the_first_class() -> None:
+    rows = baserate.scored(["a", "b", "c"], [[0.2, 0.5, 0.3], [0.4, 0.4, 0.2], [0.3, 0.3, 0.4]])
+    assert rows.decided().mass.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    by_rows, by_columns = (Confusion.of_matrix([[5, 1], [2, 3]], truth=truth) for truth in ("rows", "columns"))
+    assert by_rows.truth.tolist() == [6, 5]
+    assert by_columns.truth.tolist() == [7, 4]
+
+
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
 
 

@@ -250,13 +250,19 @@ class _Sheet:
     def _cell(self, row: Mapping[str, Any] | None) -> str:
         if row is None:
             return ""
-        return self._undefined(row["why"]) if row["value"] is None else number(row["value"], self.digits)
+        if row["value"] is None:
+            return self._undefined(row["why"])
+        # An average that leaves classes out says so.
+        _, out, which = (row["how"] or "").partition("without ")
+        return number(row["value"], self.digits) + (self._marked(f"{out}{which}") if out else "")
 
     def _undefined(self, why: str | None) -> str:
-        reason = why or "undefined"
+        return UNDEFINED + self._marked(why or "undefined")
+
+    def _marked(self, reason: str) -> str:
         if reason not in self.reasons:
             self.reasons.append(reason)
-        return UNDEFINED + mark(self.reasons.index(reason) + 1)
+        return mark(self.reasons.index(reason) + 1)
 
 
 def _numbered(panel: Panel) -> Panel:

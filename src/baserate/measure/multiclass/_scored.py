@@ -62,9 +62,9 @@ def hand_till(r: ClassRows) -> float:
 
 @measure(best="low", span=(0, 2), needs=("total",))
 def brier(r: ClassRows) -> float:
-    r"""Mean squared distance of the probabilities from what happened, :math:`\frac1n\sum_i\sum_k(p_{ik}-y_{ik})^2`.
+    r"""Squared distance of probabilities from what happened, over all classes, :math:`\frac1n\sum(p_{ik}-y_{ik})^2`.
 
-    The sum goes over all classes, as Brier wrote it: two classes give twice `baserate.measure.brier`. Some halve it.
+    The distances are summed, as Brier did: two classes give twice `baserate.measure.brier`. Others halve the sum.
     Also: Brier score, quadratic score.
     Reference: [@brier1950].
 

@@ -31,7 +31,7 @@ USUAL: dict[type, tuple[str, ...]] = {
     Counts: ("sensitivity", "precision", "f1"),
     Curve: ("auc", "average_precision"),
     Confusion: ("accuracy", "balanced_accuracy", "mcc", "kappa"),
-    ClassRows: ("hand_till", "brier", "log_loss", "top_k_accuracy"),
+    ClassRows: ("hand_till", "brier", "log_loss", "top_2_accuracy"),
 }
 """What is measured when nobody says what: of each class (Counts, Curve), and of all together."""
 
@@ -188,7 +188,7 @@ def _chosen(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Meas
     if isinstance(measures, str):
         if measures == "usual":
             of_each = [binary.MEASURES[name] for noun in (Counts, Curve) for name in USUAL[noun]]
-            return of_each + [MEASURES[name] for noun in (Confusion, ClassRows) for name in USUAL[noun]]
+            return of_each + [named(name) for noun in (Confusion, ClassRows) for name in USUAL[noun]]
         if measures == "all":
             return [*binary.MEASURES.values(), *MEASURES.values()]
         raise BadOption(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
