@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from bench import _classes as classes
 from bench._row import Row, duel, peak
 from bench._scores import auc, everything, f1, hull, positive_scores, real_scores, tally, weighted_scores
 from bench._shell import helped, measured
@@ -9,6 +10,7 @@ from bench._start import start
 
 _AUC = "sklearn roc_auc_score"
 _SORT = "numpy.sort of the scores"
+_SCORES = "sklearn confusion_matrix, accuracy, balanced accuracy, MCC and κ"
 _ARRAY = "an array of n float64"
 _PANDAS = "pandas, and sklearn's AUC, AP, Brier and F1"
 
@@ -59,6 +61,58 @@ ROWS: dict[str, Row] = {
     "help": Row("baserate --help", "python -c 'import numpy'", "<=", 1, helped, repeats=15),
     "measure-parquet-1e7": Row(
         "baserate measure of a Parquet file of 10⁷ rows", _PANDAS, ">=", 8, measured("parquet"), n=10**7, repeats=3
+    ),
+    "confusion-int-1e7": Row(
+        "K×K table of 10⁷ whole numbers, K = 10, and all its measures",
+        _SCORES,
+        ">=",
+        10,
+        duel(partial(classes.table, classes.whole_numbers)),
+        n=10**7,
+    ),
+    "confusion-text-1e7": Row(
+        "the same of NumPy's text",
+        _SCORES,
+        ">=",
+        2,
+        duel(partial(classes.table, classes.texts), slow=True),
+        n=10**7,
+        repeats=1,
+    ),
+    "confusion-object-1e7": Row(
+        "the same of Python's strings",
+        _SCORES,
+        ">=",
+        10,
+        duel(partial(classes.table, classes.objects), slow=True),
+        n=10**7,
+        repeats=1,
+    ),
+    "hand-till-1e6": Row(
+        "Hand–Till and one-vs-rest macro AUC of 10⁶ rows, K = 10",
+        "sklearn roc_auc_score both ways",
+        ">=",
+        10,
+        duel(classes.areas),
+        n=10**6,
+        repeats=3,
+    ),
+    "statistics": Row(
+        "every statistic of one K×K table, K = 10",
+        "pycm ConfusionMatrix",
+        ">=",
+        50,
+        duel(lambda _: classes.statistics(1)),
+        repeats=25,
+    ),
+    "statistics-stack": Row(
+        "every statistic of a thousand K×K tables, K = 10",
+        "pycm ConfusionMatrix, a thousand times",
+        ">=",
+        50,
+        duel(classes.statistics),
+        n=1000,
+        repeats=3,
     ),
     "measure-csv-1e6": Row(
         "baserate measure of a CSV file of 10⁶ rows", _PANDAS, ">=", 3, measured("csv"), n=10**6, repeats=5

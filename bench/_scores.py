@@ -39,7 +39,7 @@ def auc(data: Callable[[int], Data], n: int) -> Duel:
     return Duel(
         lambda: br.measure.auc(br.curve(br.tally(**columns))),
         lambda: metrics.roc_auc_score(truth, score, sample_weight=weight),
-        _apart,
+        apart,
     )
 
 
@@ -67,8 +67,8 @@ def tally(data: Callable[[int], Data], n: int) -> Duel:
 
     def gap(t: br.Tally, ordered: npt.NDArray[Any]) -> float:
         weight = columns.get("weight", np.ones(n))
-        mass = _apart([t.positives / n, t.total / n], [weight @ columns["truth"] / n, weight.sum() / n])
-        return max(mass, _apart(np.repeat(t.score, t.rows.sum(axis=0, dtype=np.int64)), ordered[::-1]))
+        mass = apart([t.positives / n, t.total / n], [weight @ columns["truth"] / n, weight.sum() / n])
+        return max(mass, apart(np.repeat(t.score, t.rows.sum(axis=0, dtype=np.int64)), ordered[::-1]))
 
     return Duel(lambda: br.tally(**columns), lambda: np.sort(columns["score"]), gap)
 
@@ -78,7 +78,7 @@ def hull(n: int) -> Duel:
     c = br.curve(br.tally(**real_scores(n)))
     # The rates are these numbers over their totals: the vertices are the same, and whole numbers compare exactly.
     true, false = c.flagged_mass.tolist()
-    return Duel(c.hull, lambda: chain(false, true), lambda ours, rival: _apart(ours.flagged_mass[::-1].T, rival))
+    return Duel(c.hull, lambda: chain(false, true), lambda ours, rival: apart(ours.flagged_mass[::-1].T, rival))
 
 
 def chain(x: list[float], y: list[float]) -> list[tuple[float, float]]:
@@ -101,7 +101,7 @@ def f1(n: int) -> Duel:
         lambda: br.measure.table(br.curve(br.tally(truth, score)), "f1"),
         lambda: metrics.metric_at_thresholds(truth, score, metrics.f1_score),
         # The rival has no threshold +inf, at which nothing is flagged.
-        lambda ours, rival: max(_apart(ours["f1"][1:], rival[0]), _apart(ours["threshold"][1:], rival[1])),
+        lambda ours, rival: max(apart(ours["f1"][1:], rival[0]), apart(ours["threshold"][1:], rival[1])),
     )
 
 
@@ -110,15 +110,15 @@ def _tables_apart(ours: tuple[dict[str, Any], float, float], rival: tuple[Any, .
     (fpr, tpr, _), (precision, recall, _), *rival_areas = rival
     # The rival's precision and recall run from the laxest threshold, and end with an invented precision of 1.
     return max(
-        _apart(areas, rival_areas),
-        _apart(columns["fpr"], fpr),
-        _apart(columns["sensitivity"], tpr),
-        _apart(columns["sensitivity"], recall[::-1]),
-        _apart(columns["precision"][1:], precision[-2::-1]),
+        apart(areas, rival_areas),
+        apart(columns["fpr"], fpr),
+        apart(columns["sensitivity"], tpr),
+        apart(columns["sensitivity"], recall[::-1]),
+        apart(columns["precision"][1:], precision[-2::-1]),
     )
 
 
-def _apart(mine: npt.ArrayLike, theirs: npt.ArrayLike) -> float:
+def apart(mine: npt.ArrayLike, theirs: npt.ArrayLike) -> float:
     """Greatest distance; infinite between arrays of different shapes."""
     one, other = np.asarray(mine), np.asarray(theirs)
     return float(np.abs(one - other).max()) if one.shape == other.shape else float("inf")

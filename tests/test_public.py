@@ -33,7 +33,7 @@ TOOLS = {
     *("about", "curves", "measure", "multiclass", "named", "search", "summary", "table", "why"),
 }
 MULTICLASS_TOOLS = {
-    *("AVERAGES", "MEASURES", "USUAL", "averaged", "each", "meant", "named", "pairwise_auc"),
+    *("AVERAGES", "MEASURES", "USUAL", "Split", "averaged", "each", "meant", "named", "pairwise_auc"),
     *("search", "summary", "undefined"),
 }
 

@@ -16,6 +16,9 @@ from baserate._numeric.codes import Codes
 from baserate._tallies import Group
 from baserate._tally import Tally
 
+_BLOCK = 1 << 14
+"""Rows that fit the cache with all of their scores."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClassRows:
@@ -100,12 +103,10 @@ class ClassRows:
 
     def decision(self) -> Codes:
         """Class with the highest score, for each row; of equal ones, the first."""
-        best = np.array(self.score[:, 0])
-        decided = np.zeros(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
-        for at in range(1, len(self.labels)):
-            better = self.score[:, at] > best
-            np.copyto(best, self.score[:, at], where=better)
-            decided[better] = at
+        decided = np.empty(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
+        for start in range(0, len(self), _BLOCK):
+            place = slice(start, start + _BLOCK)
+            decided[place] = np.ascontiguousarray(self.score[place]).argmax(axis=1)
         return decided
 
     def rank(self) -> npt.NDArray[np.intp]:

@@ -376,7 +376,7 @@ def test_where_there_is_no_cross_table(tmp_path: Path) -> None:
 def test_costs_from_a_cross_table(tmp_path: Path) -> None:
     found = read.costs(cross(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
     assert found.total(baserate.confusion(list("aab"), list("aba"))) == 3
-    assert read.costs(tmp_path / "cross.csv", truth="columns").cost.tolist() == [[0, 0], [4, -1]]
+    assert read.costs(tmp_path / "cross.csv", truth="columns").cost.tolist() == [[0, -1], [4, 0]]
     with pytest.raises(BadOption, match="it is in the 'rows' or in the 'columns'"):
         read.costs(tmp_path / "cross.csv", truth="both")  # type: ignore[arg-type]
     with pytest.raises(BadFile, match="has no row or no column for 'b'"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from baserate._arrays import Reals, sealed
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._errors import BadShape, UnknownLabel
@@ -85,7 +86,8 @@ def scored(
     known = _classes_of(table, len(names)) if labels is None else tuple(labels)
     if len(known) != len(names):
         raise BadShape(f"there are {len(known)} labels for {len(names)} columns of scores; give one for each.")
-    found = _classes.class_rows(table, columns, replace(_RULE, labels=known))
+    whole = _one_array(scores, score)
+    found = _classes.class_rows(table, columns, replace(_RULE, labels=known), score=whole)
     return replace(found, intake=Intake(found.intake.read, classes=found.labels))
 
 
@@ -98,10 +100,16 @@ def _loaded(
 
 
 def _two_dimensional(score: npt.ArrayLike) -> npt.NDArray[Any]:
-    scores = np.asarray(score)
+    scores = np.asfortranarray(score)  # one class after the other is what is sorted
     if scores.ndim != 2 or scores.shape[1] < 2:
         raise BadShape(f"score has shape {scores.shape}; give a row for each row and a column for each class.")
     return scores
+
+
+def _one_array(scores: npt.NDArray[Any], given: npt.ArrayLike) -> Reals | None:
+    """The scores as they are, if they are floats in an array of our own, so that they need not be copied again."""
+    ours = scores.dtype == np.float64 and not np.may_share_memory(scores, np.asarray(given))
+    return sealed(scores) if ours else None
 
 
 def _classes_of(table: Table, many: int) -> tuple[object, ...]:

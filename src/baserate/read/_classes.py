@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Cells
+from baserate._arrays import Cells, Reals, sealed
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._confusions import Confusions
@@ -37,8 +37,10 @@ def confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
     return Confusions(tables, columns.group, intake)
 
 
-def class_rows(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True) -> ClassRows:
-    """Check rows with a score for each class."""
+def class_rows(
+    table: Table, columns: Columns, rule: Rule, *, lasting: bool = True, score: Reals | None = None
+) -> ClassRows:
+    """Check rows with a score for each class; `score` is all of them in one array, if that is how they came."""
     problems = Problems(length(table))
     truth = check_there(table.labels, columns, problems)
     refuse_mixed(truth.labels, columns.truth, UnknownLabel)
@@ -47,9 +49,11 @@ def class_rows(table: Table, columns: Columns, rule: Rule, *, lasting: bool = Tr
     problems.add(columns.truth, "unknown label", beyond(truth, labels))
     whole = settled(table, columns, rule, problems, lasting=lasting)
     codes = numbered(whole.labels(columns.truth), labels)
-    score = np.empty((len(codes), len(labels)), order="F")  # one class after the other is what is sorted
-    for at, name in enumerate(columns.score):
-        score[:, at] = whole.numbers(name)
+    if score is None or whole.keep is not None:
+        score = np.empty((len(codes), len(labels)), order="F")  # one class after the other is what is sorted
+        for at, name in enumerate(columns.score):
+            score[:, at] = whole.numbers(name)
+        score = sealed(score)
     group, groups = whole.groups()
     intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, columns.told, notes(table.labels), labels)
     return ClassRows(codes, score, labels, whole.weight, whole.count, group, groups, columns.group, intake)

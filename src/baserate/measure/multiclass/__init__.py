@@ -7,7 +7,7 @@ Measures of a K×K table take `Confusion`, those of scores `ClassRows`. For what
 from baserate.measure.multiclass import _agreement, _association, _information, _rates, _scored, _sets
 from baserate.measure.multiclass._agreement import *
 from baserate.measure.multiclass._association import *
-from baserate.measure.multiclass._average import AVERAGES, averaged, each, undefined
+from baserate.measure.multiclass._average import AVERAGES, Split, averaged, each, undefined
 from baserate.measure.multiclass._information import *
 from baserate.measure.multiclass._rates import *
 from baserate.measure.multiclass._registry import MEASURES, named, search
@@ -15,7 +15,19 @@ from baserate.measure.multiclass._scored import *
 from baserate.measure.multiclass._sets import *
 from baserate.measure.multiclass._summary import USUAL, meant, summary
 
-__all__ = ["AVERAGES", "MEASURES", "USUAL", "averaged", "each", "meant", "named", "search", "summary", "undefined"]
+__all__ = [
+    "AVERAGES",
+    "MEASURES",
+    "USUAL",
+    "Split",
+    "averaged",
+    "each",
+    "meant",
+    "named",
+    "search",
+    "summary",
+    "undefined",
+]
 __all__ += _rates.__all__
 __all__ += _agreement.__all__
 __all__ += _information.__all__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -39,50 +39,55 @@ _CAUSES = {
 """What it means for a class against the rest that a margin is zero."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Split:
-    """Each class against the rest: what measures of two classes are taken of."""
+    """Each class against the rest: what measures of two classes are taken of. Made once, it serves many measures."""
 
-    labels: tuple[object, ...]
-    support: Floats
-    """Mass of each class."""
-    counts: Counts[Floats] | None = None
-    """Decisions, one 2×2 table for each class."""
-    tallies: tuple[Tally, ...] = ()
-    """Scores, one tally for each class; empty when there are only labels."""
-    rows: Counts[Floats] | None = None
-    """Decisions, one 2×2 table for each row, where rows have sets of labels."""
-    weight: Floats | float = 1.0
-    """Of each row."""
+    classes: Confusion | ClassRows | LabelSets
 
     @staticmethod
     def of(classes: Classes) -> Split:
         """Set each class against the rest."""
         if isinstance(classes, Split):
             return classes
-        if isinstance(classes, Confusion):
-            return Split(classes.labels, classes.truth, classes.one_vs_rest())
-        if isinstance(classes, ClassRows):
-            tallies = tuple(mapped(classes.against_rest, range(len(classes.labels)), size=classes.score.size))
-            return Split(classes.labels, classes.support, classes.decided().one_vs_rest(), tallies)
-        if isinstance(classes, LabelSets):
-            decided, weight = classes.decided is not None, 1.0 if classes.weight is None else classes.weight
-            counts, rows = (classes.per_label(), classes.per_row()) if decided else (None, None)
-            tallies = () if classes.score is None else classes.one_vs_rest()
-            return Split(classes.labels, classes.support, counts, tallies, rows, weight)
-        raise BadOption(f"{type(classes).__name__} has no classes; give a Confusion, ClassRows or LabelSets.")
+        if not isinstance(classes, Confusion | ClassRows | LabelSets):
+            raise BadOption(f"{type(classes).__name__} has no classes; give a Confusion, ClassRows or LabelSets.")
+        return Split(classes)
+
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """The classes."""
+        return self.classes.labels
+
+    @cached_property
+    def support(self) -> Floats:
+        """Mass of each class."""
+        return self.classes.truth if isinstance(self.classes, Confusion) else self.classes.support
+
+    @cached_property
+    def counts(self) -> Counts[Floats]:
+        """Decisions, one 2×2 table for each class."""
+        if isinstance(self.classes, LabelSets):
+            return self.classes.per_label()
+        return (self.classes.decided() if isinstance(self.classes, ClassRows) else self.classes).one_vs_rest()
+
+    @cached_property
+    def tallies(self) -> tuple[Tally, ...]:
+        """Scores, one tally for each class."""
+        if isinstance(self.classes, Confusion):
+            raise BadOption("labels have neither ranks nor probabilities; give a score for each class.")
+        if isinstance(self.classes, LabelSets):
+            return self.classes.one_vs_rest()
+        many = range(len(self.labels))
+        return tuple(mapped(self.classes.against_rest, many, size=self.classes.score.size))
 
     def nouns(self, measure: Measure) -> Any:  # noqa: ANN401  (Counts, or a list of what the measure takes)
         """What a measure is taken of, class by class."""
-        noun, name = about(measure).of, about(measure).name
+        noun = about(measure).of
         if noun is Counts:
-            if self.counts is None:
-                raise BadOption(f"{name} is a measure of decisions, and there are only scores; give decided= too.")
             return self.counts
         if noun not in (Curve, Tally):
-            raise BadOption(f"{name} is a measure of all classes together; it has no value for each.")
-        if not self.tallies:
-            raise BadOption(f"labels have neither ranks nor probabilities; {name} needs a score for each class.")
+            raise BadOption(f"{about(measure).name} is a measure of all classes together; it has no value for each.")
         return [Curve(tally) if noun is Curve else tally for tally in self.tallies]
 
 
@@ -128,7 +133,7 @@ def averaged(measure: Measure, how: Average | Mapping[Any, float], **options: An
             value: float = measure(_pooled(split.nouns(measure)), **options)
             return value
         if how == "samples":
-            return mean_defined(measure(_rows(split, measure), **options), split.weight)
+            return _over_rows(split, measure, options)
         return mean_defined(each(measure, split, **options), _weights(how, split))
 
     told = about(measure)
@@ -147,11 +152,12 @@ def undefined(measure: Measure, classes: Classes) -> dict[object, str]:
     """
     split = Split.of(classes)
     nouns = split.nouns(measure)
-    needs = about(measure).needs
     found: dict[object, str] = {}
-    for at, label in enumerate(split.labels):
-        lacking = [_CAUSES[margin] for margin in needs if getattr(nouns[at], margin) == 0]
-        found |= {label: " and ".join(lacking)} if lacking else {}
+    for margin in about(measure).needs:
+        masses = getattr(nouns, margin) if isinstance(nouns, Counts) else [getattr(noun, margin) for noun in nouns]
+        for at in np.flatnonzero(np.asarray(masses) == 0):
+            label = split.labels[at]
+            found[label] = " and ".join(filter(None, [found.get(label), _CAUSES[margin]]))
     return found
 
 
@@ -166,10 +172,11 @@ def _pooled(nouns: Any) -> Any:  # noqa: ANN401  (what the measure takes, once)
     return Curve(pooled) if isinstance(nouns[0], Curve) else pooled
 
 
-def _rows(split: Split, measure: Measure) -> Counts[Floats]:
-    if split.rows is None or about(measure).of is not Counts:
+def _over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
+    sets = split.classes
+    if not isinstance(sets, LabelSets) or about(measure).of is not Counts:
         raise BadOption("an average over samples is of decided sets of labels, several for each row; use macro here.")
-    return split.rows
+    return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
 
 
 def _weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
