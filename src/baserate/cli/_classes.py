@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _SHORT = 14
 """Letters of a class above a column."""
+_MANY = 40
+"""Classes from which their table is not shown whole."""
+_MOST = 20
+"""Errors that are shown instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +163,8 @@ class _Sheet:
     def panels(self) -> Iterator[Panel]:
         """Return the table, then classes, then all together; groups stand beside each other in what is of all."""
         everybody = self.groups[None]
-        yield self._table(everybody)
+        many = len(self.data["classes"]) > _MANY
+        yield self._confused(everybody) if many else self._table(everybody)
         yield from self._by_class(everybody)
         yield from self._together()
 
@@ -178,6 +183,24 @@ class _Sheet:
         names = tuple(label(name, _SHORT) for name in classes)
         full = Panel(self._corner(), (*names, "total"), sections, upright=True)
         return replace(full, narrow=_numbered(full))
+
+    def _confused(self, rows: Sequence[Mapping[str, Any]]) -> Panel:
+        """The most frequent errors, where a table of all classes would be too large to read."""
+        cells = [row for row in rows if row["measure"] == "cell"]
+        total: dict[str, float] = {}
+        for row in cells:
+            total[str(row["class"])] = total.get(str(row["class"]), 0.0) + row["value"]
+        wrong = [row for row in cells if row["class"] != row["against"]]
+        most = sorted(wrong, key=lambda row: -row["value"])[:_MOST]
+        lines = [
+            Row(
+                f"{label(row['class'])} → {label(row['against'])}",
+                (amount(row["value"], self.digits), _percent(row["value"] / total[str(row["class"])])),
+            )
+            for row in most
+        ]
+        title = f"{self._corner()} the most frequent errors"
+        return Panel(title, ("count", "% of the truth"), (Section("", tuple(lines)),), upright=True)
 
     def _corner(self) -> str:
         truth = label(self.asked.truth or "truth")

@@ -11,13 +11,16 @@ from baserate._arrays import Cells, Reals, sealed
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._confusions import Confusions
-from baserate._errors import BadOption, UnknownLabel
+from baserate._errors import BadOption, BadShape, UnknownLabel
 from baserate._intake import Intake
 from baserate._numeric.codes import Codes
 from baserate._tallies import Group
 from baserate.read._eager import Coded, Problems, Rule, Table, beyond, check_there, length, notes, settled
 from baserate.read._labels import listed, ordered, refuse_mixed, resolved
 from baserate.read._named import Columns
+
+_MOST = 5000
+"""Classes whose table of all pairs still fits into memory without a thought."""
 
 
 def confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
@@ -26,7 +29,7 @@ def confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
     known = check_classes(table.labels, columns, rule, problems)
     whole = settled(table, columns, rule, problems, lasting=False)
     pair = [whole.labels(columns.truth), whole.labels(str(columns.predicted))]
-    labels = known or present(pair)
+    labels = known or present(pair, columns)
     truth, decided = (numbered(column, labels) for column in pair)
     group, groups = whole.groups()
     weight, count = whole.weight, whole.count
@@ -74,12 +77,17 @@ def check_classes(
     return known
 
 
-def present(columns: Sequence[Coded]) -> tuple[object, ...]:
-    """Labels that occur, in order."""
+def present(pair: Sequence[Coded], columns: Columns) -> tuple[object, ...]:
+    """Labels that occur in truth or predictions, in order; refuse so many that they can hardly be classes."""
     there: dict[object, None] = {}
-    for codes, labels in columns:
+    for codes, labels in pair:
         times = np.bincount(codes, minlength=len(labels))
         there |= {label: None for label, many in zip(labels, times, strict=True) if many}
+    if len(there) > _MOST:
+        raise BadShape(
+            f"{columns.truth} and {columns.predicted} hold {len(there)} different labels, too many for a table of all "
+            "pairs; name columns of classes, not of names or numbers."
+        )
     return tuple(ordered(there))
 
 

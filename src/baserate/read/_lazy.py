@@ -108,7 +108,7 @@ def confused(lazy: Lazy, columns: Columns, rule: Rule) -> Confusions:
     known = check_classes(found.table.labels, own, rule, problems)
     read, dropped, keep = _settled(found, columns, rule, problems)
     there = {name: Coded(column.codes[keep], column.labels) for name, column in found.table.labels.items()}
-    labels = known or present([there[name] for name in pair])
+    labels = known or present([there[name] for name in pair], columns)
     truth, decided = (numbered(there[name], labels) for name in pair)
     group, groups = grouped([there[name] for name in columns.group])
     told = notes(found.table.labels)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import mean_defined
+from baserate._arrays import mean_defined, ratio
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._confusions import Confusions
@@ -47,6 +47,9 @@ _HOW = {
     "custom": "mean by given weights of {}",
 }
 _FEW = 10
+"""Classes that a sentence may name."""
+_MANY = 50
+"""Classes from which not every pair of them gets a row."""
 
 Row = dict[str, Any]
 
@@ -147,9 +150,9 @@ class _Plan(NamedTuple):
     def rows(self, case: _Case, notes: list[str]) -> Iterator[Row]:
         """Tidy rows of one group."""
         labels = case.split.labels
-        for truth, line in zip(labels, case.table.mass, strict=True):
-            for decided, mass in zip(labels, line, strict=True):
-                yield {"measure": "cell", "class": truth, "against": decided, "value": float(mass)}
+        cells = case.table.mass
+        for at, to in np.argwhere((cells > 0) | (len(labels) <= _MANY)).tolist():
+            yield {"measure": "cell", "class": labels[at], "against": labels[to], "value": float(cells[at, to])}
         for make, measures in ((self._averaged, self.of_each), (self._whole, self.of_all)):
             for measure in measures:
                 try:
@@ -228,7 +231,7 @@ def _hand_till(rows: ClassRows) -> Iterator[Row]:
     """Yield the table of pairs of classes, then its mean."""
     table = pairwise_auc(rows)
     absent = [label for label, mass in zip(rows.labels, rows.support, strict=True) if not mass]
-    for label, line in zip(rows.labels, table, strict=True):
+    for label, line in zip(rows.labels, table, strict=True) if len(rows.labels) <= _MANY else ():
         for other, value in zip(rows.labels, line, strict=True):
             if label != other:
                 lacking = [str(each) for each in (label, other) if each in absent]
@@ -255,7 +258,7 @@ def _walk(classes: Confusions | ClassRows) -> Iterator[tuple[dict[str, object] |
 def _header(classes: Confusions | ClassRows, everybody: _Case, notes: Sequence[str]) -> dict[str, Any]:
     """What the numbers were made from."""
     intake, table = classes.intake, everybody.table
-    shares = table.truth / table.total
+    shares = ratio(table.truth, table.total)
     return {
         "rows": int(table.rows.total),
         "read": intake.read,
@@ -267,7 +270,7 @@ def _header(classes: Confusions | ClassRows, everybody: _Case, notes: Sequence[s
         "weighted": table.moments is not None,
         "digest": classes.digest if isinstance(classes, Confusions) else everybody.digest,
         "columns": dict(intake.columns),
-        "notes": [*intake.notes, *notes, *_absences(table)],
+        "notes": [*intake.notes, *notes, *_absences(table), *_shortened(table)],
     }
 
 
@@ -277,6 +280,11 @@ def _absences(table: Confusion) -> Iterator[str]:
         absent = [label for label, mass in zip(table.labels, margin, strict=True) if not mass]
         if absent:
             yield f"never {told}, of {len(table.labels)} classes: {_listed(absent)}."
+
+
+def _shortened(table: Confusion) -> Iterator[str]:
+    if len(table.labels) > _MANY:
+        yield f"of {len(table.labels)} classes, cells without mass and pairs of classes have no rows of their own."
 
 
 def _listed(labels: Iterable[object]) -> str:

@@ -1,0 +1,158 @@
+"""Tidy numbers of many classes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import BadOption, Confusions, CostMatrix, NotAProbability, UnknownName, measure, read
+from baserate.measure import multiclass
+
+TABLE: dict[str, list[Any]] = {
+    "is": ["a", "a", "b", "b", "c", "c", "c", "c"],
+    "called": ["a", "b", "b", "b", "c", "a", "c", "c"],
+    "g": ["u", "v", "u", "v", "u", "v", "u", "v"],
+    "p_a": [0.7, 0.3, 0.1, 0.2, 0.1, 0.6, 0.2, 0.3],
+    "p_b": [0.2, 0.4, 0.8, 0.7, 0.2, 0.2, 0.2, 0.3],
+    "p_c": [0.1, 0.3, 0.1, 0.1, 0.7, 0.2, 0.6, 0.4],
+}
+LABELS = read.confusions(TABLE, truth="is", predicted="called", group="g")
+SCORES = read.class_rows(TABLE, truth="is", score="p_*")
+
+
+def found(*args: Any, **options: Any) -> dict[tuple[Any, ...], Any]:  # noqa: ANN401
+    """Values by measure, group, class, against and average."""
+    rows = multiclass.summary(*args, **options).rows()
+    keyed = {
+        (row["measure"], row["group"] and row["group"]["g"], row["class"], row["against"], row["average"]): row["value"]
+        for row in rows
+    }
+    assert len(keyed) == len(rows), "no number is told twice"
+    return keyed
+
+
+def test_every_number_is_that_of_its_function() -> None:
+    values = found(LABELS, measures="all", averages=("macro", "weighted", "micro"))
+    for group, table in LABELS.walk():
+        g = None if group is None else group[0]
+        for name, function in measure.MEASURES.items():
+            if measure.about(function).of is baserate.Counts:
+                each = multiclass.each(function, table)
+                told = [values[name, g, label, None, None] for label in "abc"]
+                np.testing.assert_array_equal(np.array(told, dtype=float), each)
+                for how in ("macro", "weighted", "micro"):
+                    wanted = multiclass.averaged(function, how)(table)
+                    np.testing.assert_equal(values[name, g, None, None, how], None if np.isnan(wanted) else wanted)
+        for name, function in multiclass.MEASURES.items():
+            if measure.about(function).of is baserate.Confusion:
+                wanted = function(table)
+                np.testing.assert_equal(values[name, g, None, None, None], None if np.isnan(wanted) else wanted)
+        for at, truth in enumerate("abc"):
+            for to, decided in enumerate("abc"):
+                assert values["cell", g, truth, decided, None] == table.mass[at, to]
+
+
+def test_scores_give_ranks_pairs_and_probabilities() -> None:
+    values = {key[:1] + key[2:]: value for key, value in found(SCORES).items()}
+    assert values["hand_till", None, None, None] == multiclass.hand_till(SCORES)
+    assert values["top_2_accuracy", None, None, None] == multiclass.top_k_accuracy(SCORES, k=2)
+    assert values["auc", None, None, "macro"] == multiclass.averaged(measure.auc, "macro")(SCORES)
+    table = multiclass.pairwise_auc(SCORES)
+    assert values["pairwise_auc", "b", "c", None] == table[1, 2]
+
+
+def test_weights_of_your_own() -> None:
+    weights = {"a": 0, "b": 1, "c": 3}
+    values = found(LABELS, measures=["recall"], averages=[weights, "micro"])
+    assert values["sensitivity", None, None, None, "custom"] == multiclass.averaged(measure.sensitivity, weights)(
+        LABELS.pooled
+    )
+    with pytest.raises(UnknownName, match="weights are given for"):
+        multiclass.summary(LABELS, measures=["recall"], averages=[{"a": 1}])
+    with pytest.raises(BadOption, match="not all 0"):
+        multiclass.summary(LABELS, measures=["recall"], averages=[dict.fromkeys("abc", 0.0)])
+
+
+def test_an_average_says_what_it_left_out() -> None:
+    table = {"is": ["a", "b", "b"], "called": ["a", "a", "a"]}
+    rows = multiclass.summary(read.confusions(table, truth="is", predicted="called")).rows()
+    told = {(row["measure"], row["average"]): (row["how"], row["why"]) for row in rows if row["average"]}
+    assert told["precision", "macro"] == ("mean of 1 of 2 classes, without b", None)
+    assert told["f1", "weighted"] == ("mean by frequency of 2 classes", None)
+    alone = multiclass.summary(Confusions({(): baserate.Confusion.of_matrix([[0, 0], [0, 0]], truth="rows")})).rows()
+    assert {row["why"] for row in alone if row["average"]} == {"no class has a value"}
+
+
+def test_absent_classes_are_noted_and_have_no_pairs() -> None:
+    rows = baserate.scored([0, 1, 1], [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.6, 0.3]])
+    summary = multiclass.summary(rows)
+    assert summary.data["notes"] == ["never true, of 3 classes: 2.", "never decided, of 3 classes: 2."]
+    told = {(row["measure"], row["class"], row["against"]): row for row in summary.rows()}
+    assert told["pairwise_auc", 0, 2]["why"] == "there is no 2"
+    assert told["pairwise_auc", 0, 2]["value"] is None
+    assert told["hand_till", None, None]["how"] == "mean of 1 of 3 pairs of classes, without 2"
+    assert told["auc", 2, None]["why"] == "no row is of the class"
+
+
+def test_costs_are_those_of_the_labels() -> None:
+    costs = CostMatrix([[0, 9, 9], [1, 0, 9], [2, 3, 0]], ["c", "b", "a"])
+    values = found(LABELS, measures=["kappa"], costs=costs)
+    assert values["expected_cost", None, None, None, None] == pytest.approx((9 + 3) / 8)
+
+
+def test_more_classes_than_anybody_reads_have_fewer_rows() -> None:
+    codes = np.arange(60)
+    summary = multiclass.summary(Confusions({(): baserate.confusion(codes, np.roll(codes, 1))}), measures=["accuracy"])
+    assert len([row for row in summary.rows() if row["measure"] == "cell"]) == 60
+    assert "of 60 classes, cells without mass and pairs of classes have no rows of their own." in summary.data["notes"]
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "told"),
+    [
+        (TABLE, {}, BadOption, "dict is not what read.confusions or read.class_rows gives"),
+        (LABELS, {"measures": "some"}, BadOption, "it is 'usual', 'all', or a list of names"),
+        (LABELS, {"measures": ["hand_till"]}, BadOption, "hand_till cannot be had: labels have neither ranks"),
+        (LABELS, {"measures": ["brier"]}, BadOption, "brier cannot be had"),
+        (LABELS, {"measures": [len]}, BadOption, "is no measure"),
+        (LABELS, {"measures": ["nothing at all"]}, UnknownName, "there is no measure 'nothing at all'"),
+        (LABELS, {"averages": ["samples"]}, UnknownName, "no average 'samples' of classes"),
+        (SCORES, {"measures": ["exact_match"]}, BadOption, "exact_match cannot be had"),
+    ],
+)
+def test_what_is_refused(given: Any, options: dict[str, Any], error: type[Exception], told: str) -> None:  # noqa: ANN401
+    with pytest.raises(error, match=told):
+        multiclass.summary(given, **options)
+
+
+def test_averages_refuse_what_they_cannot_be_of() -> None:
+    with pytest.raises(UnknownName, match="there is no average 'mean'"):
+        multiclass.averaged(measure.f1, "mean")  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="labels have neither ranks nor probabilities"):
+        multiclass.averaged(measure.auc, "macro")(LABELS.pooled)
+    with pytest.raises(BadOption, match="kappa is a measure of all classes together"):
+        multiclass.each(multiclass.kappa, LABELS.pooled)
+    with pytest.raises(BadOption, match="use macro here"):
+        multiclass.averaged(measure.f1, "samples")(LABELS.pooled)
+    with pytest.raises(BadOption, match="int has no classes"):
+        multiclass.averaged(measure.f1, "macro")(3)
+    assert multiclass.averaged(measure.f_beta, "macro", beta=2.0)(LABELS.pooled) == pytest.approx(
+        np.mean([measure.f_beta(LABELS.pooled.one_vs_rest()[at], beta=2.0) for at in range(3)])
+    )
+
+
+def test_scores_that_are_no_probabilities() -> None:
+    twice = baserate.scored([0, 1, 2], np.eye(3) * 2)
+    summary = multiclass.summary(twice, measures="all")
+    measured = {row["measure"] for row in summary.rows()}
+    assert {"auc", "hand_till", "top_k_accuracy"} <= measured
+    assert not measured & {"brier", "log_loss", "brier_skill", "log_loss_skill"}
+    assert sum("is left out" in note for note in summary.data["notes"]) >= 4
+    for function in (multiclass.brier, multiclass.log_loss):
+        with pytest.raises(NotAProbability, match="in 3 of 3 rows the scores are outside"):
+            function(twice)
+    with pytest.raises(NotAProbability, match=r"in 1 of 2 rows .* do not add up to 1"):
+        multiclass.brier(baserate.scored([0, 1], [[0.5, 0.5], [0.4, 0.4]]))
+    with pytest.raises(BadOption, match="from 1 to the number of classes, 3"):
+        multiclass.top_k_accuracy(twice, k=4)
