@@ -18,8 +18,9 @@ FLOORS: list[set[str]] = [
     {"_files", "_frames"},
     {"_numeric"},
     *({noun} for noun in ("_counts", "_estimate", "_costs", "_intake", "_tally", "_tallies", "_curve")),
-    *({noun} for noun in ("_rows", "_results")),
+    *({noun} for noun in ("_rows", "_results", "_population")),
     {"read", "measure"},
+    {"population"},
     {"cli"},
     {"__main__"},
 ]

@@ -6,17 +6,21 @@ import sys
 import pytest
 
 import baserate
-from baserate import measure, read
+from baserate import measure, population, read
 
 NAMES = {
     *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
     *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric", "UnknownName", "UsageError"),
-    *("Costs", "Counts", "Curve", "Estimate", "Intake", "Mixture", "Results", "Rows", "Tallies", "Tally"),
-    *("curve", "tally", "measure", "read", "__version__"),
+    *("Costs", "Counts", "Curve", "Estimate", "Intake", "Mixture", "Population", "Results", "Rows", "Tallies", "Tally"),
+    *("curve", "tally", "measure", "population", "read", "__version__"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
     *("about", "curves", "measure", "named", "search", "summary", "table", "why"),
+}
+THEORY = {
+    *("FAMILIES", "LEVELS", "Best", "beta", "binormal", "linear", "logit_normal", "retrieval"),
+    *("best", "cheapest", "study", "summary", "table", "theory", "thresholds", "where"),
 }
 
 
@@ -24,10 +28,11 @@ def test_the_public_names_are_these() -> None:
     assert set(baserate.__all__) == NAMES
     assert set(dir(baserate)) == NAMES
     assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
+    assert set(population.__all__) == THEORY
     assert set(read.__all__) == {"Spelled", "rows", "tallies", "tally"}
 
 
-@pytest.mark.parametrize("room", [baserate, measure, read], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [baserate, measure, population, read], ids=lambda room: room.__name__)
 def test_every_public_name_is_there(room: object) -> None:
     for name in room.__all__:  # type: ignore[attr-defined]
         assert getattr(room, name) is not None

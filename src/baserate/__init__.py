@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from baserate import measure, read
+    from baserate import measure, population, read
     from baserate._costs import Costs
     from baserate._counts import Counts
     from baserate._curve import Curve, Mixture, curve
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from baserate._estimate import Estimate
     from baserate._intake import Intake
+    from baserate._population import Population
     from baserate._results import Results
     from baserate._rows import Rows
     from baserate._tallies import Tallies
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = ("measure", "read")
+_ROOMS = ("measure", "population", "read")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve"),
-    *("_intake", "_tallies", "_rows", "_results"),
+    *("_intake", "_tallies", "_rows", "_results", "_population"),
 )
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "NotBinary",
     "NotInstalled",
     "NotNumeric",
+    "Population",
     "Results",
     "Rows",
     "Tallies",
@@ -77,6 +79,7 @@ __all__ = [
     "__version__",
     "curve",
     "measure",
+    "population",
     "read",
     "tally",
 ]
