@@ -43,7 +43,9 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     table = population.at(np.array([top, bottom]))
     strictest = [inf] * bool(table.flagged[0] > 0)
     laxest = [-inf] * bool(table.passed[1] > 0)
-    inner = np.linspace(top, bottom, max(points - len(strictest) - len(laxest), 1))
+    steps = max(points - len(strictest) - len(laxest), 2) - 1
+    # Multiply, then divide: tenths are then the numbers that people write.
+    inner = bottom + np.arange(steps, -1, -1) * (top - bottom) / steps
     return np.concatenate([strictest, inner, laxest])
 
 
