@@ -208,13 +208,15 @@ class Beta:
         """Where `cdf` is q."""
         from scipy.special import betaincinv
 
-        return np.asarray(betaincinv(self.a, self.b, q))
+        near = _beta_near(self.a, self.b, q)
+        return np.where(near < _NEAR, near, betaincinv(self.a, self.b, q))
 
     def isf(self, q: Real) -> Floats:
         """Where `sf` is q."""
         from scipy.special import betainccinv
 
-        return np.asarray(betainccinv(self.a, self.b, q))
+        near = _beta_near(self.b, self.a, q)
+        return np.where(near < _NEAR, 1 - near, betainccinv(self.a, self.b, q))
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
         """Draw so many."""
@@ -326,6 +328,18 @@ def _beta_exceeds(a: float, b: float, c: float, d: float) -> float:
 
     i = np.arange(int(c))
     return float(np.sum(np.exp(betaln(a + i, b + d) - np.log(d + i) - betaln(1 + i, d) - betaln(a, b))))
+
+
+_NEAR = 1e-9
+
+
+def _beta_near(a: float, b: float, q: Real) -> Floats:
+    """Quantile by the first terms of its series, good near 0, where SciPy's search may return NaN."""
+    from scipy.special import betaln
+
+    with np.errstate(divide="ignore"):
+        first = np.exp((np.log(q) + log(a) + betaln(a, b)) / a)
+    return np.asarray(first * (1 - (1 - b) / (a + 1) * first))
 
 
 def _check_normal(mean: float, sd: float) -> None:

@@ -40,7 +40,8 @@ def scan(population: Population) -> Floats:
     parts += [np.array(support(each)) for each in classes] + [atoms(each) for each in classes]
     ends = [inf, -inf, *(nextafter(high, -inf) for _, high in map(support, classes) if high < inf)]
     ends += [nextafter(atom, inf) for each in classes for atom in atoms(each)]
-    return np.unique(np.concatenate([*parts, ends]))[::-1]
+    places = np.unique(np.concatenate([*parts, ends]))[::-1]
+    return places[~np.isnan(places)]  # where a distribution does not know its outermost quantiles
 
 
 def highest(population: Population, function: Function) -> Peak | None:
