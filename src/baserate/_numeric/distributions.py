@@ -299,7 +299,7 @@ def _normal_crossing(low: Normal | LogitNormal, high: Normal | LogitNormal, log_
     a = (1 / low.sd**2 - 1 / high.sd**2) / 2
     b = gap / high.sd**2
     c = log(low.sd / high.sd) - log_ratio - gap**2 / high.sd**2 / 2
-    if b**2 <= 4 * a * c:
+    if b**2 <= 4 * a * c or (a == 0 and b < 0):
         return []
     spread = sqrt(b**2 - 4 * a * c)
     # Of the two ways to write the root, the one that adds numbers of one sign.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import pi
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -22,12 +23,17 @@ def discrete(distribution: Distribution) -> bool:
 
 def at_least(distribution: Distribution, x: Real) -> Floats:
     """Chance of x or more: an atom at x counts."""
-    return np.asarray(distribution.sf(x), dtype=np.float64) + mass(distribution, x)
+    return np.asarray(distribution.sf(_before(distribution, x)), dtype=np.float64)
 
 
 def below(distribution: Distribution, x: Real) -> Floats:
     """Chance of less than x."""
-    return np.asarray(distribution.cdf(x), dtype=np.float64) - mass(distribution, x)
+    return np.asarray(distribution.cdf(_before(distribution, x)), dtype=np.float64)
+
+
+def _before(distribution: Distribution, x: Real) -> Real:
+    """The number just below x, where that makes a difference: an atom at x is more than that."""
+    return np.nextafter(x, -np.inf) if discrete(distribution) else x
 
 
 def mass(distribution: Distribution, x: Real) -> Floats:
@@ -78,9 +84,15 @@ def quantiles(distribution: Distribution, log_odds: Floats) -> Floats:
     """Values that are exceeded with chances of these log-odds: precise however near to 0 or 1 the chance."""
     from scipy.special import expit
 
-    upper = distribution.isf(expit(np.minimum(log_odds, 0.0)))
-    lower = distribution.ppf(expit(-np.maximum(log_odds, 0.0)))
-    return np.asarray(np.where(log_odds < 0, upper, lower), dtype=np.float64)
+    return _placed(distribution, expit(log_odds), expit(-log_odds))
+
+
+def _placed(distribution: Distribution, exceeded: Floats, reached: Floats) -> Floats:
+    """Values from the smaller of two chances that add up to 1; NaN where a distribution does not know its far tail."""
+    with catch_warnings():
+        simplefilter("ignore")  # SciPy says there what NaN says already
+        upper, lower = distribution.isf(np.minimum(exceeded, 0.5)), distribution.ppf(np.minimum(reached, 0.5))
+    return np.asarray(np.where(exceeded < 0.5, upper, lower), dtype=np.float64)
 
 
 def mean_over(distribution: Distribution, function: Callable[[Floats], Floats], knots: Floats) -> float:
@@ -119,9 +131,6 @@ def _by_pieces(
     part, rest = 1 / (1 + np.exp(-pi * np.sinh(x))), 1 / (1 + np.exp(pi * np.sinh(x)))
     weight = width * (step * pi * np.cosh(x) * part * rest)
     exceeded, reached = over + width * part, under + width * rest
-    places = np.where(
-        exceeded < 0.5,
-        distribution.isf(np.minimum(exceeded, 0.5)),
-        distribution.ppf(np.minimum(reached, 0.5)),
-    )
-    return float(np.sum(weight * function(places)))
+    places = _placed(distribution, exceeded, reached)
+    # Tails too far to be known weigh nothing.
+    return float(np.nansum(weight * function(places)))

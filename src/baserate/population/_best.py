@@ -124,7 +124,9 @@ def where(
 
 def _touched(population: Population, gap: Function) -> Iterator[float]:
     """Where the gap closes without changing its sign."""
-    turns = [*turning_points(population, gap), *turning_points(population, lambda counts: -gap(counts))]
+    # A gap of nothing would seem free of rounding; one that is shifted by 1 turns at the same places.
+    turns = turning_points(population, lambda counts: 1 + gap(counts))
+    turns += turning_points(population, lambda counts: 1 - gap(counts))
     yield from (at for at in turns if abs(float(gap(population.at(at)))) <= 1e-15)
 
 
@@ -135,20 +137,28 @@ def _zeros(population: Population, gap: Function) -> Iterator[float]:
     thresholds, signs = thresholds[there], np.sign(values[there])
     starts = [0, *(np.flatnonzero(np.diff(signs)) + 1), len(signs)]
     for start, stop in pairwise(starts):
+        before, after = signs[start - 1] if start else None, signs[stop] if stop < len(signs) else None
         if start < stop and signs[start] == 0:
-            yield _first_of(population, gap, thresholds[start:stop], last=stop == len(signs))
-        elif 0 < start < stop and signs[start - 1] == -signs[start]:
+            yield from _stretch(population, gap, thresholds[start:stop], (before, after))
+        elif before is not None and before == -signs[start]:
             yield from _crossing(population, gap, float(thresholds[start]), float(thresholds[start - 1]))
 
 
-def _first_of(population: Population, gap: Function, stretch: Floats, *, last: bool) -> float:
-    """Strictest threshold of a stretch of zeros, unless only rounding makes it one: then the end that it leads to."""
-    strictest = float(stretch[0])
-    if not last or not np.isfinite(strictest):
-        return strictest
-    change, size, _ = slope(population, gap, stretch[:1])
-    still = bool(np.abs(change[0]) <= 1e-12 * size[0])
-    return strictest if still else min(support(each)[0] for each in (population.negative, population.positive))
+def _stretch(population: Population, gap: Function, zeros: Floats, around: tuple[Any, Any]) -> Iterator[float]:
+    """Strictest of some zeros, unless rounding alone makes them: then the end that they lead to, if it is one too."""
+    before, after = around
+    end = min(support(each)[0] for each in (population.negative, population.positive))
+    if zeros[0] == np.inf or _still(population, gap, zeros[:1]) or (before and before == -(after or 0)):
+        yield float(zeros[0])
+    elif after is None and float(gap(population.at(end))) == 0:
+        yield end
+
+
+def _still(population: Population, gap: Function, threshold: Floats) -> bool:
+    if np.isinf(threshold[0]):
+        return True
+    change, size, _ = slope(population, gap, threshold)
+    return bool(np.abs(change[0]) <= 1e-12 * size[0])
 
 
 def _crossing(population: Population, gap: Function, low: float, high: float) -> Iterator[float]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._counts import Counts
-from baserate._numeric.tails import atoms, density, quantiles, support
+from baserate._numeric.tails import atoms, density, mass, quantiles, support
 from baserate._population import Population
 
 Function = Callable[[Counts[Any]], Any]
@@ -40,7 +40,7 @@ def scan(population: Population) -> Floats:
     parts += [np.array(support(each)) for each in classes] + [atoms(each) for each in classes]
     ends = [inf, -inf, *(nextafter(high, -inf) for _, high in map(support, classes) if high < inf)]
     ends += [nextafter(atom, inf) for each in classes for atom in atoms(each)]
-    places = np.unique(np.concatenate([*parts, ends]))[::-1]
+    places: Floats = np.unique(np.concatenate([*parts, ends]))[::-1]
     return places[~np.isnan(places)]  # where a distribution does not know its outermost quantiles
 
 
@@ -203,15 +203,13 @@ def _limits(population: Population, function: Function, thresholds: Floats) -> I
     """What is approached, but not attained, where nothing or everything is flagged and the function undefined."""
     counts = population.at(thresholds)
     values = np.asarray(function(counts), dtype=np.float64)
-    defined = ~np.isnan(values)
-    if not defined.any():
-        return
-    supports = [support(each) for each in (population.negative, population.positive)]
-    if not defined[0]:
-        yield Peak(max(high for _, high in supports), _limit(values[defined], counts.flagged[defined]), attained=False)
-    if not defined[-1]:
-        values, margin = values[defined][::-1], counts.passed[defined][::-1]
-        yield Peak(min(low for low, _ in supports), _limit(values, margin), attained=False)
+    there = ~np.isnan(values)
+    classes = (population.negative, population.positive)
+    lows, highs = zip(*map(support, classes), strict=True)
+    for end, margin, order in ((max(highs), counts.flagged, 1), (min(lows), counts.passed, -1)):
+        # An atom at the end is reached at once, not approached.
+        if there.any() and not there[::order][0] and not any(mass(each, end) for each in classes):
+            yield Peak(end, _limit(values[there][::order], margin[there][::order]), attained=False)
 
 
 def _limit(values: Floats, margin: Floats) -> float:
