@@ -160,6 +160,14 @@ def test_exact_areas(odds: float, pr_auc: float) -> None:
     assert population.theory(made, "ks") == pytest.approx(1 / 2, rel=0, abs=1e-15)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.7, 0.95])
+def test_average_precision_at_any_prevalence(share: float) -> None:
+    # ∫ 2πt(1 + t)/(1 + kt) dt from 0 to 1, with k = 2π − 1.
+    k = 2 * share - 1
+    exact = 2 * share * (1 / (2 * k) + (k - 1) / k**2 * (1 - log(1 + k) / k))
+    assert population.linear(prevalence=share).average_precision == pytest.approx(exact, rel=0, abs=1e-13)
+
+
 def test_balanced_scores_are_calibrated() -> None:
     same(with_odds(1).posterior(T), T)
     same(with_odds(2).posterior(T), 2 * T / (1 + T))

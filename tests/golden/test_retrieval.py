@@ -1,6 +1,6 @@
 """Saito and Rehmsmeier's five levels of early retrieval, balanced (1 : 1) and imbalanced (1 : 10)."""
 
-from math import erf
+from math import atan, erf, log, sqrt
 
 import numpy as np
 import pytest
@@ -38,6 +38,14 @@ def test_the_precision_recall_curve_does(level: str) -> None:
     np.testing.assert_allclose(low, high / (high + 10 * (1 - high)), rtol=1e-12)
     assert np.max(high - low) > 0.3
     assert balanced.average_precision > imbalanced.average_precision + 0.04
+
+
+@pytest.mark.parametrize("share", [1 / 2, 1 / 11, 1e-4])
+def test_average_precision_of_good_early_retrieval(share: float) -> None:
+    # TPR u, FPR u⁴: ∫ du / (1 + (cu)³) from 0 to 1, with c³ = (1 − π)/π.
+    c = ((1 - share) / share) ** (1 / 3)
+    parts = log(1 + c) / 3 - log(c**2 - c + 1) / 6 + (atan((2 * c - 1) / sqrt(3)) + atan(1 / sqrt(3))) / sqrt(3)
+    assert population.retrieval("ER+", prevalence=share).average_precision == pytest.approx(parts / c, rel=1e-13)
 
 
 def test_only_a_perfect_ranking_keeps_its_precision() -> None:

@@ -230,3 +230,31 @@ def test_a_value_that_is_jumped_over_is_not_found() -> None:
     assert population.where(lattice, "sensitivity", 0.5) == ()
     exact = float(measure.sensitivity(lattice.at(3.0)))
     assert population.where(lattice, "sensitivity", exact) == (3,)
+
+
+FOREIGN: dict[str, tuple[Any, Any]] = {
+    "infinite density": (stats.weibull_min(0.5), stats.weibull_min(1.5)),
+    "heavy tails": (stats.cauchy(), stats.cauchy(2)),
+    "long lattice": (stats.poisson(1000), stats.poisson(1100)),
+    "shifted lattice": (stats.binom(5, 0.3, loc=0.25), stats.binom(5, 0.6, loc=0.25)),
+    "far apart": (stats.norm(0, 1), stats.norm(60, 1)),
+    "very narrow": (stats.norm(0, 1), stats.norm(1, 1e-6)),
+    "far out": (stats.norm(1e6, 1), stats.norm(1e6 + 1, 1)),
+    "tiny": (stats.norm(0, 1e-12), stats.norm(1e-12, 1e-12)),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_any_distribution_of_scipy_will_do(name: str) -> None:
+    made = Population(*FOREIGN[name], prevalence=0.3)
+    c = curve(tally(*made.draw(50_000, 3)))
+    assert made.auc == pytest.approx(measure.auc(c), abs=0.01)
+    assert made.average_precision == pytest.approx(measure.average_precision(c), abs=0.01)
+    for judge in ("f1", "mcc", "accuracy"):
+        assert population.best(made, judge).value == pytest.approx(np.nanmax(measure.table(c, judge)[judge]), abs=0.02)
+
+
+def test_tails_that_only_rounding_fills_are_not_believed() -> None:
+    # SciPy's triangles lose their digits near 1, where the likelihood ratio is 4 throughout.
+    made = Population(stats.triang(0.2), stats.triang(0.8), 0.3)
+    assert population.best(made, "precision").value == pytest.approx(0.3 * 4 / (0.3 * 4 + 0.7), rel=1e-5)

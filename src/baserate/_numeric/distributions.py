@@ -258,6 +258,10 @@ class Point:
         return np.full(size, self.at)
 
 
+OURS = (Linear, Normal, LogitNormal, Beta, Point)
+"""Those whose tails are exact as far as floats reach."""
+
+
 def concordance_known(low: Distribution, high: Distribution) -> float | None:
     """Chance that `high` exceeds `low`, plus half the chance that they are equal, where there is a formula for it."""
     from scipy.special import ndtr

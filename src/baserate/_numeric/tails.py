@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import pi
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -11,6 +12,7 @@ from baserate._numeric.distributions import Distribution, Point, Real
 
 _TAIL = 1e-15
 """Mass at either end of a lattice that is left out: with less SciPy knows no end."""
+_FAITHFUL = 1e-6
 _STEP = 1 / 8
 _REACH = 3.6
 _HALVINGS = 6
@@ -23,17 +25,22 @@ def discrete(distribution: Distribution) -> bool:
 
 def at_least(distribution: Distribution, x: Real) -> Floats:
     """Chance of x or more: an atom at x counts."""
-    return np.asarray(distribution.sf(_before(distribution, x)), dtype=np.float64)
+    return _tail(distribution, distribution.sf, x, (1.0, 0.0))
 
 
 def below(distribution: Distribution, x: Real) -> Floats:
     """Chance of less than x."""
-    return np.asarray(distribution.cdf(_before(distribution, x)), dtype=np.float64)
+    return _tail(distribution, distribution.cdf, x, (0.0, 1.0))
 
 
-def _before(distribution: Distribution, x: Real) -> Real:
-    """The number just below x, where that makes a difference: an atom at x is more than that."""
-    return np.nextafter(x, -np.inf) if discrete(distribution) else x
+def _tail(distribution: Distribution, chance: Callable[[Real], Any], x: Real, ends: tuple[float, float]) -> Floats:
+    """Chance at x, or just below it where that makes a difference: an atom at x is more than what is below."""
+    with np.errstate(all="ignore"):
+        if not discrete(distribution):
+            return np.asarray(chance(x), dtype=np.float64)
+        finite = np.isfinite(x)
+        found = np.asarray(chance(np.nextafter(np.where(finite, x, 0.0), -np.inf)))
+        return np.asarray(np.where(finite, found, np.where(np.less(x, 0), *ends)), dtype=np.float64)
 
 
 def mass(distribution: Distribution, x: Real) -> Floats:
@@ -59,9 +66,9 @@ def log_density(distribution: Distribution, x: Real) -> Floats:
     """Logarithm of the density; −∞ for a discrete distribution, whose density is nowhere above 0."""
     if discrete(distribution):
         return np.full(np.shape(x), -np.inf)
-    if hasattr(distribution, "logpdf"):
-        return np.asarray(distribution.logpdf(x), dtype=np.float64)
-    with np.errstate(divide="ignore"):
+    with np.errstate(all="ignore"):
+        if hasattr(distribution, "logpdf"):
+            return np.asarray(distribution.logpdf(x), dtype=np.float64)
         return np.log(np.asarray(distribution.pdf(x), dtype=np.float64))  # type: ignore[attr-defined]
 
 
@@ -69,7 +76,8 @@ def density(distribution: Distribution, x: Real) -> Floats:
     """Density; 0 for a discrete distribution."""
     if discrete(distribution):
         return np.zeros(np.shape(x))
-    return np.asarray(distribution.pdf(x), dtype=np.float64)  # type: ignore[attr-defined]
+    with np.errstate(all="ignore"):
+        return np.asarray(distribution.pdf(x), dtype=np.float64)  # type: ignore[attr-defined]
 
 
 def support(distribution: Distribution) -> tuple[float, float]:
@@ -81,10 +89,18 @@ def support(distribution: Distribution) -> tuple[float, float]:
 
 
 def quantiles(distribution: Distribution, log_odds: Floats) -> Floats:
-    """Values that are exceeded with chances of these log-odds: precise however near to 0 or 1 the chance."""
+    """Values that are exceeded with chances of these log-odds, from either tail; those that it knows.
+
+    Many a distribution is exact in the middle and rounds in its tails. A quantile whose own tail does not give its
+    chance back is left out, and so are atoms, which have many.
+    """
     from scipy.special import expit
 
-    return _placed(distribution, expit(log_odds), expit(-log_odds))
+    places = _placed(distribution, expit(log_odds), expit(-log_odds))
+    there = np.where(log_odds < 0, at_least(distribution, places), below(distribution, places))
+    wanted = np.asarray(expit(-np.abs(log_odds)))
+    known: Floats = places[np.abs(there - wanted) <= _FAITHFUL * wanted]
+    return known
 
 
 def _placed(distribution: Distribution, exceeded: Floats, reached: Floats) -> Floats:

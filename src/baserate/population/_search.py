@@ -8,6 +8,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._counts import Counts
+from baserate._numeric.distributions import OURS
 from baserate._numeric.tails import atoms, density, mass, quantiles, support
 from baserate._population import Population
 
@@ -16,6 +17,7 @@ Function = Callable[[Counts[Any]], Any]
 
 _LOG_ODDS = np.concatenate([np.linspace(-660, -40, 125), np.linspace(-36, 36, 577), np.linspace(40, 660, 125)])
 """Quantiles at which a scan looks: down to 1e-287 of a class, below which products of masses vanish."""
+_LAST = 1e300
 _BALANCE = 1e-12
 """Share of two opposing slopes below which their sum is rounding."""
 _TIE = 1e-14
@@ -36,12 +38,10 @@ class Peak(NamedTuple):
 def scan(population: Population) -> Floats:
     """Thresholds at which something may happen, strictest first: ends, atoms, and quantiles of both classes."""
     classes = (population.negative, population.positive)
-    parts = [quantiles(each, _LOG_ODDS) for each in classes]
-    parts += [np.array(support(each)) for each in classes] + [atoms(each) for each in classes]
-    ends = [inf, -inf, *(nextafter(high, -inf) for _, high in map(support, classes) if high < inf)]
-    ends += [nextafter(atom, inf) for each in classes for atom in atoms(each)]
-    places: Floats = np.unique(np.concatenate([*parts, ends]))[::-1]
-    return places[~np.isnan(places)]  # where a distribution does not know its outermost quantiles
+    last = [nextafter(support(each)[1], -inf) for each in classes if isinstance(each, OURS)]
+    corners = np.array([*_corners(population), *(at for at in last if at < _LAST)])
+    places: Floats = np.unique(np.concatenate([corners, *(quantiles(each, _LOG_ODDS) for each in classes)]))[::-1]
+    return places
 
 
 def highest(population: Population, function: Function) -> Peak | None:
@@ -56,10 +56,10 @@ def highest(population: Population, function: Function) -> Peak | None:
     inner = thresholds[np.isfinite(thresholds)]
     signs = _signs(population, function, inner)
     found = list(_turns(population, function, inner, signs))
-    found += [Peak(at, _value(population, function, at)) for at in _plateaus(population, function, inner, signs)]
-    found += [Peak(at, _value(population, function, at)) for at in _corners(population)]
-    # Near a limit rounding makes waves.
-    found = [peak for peak in found if not (peak.doubtful and abs(peak.value - bound) <= _slack(bound))]
+    places = [*_plateaus(population, function, inner, signs), *_corners(population)]
+    found += map(Peak, places, np.asarray(function(population.at(np.array(places))), dtype=np.float64).tolist())
+    # On the way to a limit rounding makes waves.
+    found = [peak for peak in found if not (peak.turning and abs(peak.value - bound) <= _slack(bound))]
     top = max((peak.value for peak in found if not np.isnan(peak.value)), default=-inf)
     if limits and bound > top + _slack(top):
         return max(limits, key=lambda limit: limit.value)

@@ -10,7 +10,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
-from baserate._numeric.tails import atoms, discrete, mass, quantiles, support
+from baserate._numeric.tails import atoms, discrete, mass, support
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
@@ -19,8 +19,8 @@ from baserate.population._best import best, check
 
 COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
 POINTS = 101
-_OUTER = 7.0
-"""Log-odds of the outermost quantiles that are worth a look: one in a thousand."""
+_RARE = 1e-3
+"""Chance beyond which scores without an end are not worth a look."""
 
 
 def thresholds(population: Population, points: int = POINTS) -> Floats:
@@ -185,9 +185,9 @@ def _names(what: str | Measure) -> tuple[str, ...]:
 def _outer(population: Population, which: int) -> tuple[float, float]:
     """Least and greatest score of a class; where it has none, one that hardly anybody goes beyond."""
     distribution = (population.negative, population.positive)[which]
-    ends = quantiles(distribution, np.array([_OUTER, -_OUTER]))
     low, high = support(distribution)
-    return max(low, float(np.floor(ends[0]))), min(high, float(np.ceil(ends[1])))
+    least, most = float(distribution.ppf(_RARE)), float(distribution.isf(_RARE))
+    return max(low, float(np.floor(least))), min(high, float(np.ceil(most)))
 
 
 def _empty(population: Population, margin: str) -> bool:
