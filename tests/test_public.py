@@ -64,3 +64,6 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
     assert not used & {"scipy", "scipy.stats", "sklearn", "pandas", "duckdb", "narwhals", "click"}
     tabled = loaded("from baserate import read; read.tallies({'y': [0, 1], 'p': [1, 2]}, truth='y', score='p')")
     assert not tabled & {"scipy", "pandas", "duckdb", "narwhals"}
+    theory = loaded("from baserate import population as p; p.best(p.linear(), 'f1'); p.binormal().average_precision")
+    assert not theory & {"scipy.stats", "pandas", "duckdb", "narwhals"}
+    assert "baserate._population" in theory - used - tabled

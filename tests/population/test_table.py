@@ -42,6 +42,22 @@ def test_tables_hold_curves_and_measures() -> None:
     assert list(at.columns["threshold"]) == [inf, 0.9, 0.1]
 
 
+def test_results_tell_which_population_they_are_of() -> None:
+    told = population.table(Population(stats.norm(1.5, scale=2), population.linear().positive, 0.5), "roc").data
+    assert told["population"] == {"negative": "scipy.stats.norm(1.5, scale=2)", "positive": "Linear(rising=True)"}
+    assert "0x" not in population.table(Population(stats.binom(3, 0.5), _Own(), 0.5), "roc").to_json()
+
+
+class _Own:
+    """A distribution of somebody's own."""
+
+    def __init__(self) -> None:
+        mine = stats.uniform()
+        self.pdf, self.cdf, self.sf, self.ppf, self.isf, self.rvs = (
+            getattr(mine, name) for name in ("pdf", "cdf", "sf", "ppf", "isf", "rvs")
+        )
+
+
 def test_summaries_tell_best_values_first() -> None:
     found = population.summary(population.linear(), "precision", "F1 score", "flag_rate", "auc", at=[1.0, 0.5])
     rows = found.rows()

@@ -67,7 +67,9 @@ def best(population: Population, measure: str | Measure, *, toward: Toward | Non
     sign = 1.0 if direction == "high" else -1.0
     peak = highest(population, lambda counts: sign * goal.value(counts))
     if peak is None:
-        raise BadOption(f"{goal.name} is undefined at every threshold of {population}; give it both classes.")
+        raise BadOption(
+            f"{goal.name} is undefined at every threshold; give the population a prevalence between 0 and 1."
+        )
     return _found(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
 
 

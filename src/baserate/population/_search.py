@@ -17,7 +17,6 @@ Function = Callable[[Counts[Any]], Any]
 
 _LOG_ODDS = np.concatenate([np.linspace(-660, -40, 125), np.linspace(-36, 36, 577), np.linspace(40, 660, 125)])
 """Quantiles at which a scan looks: down to 1e-287 of a class, below which products of masses vanish."""
-_LAST = 1e300
 _BALANCE = 1e-12
 """Share of two opposing slopes below which their sum is rounding."""
 _TIE = 1e-14
@@ -38,8 +37,8 @@ class Peak(NamedTuple):
 def scan(population: Population) -> Floats:
     """Thresholds at which something may happen, strictest first: ends, atoms, and quantiles of both classes."""
     classes = (population.negative, population.positive)
-    last = [nextafter(support(each)[1], -inf) for each in classes if isinstance(each, OURS)]
-    corners = np.array([*_corners(population), *(at for at in last if at < _LAST)])
+    ends = [support(each)[1] for each in classes if isinstance(each, OURS)]
+    corners = np.array([*_corners(population), *(nextafter(end, -inf) for end in ends if end < inf)])
     places: Floats = np.unique(np.concatenate([corners, *(quantiles(each, _LOG_ODDS) for each in classes)]))[::-1]
     return places
 
@@ -160,8 +159,11 @@ def _turn(population: Population, function: Function, low: float, high: float) -
     def rising(at: float) -> float:
         return float(slope(population, function, np.array([at]))[0][0])
 
-    root = float(brentq(rising, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
     corner = _zoomed(population, function, low, high)
+    try:
+        root = float(brentq(rising, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
+    except ValueError:  # somewhere between them the slope is undefined
+        root = corner
     at_root, at_corner = (_value(population, function, at) for at in (root, corner))
     change, _, rounding = slope(population, function, np.array([low, high]))
     doubtful = bool((np.abs(change) <= rounding).any())

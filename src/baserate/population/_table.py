@@ -10,6 +10,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
+from baserate._numeric.distributions import OURS, Distribution
 from baserate._numeric.tails import atoms, discrete, mass, support
 from baserate._population import Population
 from baserate._results import Results
@@ -115,12 +116,24 @@ def theory(population: Population, measure: str | Measure) -> float:
 def header(population: Population) -> dict[str, Any]:
     """What the numbers were made from."""
     return {
-        "population": {"negative": repr(population.negative), "positive": repr(population.positive)},
+        "population": {"negative": _described(population.negative), "positive": _described(population.positive)},
         "prevalence": population.prevalence,
         "auc": population.auc,
         "average_precision": population.average_precision,
         "notes": [],
     }
+
+
+def _described(distribution: Distribution) -> str:
+    """A distribution in words that are the same every time: those of SciPy tell where in memory they are."""
+    if isinstance(distribution, OURS):
+        return repr(distribution)
+    family = getattr(distribution, "dist", None)
+    if family is None:
+        return type(distribution).__name__
+    named = vars(distribution)
+    given = [*map(str, named.get("args", ())), *(f"{name}={value}" for name, value in named.get("kwds", {}).items())]
+    return f"scipy.stats.{family.name}({', '.join(given)})"
 
 
 def _greatest_distance(population: Population) -> float:
