@@ -118,6 +118,10 @@ def cli_page() -> str:
         "  are `inf` and `-inf`. `class`, `low`, `high`, `level` and `how` are kept for classes and intervals, and",
         "  still empty.",
         "- A row of `curve` holds what the curve shows at one threshold.",
+        "- In `population`, `best` marks the best value of a measure, with `how` = `limit` where no threshold attains",
+        "  it. A row of its `study` holds the mean in `value`, then `sd`, the exact `theory`, and how many of the",
+        "  `repeats` were `undefined`. A row of its `draw` holds `truth` and `score`. The verbs `measure`, `curve`,",
+        "  `study` and `draw` are the same for all populations, and described once.",
         "",
         "Text files need a header. An empty cell is missing; `NA`, `null` and their like are missing in numbers, and",
         "labels elsewhere. Folders called `sex=f` give the Parquet files below them a column, unless they have it",
@@ -131,8 +135,17 @@ def cli_page() -> str:
     for name in VERBS:
         verb = app.get_command(program, name)
         assert verb is not None  # noqa: S101  (for the type checker)
-        lines += command_entry(verb, verb.make_context(name, [], parent=program, resilient_parsing=True))
+        lines += walked(verb, verb.make_context(name, [], parent=program, resilient_parsing=True), [])
     return "\n".join(lines)
+
+
+def walked(command: click.Command, context: click.Context, seen: list[click.Command]) -> Iterator[str]:
+    """Write the entry of a command and of those below it, once where several share them."""
+    yield from command_entry(command, context)
+    for name, below in command.commands.items() if isinstance(command, click.Group) else ():
+        if below not in seen:
+            seen.append(below)
+            yield from walked(below, below.make_context(name, [], parent=context, resilient_parsing=True), seen)
 
 
 def command_entry(command: click.Command, context: click.Context) -> Iterator[str]:

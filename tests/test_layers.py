@@ -21,8 +21,9 @@ FLOORS: list[set[str]] = [
         {noun}
         for noun in ("_counts", "_confusion", "_estimate", "_costs", "_intake", "_tally", "_tallies", "_confusions")
     ),
-    *({noun} for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results")),
+    *({noun} for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results", "_population")),
     {"read", "measure"},
+    {"population"},
     {"cli"},
     {"__main__"},
 ]

@@ -6,14 +6,14 @@ import sys
 import pytest
 
 import baserate
-from baserate import measure, read
+from baserate import measure, population, read
 from baserate.measure import multiclass
 
 NAMES = {
     *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
     *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric"),
     *("UnknownLabel", "UnknownName", "UsageError"),
-    *("ClassRows", "Confusion", "Confusions", "CostMatrix", "LabelSets"),
+    *("ClassRows", "Confusion", "Confusions", "CostMatrix", "LabelSets", "Population"),
     *(
         "Costs",
         "Counts",
@@ -26,7 +26,7 @@ NAMES = {
         "Tallies",
         "Tally",
     ),
-    *("confusion", "curve", "label_sets", "scored", "tally", "measure", "read", "__version__"),
+    *("confusion", "curve", "label_sets", "scored", "tally", "measure", "population", "read", "__version__"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -36,6 +36,10 @@ MULTICLASS_TOOLS = {
     *("AVERAGES", "MEASURES", "USUAL", "Split", "averaged", "each", "meant", "named", "pairwise_auc"),
     *("search", "summary", "undefined"),
 }
+THEORY = {
+    *("FAMILIES", "LEVELS", "Best", "beta", "binormal", "linear", "logit_normal", "retrieval"),
+    *("best", "cheapest", "study", "summary", "table", "theory", "thresholds", "where"),
+}
 
 
 def test_the_public_names_are_these() -> None:
@@ -43,13 +47,14 @@ def test_the_public_names_are_these() -> None:
     assert set(dir(baserate)) == NAMES
     assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
     assert set(multiclass.__all__) == {*MULTICLASS_TOOLS, *multiclass.MEASURES}
+    assert set(population.__all__) == THEORY
     assert set(read.__all__) == {
         *("Spelled", "class_rows", "confusion", "confusions", "costs", "cross_table", "decisions"),
         *("label_sets", "rows", "scored", "tallies", "tally"),
     }
 
 
-@pytest.mark.parametrize("room", [baserate, measure, multiclass, read], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [baserate, measure, multiclass, population, read], ids=lambda room: room.__name__)
 def test_every_public_name_is_there(room: object) -> None:
     for name in room.__all__:  # type: ignore[attr-defined]
         assert getattr(room, name) is not None
@@ -81,3 +86,6 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
     assert not used & {"scipy", "scipy.stats", "sklearn", "pandas", "duckdb", "narwhals", "click"}
     tabled = loaded("from baserate import read; read.tallies({'y': [0, 1], 'p': [1, 2]}, truth='y', score='p')")
     assert not tabled & {"scipy", "pandas", "duckdb", "narwhals"}
+    theory = loaded("from baserate import population as p; p.best(p.linear(), 'f1'); p.binormal().average_precision")
+    assert not theory & {"scipy.stats", "pandas", "duckdb", "narwhals"}
+    assert "baserate._population" in theory - used - tabled

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from baserate import measure, read
+    from baserate import measure, population, read
     from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
     from baserate._confusions import Confusions
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from baserate._estimate import Estimate
     from baserate._intake import Intake
     from baserate._label_sets import LabelSets
+    from baserate._population import Population
     from baserate._results import Results
     from baserate._rows import Rows
     from baserate._tallies import Tallies
@@ -47,10 +48,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = ("measure", "read")
+_ROOMS = ("measure", "population", "read")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
-    *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results"),
+    *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results", "_population"),
 )
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "NotBinary",
     "NotInstalled",
     "NotNumeric",
+    "Population",
     "Results",
     "Rows",
     "Tallies",
@@ -90,6 +92,7 @@ __all__ = [
     "curve",
     "label_sets",
     "measure",
+    "population",
     "read",
     "scored",
     "tally",

@@ -5,15 +5,12 @@ Flagged are scores above t. A density has no mass at t, so > and ≥ are the sam
 
 from functools import partial
 from math import isnan, log, sqrt
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from baserate import Costs, Counts, Curve, curve, measure, tally
-
-Value = TypeVar("Value", float, npt.NDArray[np.float64])
+from baserate import Costs, Counts, Curve, Population, curve, measure, population, tally
 
 same = partial(np.testing.assert_allclose, rtol=0, atol=1e-12)
 
@@ -21,9 +18,13 @@ T = np.linspace(0, 1, 1001)[1:-1]
 """Thresholds, without the ends, where some margin is empty."""
 
 
-def at(t: Value, *, odds: float = 1) -> Counts[Value]:
-    """Masses at threshold t, with that many of class 1 for each of class 0."""
-    return Counts(tp=odds * (1 - t**2), fn=odds * t**2, fp=(1 - t) ** 2, tn=1 - (1 - t) ** 2)
+def with_odds(odds: float) -> Population:
+    """That many of class 1 for each of class 0."""
+    return population.linear(prevalence=odds / (1 + odds))
+
+
+def at(t: Any, *, odds: float = 1) -> Counts[Any]:  # noqa: ANN401  (a threshold, or many)
+    return with_odds(odds).at(t)
 
 
 def dense(cells: int, *, odds: float = 1) -> Curve:
@@ -73,27 +74,35 @@ def test_formulas_where_class_1_is_twice_as_frequent(name: str) -> None:
     same(measure.named(name)(at(T, odds=2)), TWICE_AS_FREQUENT[name])
 
 
-@pytest.mark.parametrize(
-    ("name", "odds", "t", "value"),
-    [
-        ("f1", 1, (3 - sqrt(5)) / 2, 3 - sqrt(5)),
-        ("mcc", 1, 1 / 2, 1 / 2),
-        ("balanced_accuracy", 1, 1 / 2, 3 / 4),
-        ("accuracy", 1, 1 / 2, 3 / 4),
-        ("kappa", 1, 1 / 2, 1 / 2),
-        ("f1", 2, 2 - sqrt(3), 0.8452995),
-        ("mcc", 2, sqrt(2) - 1, 6 * sqrt(2) - 8),
-        ("kappa", 2, sqrt(2) - 1, 6 * sqrt(2) - 8),
-        ("accuracy", 2, 1 / 3, 7 / 9),
-        ("balanced_accuracy", 2, 1 / 2, 3 / 4),
-    ],
-)
+BEST = [
+    ("f1", 1, (3 - sqrt(5)) / 2, 3 - sqrt(5)),
+    ("mcc", 1, 1 / 2, 1 / 2),
+    ("balanced_accuracy", 1, 1 / 2, 3 / 4),
+    ("accuracy", 1, 1 / 2, 3 / 4),
+    ("kappa", 1, 1 / 2, 1 / 2),
+    ("youden", 1, 1 / 2, 1 / 2),
+    ("f1", 2, 2 - sqrt(3), 2 - 2 / sqrt(3)),
+    ("mcc", 2, sqrt(2) - 1, 6 * sqrt(2) - 8),
+    ("kappa", 2, sqrt(2) - 1, 6 * sqrt(2) - 8),
+    ("accuracy", 2, 1 / 3, 7 / 9),
+    ("balanced_accuracy", 2, 1 / 2, 3 / 4),
+]
+
+
+@pytest.mark.parametrize(("name", "odds", "t", "value"), BEST)
 def test_greatest_values(name: str, odds: float, t: float, value: float) -> None:
+    found = population.best(with_odds(odds), name)
+    assert found.threshold == pytest.approx(t, rel=0, abs=1e-14)
+    assert found.value == pytest.approx(value, rel=0, abs=2e-15)
+    assert (found.attained, found.at_end) == (True, False)
     function = measure.named(name)
-    # One of them is given with seven digits.
-    digits = 5e-8 if value == 0.8452995 else 1e-12
-    assert function(at(t, odds=odds)) == pytest.approx(value, rel=0, abs=digits)
-    assert np.max(function(at(T, odds=odds))) <= value + digits
+    assert function(found.counts) == found.value
+    assert np.max(function(at(T, odds=odds))) <= value + 1e-15
+
+
+def test_greatest_values_as_given() -> None:
+    assert population.best(with_odds(2), "f1").value == pytest.approx(0.8452995, rel=0, abs=5e-8)
+    assert population.best(with_odds(2), "mcc").value == pytest.approx(0.4852814, rel=0, abs=5e-8)
 
 
 def test_only_balanced_accuracy_keeps_its_shape() -> None:
@@ -103,25 +112,78 @@ def test_only_balanced_accuracy_keeps_its_shape() -> None:
     same(measure.balanced_accuracy(at(T, odds=2)), measure.balanced_accuracy(at(T)))
 
 
+CUT_OFFS = {
+    "closest to (0, 1)": lambda c: (1 - measure.sensitivity(c)) ** 2 + measure.fpr(c) ** 2,
+    "closest, by another way to write it": lambda c: np.hypot(1 - measure.sensitivity(c), measure.fpr(c)),
+    "sensitivity nearest to specificity": lambda c: np.abs(measure.sensitivity(c) - measure.specificity(c)),
+}
+
+
+@pytest.mark.parametrize("rule", CUT_OFFS)
+def test_cut_offs_at_the_middle(rule: str) -> None:
+    for odds in (1, 2):  # none of them depends on it
+        found = population.best(with_odds(odds), CUT_OFFS[rule], toward="low")
+        assert found.threshold == pytest.approx(1 / 2, rel=0, abs=1e-12)
+
+
 def test_precision_equals_recall_at_the_middle() -> None:
+    assert population.where(with_odds(1), "precision", "recall") == (0.5,)
     c = at(1 / 2)
     assert measure.precision(c) == measure.sensitivity(c) == 3 / 4
 
 
 def test_where_specificity_is_nine_tenths() -> None:
-    c = at(1 - sqrt(0.1))
-    assert measure.specificity(c) == pytest.approx(0.9, rel=0, abs=1e-12)
-    assert measure.sensitivity(c) == pytest.approx(0.5324555, rel=0, abs=5e-8)
+    (found,) = population.where(with_odds(1), "specificity", 0.9)
+    assert found == pytest.approx(1 - sqrt(0.1), rel=0, abs=1e-14)
+    assert measure.sensitivity(at(found)) == pytest.approx(0.5324555, rel=0, abs=5e-8)
 
 
 def test_precision_has_no_value_where_nothing_is_flagged() -> None:
     # It tends to 1 as t does, but does not reach it.
-    assert measure.precision(at(1 - 1e-9)) == pytest.approx(1, abs=1e-8)
-    assert isnan(measure.precision(at(1)))
+    assert isnan(measure.precision(at(1.0)))
+    found = population.best(with_odds(1), "precision")
+    assert (found.threshold, found.attained, found.at_end) == (1, False, True)
+    assert found.value == pytest.approx(1, rel=0, abs=1e-15)
+
+
+def test_recall_is_best_where_everything_is_flagged() -> None:
+    found = population.best(with_odds(1), "recall")
+    assert (found.threshold, found.value, found.attained, found.at_end) == (0, 1, True, True)
 
 
 @pytest.mark.parametrize(("odds", "pr_auc"), [(1, 5 / 6), (2, 24 * log(4 / 3) - 6)])
-def test_areas(odds: float, pr_auc: float) -> None:
+def test_exact_areas(odds: float, pr_auc: float) -> None:
+    made = with_odds(odds)
+    assert made.auc == pytest.approx(5 / 6, rel=0, abs=1e-15)
+    assert made.average_precision == pytest.approx(pr_auc, rel=0, abs=1e-14)
+    assert population.theory(made, "pr_auc") == made.average_precision
+    assert population.theory(made, "ks") == pytest.approx(1 / 2, rel=0, abs=1e-15)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.7, 0.95])
+def test_average_precision_at_any_prevalence(share: float) -> None:
+    # ∫ 2πt(1 + t)/(1 + kt) dt from 0 to 1, with k = 2π − 1.
+    k = 2 * share - 1
+    exact = 2 * share * (1 / (2 * k) + (k - 1) / k**2 * (1 - log(1 + k) / k))
+    assert population.linear(prevalence=share).average_precision == pytest.approx(exact, rel=0, abs=1e-13)
+
+
+def test_balanced_scores_are_calibrated() -> None:
+    same(with_odds(1).posterior(T), T)
+    same(with_odds(2).posterior(T), 2 * T / (1 + T))
+
+
+@pytest.mark.parametrize("odds", [1 / 9, 1, 4])
+def test_a_random_classifier_flags_both_classes_alike(odds: float) -> None:
+    # One that flags with odds k stands at (k/(k + 1), k/(k + 1)).
+    chance = population.retrieval("random")
+    (found,) = population.where(chance, "flag_rate", odds / (odds + 1))
+    assert chance.fpr(found) == chance.tpr(found) == pytest.approx(odds / (odds + 1), rel=0, abs=1e-15)
+    assert chance.auc == 0.5
+
+
+@pytest.mark.parametrize(("odds", "pr_auc"), [(1, 5 / 6), (2, 24 * log(4 / 3) - 6)])
+def test_areas_of_a_dense_tally(odds: float, pr_auc: float) -> None:
     cells = 4000
     c = dense(cells, odds=odds)
     # Chords of this curve lose exactly a third of the squared width.
@@ -146,6 +208,7 @@ def test_a_dense_tally_has_the_same_tables() -> None:
 def test_slope_of_the_curve_is_the_likelihood_ratio(slope: float) -> None:
     # 2t / (2 − 2t) = slope.
     t = slope / (1 + slope)
+    assert with_odds(1).likelihood_ratio(t) == pytest.approx(slope, rel=1e-14)
     nearby = at(np.array([t - 1e-5, t + 1e-5]))
     rise = np.diff(measure.sensitivity(nearby)) / np.diff(measure.fpr(nearby))
     # The chord of a parabola about its middle has the slope of the tangent, up to rounding of small differences.
@@ -158,5 +221,9 @@ def test_slope_of_the_curve_is_the_likelihood_ratio(slope: float) -> None:
 @pytest.mark.parametrize("costs", [Costs(), Costs(fn=5), Costs(fp=3, tp=-1)])
 def test_the_cost_slope_points_at_the_cheapest_threshold(costs: Costs, odds: float) -> None:
     slope = float(costs.slope(odds / (1 + odds)))
-    cheapest = T[np.argmin(measure.expected_cost(at(T, odds=odds), costs=costs))]
-    assert cheapest == pytest.approx(slope / (1 + slope), abs=1.001e-3)
+    cheapest = population.cheapest(with_odds(odds), costs)
+    assert cheapest.threshold == pytest.approx(slope / (1 + slope), rel=0, abs=1e-14)
+    searched = population.best(with_odds(odds), "expected_cost", costs=costs)
+    assert searched.threshold == pytest.approx(slope / (1 + slope), rel=0, abs=1e-14)
+    assert searched.value == pytest.approx(cheapest.value, rel=1e-14)
+    assert cheapest.value <= np.min(measure.expected_cost(at(T, odds=odds), costs=costs)) + 1e-15

@@ -55,7 +55,7 @@ def curve(what: str, reading: Reading, points: int | None, writing: Writing) -> 
 def page(found: "Results", asked: Reading, digits: int) -> Page:
     """Lay out one panel for each curve."""
     axes = [name for name in found.columns if name not in {"model", "group"}]
-    marks = {name: mark(at) for at, name in enumerate(_undefined(found), start=1)}
+    marks = {name: mark(at) for at, name in enumerate(undefined(found), start=1)}
     titles: dict[tuple[str, str], str] = {}
     curves: dict[tuple[str, str], list[Row]] = {}
     for row in found.rows():
@@ -67,7 +67,7 @@ def page(found: "Results", asked: Reading, digits: int) -> Page:
         curves.setdefault(which, []).append(Row(plain(threshold), tuple(shown)))
     columns = tuple(name.replace("_", " ") for name in axes[1:])
     panels = [Panel(titles[which], columns, (Section("", _aligned(lines)),)) for which, lines in curves.items()]
-    notes = tuple(f"{marks[name]} {why}" for name, why in _undefined(found).items())
+    notes = tuple(f"{marks[name]} {why}" for name, why in undefined(found).items())
     return Page(headline(asked, found.data), tuple(panels), notes)
 
 
@@ -84,7 +84,7 @@ def _title(row: dict[str, Any], asked: Reading) -> str:
     return f"{', '.join(groups) or EVERYBODY}: {model} ≥"
 
 
-def _undefined(found: "Results") -> dict[str, str]:
+def undefined(found: "Results") -> dict[str, str]:
     """Measures that are somewhere undefined, and when they are."""
     from baserate.measure import MEASURES, about
 

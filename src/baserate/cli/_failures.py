@@ -2,6 +2,8 @@
 
 import re
 import shlex
+from collections.abc import Iterable
+from typing import NoReturn
 
 import click
 
@@ -68,6 +70,16 @@ def ended(error: Exception, *, traced: bool) -> int:
     told = f"{type(error).__name__}: {error}".splitlines()[0]
     say(f"baserate: internal error: {told}. This is our fault; rerun with --debug to see where it happened.")
     return exit_code(type(error))
+
+
+def no_such(context: click.Context, what: str, typed: str, known: Iterable[str]) -> NoReturn:
+    """Refuse a word that is no command, and name the nearest."""
+    from difflib import get_close_matches  # slow to import, and rarely needed
+
+    known = list(known)
+    near = get_close_matches(typed, known, n=2)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    context.fail(f"there is no {what} {typed!r}.{hint} There are: {', '.join(known)}.")
 
 
 def exit_code(kind: type[Exception]) -> int:

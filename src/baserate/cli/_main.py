@@ -10,12 +10,13 @@ from typing import Any, NoReturn
 import click
 
 import baserate
-from baserate.cli._failures import BROKEN_PIPE, FINE, USAGE, debug, ended, interrupted
+from baserate.cli._failures import BROKEN_PIPE, FINE, USAGE, debug, ended, interrupted, no_such
 from baserate.cli._say import colour
 
 VERBS: dict[str, tuple[str, str]] = {
     "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
     "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
+    "population": ("_population:population", "Work out theory: a classifier known in closed form."),
     "list": ("_list:list_", "List the measures or the curves that there are."),
     "demo": ("_demo:demo", "Write generated predictions and judge them, step by step."),
     "completion": ("_completion:completion", "Print the completion script of a shell."),
@@ -44,11 +45,7 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb, or name the nearest."""
         if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            from difflib import get_close_matches  # slow to import, and rarely needed
-
-            near = get_close_matches(args[0], VERBS, n=2)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            ctx.fail(f"there is no command {args[0]!r}.{hint} There are: {', '.join(VERBS)}.")
+            no_such(ctx, "command", args[0], VERBS)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from baserate.cli._failures import debug
+from baserate.cli._failures import debug, no_such
 
 Verb = Callable[..., None]
 FORMATS = ("table", "json", "csv", "md")
@@ -107,11 +107,50 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the options."""
+        _write_examples(self.examples, formatter)
+        super().format_options(ctx, formatter)
+
+
+class Choices(click.Group):
+    """Commands in the order in which they were written, with examples, and the nearest names for slips."""
+
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401
+        examples: Sequence[tuple[str, str]] = (),
+        what: str = "command",
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+        self.what = what
+        """What is chosen."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's name)
+        """Name them."""
+        return list(self.commands)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, then the options and the commands."""
+        _write_examples(self.examples, formatter)
+        super().format_options(ctx, formatter)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the nearest."""
+        typed = args[0].replace("_", "-")
+        if typed not in self.commands and not typed.startswith("-") and not ctx.resilient_parsing:
+            no_such(ctx, self.what, typed, self.commands)
+        return super().resolve_command(ctx, [typed, *args[1:]])
+
+
+def _write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFormatter) -> None:
+    if examples:
         with formatter.section("Examples"):
-            for what, typed in self.examples:
+            for what, typed in examples:
                 formatter.write_text(f"# {what}")
                 formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
-        super().format_options(ctx, formatter)
 
 
 def command(name: str, *, examples: Sequence[tuple[str, str]]) -> Callable[[Verb], click.Command]:
@@ -137,6 +176,14 @@ def _threshold(text: str) -> float:
     if math.isnan(number):
         raise click.BadParameter(f"{text!r} is not a number that scores can be compared with.")
     return number
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Read finite numbers, separated by commas."""
+    found = thresholds(text)
+    if not all(map(math.isfinite, found)):
+        raise click.BadParameter(f"{text!r} holds an infinite number; give finite ones.")
+    return found
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -1,0 +1,363 @@
+"""Distributions on the line, in closed form.
+
+Each has the methods of a frozen distribution of `scipy.stats`, which is slow to import, under the same names, and is
+accurate in both tails. A continuous one has `pdf` and `logpdf`, a discrete one `pmf` in place of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite, log, pi, sqrt
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Floats
+from baserate._errors import BadOption
+
+Real = float | Floats
+
+
+class Distribution(Protocol):
+    """What is asked of a distribution: ours, or any frozen one of `scipy.stats`; and `pdf`, or `pmf` if discrete."""
+
+    def cdf(self, x: Any, /) -> Any: ...  # noqa: ANN401  (SciPy's)
+    def sf(self, x: Any, /) -> Any: ...  # noqa: ANN401
+    def ppf(self, q: Any, /) -> Any: ...  # noqa: ANN401
+    def isf(self, q: Any, /) -> Any: ...  # noqa: ANN401
+    def rvs(self, *, size: int, random_state: np.random.Generator) -> Any: ...  # noqa: ANN401
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """On [0, 1], with density 2x if it is rising, otherwise 2 − 2x."""
+
+    rising: bool
+
+    def pdf(self, x: Real) -> Floats:
+        """Density."""
+        x = np.asarray(x, dtype=np.float64)
+        return np.where((x >= 0) & (x <= 1), 2 * (x if self.rising else 1 - x), 0.0)
+
+    def logpdf(self, x: Real) -> Floats:
+        """Logarithm of the density."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.pdf(x))
+
+    def cdf(self, x: Real) -> Floats:
+        """Chance of at most x."""
+        x = np.clip(x, 0.0, 1.0)
+        return x**2 if self.rising else x * (2 - x)
+
+    def sf(self, x: Real) -> Floats:
+        """Chance of more than x."""
+        x = np.clip(x, 0.0, 1.0)
+        return (1 - x) * (1 + x) if self.rising else (1 - x) ** 2
+
+    def ppf(self, q: Real) -> Floats:
+        """Where `cdf` is q."""
+        q = np.asarray(q, dtype=np.float64)
+        return np.sqrt(q) if self.rising else q / (1 + np.sqrt(1 - q))
+
+    def isf(self, q: Real) -> Floats:
+        """Where `sf` is q."""
+        q = np.asarray(q, dtype=np.float64)
+        return np.sqrt(1 - q) if self.rising else 1 - np.sqrt(q)
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        """Draw so many."""
+        return self.ppf(random_state.random(size))
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """The normal distribution."""
+
+    mean: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        _check_normal(self.mean, self.sd)
+
+    def pdf(self, x: Real) -> Floats:
+        """Density."""
+        return np.exp(self.logpdf(x))
+
+    def logpdf(self, x: Real) -> Floats:
+        """Logarithm of the density."""
+        with np.errstate(over="ignore"):
+            return -(self._z(x) ** 2) / 2 - log(self.sd) - log(2 * pi) / 2
+
+    def cdf(self, x: Real) -> Floats:
+        """Chance of at most x."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(self._z(x)))
+
+    def sf(self, x: Real) -> Floats:
+        """Chance of more than x."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(-self._z(x)))
+
+    def ppf(self, q: Real) -> Floats:
+        """Where `cdf` is q."""
+        from scipy.special import ndtri
+
+        return np.asarray(self.mean + self.sd * ndtri(q))
+
+    def isf(self, q: Real) -> Floats:
+        """Where `sf` is q."""
+        from scipy.special import ndtri
+
+        return np.asarray(self.mean - self.sd * ndtri(q))
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        """Draw so many."""
+        return random_state.normal(self.mean, self.sd, size)
+
+    def _z(self, x: Real) -> Floats:
+        return (np.asarray(x, dtype=np.float64) - self.mean) / self.sd
+
+
+@dataclass(frozen=True, slots=True)
+class LogitNormal:
+    """On [0, 1]: what has normal log-odds, of that mean and standard deviation."""
+
+    mean: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        _check_normal(self.mean, self.sd)
+
+    def pdf(self, x: Real) -> Floats:
+        """Density."""
+        return np.exp(self.logpdf(x))
+
+    def logpdf(self, x: Real) -> Floats:
+        """Logarithm of the density."""
+        x = np.asarray(x, dtype=np.float64)
+        inside = (x > 0) & (x < 1)
+        safe = np.where(inside, x, 0.5)
+        return np.where(inside, self._odds.logpdf(_logit(safe)) - np.log(safe) - np.log1p(-safe), -np.inf)
+
+    def cdf(self, x: Real) -> Floats:
+        """Chance of at most x."""
+        return self._odds.cdf(_logit(x))
+
+    def sf(self, x: Real) -> Floats:
+        """Chance of more than x."""
+        return self._odds.sf(_logit(x))
+
+    def ppf(self, q: Real) -> Floats:
+        """Where `cdf` is q."""
+        return _expit(self._odds.ppf(q))
+
+    def isf(self, q: Real) -> Floats:
+        """Where `sf` is q."""
+        return _expit(self._odds.isf(q))
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        """Draw so many."""
+        return _expit(self._odds.rvs(size, random_state))
+
+    @property
+    def _odds(self) -> Normal:
+        return Normal(self.mean, self.sd)
+
+
+@dataclass(frozen=True, slots=True)
+class Beta:
+    """The beta distribution on [0, 1]."""
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        if not (0 < self.a < np.inf and 0 < self.b < np.inf):
+            raise BadOption(f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0.")
+
+    def pdf(self, x: Real) -> Floats:
+        """Density."""
+        return np.exp(self.logpdf(x))
+
+    def logpdf(self, x: Real) -> Floats:
+        """Logarithm of the density."""
+        from scipy.special import betaln, xlog1py, xlogy
+
+        x = np.asarray(x, dtype=np.float64)
+        inside = (x >= 0) & (x <= 1)
+        safe = np.where(inside, x, 0.5)
+        value = xlogy(self.a - 1, safe) + xlog1py(self.b - 1, -safe) - betaln(self.a, self.b)
+        return np.where(inside, value, -np.inf)
+
+    def cdf(self, x: Real) -> Floats:
+        """Chance of at most x."""
+        from scipy.special import betainc
+
+        return np.asarray(betainc(self.a, self.b, np.clip(x, 0.0, 1.0)))
+
+    def sf(self, x: Real) -> Floats:
+        """Chance of more than x."""
+        from scipy.special import betaincc
+
+        return np.asarray(betaincc(self.a, self.b, np.clip(x, 0.0, 1.0)))
+
+    def ppf(self, q: Real) -> Floats:
+        """Where `cdf` is q."""
+        from scipy.special import betaincinv
+
+        near = _beta_near(self.a, self.b, q)
+        return np.where(near < _NEAR, near, betaincinv(self.a, self.b, q))
+
+    def isf(self, q: Real) -> Floats:
+        """Where `sf` is q."""
+        from scipy.special import betainccinv
+
+        near = _beta_near(self.b, self.a, q)
+        return np.where(near < _NEAR, 1 - near, betainccinv(self.a, self.b, q))
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        """Draw so many."""
+        return random_state.beta(self.a, self.b, size)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """All mass at one place."""
+
+    at: float
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.at):
+            raise BadOption(f"a point at {self.at}; give a finite number.")
+
+    def pmf(self, x: Real) -> Floats:
+        """Mass at x."""
+        return np.where(np.equal(x, self.at), 1.0, 0.0)
+
+    def cdf(self, x: Real) -> Floats:
+        """Chance of at most x."""
+        return np.where(np.greater_equal(x, self.at), 1.0, 0.0)
+
+    def sf(self, x: Real) -> Floats:
+        """Chance of more than x."""
+        return np.where(np.less(x, self.at), 1.0, 0.0)
+
+    def ppf(self, q: Real) -> Floats:
+        """Where `cdf` reaches q."""
+        return np.full(np.shape(q), self.at)
+
+    def isf(self, q: Real) -> Floats:
+        """Where `sf` falls to q."""
+        return np.full(np.shape(q), self.at)
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:  # noqa: ARG002  (SciPy's name)
+        """Draw so many."""
+        return np.full(size, self.at)
+
+
+OURS = (Linear, Normal, LogitNormal, Beta, Point)
+"""Those whose tails are exact as far as floats reach."""
+
+
+def concordance_known(low: Distribution, high: Distribution) -> float | None:
+    """Chance that `high` exceeds `low`, plus half the chance that they are equal, where there is a formula for it."""
+    from scipy.special import ndtr
+
+    match low, high:
+        case Linear(), Linear():
+            return 0.5 + (high.rising - low.rising) / 3
+        case (Normal() as first, Normal() as second) | (LogitNormal() as first, LogitNormal() as second):
+            return float(ndtr(normal_distance(first, second)))
+        case Beta(), Beta():
+            return _beta_concordance(low, high)
+    return None
+
+
+def normal_distance(low: Normal | LogitNormal, high: Normal | LogitNormal) -> float:
+    """Distance of the means over the standard deviation of a difference."""
+    return (high.mean - low.mean) / sqrt(low.sd**2 + high.sd**2)
+
+
+def equal_likelihood(low: Distribution, high: Distribution, ratio: float) -> list[float] | None:
+    """Where the density of `high` is `ratio` > 0 times that of `low` and gains on it, where there is a formula for it.
+
+    Two normal distributions of unequal spread have two such places or none, since the logarithm of their ratio is a
+    parabola; `high` gains on `low` at one of them only.
+    """
+    match low, high:
+        case Linear(rising=False), Linear(rising=True):
+            return [ratio / (1 + ratio)]
+        case Normal() as first, Normal() as second:
+            return _normal_crossing(first, second, log(ratio))
+        case LogitNormal() as first, LogitNormal() as second:
+            return [float(_expit(at)) for at in _normal_crossing(first, second, log(ratio))]
+    return None
+
+
+def _normal_crossing(low: Normal | LogitNormal, high: Normal | LogitNormal, log_ratio: float) -> list[float]:
+    """The rising root of a·y² + b·y + c, where y is the distance from the mean of `low`."""
+    gap = high.mean - low.mean
+    a = (1 / low.sd**2 - 1 / high.sd**2) / 2
+    b = gap / high.sd**2
+    c = log(low.sd / high.sd) - log_ratio - gap**2 / high.sd**2 / 2
+    if b**2 <= 4 * a * c or (a == 0 and b < 0):
+        return []
+    spread = sqrt(b**2 - 4 * a * c)
+    # Of the two ways to write the root, the one that adds numbers of one sign.
+    return [low.mean + (-2 * c / (b + spread) if b > 0 else (spread - b) / (2 * a))]
+
+
+_LONGEST = 1000
+"""Terms of a sum that is still a formula."""
+
+
+def _beta_concordance(low: Beta, high: Beta) -> float | None:
+    """By a finite sum, which needs one whole parameter; reflection and complement bring any to its place."""
+    (a, b), (c, d) = (low.a, low.b), (high.a, high.b)
+    forms = {high.a: (a, b, c, d, 1), low.b: (d, c, b, a, 1), low.a: (c, d, a, b, -1), high.b: (b, a, d, c, -1)}
+    whole = [value for value in forms if value == int(value) and value <= _LONGEST]
+    if not whole:
+        return None
+    *parameters, sign = forms[min(whole)]
+    exceeds = _beta_exceeds(*parameters)
+    return exceeds if sign > 0 else 1 - exceeds
+
+
+def _beta_exceeds(a: float, b: float, c: float, d: float) -> float:
+    """Chance that Beta(c, d) exceeds Beta(a, b), for a whole c [@cook2005]."""
+    from scipy.special import betaln
+
+    i = np.arange(int(c))
+    return float(np.sum(np.exp(betaln(a + i, b + d) - np.log(d + i) - betaln(1 + i, d) - betaln(a, b))))
+
+
+_NEAR = 1e-9
+
+
+def _beta_near(a: float, b: float, q: Real) -> Floats:
+    """Quantile by the first terms of its series, good near 0, where SciPy's search may return NaN."""
+    from scipy.special import betaln
+
+    with np.errstate(divide="ignore"):
+        first = np.exp((np.log(q) + log(a) + betaln(a, b)) / a)
+    return np.asarray(first * (1 - (1 - b) / (a + 1) * first))
+
+
+def _check_normal(mean: float, sd: float) -> None:
+    if not (isfinite(mean) and isfinite(sd) and sd > 0):
+        raise BadOption(f"a mean of {mean} with standard deviation {sd}; give finite numbers, the second above 0.")
+
+
+def _logit(x: Real) -> npt.NDArray[np.float64]:
+    from scipy.special import logit
+
+    return np.asarray(logit(np.clip(x, 0.0, 1.0)))
+
+
+def _expit(x: Real) -> npt.NDArray[np.float64]:
+    from scipy.special import expit
+
+    return np.asarray(expit(x))

@@ -1,0 +1,217 @@
+"""Population: how scores are distributed in each class, in closed form, and how frequent the classes are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Bools, Floats, Value, plain, ratio
+from baserate._counts import Counts
+from baserate._errors import BadOption, MissingValues
+from baserate._numeric.distributions import Distribution, LogitNormal, Normal, concordance_known, normal_distance
+from baserate._numeric.tails import at_least, atoms, below, density, log_density, mass, mean_over, quantiles, support
+
+_ASKED = ("cdf", "sf", "ppf", "isf", "rvs")
+_KNOTS = np.array([-40.0, -20.0, -10.0, -4.0, -1.5, 0.0, 1.5, 4.0, 10.0, 20.0, 40.0])
+"""Log-odds of the quantiles between which a distribution has no more than one bend."""
+
+
+class Draw(NamedTuple):
+    """Rows drawn from a population."""
+
+    truth: Bools
+    score: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Two score distributions and the share of positives: a classifier without sampling error.
+
+    Distributions have the methods of those of `scipy.stats`: `cdf`, `sf`, `ppf`, `isf`, `rvs`, and `pdf`, or `pmf` if
+    they are discrete. `baserate.population` makes the usual ones; any frozen one of `scipy.stats` will do.
+
+    >>> from baserate import measure, population
+    >>> p = population.linear(prevalence=0.5)
+    >>> p.at(0.5)
+    Counts(tp=0.375, fp=0.125, fn=0.125, tn=0.375)
+    >>> measure.precision(p.at(0.5))
+    0.75
+    """
+
+    negative: Distribution
+    positive: Distribution
+    prevalence: float
+
+    def __post_init__(self) -> None:
+        for name in ("negative", "positive"):
+            _check_distribution(name, getattr(self, name))
+        if not 0 <= self.prevalence <= 1:
+            raise BadOption(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
+
+    def at_prevalence(self, prevalence: float) -> Population:
+        """Return the same scores where so many are positive."""
+        return replace(self, prevalence=prevalence)
+
+    def tpr(self, threshold: Value) -> Value:
+        """Share of positives that are flagged: those with a score of `threshold` or more."""
+        found: Value = plain(at_least(self.positive, _checked(threshold)))
+        return found
+
+    def fpr(self, threshold: Value) -> Value:
+        """Share of negatives that are flagged."""
+        found: Value = plain(at_least(self.negative, _checked(threshold)))
+        return found
+
+    def at(self, threshold: Value) -> Counts[Value]:
+        """Return the 2×2 table at a threshold, or the tables at an array of them; everybody has mass 1.
+
+        Each cell comes from its own tail, so that small ones are as precise as large ones.
+        """
+        threshold = _checked(threshold)
+        share, rest = self.prevalence, 1 - self.prevalence
+        return Counts(
+            tp=plain(share * at_least(self.positive, threshold)),
+            fp=plain(rest * at_least(self.negative, threshold)),
+            fn=plain(share * below(self.positive, threshold)),
+            tn=plain(rest * below(self.negative, threshold)),
+        )
+
+    def density(self, score: Value) -> Value:
+        """Density of scores in both classes together; masses are left to `at`."""
+        mixed = self.prevalence * density(self.positive, score) + (1 - self.prevalence) * density(self.negative, score)
+        found: Value = plain(mixed)
+        return found
+
+    def likelihood_ratio(self, score: Value) -> Value:
+        """How many times as frequent a score is among positives as among negatives: the slope of the ROC curve there.
+
+        NaN where neither class has such scores.
+
+        >>> from baserate import population
+        >>> round(population.linear().likelihood_ratio(0.75), 12)
+        3.0
+        """
+        with np.errstate(over="ignore"):
+            found: Value = plain(np.exp(self._log_likelihood_ratio(score)))
+        return found
+
+    def posterior(self, score: Value) -> Value:
+        """Probability that somebody with that score is positive: the calibrated score.
+
+        >>> from baserate import population
+        >>> population.linear(prevalence=0.25).posterior(0.75)
+        0.5
+        """
+        from scipy.special import expit, logit
+
+        with np.errstate(invalid="ignore"):
+            found: Value = plain(expit(logit(self.prevalence) + self._log_likelihood_ratio(score)))
+        return found
+
+    @property
+    def auc(self) -> float:
+        """Chance that a random positive scores above a random negative, ties half; the prevalence does not matter.
+
+        >>> from baserate import population
+        >>> round(population.linear().auc, 12)  # 5/6
+        0.833333333333
+        """
+        known = concordance_known(self.negative, self.positive)
+        return mean_over(self.negative, self._beaten, _knots(self.positive)) if known is None else known
+
+    @property
+    def average_precision(self) -> float:
+        r"""Mean of the precision at which each positive is found, :math:`\int P\,dR`; NaN without positives.
+
+        It is the area under the precision–recall curve, and where many share a score, that of its staircase.
+
+        >>> from baserate import population
+        >>> round(population.linear(prevalence=0.5).average_precision, 12)  # 5/6
+        0.833333333333
+        """
+        if self.prevalence == 0:
+            return float("nan")
+        return mean_over(self.positive, self._precision, _knots(self.negative))
+
+    @property
+    def d_prime(self) -> float:
+        r"""Distance of the classes in standard deviations, :math:`\sqrt2\,Φ^{-1}(AUC)`.
+
+        For two normal distributions of one spread it is the difference of their means over that spread [@green1966];
+        in general, that of those normal distributions which would have the same AUC.
+
+        >>> from baserate import population
+        >>> population.binormal(means=(10, 15), sds=(2, 2)).d_prime
+        2.5
+        """
+        from scipy.special import ndtri
+
+        pair = (self.negative, self.positive)
+        match pair:
+            case (Normal() as low, Normal() as high) | (LogitNormal() as low, LogitNormal() as high):
+                # Not through the AUC, which tells distances above 8 from none.
+                return sqrt(2) * normal_distance(low, high)
+        return sqrt(2) * float(ndtri(self.auc))
+
+    def draw(self, rows: int, rng: np.random.Generator | int, *, positives: int | None = None) -> Draw:
+        """Draw rows at random: truth and score, in random order.
+
+        `rng` is a generator of NumPy or a seed. The number of positives is random, unless it is given as `positives`.
+
+        >>> from baserate import population
+        >>> truth, score = population.linear().draw(1000, 7, positives=300)
+        >>> len(score), int(truth.sum())
+        (1000, 300)
+        """
+        if rows < 0 or not 0 <= (positives or 0) <= rows:
+            raise BadOption(f"{rows} rows with {positives} positives cannot be drawn; give 0 ≤ positives ≤ rows.")
+        generator = np.random.default_rng(rng)
+        many = int(generator.binomial(rows, self.prevalence)) if positives is None else positives
+        truth = generator.permutation(np.arange(rows) < many)
+        score = np.empty(rows)
+        score[truth] = self.positive.rvs(size=many, random_state=generator)
+        score[~truth] = self.negative.rvs(size=rows - many, random_state=generator)
+        return Draw(truth, score)
+
+    def _beaten(self, score: Floats) -> Floats:
+        """Chance that a positive scores above that, ties half."""
+        return at_least(self.positive, score) - mass(self.positive, score) / 2
+
+    def _precision(self, score: Floats) -> Floats:
+        found = self.prevalence * at_least(self.positive, score)
+        # Quantiles at the edge of what floats can tell may lie beyond everybody; they weigh nothing.
+        return np.nan_to_num(ratio(found, found + (1 - self.prevalence) * at_least(self.negative, score)))
+
+    def _log_likelihood_ratio(self, score: Value) -> Floats:
+        classes = (self.positive, self.negative)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            above, under = (log_density(each, score) for each in classes)
+            atom, other = (np.log(mass(each, score)) for each in classes)
+            # Where a score has mass, densities are nothing beside it.
+            return np.where((atom > -np.inf) | (other > -np.inf), atom - other, above - under)
+
+
+def _knots(distribution: Distribution) -> Floats:
+    """Where means over the other class may bend: at the ends, the atoms and between the quantiles."""
+    low, high = support(distribution)
+    return np.concatenate([[low, high], atoms(distribution), quantiles(distribution, _KNOTS)])
+
+
+def _checked(threshold: Value) -> Value:
+    if np.isnan(threshold).any():
+        raise MissingValues("a threshold is NaN; give a number, or inf to flag nothing.")
+    return threshold
+
+
+def _check_distribution(name: str, distribution: object) -> None:
+    missing = [method for method in _ASKED if not hasattr(distribution, method)]
+    if not (hasattr(distribution, "pdf") or hasattr(distribution, "pmf")):
+        missing.append("pdf")
+    if missing:
+        raise BadOption(
+            f"{name} is no distribution: it lacks {', '.join(missing)}; take one of baserate.population or a frozen "
+            "one of scipy.stats."
+        )

@@ -1,0 +1,146 @@
+"""Exact numbers of a population -> pages."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan, nan
+from typing import Any
+
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._results import Results
+from baserate.cli._curve import undefined
+from baserate.cli._numbers import UNDEFINED, amount, mark, number, plain
+from baserate.cli._panels import Page, Panel, Row, Section, pointed
+from baserate.measure import MEASURES, USUAL, about, named
+
+_LIMIT = "approached, but attained by no threshold: at the end itself the measure is undefined"
+
+
+def chosen(names: Sequence[str]) -> list[str]:
+    """Measures by their own names, each once; none means the usual ones of tables and curves."""
+    fit = [name for name, measure in MEASURES.items() if about(measure).of in (Counts, Curve)]
+    if "all" in names:
+        return fit
+    return list(dict.fromkeys(about(named(name)).name for name in names)) or [*USUAL[Counts], *USUAL[Curve]]
+
+
+def headline(data: Mapping[str, Any]) -> str:
+    """One line on which population it is."""
+    family = data["family"].replace("_", "-")
+    others = [f"{name} {_told(value)}" for name, value in data["parameters"].items() if name != "prevalence"]
+    parts = [f"{family} population", *others, f"prevalence {number(100 * data['prevalence'], 4)} %"]
+    known = [name for name in ("auc", "average_precision") if not isnan(data.get(name, nan))]
+    return " · ".join([*parts, *(f"{name.replace('_', ' ')} {number(data[name], 4)}" for name in known)])
+
+
+def page(found: Results, digits: int) -> Page:
+    """Best thresholds, then whole curves, then what other thresholds give."""
+    rows = found.rows()
+    panels = [_best(rows, digits), _whole(rows, digits), _others(rows, digits)]
+    notes = [f"{sign} {why}." for why, sign in _signs(rows).items()]
+    return Page(headline(found.data), tuple(panel for panel in panels if panel), tuple(notes))
+
+
+def curve_page(found: Results, digits: int) -> Page:
+    """The points of a curve."""
+    axes = [name for name in found.columns if name not in {"model", "group", "threshold"}]
+    causes = undefined(found)
+    signs = {name: mark(at) for at, name in enumerate(causes, start=1)}
+    table = {
+        _threshold(row["threshold"]): [_cell(row[name], digits, signs.get(name, "")) for name in axes]
+        for row in found.rows()
+    }
+    notes = tuple(f"{signs[name]} {why}" for name, why in causes.items())
+    return Page(headline(found.data), (_table(axes, table),), notes)
+
+
+def study_page(found: Results, digits: int) -> Page:
+    """One panel for each prevalence, one row for each size."""
+    rows = found.rows()
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    several = any(row["undefined"] for row in rows)
+    heads = [head for name in measures for head in (name.replace("_", " "), "± sd", "exact")]
+    panels = []
+    for share in dict.fromkeys(row["prevalence"] for row in rows):
+        lines: dict[int, list[str]] = {}
+        for row in (row for row in rows if row["prevalence"] == share):
+            cells = (_cell(row[name], digits) for name in ("value", "sd", "theory"))
+            lines.setdefault(row["size"], []).extend(cells)
+        for row in (row for row in rows if several and row["prevalence"] == share and row["measure"] == measures[0]):
+            lines[row["size"]].append(amount(row["undefined"], digits))
+        sized = tuple(Row(name, tuple(lines[size])) for name, size in zip(_sizes(lines), lines, strict=True))
+        corner = f"rows, {number(100 * share, 4)} % positive"
+        panels.append(Panel(corner, (*heads, *["single class"] * several), (Section("", sized),)))
+    return Page(headline(found.data) + f" · {rows[0]['repeats']} samples each", tuple(panels))
+
+
+def draw_page(found: Results, digits: int) -> Page:
+    """The rows, numbered."""
+    rows = (Row(str(at), (str(row["truth"]), number(row["score"], digits))) for at, row in enumerate(found.rows(), 1))
+    return Page(headline(found.data), (Panel("row", ("truth", "score"), (Section("", tuple(rows)),)),))
+
+
+def _best(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
+    best = [row for row in rows if row["best"]]
+    limit = _signs(rows).get(_LIMIT, "")
+    lines = [
+        Row(
+            row["measure"].replace("_", " "),
+            (_threshold(row["threshold"]), number(row["value"], digits) + limit * (row["how"] == "limit")),
+            about(MEASURES[row["measure"]]).meaning,
+        )
+        for row in best
+    ]
+    return Panel("best", ("score ≥", "value"), (Section("", tuple(lines)),)) if best else None
+
+
+def _whole(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
+    whole = [row for row in rows if row["threshold"] is None]
+    lines = [
+        Row(
+            row["measure"].replace("_", " "),
+            (_cell(row["value"], digits),),
+            row["why"] or about(MEASURES[row["measure"]]).meaning,
+        )
+        for row in whole
+    ]
+    return Panel("over all thresholds", ("",), (Section("", tuple(lines)),)) if whole else None
+
+
+def _others(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
+    inner = [row for row in rows if row["threshold"] is not None and not row["best"]]
+    signs = _signs(rows)
+    table: dict[str, list[str]] = {}
+    for row in inner:
+        cell = _cell(row["value"], digits, signs.get(row["why"], ""))
+        table.setdefault(_threshold(row["threshold"]), []).append(cell)
+    return _table(list(dict.fromkeys(row["measure"] for row in inner)), table) if inner else None
+
+
+def _table(measures: Sequence[str], table: Mapping[str, Sequence[str]]) -> Panel:
+    lines = (Row(name, tuple(cells)) for name, cells in zip(pointed(list(table)), table.values(), strict=True))
+    return Panel("score ≥", tuple(name.replace("_", " ") for name in measures), (Section("", tuple(lines)),))
+
+
+def _signs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What needs a footnote, limits first and then why some are undefined, each with its sign."""
+    limits = [_LIMIT for row in rows if row["how"] == "limit"]
+    whys = [row["why"] for row in rows if row["why"] and row["threshold"] is not None]
+    return {why: mark(at) for at, why in enumerate(dict.fromkeys([*limits, *whys]), start=1)}
+
+
+def _threshold(value: float) -> str:
+    """Twelve digits will do where no row is flagged."""
+    return plain(float(f"{value:.12g}"))
+
+
+def _sizes(lines: Mapping[int, object]) -> list[str]:
+    names = [amount(size, 4) for size in lines]
+    return [name.rjust(max(map(len, names))) for name in names]
+
+
+def _cell(value: float | None, digits: int, sign: str = "") -> str:
+    return UNDEFINED + sign if value is None else number(value, digits)
+
+
+def _told(value: object) -> str:
+    return ", ".join(plain(each) for each in value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,198 @@
+"""Thresholds that are best, cheapest, or where a measure has a given value."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._costs import Costs
+from baserate._counts import Counts
+from baserate._errors import BadOption
+from baserate._numeric.distributions import equal_likelihood
+from baserate._numeric.tails import support
+from baserate._population import Population
+from baserate.measure import Measure, about, expected_cost, named
+from baserate.population._search import Function, Peak, highest, scan, slope, turning_points
+
+Toward = Literal["high", "low"]
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best value of a measure, and the threshold that gives it."""
+
+    measure: str
+    threshold: float
+    """Flagged are scores at or above it."""
+    value: float
+    counts: Counts[float]
+    """The 2×2 table there; everybody has mass 1."""
+    attained: bool = True
+    """False if the value is a limit that thresholds approach: at the end itself the measure is undefined."""
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing, or everything, is flagged there."""
+        return self.counts.flagged == 0 or self.counts.passed == 0
+
+
+class _Goal(NamedTuple):
+    name: str
+    value: Function
+    toward: Toward | None
+
+
+def best(population: Population, measure: str | Measure, *, toward: Toward | None = None, **options: Any) -> Best:  # noqa: ANN401
+    """Find the threshold that is best by a measure of the 2×2 table, to the last digits.
+
+    `measure` is a name, a measure, or any function of `Counts` that computes with arrays; then say whether `toward` is
+    "high" or "low". Options such as `beta=` or `costs=` go to the measure. Among equally good thresholds the strictest
+    wins. Where no threshold attains the best value, as with precision, which grows until nothing is flagged, the limit
+    is returned and `attained` is False.
+
+    >>> from baserate import population
+    >>> found = population.best(population.linear(), "f1")
+    >>> round(found.threshold, 12), round(found.value, 12)  # (3 − √5)/2 and 3 − √5
+    (0.38196601125, 0.7639320225)
+    """
+    check(population)
+    goal = _goal(measure, options)
+    direction = goal.toward if toward is None else toward
+    if direction not in {"high", "low"}:
+        raise BadOption(f"neither end of {goal.name} is the better one; say which you mean: toward='high' or 'low'.")
+    sign = 1.0 if direction == "high" else -1.0
+    peak = highest(population, lambda counts: sign * goal.value(counts))
+    if peak is None:
+        raise BadOption(
+            f"{goal.name} is undefined at every threshold; give the population a prevalence between 0 and 1."
+        )
+    return _found(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
+
+
+def cheapest(population: Population, costs: Costs | None = None) -> Best:
+    """Find the threshold of least expected cost; by default every error costs 1, so it is that of highest accuracy.
+
+    It is where the likelihood ratio rises through the slope of the iso-cost lines, `costs.slope(prevalence)`. For
+    linear and normal populations there is a formula for it. Normal scores of unequal spread have a second such place,
+    where the ratio falls: there the cost is greatest, and only a rule with two thresholds would use it. Flagging
+    nothing, or everything, is chosen where it is cheaper still.
+
+    >>> from baserate import Costs, population
+    >>> population.cheapest(population.binormal(means=(0, 2)), Costs(fp=1, fn=1)).threshold
+    1.0
+    """
+    check(population)
+    costs = Costs() if costs is None else costs
+    ratio = costs.slope(population.prevalence)
+    places = equal_likelihood(population.negative, population.positive, ratio) if 0 < ratio < np.inf else None
+    if places is None or costs.fn <= costs.tp:
+        return best(population, "expected_cost", costs=costs)
+    low = min(support(each)[0] for each in (population.negative, population.positive))
+    peaks = [Peak(at, expected_cost(population.at(at), costs=costs)) for at in (*places, np.inf, low)]
+    return _found(population, "expected_cost", min(peaks, key=lambda peak: peak.value))
+
+
+def where(
+    population: Population,
+    measure: str | Measure,
+    equals: float | str | Measure,
+    **options: Any,  # noqa: ANN401
+) -> tuple[float, ...]:
+    """Find every threshold at which a measure has a value, or at which two measures agree; strictest first.
+
+    Where it does so over a stretch, the strictest threshold of the stretch. A value that is only jumped over, from one
+    atom to the next, is not found.
+
+    >>> from baserate import population
+    >>> population.where(population.linear(), "precision", "recall")
+    (0.5,)
+    >>> [round(at, 12) for at in population.where(population.linear(), "specificity", 0.9)]  # 1 − √0.1
+    [0.683772233983]
+    """
+    check(population)
+    first = _goal(measure, options).value
+    second = (lambda _: equals) if isinstance(equals, (int, float)) else _goal(equals, {}).value
+
+    def gap(counts: Counts[Any]) -> Any:  # noqa: ANN401
+        return first(counts) - second(counts)
+
+    touched = _touched(population, gap)
+    return tuple(sorted({*_zeros(population, gap), *touched}, reverse=True))
+
+
+def _touched(population: Population, gap: Function) -> Iterator[float]:
+    """Where the gap closes without changing its sign."""
+    # A gap of nothing would seem free of rounding; one that is shifted by 1 turns at the same places.
+    turns = turning_points(population, lambda counts: 1 + gap(counts))
+    turns += turning_points(population, lambda counts: 1 - gap(counts))
+    yield from (at for at in turns if abs(float(gap(population.at(at)))) <= 1e-15)
+
+
+def _zeros(population: Population, gap: Function) -> Iterator[float]:
+    thresholds = scan(population)
+    values = np.asarray(gap(population.at(thresholds)), dtype=np.float64)
+    there = ~np.isnan(values)
+    thresholds, signs = thresholds[there], np.sign(values[there])
+    starts = [0, *(np.flatnonzero(np.diff(signs)) + 1), len(signs)]
+    for start, stop in pairwise(starts):
+        before, after = signs[start - 1] if start else None, signs[stop] if stop < len(signs) else None
+        if start < stop and signs[start] == 0:
+            yield from _stretch(population, gap, thresholds[start:stop], (before, after))
+        elif before is not None and before == -signs[start]:
+            yield from _crossing(population, gap, float(thresholds[start]), float(thresholds[start - 1]))
+
+
+def _stretch(population: Population, gap: Function, zeros: Floats, around: tuple[Any, Any]) -> Iterator[float]:
+    """Strictest of some zeros, unless rounding alone makes them: then the end that they lead to, if it is one too."""
+    before, after = around
+    end = min(support(each)[0] for each in (population.negative, population.positive))
+    if zeros[0] == np.inf or _still(population, gap, zeros[:1]) or (before and before == -(after or 0)):
+        yield float(zeros[0])
+    elif after is None and float(gap(population.at(end))) == 0:
+        yield end
+
+
+def _still(population: Population, gap: Function, threshold: Floats) -> bool:
+    if np.isinf(threshold[0]):
+        return True
+    change, size, _ = slope(population, gap, threshold)
+    return bool(np.abs(change[0]) <= 1e-12 * size[0])
+
+
+def _crossing(population: Population, gap: Function, low: float, high: float) -> Iterator[float]:
+    from scipy.optimize import brentq
+
+    def at(threshold: float) -> float:
+        return float(np.asarray(gap(population.at(np.array([threshold]))))[0])
+
+    # Between an infinite threshold and the outermost quantile nobody is left.
+    if np.isfinite(low) and np.isfinite(high):
+        root = float(brentq(at, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
+        if abs(at(root)) <= 1e-9 * max(1.0, abs(at(low)), abs(at(high))):
+            yield root
+
+
+def _goal(measure: str | Measure, options: dict[str, Any]) -> _Goal:
+    """What is sought: a measure of Counts, with its options."""
+    function = named(measure) if isinstance(measure, str) else measure
+    told = about(function) if hasattr(function, "about") else None
+    if told is not None and told.of is not Counts:
+        raise BadOption(f"{told.name} has one value for a whole curve, not one at each threshold; take another.")
+    name = told.name if told else getattr(function, "__name__", "this function")
+    return _Goal(name, partial(function, **options), told.best if told else None)
+
+
+def _found(population: Population, name: str, peak: Peak) -> Best:
+    return Best(name, peak.threshold, peak.value, population.at(peak.threshold), peak.attained)
+
+
+def check(population: object) -> None:
+    """Refuse what is not a population."""
+    if not isinstance(population, Population):
+        raise BadOption(
+            f"{type(population).__name__} is not a Population; make one first, for example with population.linear()."
+        )

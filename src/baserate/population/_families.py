@@ -1,0 +1,107 @@
+"""Makers of populations: families of score distributions whose curves are known in closed form."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from baserate._errors import BadOption, UnknownName
+from baserate._numeric.distributions import Beta, Distribution, Linear, LogitNormal, Normal, Point
+from baserate._population import Population
+
+Pair = tuple[float, float]
+
+
+def linear(*, prevalence: float = 0.5) -> Population:
+    """Scores on [0, 1] with density 2 − 2x among negatives and 2x among positives.
+
+    The simplest classifier whose every curve can be worked out by hand: TPR 1 − t², FPR (1 − t)², AUC 5/6. At
+    prevalence ½ the score is calibrated.
+
+    >>> linear().posterior(0.3)
+    0.3
+    """
+    return Population(Linear(rising=False), Linear(rising=True), prevalence)
+
+
+def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: float = 0.5) -> Population:
+    """Normal scores, of these means and standard deviations: negatives first, then positives.
+
+    >>> round(binormal(means=(0, 1)).auc, 6)
+    0.76025
+    """
+    (low, high), (low_sd, high_sd) = _pair("means", means), _pair("sds", sds)
+    return Population(Normal(low, low_sd), Normal(high, high_sd), prevalence)
+
+
+def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: float = 0.5) -> Population:
+    """Scores on [0, 1] with normal log-odds: the curves of `binormal`, on the scale of a probability.
+
+    >>> round(logit_normal(means=(0, 1)).auc, 6)
+    0.76025
+    """
+    (low, high), (low_sd, high_sd) = _pair("means", means), _pair("sds", sds)
+    return Population(LogitNormal(low, low_sd), LogitNormal(high, high_sd), prevalence)
+
+
+def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence: float = 0.5) -> Population:
+    """Scores on [0, 1] with beta distributions of these two shapes each.
+
+    >>> round(beta(negative=(1, 4), positive=(1, 1)).auc, 12)
+    0.8
+    """
+    return Population(Beta(*_pair("negative", negative)), Beta(*_pair("positive", positive)), prevalence)
+
+
+LEVELS: dict[str, tuple[Distribution, Distribution]] = {
+    "random": (Normal(0, 1), Normal(0, 1)),
+    "ER-": (Beta(1, 1), Beta(4, 1)),
+    "ER+": (Beta(1, 4), Beta(1, 1)),
+    "excellent": (Normal(0, 1), Normal(3, 1)),
+    "perfect": (Point(0), Point(1)),
+}
+"""Five levels of performance, from none to perfect; scores of negatives, then of positives [@saito2015]."""
+
+_SPELLINGS = {
+    "er−": "ER-",
+    "er–": "ER-",
+    "poor early retrieval": "ER-",
+    "poor": "ER-",
+    "good early retrieval": "ER+",
+    "good": "ER+",
+}
+
+
+def retrieval(level: str, *, prevalence: float = 0.5) -> Population:
+    """One of Saito and Rehmsmeier's five levels of performance, by name.
+
+    `random`; `ER-`, poor early retrieval; `ER+`, good early retrieval, with the AUC of `ER-`; `excellent`; `perfect`.
+    Their ROC curves do not move with the prevalence; their precision–recall curves do [@saito2015].
+
+    >>> [round(retrieval(level).auc, 4) for level in LEVELS]
+    [0.5, 0.8, 0.8, 0.9831, 1.0]
+    """
+    spellings = {name.lower(): name for name in LEVELS} | _SPELLINGS
+    plain = " ".join(str(level).lower().replace("_", " ").split())
+    if plain not in spellings:
+        near = [spellings[match] for match in get_close_matches(plain, spellings, n=1)]
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise UnknownName(f"there is no level {level!r}. {hint}Known are: {', '.join(LEVELS)}.")
+    negative, positive = LEVELS[spellings[plain]]
+    return Population(negative, positive, prevalence)
+
+
+FAMILIES: dict[str, Callable[..., Population]] = {
+    "linear": linear,
+    "binormal": binormal,
+    "logit_normal": logit_normal,
+    "beta": beta,
+    "retrieval": retrieval,
+}
+"""Makers by name."""
+
+
+def _pair(name: str, given: Pair) -> Pair:
+    try:
+        negative, positive = map(float, given)
+    except (TypeError, ValueError) as error:
+        raise BadOption(f"{name} is {given!r}; give two numbers, for example (0, 1).") from error
+    return negative, positive

@@ -1,0 +1,158 @@
+"""Theory in the shell: what people see, what programs read, and what slips are told."""
+
+import csv
+import json
+import re
+from importlib import resources
+from io import StringIO
+from math import sqrt
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from baserate import population
+from baserate.cli._panels import cells_wide
+from baserate.cli._population import FAMILIES
+from tests.cli.shell import is_as_ever, run
+from tests.cli.test_program import HEAVY, loaded
+
+SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
+LINEAR = ("population", "linear")
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "population-one": (*LINEAR, "measure", "f1"),
+    "population-usual": (*LINEAR, "--prevalence", "0.02", "measure", "--points", "5"),
+    "population-md": (*LINEAR, "measure", "precision,auc,flag_rate", "--threshold", "0.5,1", "--format", "md"),
+    "population-narrow": ("population", "binormal", "--means", "-1,1.5", "--sds", "1,2", "measure", "mcc"),
+    "population-perfect": ("population", "retrieval", "--level", "perfect", "measure", "f1", "auc"),
+    "population-roc": ("population", "logit_normal", "--means", "-1,1", "curve", "roc", "--points", "9"),
+    "population-pr": ("population", "beta", "--negative", "1,4", "--positive", "1,1", "curve", "pr", "--points", "5"),
+    "population-study": (*LINEAR, "study", "--sizes", "30,100", "--repeats", "20"),
+    "population-rare": (*LINEAR, "study", "--sizes", "20", "--prevalences", "0.5,0.05", "--repeats", "20"),
+    "population-draw": (*LINEAR, "draw", "3", "--seed", "7", "--format", "table"),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str) -> None:
+    width = 60 if name.endswith("narrow") else 100
+    result = run(*VIEWS[name], "-q", env={"COLUMNS": str(width)})
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    assert is_as_ever(result.stdout, name)
+    if not name.endswith("md"):
+        assert max(map(cells_wide, result.stdout.splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    {
+        "help-population": ("population", "--help"),
+        "help-population-binormal": ("population", "binormal", "--help"),
+        "help-population-study": (*LINEAR, "study", "--help"),
+    }.items(),
+)
+def test_help_is_as_ever(name: str, typed: tuple[str, ...]) -> None:
+    assert is_as_ever(run(*typed).stdout, name)
+
+
+@pytest.mark.parametrize("typed", [[], ["linear"], ["retrieval"], ["linear", "measure"], ["beta", "draw"]])
+def test_help_loads_nothing_heavy(typed: list[str]) -> None:
+    assert not loaded("population", *typed, "--help") & (HEAVY | {"baserate.population"})
+
+
+def test_the_shell_knows_every_family_and_their_defaults() -> None:
+    assert {name.replace("-", "_") for name in FAMILIES} == set(population.FAMILIES)
+    for name, make in population.FAMILIES.items():
+        if name != "retrieval":
+            data = json.loads(run("population", name, "measure", "auc", "--json", "-q").stdout)["data"]
+            assert data["family"] == name
+            assert data["population"]["positive"] == repr(make().positive)
+            assert data["population"]["negative"] == repr(make().negative)
+            assert data["prevalence"] == 0.5
+
+
+def form(*typed: str) -> dict[str, list[dict[str, object]]]:
+    result = run(*typed, "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+    found: dict[str, list[dict[str, object]]] = json.loads(result.stdout)
+    jsonschema.validate(found, SCHEMA)
+    return found
+
+
+def test_json_holds_every_digit() -> None:
+    best, *rest = form(*LINEAR, "measure", "f1", "--points", "5")["rows"]
+    assert best["best"] is True
+    assert best["threshold"] == pytest.approx((3 - sqrt(5)) / 2, rel=0, abs=1e-15)
+    assert best["value"] == pytest.approx(3 - sqrt(5), rel=0, abs=1e-15)
+    assert [row["threshold"] for row in rest] == [1, 0.75, 0.5, 0.25, 0]
+
+
+def test_every_verb_writes_what_the_schema_wants() -> None:
+    assert len(form(*LINEAR, "curve", "roc")["rows"]) == 101
+    assert len(form("population", "binormal", "curve", "pr", "--points", "7")["rows"]) == 7
+    assert len(form(*LINEAR, "measure", "all")["rows"]) > 300
+    assert len(form(*LINEAR, "study", "--sizes", "1,10", "--repeats", "3")["rows"]) == 4
+    assert form(*LINEAR, "draw", "4", "--seed", "1")["rows"] == form(*LINEAR, "draw", "4", "--seed", "1")["rows"]
+    limits = [row for row in form(*LINEAR, "measure", "precision,LR+")["rows"] if row["best"]]
+    assert [(row["value"], row["how"]) for row in limits] == [(1, "limit"), ("inf", "limit")]
+
+
+def test_what_is_drawn_can_be_measured(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    done = run(*LINEAR, "draw", "2000", "--seed", "7", "--positives", "500", "-o", path)
+    assert (done.exit_code, done.stdout) == (0, "")
+    rows = list(csv.DictReader(StringIO(path.read_text(encoding="utf-8"))))
+    assert (len(rows), sum(row["truth"] == "1" for row in rows)) == (2000, 500)
+    measured = run("measure", path, "--truth", "truth", "--score", "score", "--measures", "auc", "--json", "-q")
+    assert json.loads(measured.stdout)["rows"][0]["value"] == pytest.approx(5 / 6, abs=0.04)
+    truth, score = population.linear().draw(2000, 7, positives=500)
+    assert [float(row["score"]) for row in rows] == score.tolist()
+    assert [row["truth"] == "1" for row in rows] == truth.tolist()
+
+
+def test_draws_are_csv_unless_another_format_is_asked_for(tmp_path: Path) -> None:
+    assert run(*LINEAR, "draw", "2").stdout.startswith("truth,score\n")
+    assert run(*LINEAR, "draw", "2", "-o", "-").stdout.startswith("truth,score\n")
+    named = tmp_path / "people.json"
+    assert run(*LINEAR, "draw", "2", "-o", named).exit_code == 0
+    assert len(json.loads(named.read_text(encoding="utf-8"))["rows"]) == 2
+
+
+def test_what_is_said_beside_the_data() -> None:
+    said = run(*LINEAR, "--prevalence", "0.05", "study", "--sizes", "10", "--repeats", "20", "--format", "csv").stderr
+    assert re.fullmatch(
+        r"linear population · prevalence 5\.000 % · auc 0\.8333 · average precision 0\.\d+\n"
+        r"note: \d+ of 20 draws of 10 rows at prevalence 0\.05 hold a single class and are left out\.\n",
+        said,
+    )
+    assert run(*LINEAR, "measure", "f1").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (["population", "lineer", "measure"], "there is no population 'lineer'. Did you mean linear? There are:"),
+        ([*LINEAR, "meazure"], "there is no command 'meazure'. Did you mean measure?"),
+        ([*LINEAR, "measure", "f11"], "there is no measure 'f11'. Did you mean f1"),
+        ([*LINEAR, "--prevalence", "2", "measure", "f1"], "prevalence is 2.0; it is a share"),
+        (["population", "binormal", "--means", "1", "measure", "f1"], "means is (1.0,); give two numbers"),
+        (["population", "binormal", "--sds", "1,0", "measure", "f1"], "standard deviation 0.0; give finite numbers"),
+        (["population", "binormal", "--sds", "1,inf", "measure", "f1"], "holds an infinite number"),
+        (["population", "beta", "--negative", "a,b", "measure", "f1"], "'a' is not a number"),
+        (["population", "retrieval", "--level", "ER", "measure", "f1"], "there is no level 'ER'. Did you mean"),
+        (["population", "retrieval", "measure", "f1"], "missing option '--level'"),
+        ([*LINEAR, "measure", "brier"], "brier is of probabilities"),
+        ([*LINEAR, "study", "--measures", "f1"], "f1 needs a threshold"),
+        ([*LINEAR, "study", "--sizes", "2.5"], "sizes is 2.5; give whole numbers above 0"),
+        ([*LINEAR, "draw", "10", "--positives", "11"], "10 rows with 11 positives cannot be drawn"),
+        ([*LINEAR, "--prevalence", "0", "measure", "mcc"], "mcc is undefined at every threshold"),
+    ],
+)
+def test_slips_are_told_what_to_do(typed: list[str], told: str) -> None:
+    result = run(*typed)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1

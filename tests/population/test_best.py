@@ -1,0 +1,260 @@
+"""Best thresholds: inside, at ends, on plateaus, at limits; and thresholds at which a measure has a value."""
+
+from math import inf, log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from baserate import BadOption, Costs, Counts, Population, UnknownName, curve, measure, population, tally
+from baserate.measure import MEASURES, about
+from baserate.population._search import scan, slope
+
+JUDGING = [name for name, each in MEASURES.items() if about(each).of is Counts and about(each).best]
+
+POPULATIONS = {
+    "linear": population.linear(prevalence=0.3),
+    "equal": population.binormal(means=(0, 1.5), prevalence=0.1),
+    "wide": population.binormal(means=(0, 1), sds=(1, 2), prevalence=0.4),
+    "narrow": population.binormal(means=(0, 1), sds=(2, 1), prevalence=0.4),
+    "reversed": population.binormal(means=(1, 0), prevalence=0.4),
+    "beta": population.beta(negative=(1.3, 2.7), positive=(2.5, 1.2), prevalence=0.05),
+    "er": population.retrieval("ER+", prevalence=0.1),
+    "random": population.retrieval("random", prevalence=0.2),
+    "perfect": population.retrieval("perfect"),
+    "overlap": Population(stats.uniform(0, 1), stats.uniform(0.5, 1), 0.4),
+    "gap": Population(stats.uniform(0, 1), stats.uniform(2, 1), 0.4),
+    "lattice": Population(stats.binom(5, 0.3), stats.binom(5, 0.6), 0.4),
+    "mixed": Population(stats.norm(0, 1), stats.binom(3, 0.5), 0.4),
+}
+
+
+@pytest.mark.parametrize("which", POPULATIONS)
+@pytest.mark.parametrize("name", JUDGING)
+def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
+    made, function = POPULATIONS[which], MEASURES[name]
+    found = population.best(made, name)
+    sign = 1 if about(function).best == "high" else -1
+    finite = (edges := scan(made))[np.isfinite(edges)]
+    looked = np.concatenate([edges, (finite[1:] + finite[:-1]) / 2, np.linspace(-5, 5, 2001)])
+    values = sign * np.asarray(function(made.at(looked)))
+    top = sign * found.value
+    assert np.nanmax(values) <= top or np.nanmax(values) == pytest.approx(top, rel=1e-13, abs=1e-13)
+    if found.attained:
+        assert function(made.at(found.threshold)) == pytest.approx(found.value, rel=1e-14)
+    else:
+        assert np.isnan(function(found.counts))
+        assert found.at_end
+    assert found.measure == name
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "kappa", "accuracy", "g_mean", "fowlkes_mallows", "jaccard", "borko"])
+@pytest.mark.parametrize("which", ["equal", "wide", "beta", "er"])
+def test_the_slope_vanishes_at_the_best(name: str, which: str) -> None:
+    made = POPULATIONS[which]
+    found = population.best(made, name)
+    change, size, _ = slope(made, MEASURES[name], np.array([found.threshold]))
+    assert found.at_end or abs(change[0]) < 1e-11 * size[0]
+
+
+@pytest.mark.parametrize("which", ["linear", "equal", "wide", "beta"])
+@pytest.mark.parametrize("name", JUDGING)
+def test_slopes_are_those_of_finite_differences(name: str, which: str) -> None:
+    made, function = POPULATIONS[which], MEASURES[name]
+    t = np.linspace(0.2, 0.8, 7)
+    rise = (np.asarray(function(made.at(t + 1e-6))) - np.asarray(function(made.at(t - 1e-6)))) / 2e-6
+    found, size, _ = slope(made, function, t)
+    np.testing.assert_allclose(found, rise, rtol=1e-5, atol=1e-6 * float(np.max(size)))
+    # A function that knows no imaginary numbers gets the same slope from differences of the table.
+    real, _, _ = slope(made, lambda counts: np.asarray(function(counts)).real * 1.0, t)
+    np.testing.assert_allclose(real, found, rtol=1e-10, atol=1e-10 * float(np.max(size)))
+
+
+def test_binormal_thresholds_in_closed_form() -> None:
+    # Equal spread: log LR = d·(t − d/2), so t = d/2 + log(slope)/d.
+    for d, share, costs in [(1.0, 0.5, Costs()), (2.0, 0.1, Costs()), (1.5, 0.02, Costs(fp=1, fn=20, tp=2))]:
+        made = population.binormal(means=(0, d), prevalence=share)
+        t = d / 2 + log(costs.slope(share)) / d
+        assert population.cheapest(made, costs).threshold == pytest.approx(t, rel=1e-14)
+        assert population.best(made, "expected_cost", costs=costs).threshold == pytest.approx(t, rel=1e-13)
+    accurate = population.best(population.binormal(means=(0, 2), prevalence=0.1), "accuracy")
+    assert accurate.threshold == pytest.approx(1 + log(9) / 2, rel=1e-14)
+    wanted = 0.9 * stats.norm.cdf(1 + log(9) / 2) + 0.1 * stats.norm.sf(log(9) / 2 - 1)
+    assert accurate.value == pytest.approx(wanted, rel=0, abs=1e-15)
+
+
+@pytest.mark.parametrize("sds", [(1.0, 2.0), (2.0, 1.0), (1.0, 1.05)])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("costs", [Costs(), Costs(fp=3, fn=1)])
+def test_unequal_spread_takes_the_root_that_pays(sds: tuple[float, float], share: float, costs: Costs) -> None:
+    for made in (
+        population.binormal(means=(0, 1), sds=sds, prevalence=share),
+        population.logit_normal(means=(0, 1), sds=sds, prevalence=share),
+    ):
+        closed, searched = population.cheapest(made, costs), population.best(made, "expected_cost", costs=costs)
+        assert closed.value == pytest.approx(searched.value, rel=1e-14)
+        if not closed.at_end:
+            assert closed.threshold == pytest.approx(searched.threshold, rel=1e-13)
+            assert made.likelihood_ratio(closed.threshold) == pytest.approx(costs.slope(share), rel=1e-11)
+
+
+def test_an_optimum_too_small_to_see_is_found() -> None:
+    # It saves 1e-98, which no accuracy shows; the slope does.
+    made = population.binormal(prevalence=1e-9)
+    t = 0.5 + log(1 / 1e-9 - 1)
+    assert population.best(made, "accuracy").threshold == pytest.approx(t, rel=1e-14)
+    assert population.cheapest(made).threshold == pytest.approx(t, rel=1e-14)
+
+
+def test_costs_that_favour_an_end() -> None:
+    made = population.binormal(means=(0, 0.1), sds=(2, 1), prevalence=0.01)
+    assert population.cheapest(made).threshold == inf
+    free = population.cheapest(population.linear(), Costs(fp=0, fn=1))
+    assert (free.threshold, free.value, free.at_end) == (0, 0, True)
+    paid = population.cheapest(population.binormal(), Costs(fp=-1, fn=1))  # false alarms are a gain
+    assert (paid.threshold, paid.value, paid.at_end) == (-inf, -0.5, True)
+    assert population.cheapest(population.beta()).threshold == pytest.approx(0.5, rel=1e-14)
+    perverse = Costs(fp=-1, fn=-1)
+    worst = population.cheapest(population.binormal(), perverse)
+    assert worst.at_end
+    assert worst.value == -0.5
+
+
+def test_ends_plateaus_and_limits() -> None:
+    def found(which: str, name: str) -> tuple[float, float, bool, bool]:
+        best = population.best(POPULATIONS[which], name)
+        return best.threshold, round(best.value, 12), best.attained, best.at_end
+
+    assert found("linear", "sensitivity") == (0, 1, True, True)
+    assert found("equal", "sensitivity") == (-inf, 1, True, True)
+    assert found("linear", "specificity") == (inf, 1, True, True)
+    assert found("linear", "npv") == (0, 1, False, True)
+    assert found("er", "npv") == (0, round(3.6 / 3.7, 12), False, True)  # of the densities at 0
+    assert found("linear", "positive_likelihood_ratio") == (1, inf, False, True)
+    assert found("linear", "fdr") == (1, 0, False, True)
+    assert found("random", "accuracy") == (inf, 0.8, True, True)
+    assert found("random", "kappa") == (inf, 0, True, True)
+    assert found("reversed", "youden") == (inf, 0, True, True)
+    assert found("perfect", "f1") == (1, 1, True, False)
+    assert found("gap", "accuracy") == (2, 1, True, False)  # all of [1, 2] will do; the strictest wins
+    assert found("overlap", "precision") == (1, 1, True, False)
+    assert found("lattice", "accuracy")[0] == 3
+
+
+def test_what_is_constant_is_best_where_it_is_strictest() -> None:
+    made = POPULATIONS["random"]
+    for name in ("precision", "mcc", "lift"):
+        best = population.best(made, name)
+        assert best.attained
+        assert best.threshold > 30
+    # Precision plus negative predictive value is constant here.
+    flat = population.best(population.linear(), "markedness")
+    assert flat.value == pytest.approx(0.5, rel=0, abs=1e-14)
+    assert flat.threshold > 0.999
+
+
+def test_a_measure_with_two_peaks() -> None:
+    hills = stats.Mixture([stats.Normal(mu=-2, sigma=0.5), stats.Normal(mu=2, sigma=0.5)], weights=[0.4, 0.6])
+    made = Population(stats.norm(0, 0.5), _Frozen(hills), 0.5)
+    best = population.best(made, "accuracy")
+    assert best.threshold == pytest.approx(1, abs=0.1)
+    lower = population.best(made.at_prevalence(0.97), "accuracy")
+    assert lower.threshold < -2
+
+
+class _Frozen:
+    """A distribution of SciPy's newer kind under the older names."""
+
+    def __init__(self, made: Any) -> None:  # noqa: ANN401
+        self.pdf, self.cdf, self.sf = made.pdf, made.cdf, made.ccdf
+        self.ppf, self.isf = (np.vectorize(lambda q, f=f: f(q)) for f in (made.icdf, made.iccdf))
+
+    def rvs(self, *, size: int, random_state: np.random.Generator) -> Any:  # noqa: ANN401
+        return self.ppf(random_state.random(size))
+
+
+def test_functions_of_ones_own() -> None:
+    made = population.linear(prevalence=2 / 3)
+    cornered = population.best(made, lambda c: np.minimum(measure.sensitivity(c), measure.precision(c)), toward="high")
+    (crossing,) = population.where(made, "sensitivity", "precision")
+    assert cornered.threshold == pytest.approx(crossing, rel=0, abs=1e-12)
+    assert cornered.threshold == pytest.approx(sqrt(2) - 1, rel=0, abs=1e-12)
+    assert cornered.measure == "<lambda>"
+    assert population.best(made, "f_beta", beta=2).value == pytest.approx(
+        1 - population.best(made, "e_measure", beta=2).value, rel=1e-14
+    )
+    assert population.best(made, "flag_rate", toward="low").threshold == inf
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        (lambda: population.best(population.linear(), "f11"), UnknownName, "no measure 'f11'. Did you mean f1"),
+        (
+            lambda: population.best(population.linear(), "flag_rate"),
+            BadOption,
+            "neither end of flag_rate is the better",
+        ),
+        (lambda: population.best(population.linear(), lambda c: c.tp), BadOption, "toward='high' or 'low'"),
+        (lambda: population.best(population.linear(), "auc"), BadOption, "auc has one value for a whole curve"),
+        (lambda: population.best(population.linear(prevalence=0), "mcc"), BadOption, "undefined at every threshold"),
+        (lambda: population.best(tally([0, 1], [1, 2]), "f1"), BadOption, "Tally is not a Population; make one"),  # type: ignore[arg-type]
+        (lambda: population.cheapest(curve(tally([0, 1], [1, 2]))), BadOption, "Curve is not a Population"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_cannot_be_best(ask: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+    with pytest.raises(error, match=message):
+        ask()
+
+
+def test_thresholds_of_given_values() -> None:
+    linear = population.linear()
+    up, down = population.where(linear, "f1", 0.7)
+    # 1 − t² = 0.7·(1.5 − t).
+    assert [up, down] == pytest.approx([(0.7 + sqrt(0.29)) / 2, (0.7 - sqrt(0.29)) / 2], rel=0, abs=1e-14)
+    assert population.where(linear, "f1", 0.9) == ()
+    assert population.where(linear, "mcc", 0.5) == (0.5,)  # touched at its peak
+    assert population.where(linear, "sensitivity", 1) == (0,)  # not where rounding makes it 1
+    assert population.where(linear, "specificity", 1.0) == (inf,)
+    assert population.where(population.binormal(), "sensitivity", 1) == (-inf,)
+    assert population.where(population.retrieval("perfect"), "sensitivity", 1) == (1,)
+    assert population.where(population.retrieval("random"), "youden", 0) == (inf,)
+    assert population.where(linear, "f_beta", 0.7, beta=1) == (up, down)
+    assert population.where(linear, "precision", 1.0) == ()  # approached, but not attained
+    assert population.where(linear, "npv", 1.0) == ()
+
+
+def test_a_value_that_is_jumped_over_is_not_found() -> None:
+    lattice = POPULATIONS["lattice"]
+    assert population.where(lattice, "sensitivity", 0.5) == ()
+    exact = float(measure.sensitivity(lattice.at(3.0)))
+    assert population.where(lattice, "sensitivity", exact) == (3,)
+
+
+FOREIGN: dict[str, tuple[Any, Any]] = {
+    "infinite density": (stats.weibull_min(0.5), stats.weibull_min(1.5)),
+    "heavy tails": (stats.cauchy(), stats.cauchy(2)),
+    "long lattice": (stats.poisson(1000), stats.poisson(1100)),
+    "shifted lattice": (stats.binom(5, 0.3, loc=0.25), stats.binom(5, 0.6, loc=0.25)),
+    "far apart": (stats.norm(0, 1), stats.norm(60, 1)),
+    "very narrow": (stats.norm(0, 1), stats.norm(1, 1e-6)),
+    "far out": (stats.norm(1e6, 1), stats.norm(1e6 + 1, 1)),
+    "tiny": (stats.norm(0, 1e-12), stats.norm(1e-12, 1e-12)),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_any_distribution_of_scipy_will_do(name: str) -> None:
+    made = Population(*FOREIGN[name], prevalence=0.3)
+    c = curve(tally(*made.draw(50_000, 3)))
+    assert made.auc == pytest.approx(measure.auc(c), abs=0.01)
+    assert made.average_precision == pytest.approx(measure.average_precision(c), abs=0.01)
+    for judge in ("f1", "mcc", "accuracy"):
+        assert population.best(made, judge).value == pytest.approx(np.nanmax(measure.table(c, judge)[judge]), abs=0.02)
+
+
+def test_tails_that_only_rounding_fills_are_not_believed() -> None:
+    # SciPy's triangles lose their digits near 1, where the likelihood ratio is 4 throughout.
+    made = Population(stats.triang(0.2), stats.triang(0.8), 0.3)
+    assert population.best(made, "precision").value == pytest.approx(0.3 * 4 / (0.3 * 4 + 0.7), rel=1e-5)

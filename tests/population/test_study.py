@@ -1,0 +1,105 @@
+"""Studies of samples: means near the theory, spreads that shrink, seeds that decide everything."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from math import sqrt
+
+import jsonschema
+import pytest
+
+from baserate import BadOption, Population, measure, population, tally
+from baserate import curve as read
+
+SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
+
+
+def test_means_stay_near_the_theory_and_spreads_shrink() -> None:
+    found = population.study(population.linear(), sizes=[30, 300, 3000], repeats=100, seed=1)
+    for name in ("auc", "average_precision"):
+        rows = [row for row in found.rows() if row["measure"] == name]
+        assert [row["size"] for row in rows] == [30, 300, 3000]
+        assert all(abs(row["value"] - row["theory"]) < 5 * row["sd"] / sqrt(100) for row in rows[1:])
+        # Ten times the rows, a third of the spread.
+        assert [rows[k]["sd"] / rows[k + 1]["sd"] for k in (0, 1)] == pytest.approx([sqrt(10)] * 2, rel=0.35)
+    assert all(row["theory"] == pytest.approx(5 / 6) for row in found.rows())
+    jsonschema.validate(json.loads(found.to_json()), SCHEMA)
+
+
+def test_imbalance_widens_the_spread() -> None:
+    found = population.study(population.linear(), sizes=[300], prevalences=[0.5, 0.05], measures=["auc"], repeats=100)
+    balanced, rare = found.rows()
+    assert rare["sd"] > 1.5 * balanced["sd"]
+    assert rare["theory"] == balanced["theory"]
+
+
+def test_precision_moves_with_the_balance() -> None:
+    found = population.study(population.linear(), sizes=[300], prevalences=[0.5, 2 / 3], measures=["AP"], repeats=20)
+    assert [row["theory"] for row in found.rows()] == pytest.approx([0.8333333, 0.9043697], abs=1e-7)
+    assert [row["measure"] for row in found.rows()] == ["average_precision"] * 2
+
+
+def values(population_: Population, **asked: object) -> dict[tuple[object, ...], object]:
+    rows = population.study(population_, **asked).rows()  # type: ignore[arg-type]
+    return {(row["measure"], row["size"], row["prevalence"]): (row["value"], row["sd"]) for row in rows}
+
+
+def test_a_seed_decides_everything_and_order_nothing() -> None:
+    made = population.binormal()
+    whole = values(made, sizes=[20, 50], prevalences=[0.5, 0.2], repeats=10, seed=3)
+    assert whole == values(made, sizes=[50, 20], prevalences=[0.2, 0.5], repeats=10, seed=3)
+    alone = values(made, sizes=[50], prevalences=[0.2], measures=["auc"], repeats=10, seed=3)
+    assert alone["auc", 50, 0.2] == whole["auc", 50, 0.2]
+    assert values(made, sizes=[20], repeats=10, seed=4) != values(made, sizes=[20], repeats=10, seed=3)
+
+
+def test_one_draw_can_be_repeated_by_hand() -> None:
+    import numpy as np
+
+    made = population.linear()
+    row = population.study(made, sizes=[40], measures=["auc"], repeats=1, seed=9).rows()[0]
+    bits = int(np.float64(0.5).view(np.uint64))
+    truth, score = made.draw(40, np.random.default_rng([9, 40, bits, 0]))
+    assert row["value"] == measure.auc(read(tally(truth, score)))
+    assert row["sd"] is None  # of one draw
+
+
+def test_single_classes_are_counted_and_told() -> None:
+    found = population.study(population.linear(), sizes=[10, 1], prevalences=[0.05], repeats=60)
+    some, none = ([row for row in found.rows() if row["size"] == size] for size in (10, 1))
+    assert all(0 < row["undefined"] < 60 and row["value"] is not None for row in some)
+    assert all(row["undefined"] == 60 and row["why"] == "every draw holds a single class" for row in none)
+    assert found.data["notes"][1] == (
+        "60 of 60 draws of 1 rows at prevalence 0.05 hold a single class and are left out."
+    )
+    jsonschema.validate(json.loads(found.to_json()), SCHEMA)
+
+
+def test_progress_goes_from_nothing_to_everything() -> None:
+    seen: list[float | None] = []
+
+    @contextmanager
+    def watch(progress: Callable[[], float | None]) -> Iterator[None]:
+        seen.append(progress())
+        yield
+        seen.append(progress())
+
+    population.study(population.linear(), sizes=[10, 20], repeats=5, watch=watch)
+    assert seen == [0, 100]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"measures": ["auc", "f1"]}, "f1 needs a threshold; a study takes measures over all thresholds"),
+        ({"sizes": [0]}, "sizes is 0; give whole numbers above 0"),
+        ({"sizes": [2.5]}, "sizes is 2.5; give whole numbers"),
+        ({"repeats": 0}, "repeats is 0"),
+        ({"sizes": []}, "there is nothing to study"),
+        ({"prevalences": [1.5]}, "prevalence is 1.5; it is a share"),
+    ],
+)
+def test_what_cannot_be_studied(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(BadOption, match=message):
+        population.study(population.linear(), **asked)  # type: ignore[arg-type]
