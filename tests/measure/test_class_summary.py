@@ -126,6 +126,12 @@ def test_what_is_refused(given: Any, options: dict[str, Any], error: type[Except
         multiclass.summary(given, **options)
 
 
+def test_the_summary_of_two_classes_points_to_that_of_many() -> None:
+    for classes in (LABELS, SCORES):
+        with pytest.raises(BadOption, match=r"are of many classes; use baserate\.measure\.multiclass\.summary"):
+            measure.summary(classes)  # type: ignore[arg-type]
+
+
 def test_averages_refuse_what_they_cannot_be_of() -> None:
     with pytest.raises(UnknownName, match="there is no average 'mean'"):
         multiclass.averaged(measure.f1, "mean")  # type: ignore[arg-type]

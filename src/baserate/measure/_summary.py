@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
+from baserate._class_rows import ClassRows
+from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
@@ -131,6 +133,8 @@ def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
 
 
 def _check(tallies: object) -> None:
+    if isinstance(tallies, Confusions | ClassRows):
+        raise BadOption(f"{type(tallies).__name__} are of many classes; use baserate.measure.multiclass.summary.")
     if not isinstance(tallies, Tallies):
         raise BadOption(f"{type(tallies).__name__} is not Tallies; read them first, with baserate.read.tallies(…).")
 

@@ -170,7 +170,7 @@ def _inferred(labels: Sequence[object]) -> Classes:
     if len(labels) > 2:
         raise NotBinary(
             f"truth has more than two labels ({listed(labels)}); name both classes, with positive= and negative=, and "
-            'leave the other rows out with missing="drop".'
+            'leave the other rows out with missing="drop", or judge all of them: read.class_rows, read.confusions.'
         )
     refuse_ambiguous(labels)
     raise AssertionError  # for the type checker
