@@ -1,35 +1,7 @@
 import pytest
 
-from baserate import ClassRows, Confusion, LabelSets, UnknownName, measure
-from baserate.measure import about, multiclass
+from baserate import UnknownName, measure
 from baserate.measure.multiclass import MEASURES, named, search
-
-
-def test_every_measure_is_registered_under_its_own_name() -> None:
-    for name, function in MEASURES.items():
-        assert (about(function).name, function.__name__) == (name, name)
-        assert getattr(multiclass, name) is function
-
-
-def test_what_a_measure_knows_is_sound() -> None:
-    for name, function in MEASURES.items():
-        told = about(function)
-        assert told.of in (Confusion, ClassRows, LabelSets), name
-        assert told.best in ("high", "low", None), name
-        assert told.span[0] < told.span[1], name
-        assert told.meaning.endswith("."), name
-        assert ":math:" not in told.meaning, name
-        assert told.formula, name
-        assert told.references, name
-        assert told.needs, name
-        assert all(hasattr(told.of, margin) for margin in told.needs), name
-        assert len(told.causes) == len(told.needs), name
-
-
-def test_no_two_measures_share_a_name() -> None:
-    names = [other.lower() for function in MEASURES.values() for other in about(function).also]
-    assert len(names) == len(set(names))
-    assert not set(names) & set(MEASURES)
 
 
 @pytest.mark.parametrize(

@@ -1,36 +1,59 @@
 import math
+from typing import Any
 
 import pytest
 
 import baserate
-from baserate import BadOption, BadShape, Costs, Counts, UnknownName, measure
-from baserate.measure import MEASURES, TABLES, about, named, search, why
+from baserate import (
+    BadOption,
+    BadShape,
+    ClassRows,
+    Confusion,
+    Costs,
+    Counts,
+    Curve,
+    LabelSets,
+    Tally,
+    UnknownName,
+    measure,
+)
+from baserate.measure import MEASURES, TABLES, about, multiclass, named, search, why
 
 CURVE = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
 
 
-def test_every_measure_is_registered_under_its_own_name() -> None:
-    for name, function in MEASURES.items():
+REGISTRIES = pytest.mark.parametrize("room", [measure, multiclass], ids=lambda room: room.__name__)
+
+
+@REGISTRIES
+def test_every_measure_is_registered_under_its_own_name(room: Any) -> None:  # noqa: ANN401
+    for name, function in room.MEASURES.items():
         assert (about(function).name, function.__name__) == (name, name)
-        assert getattr(measure, name) is function
+        assert getattr(room, name) is function
 
 
-def test_what_a_measure_knows_is_sound() -> None:
-    for name, function in MEASURES.items():
+@REGISTRIES
+def test_what_a_measure_knows_is_sound(room: Any) -> None:  # noqa: ANN401
+    of_two, of_many = {Counts, Curve, Tally}, {Confusion, ClassRows, LabelSets}
+    for name, function in room.MEASURES.items():
         told = about(function)
+        assert told.of in (of_two if room is measure else of_many), name
         assert told.best in ("high", "low", None), name
         assert told.span[0] < told.span[1], name
         assert told.meaning.endswith("."), name
         assert ":math:" not in told.meaning, name
         assert told.formula, name
+        assert told.references or room is measure, name
         assert told.needs, name
         assert all(hasattr(told.of, margin) for margin in told.needs), name
+        assert len(told.causes) == len(told.needs), name
 
 
-def test_no_two_measures_share_a_name() -> None:
-    names = [other.lower() for function in MEASURES.values() for other in about(function).also]
+@REGISTRIES
+def test_no_two_measures_share_a_name(room: Any) -> None:  # noqa: ANN401
+    names = [other.lower() for function in room.MEASURES.values() for other in about(function).also]
     assert len(names) == len(set(names))
-    assert not set(names) & set(MEASURES)
+    assert not set(names) & set(room.MEASURES)
 
 
 @pytest.mark.parametrize(
