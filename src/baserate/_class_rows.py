@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen, others, summed
-from baserate._confusion import Confusion
+from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import BadOption, BadShape
 from baserate._intake import Intake
 from baserate._numeric.codes import Codes
+from baserate._numeric.hashing import rows_hashed
 from baserate._tallies import Group
 from baserate._tally import Tally
 
@@ -49,6 +51,7 @@ class ClassRows:
 
     def __post_init__(self) -> None:
         rows = len(self.truth)
+        object.__setattr__(self, "labels", distinct_labels(self.labels))
         if self.score.shape != (rows, len(self.labels)):
             raise BadShape(
                 f"score has shape {self.score.shape}; give a row for each of {rows} rows and a column for each of "
@@ -88,6 +91,17 @@ class ClassRows:
     def truth_spread(self) -> float:
         """Mass of pairs whose classes differ, counted twice: 0 when there is a single class."""
         return summed(self.support * others(self.support))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of classes, scores and groups, row by row: the same in any order; weights do not enter."""
+        names = np.array([_hashed(label) for label in self.labels], dtype=np.uint64)
+        columns = [names[self.truth], *((self.score[:, at] + 0.0).view(np.uint64) for at in range(len(self.labels)))]
+        if self.attributes:
+            columns.append(np.array([_hashed(group) for group in self.groups], dtype=np.uint64)[self.group])
+        rows = len(self) if self.count is None else int(self.count.sum())
+        told = f"baserate class rows 1\n{list(map(str, self.labels))}\n{rows} {rows_hashed(columns, self.count)}"
+        return sha256(told.encode()).hexdigest()
 
     def of_group(self, at: int) -> ClassRows:
         """Rows of one group."""
@@ -132,3 +146,8 @@ class ClassRows:
         return replace(
             self, truth=self.truth[there], score=self.score[there], weight=weight, count=count, group=group, **changes
         )
+
+
+def _hashed(label: object) -> int:
+    """A number of 64 bits for a label, the same in every process."""
+    return int.from_bytes(sha256(str(label).encode()).digest()[:8], "little")

@@ -14,6 +14,9 @@ from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape, BadWeights, UnknownName
 from baserate._numeric.codes import Codes, pair_counts, pair_sums
 
+_LARGEST = 1e145
+"""Squares of this, and sums of many of them, are ordinary float64 numbers."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Confusion:
@@ -37,12 +40,9 @@ class Confusion:
 
     def __post_init__(self) -> None:
         mass = _checked(np.asarray(self.mass, dtype=np.float64))
-        labels = tuple(self.labels)
+        labels = distinct_labels(self.labels)
         if len(labels) != mass.shape[-1]:
             raise BadShape(f"there are {len(labels)} labels for {mass.shape[-1]} classes; give one for each.")
-        if len(set(labels)) < len(labels):
-            twice = next(label for label in labels if labels.count(label) > 1)
-            raise BadOption(f"the label {twice!r} is given twice; name each class once.")
         object.__setattr__(self, "mass", frozen(mass))
         object.__setattr__(self, "labels", labels)
 
@@ -57,7 +57,7 @@ class Confusion:
         """
         if truth not in ("rows", "columns"):
             raise BadOption(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
-        mass = np.asarray(cells, dtype=np.float64)
+        mass = as_cells(cells)
         if mass.ndim < 2:
             raise BadShape(f"the table has shape {mass.shape}; give as many rows as columns.")
         if truth == "columns":
@@ -227,10 +227,38 @@ class Confusion:
         return Confusion(np.sum([part.mass for part in parts], axis=0), labels, moments=moments)
 
 
+def as_cells(given: npt.ArrayLike) -> Floats:
+    """Numbers of a table; a frame is refused, since its names would be lost."""
+    if hasattr(given, "columns"):
+        raise BadShape(
+            "the table is a frame, whose names would be lost; pass frame.to_numpy() and the labels in its order."
+        )
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadShape(f"the table does not hold numbers in rows of one length ({error}); mend it.") from error
+
+
+def distinct_labels(given: Iterable[object]) -> tuple[object, ...]:
+    """Labels of classes, each of them once."""
+    labels = tuple(given)
+    try:
+        if len(set(labels)) < len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            raise BadOption(f"the label {twice!r} is given twice; name each class once.")
+    except TypeError as error:
+        raise BadOption(f"a label cannot be compared with others ({error}); use text or numbers.") from error
+    return labels
+
+
 def _checked(mass: Floats) -> Floats:
     if mass.ndim < 2 or mass.shape[-1] != mass.shape[-2] or not mass.shape[-1]:
         raise BadShape(f"the table has shape {mass.shape}; give as many rows as columns, one for each class.")
     if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):
         bad = np.count_nonzero(~(mass >= 0) | np.isinf(mass))
         raise BadWeights(f"{bad} of {mass.size} cells are negative, NaN or infinite; counts are ≥ 0.")
+    if mass.size and (mass.max() > _LARGEST or (mass.max() > 0 and mass[mass > 0].min() < 1 / _LARGEST)):
+        raise BadWeights(
+            f"a cell is above {_LARGEST:g} or below {1 / _LARGEST:g}, too far from 1 to be squared; scale all of them."
+        )
     return mass

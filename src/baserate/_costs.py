@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, frozen, ratio, summed
-from baserate._confusion import Confusion
+from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape, UnknownName
 
@@ -65,15 +65,12 @@ class CostMatrix:
     labels: tuple[object, ...]
 
     def __init__(self, cost: npt.ArrayLike, labels: Iterable[object]) -> None:
-        cost, labels = np.asarray(cost, dtype=np.float64), tuple(labels)
+        cost, labels = as_cells(cost), distinct_labels(labels)
         if cost.shape != (len(labels), len(labels)):
             raise BadShape(f"the costs have shape {cost.shape} for {len(labels)} classes; give one for each pair.")
         if not np.isfinite(cost).all():
             bad = np.count_nonzero(~np.isfinite(cost))
             raise BadOption(f"{bad} of {cost.size} costs are NaN or infinite; use 0 for what costs nothing.")
-        if len(set(labels)) < len(labels):
-            twice = next(label for label in labels if labels.count(label) > 1)
-            raise BadOption(f"the label {twice!r} is given twice; name each class once.")
         object.__setattr__(self, "cost", frozen(cost))
         object.__setattr__(self, "labels", labels)
 

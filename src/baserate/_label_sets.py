@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from baserate._arrays import Bools, Floats, Reals, frozen
+from baserate._confusion import distinct_labels
 from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape
 from baserate._tally import Tally
@@ -34,6 +35,7 @@ class LabelSets:
     weight: Floats | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", distinct_labels(self.labels))
         shape = (len(self.truth), len(self.labels))
         for name in ("truth", "decided", "score"):
             column = getattr(self, name)

@@ -230,3 +230,67 @@ def test_two_labels_are_measured_as_ever(tmp_path: Path) -> None:
     result = run("measure", people(tmp_path), "--truth", "sick", "--predicted", "says", "--json")
     assert json.loads(result.stdout)["data"]["positive"] == 1
     assert "positive = 1, inferred" in result.stderr
+
+
+def test_labels_order_the_classes_and_never_rename_the_scores(tmp_path: Path) -> None:
+    path = pets(tmp_path)
+    (plain,) = (row for row in rows(path, *SCORES) if row["measure"] == "accuracy")
+    result = run("measure", path, *SCORES, "--labels", "fish,cat,dog", "--json")
+    found = json.loads(result.stdout)
+    assert found["data"]["classes"] == ["fish", "cat", "dog"]
+    assert [row["value"] for row in found["rows"] if row["measure"] == "accuracy"] == [plain["value"]]
+    assert "note: p_* is taken for the scores 'p_cat', 'p_dog', 'p_fish'." in result.stderr
+    assert run("measure", path, *SCORES, "--labels", "fish,cat").exit_code == 3
+    told = run("measure", path, "--truth", "is", "--scores", "times,p_cat,p_dog").stderr
+    assert "for which there is no score among 'times', 'p_cat', 'p_dog'" in told
+
+
+def test_how_classes_of_scores_are_named_is_told_in_flags(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("y,q1,q2\na,1,0\nb,0,1\n", encoding="utf-8")
+    assert (
+        "name the class of each: --scores 'a'='q1',…."
+        in run("measure", path, "--truth", "y", "--scores", "q1,q2").stderr
+    )
+    assert run("measure", path, "--truth", "y", "--scores", "a=q1,b=q2").exit_code == 0
+    twice = run("measure", path, "--truth", "y", "--scores", "a=q1,a=q2")
+    assert (twice.exit_code, "a class is named twice" in twice.stderr) == (2, True)
+
+
+def test_numbers_may_be_written_in_several_ways(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("y,z\n1,1.0\n0,0.0\n1,1.0\n", encoding="utf-8")
+    result = run("measure", path, "--truth", "y", "--predicted", "z", "--json")
+    found = json.loads(result.stdout)
+    assert found["data"]["positive"] == 1
+    assert next(row["value"] for row in found["rows"] if row["measure"] == "accuracy") == 1
+
+
+def test_weights_are_given_once_and_apart(tmp_path: Path) -> None:
+    path = pets(tmp_path)
+    for given in ("cat=1,cat=2,dog=1", "macro,cat=1"):
+        result = run("measure", path, *LABELS, "--average", given)
+        assert (result.exit_code, "weights are given once for each class" in result.stderr) == (2, True)
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("y,z\n1,1\n2,2\n3,1\n", encoding="utf-8")
+    found = rows(numbers, "--truth", "y", "--predicted", "z", "--average", "1=1,2.0=1,3=2", "--measures", "recall")
+    assert found[-1]["value"] == 0.5
+
+
+def test_a_cross_table_takes_labels_but_no_columns(tmp_path: Path) -> None:
+    path = tmp_path / "cross.csv"
+    path.write_text(",a,b\na,3,1\nb,0,4\n", encoding="utf-8")
+    result = run("measure", path, "--cross-table", "rows", "--labels", "b,a,c", "--json")
+    assert json.loads(result.stdout)["data"]["classes"] == ["b", "a", "c"]
+    for more in (("--scores", "p_"), ("--positive", "a")):
+        assert run("measure", path, "--cross-table", "rows", *more).exit_code == 2
+
+
+def test_more_classes_than_a_table_can_show_are_told_by_their_errors(tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    lines = [f"k{at % 60},k{at % 60 if at % 7 else 0}" for at in range(600)]
+    path.write_text("\n".join(["y,z", *lines]), encoding="utf-8")
+    shown = run("measure", path, "--truth", "y", "--predicted", "z").stdout
+    assert "y ↓ z → the most frequent errors" in shown
+    assert "% of each row" not in shown
+    assert shown.count(" → k0 ") == 20

@@ -162,3 +162,56 @@ def test_scores_that_are_no_probabilities() -> None:
         multiclass.brier(baserate.scored([0, 1], [[0.5, 0.5], [0.4, 0.4]]))
     with pytest.raises(BadOption, match="from 1 to the number of classes, 3"):
         multiclass.top_k_accuracy(twice, k=4)
+
+
+def test_averages_take_names_and_say_why_they_are_undefined() -> None:
+    nothing = baserate.Confusion.of_matrix([[0, 0], [0, 0]], truth="rows")
+    macro = multiclass.averaged("precision", "macro")
+    assert np.isnan(macro(nothing))
+    assert measure.why(macro, nothing) == "no class has a value"
+    assert measure.why(macro, LABELS.pooled) is None
+    assert (
+        multiclass.each("recall", LABELS.pooled).tolist()
+        == multiclass.each(measure.sensitivity, LABELS.pooled).tolist()
+    )
+    stack = baserate.Confusion(np.stack([LABELS.pooled.mass] * 2), LABELS.labels)
+    with pytest.raises(baserate.BadShape, match="ask of one, for example confusion"):
+        multiclass.undefined("precision", stack)
+    with pytest.raises(BadOption, match="is no measure"):
+        multiclass.averaged(len, "macro")
+    with pytest.raises(UnknownName, match="there is no average None"):
+        multiclass.averaged("f1", None)  # type: ignore[arg-type]
+    one = multiclass.summary(LABELS, measures=["recall"], averages="micro")
+    assert {row["average"] for row in one.rows()} == {None, "micro"}
+
+
+def test_probabilities_may_be_rounded_but_not_be_others() -> None:
+    def brier(*score: float) -> float:
+        return multiclass.brier(baserate.scored([0, 1], [[0.5, 0.5], list(score)]))
+
+    assert brier(0.3, 0.691) == pytest.approx((0.5 + 0.3**2 + 0.309**2) / 2)
+    for score in ((0.3, 0.689), (0.31, 0.7001), (-0.005, 1.0), (1.005, 0.0)):
+        with pytest.raises(NotAProbability, match=r"in 1 of 2 rows .* \(they go from"):
+            brier(*score)
+
+
+def test_the_digest_is_of_rows_in_any_order() -> None:
+    def digest(table: dict[str, list[Any]], **more: Any) -> str:  # noqa: ANN401
+        return read.class_rows(table, truth="is", score="p_*", **more).digest
+
+    order = np.random.default_rng(1).permutation(8)
+    shuffled = {name: [column[at] for at in order] for name, column in TABLE.items()}
+    assert digest(shuffled) == digest(TABLE)
+    assert digest(shuffled, group="g") == digest(TABLE, group="g") != digest(TABLE)
+    # Scores exchanged within a class leave every column's tally as it is, but not the rows.
+    exchanged = TABLE | {"p_a": [0.3, 0.7, *TABLE["p_a"][2:]]}
+    assert digest(exchanged) != digest(TABLE)
+    twice = {name: column * 2 for name, column in TABLE.items()}
+    assert digest(TABLE | {"n": [2] * 8}, count="n") == digest(twice)
+    assert multiclass.summary(SCORES).data["digest"] == SCORES.digest
+
+
+def test_cells_too_far_from_one_are_refused() -> None:
+    for cell in (1e160, 1e-300):
+        with pytest.raises(baserate.BadWeights, match="too far from 1 to be squared"):
+            baserate.Confusion.of_matrix([[cell, 0], [0, cell]], truth="rows")

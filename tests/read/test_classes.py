@@ -381,3 +381,180 @@ def test_costs_from_a_cross_table(tmp_path: Path) -> None:
         read.costs(tmp_path / "cross.csv", truth="both")  # type: ignore[arg-type]
     with pytest.raises(BadFile, match="has no row or no column for 'b'"):
         read.costs(cross(tmp_path, ",a,c\na,0,1\nb,1,0\n"), truth="rows")
+
+
+# What once went wrong in silence.
+
+RIGHT: dict[str, Any] = {"y": ["a", "b", "c"], **{f"p_{k}": np.eye(3)[at] for at, k in enumerate("abc")}}
+
+
+def accuracy(rows: ClassRows) -> float:
+    return baserate.measure.multiclass.accuracy(rows.decided())
+
+
+def test_every_class_needs_a_score_and_every_score_a_class() -> None:
+    for labels in (["a", "b", "c", "d"], ["a", "b"], ["a", "b", "b"]):
+        with pytest.raises(UnknownLabel):
+            read.class_rows(RIGHT, truth="y", score="p_*", labels=labels)
+
+
+def test_labels_put_classes_into_order_and_never_rename_columns() -> None:
+    rows = read.class_rows(RIGHT, truth="y", score="p_*", labels=["c", "a", "b"])
+    assert rows.labels == ("c", "a", "b")
+    assert accuracy(rows) == 1
+    renamed = {"y": RIGHT["y"], **{f"q{at}": RIGHT[f"p_{k}"] for at, k in enumerate("abc")}}
+    with pytest.raises(UnknownLabel, match=r"do not say which is whose; name the class of each column, for example"):
+        read.class_rows(renamed, truth="y", score="q*")
+    assert accuracy(read.class_rows(renamed, truth="y", score="q*", labels=["a", "b", "c"])) == 1
+    told = {"b": "q1", "c": "q2", "a": "q0"}
+    assert accuracy(read.class_rows(renamed, truth="y", score=told)) == 1
+    assert read.class_rows(renamed, truth="y", score=told, labels="abc").labels == ("a", "b", "c")
+
+
+def test_a_beginning_takes_no_column_that_has_another_part_to_play() -> None:
+    table = {
+        "p_true": [0, 1, 2],
+        "p_0": [1, 0, 0],
+        "p_1": [0, 1, 0],
+        "p_2": [0, 0, 1],
+        "p_w": [9, 9, 9],
+        "p_g": ["u", "v", "u"],
+    }
+    rows = read.class_rows(table, truth="p_true", score="p_*", weight="p_w", group="p_g")
+    assert rows.labels == (0, 1, 2)
+    assert accuracy(rows) == 1
+    assert rows.intake.notes == ("p_* is taken for the scores 'p_0', 'p_1', 'p_2'.",)
+
+
+def test_names_are_cut_between_words_only_or_where_one_says() -> None:
+    for columns, labels in ((["p_10", "p_11", "p_12"], [0, 1, 2]), (["p_cat", "p_car"], ["t", "r"])):
+        with pytest.raises(UnknownLabel):
+            named_classes(columns, labels)
+    assert named_classes(["pcat", "pcar"], ["cat", "car"], "p") == ["cat", "car"]
+    assert named_classes(["p_1", "p_2", "p_3"], [1.0, 2.0]) == [1.0, 2.0, 3.0]
+
+
+def test_equal_numbers_are_one_class_however_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("y,z\n1,1.0\n2,2.0\n3,2.0\n", encoding="utf-8")
+    assert read.confusions(path, truth="y", predicted="z").labels == (1, 2, 3)
+
+
+def test_labels_that_have_nothing_in_common_are_refused(door: Callable[[Table], Any]) -> None:
+    table = {"y": ["cat", "dog", "fish"], "z": ["0", "1", "2"]}
+    with pytest.raises(UnknownLabel, match="no label is in both; write them alike"):
+        read.confusions(door(table), truth="y", predicted="z")
+    # One label that is never true may be all that a poor model says.
+    assert read.confusions(door({"y": ["a", "b"], "z": ["c", "c"]}), truth="y", predicted="z").labels == ("a", "b", "c")
+
+
+def test_ids_are_no_classes(door: Callable[[Table], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    from baserate.read import _classes
+
+    monkeypatch.setattr(_classes, "_MOST", 4)
+    table = {"y": list("abcdef"), "z": list("abcdef"), "g": list("uuuvvv")}
+    with pytest.raises(BadShape, match="y and z hold 6 different labels, too many for a table of all pairs"):
+        read.confusions(door(table), truth="y", predicted="z")
+    monkeypatch.setattr(_classes, "_MOST", 10)
+    monkeypatch.setattr(_classes, "_MOST_CELLS", 50)
+    with pytest.raises(BadShape, match="2 groups of 6 classes make 72 cells"):
+        read.confusions(door(table), truth="y", predicted="z", group="g")
+
+
+def test_categories_keep_an_order_of_their_own() -> None:
+    order = ["low", "medium", "high"]
+    values = ["high", "low", "medium", "low"]
+    for frame in (
+        pd.DataFrame({"y": pd.Categorical(values, order, ordered=True), "z": values}),
+        pl.DataFrame({"y": values, "z": values}, schema={"y": pl.Enum(order), "z": pl.Enum(order)}),
+        pl.LazyFrame({"y": values, "z": values}, schema={"y": pl.Enum(order), "z": pl.String}),
+    ):
+        assert read.confusions(frame, truth="y", predicted="z").labels == tuple(order)
+    assert baserate.confusion(pd.Series(pd.Categorical(values, order, ordered=True)), values).labels == tuple(order)
+    unordered = pd.DataFrame({"y": pd.Categorical(values, order), "z": values})
+    assert read.confusions(unordered, truth="y", predicted="z").labels == ("high", "low", "medium")
+
+
+def test_frames_of_scores_are_read_by_their_names() -> None:
+    score = np.eye(3)
+    for frame in (pd.DataFrame(score, columns=list("cab")), pl.DataFrame(score, schema=list("cab"))):
+        rows = baserate.scored(["c", "a", "b"], frame)
+        assert rows.labels == ("c", "a", "b")
+        assert accuracy(rows) == 1
+    assert baserate.scored(["a", "b", "c"], pd.DataFrame(score)).labels == ("a", "b", "c")
+    with pytest.raises(UnknownLabel, match="do not say which is whose"):
+        baserate.scored(["a", "b", "c"], pd.DataFrame(score, columns=["x", "y", "z"]))
+
+
+def test_frames_of_sets_of_labels_are_matched_by_name() -> None:
+    truth = pd.DataFrame({"sea": [1, 0], "sky": [1, 1]})
+    sets = baserate.label_sets(truth, decided=truth[["sky", "sea"]], score=truth[["sky", "sea"]] / 2)
+    assert sets.labels == ("sea", "sky")
+    assert baserate.measure.multiclass.exact_match(sets) == 1
+    assert sets.score is not None
+    assert sets.score.tolist() == [[0.5, 0.5], [0, 0.5]]
+    with pytest.raises(UnknownLabel, match="decided has the columns 'sea', 'sun'"):
+        baserate.label_sets(truth, decided=truth.rename(columns={"sky": "sun"}))
+
+
+def test_frames_that_would_lose_their_names_are_refused() -> None:
+    frame = pd.DataFrame([[3, 1], [0, 4]], index=["a", "b"], columns=["b", "a"])
+    with pytest.raises(BadShape, match="a frame, whose names would be lost"):
+        baserate.Confusion.of_matrix(frame, truth="rows")
+    table = baserate.confusion(list("aab"), list("aba"))
+    with pytest.raises(BadShape, match="a frame, whose names would be lost"):
+        baserate.measure.multiclass.expected_cost(table, costs=frame)
+
+
+def test_masked_scores_are_missing() -> None:
+    score = np.ma.masked_array(np.eye(2), mask=[[False, False], [True, False]])
+    with pytest.raises(MissingValues, match="score of column 0: 1 NaN"):
+        baserate.scored([0, 1], score)
+
+
+def test_classes_are_not_guessed_beyond_what_is_there() -> None:
+    score = np.ones((2, 3)) / 3
+    assert baserate.scored([0, 2], score).labels == (0, 1, 2)
+    with pytest.raises(UnknownLabel, match="name the class of each with labels="):
+        baserate.scored([1, 2], score)
+
+
+@pytest.mark.parametrize("given", [["sea,sky", "sky"], [["sea"], "sky"]])
+def test_a_text_is_no_set_of_labels(given: list[Any]) -> None:
+    with pytest.raises(BadShape, match="a row is a text, not a set of labels"):
+        baserate.label_sets(given, decided=given)
+
+
+def test_lists_of_different_lengths_are_sets() -> None:
+    sets = baserate.label_sets([[3, 5], [5], []], decided=[[3], [5], [3]])
+    assert sets.labels == (3, 5)
+    assert sets.truth.tolist() == [[True, True], [False, True], [False, False]]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (",a,b,total\na,1,2,3\nb,3,4,7\ntotal,4,6,10\n", "the row and column 'total' of .* add up the others"),
+        ("cat,dog\n5,1\n2,3\n", "no label is in both"),
+    ],
+)
+def test_margins_and_bare_matrices_are_no_cross_tables(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(BadFile, match=told):
+        read.cross_table(cross(tmp_path, text), truth="rows")
+
+
+def test_numbers_of_a_cross_table_are_equal_however_they_are_written(tmp_path: Path) -> None:
+    assert read.cross_table(cross(tmp_path, ",1,2\n1.0,5,1\n2.0,0,4\n"), truth="rows").labels == (1, 2)
+
+
+def test_labels_must_differ_and_be_comparable() -> None:
+    for make in (
+        lambda labels: baserate.scored([0, 1], np.eye(2), labels=labels),
+        lambda labels: baserate.label_sets([[1, 0]], decided=[[1, 0]], labels=labels),
+        lambda labels: baserate.Confusion.of_matrix([[1, 0], [0, 1]], labels, truth="rows"),
+        lambda labels: baserate.CostMatrix([[0, 1], [1, 0]], labels),
+    ):
+        with pytest.raises(BadOption, match="the label 'a' is given twice"):
+            make(["a", "a"])
+        with pytest.raises(BadOption, match="cannot be compared"):
+            make([["a"], "b"])

@@ -55,7 +55,7 @@ def read_classes(asked: Reading, wanted: Classes, *, quiet: bool) -> "Tallies | 
     from baserate import read
 
     if wanted.cross_table:
-        return _crossed(asked, wanted.cross_table)
+        return _crossed(asked, wanted)
     check_truth(asked)
     if asked.positive or asked.negative:
         raise click.UsageError("of many classes none is positive; leave out --positive and --negative.")
@@ -68,9 +68,7 @@ def read_classes(asked: Reading, wanted: Classes, *, quiet: bool) -> "Tallies | 
     }
     labels = [read.Spelled(each) for each in wanted.labels] or None
     if wanted.scores:
-        columns, named = _mapped(wanted.scores)
-        labels = [read.Spelled(each) for each in named] or labels
-        return read.class_rows(asked.file, score=columns, labels=labels, **reading)
+        return read.class_rows(asked.file, score=_columns(wanted.scores), labels=labels, **reading)
     if not asked.predicted:
         raise click.UsageError("many classes need --predicted, --scores or --cross-table.")
     if wanted.asked:
@@ -78,46 +76,60 @@ def read_classes(asked: Reading, wanted: Classes, *, quiet: bool) -> "Tallies | 
     return read.decisions(asked.file, predicted=asked.predicted, **reading)
 
 
-def _crossed(asked: Reading, orientation: str) -> "Confusions":
+def _crossed(asked: Reading, wanted: Classes) -> "Confusions":
     from baserate import Confusions, Intake, read
+    from baserate.read._labels import resolved
 
-    if asked.truth or asked.score or asked.predicted or asked.group or asked.weight or asked.count:
+    given = [asked.truth, asked.score, asked.predicted, asked.group, asked.weight, asked.count, wanted.scores]
+    if any(given) or asked.positive or asked.negative:
         raise click.UsageError("a cross-table has no columns of rows; leave out --truth, --predicted and their like.")
     if len(asked.file) > 1:
         raise click.UsageError("give one cross-table at a time.")
-    table = read.cross_table(asked.file[0], truth="rows" if orientation == "rows" else "columns")
+    table = read.cross_table(asked.file[0], truth="rows" if wanted.cross_table == "rows" else "columns")
+    if wanted.labels:
+        table = table.over(resolved(read.Spelled(each), table.labels) for each in wanted.labels)
     intake = Intake(int(table.total), positive=None, negative=None, classes=table.labels)
     return Confusions({(): table}, intake=intake)
 
 
-def _mapped(scores: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Columns, and the class of each if they were named: cat=p1, dog=p2. One name alone is the beginning of several."""
+def _columns(scores: Sequence[str]) -> Any:  # noqa: ANN401  (what read.class_rows takes)
+    """Columns, or the column of each class: cat=p1,dog=p2. One name alone is the beginning of several."""
+    from baserate import read
+
     if all("=" in each for each in scores):
-        pairs = [each.partition("=") for each in scores]
-        return [column for _, _, column in pairs], [name for name, _, _ in pairs]
+        pairs = [each.rpartition("=") for each in scores]
+        mapped = {read.Spelled(name): column for name, _, column in pairs}
+        if len(mapped) < len(pairs):
+            raise click.UsageError("a class is named twice in --scores; give each class one column.")
+        return mapped
     if len(scores) == 1:
-        return [scores[0] if scores[0].endswith("*") else f"{scores[0]}*"], []
-    return list(scores), []
+        return [scores[0] if scores[0].endswith("*") else f"{scores[0]}*"]
+    return list(scores)
 
 
 def averages(given: Sequence[Sequence[str]], labels: Sequence[object]) -> list[str | Mapping[Any, float]] | None:
     """Read averages: names, or a weight for each class as in cat=1,dog=2. None if there are none, empty if `none`."""
     found: list[str | Mapping[Any, float]] = []
     for each in given:
-        if all("=" in part for part in each):
-            found.append(dict(_weight(part, labels) for part in each))
-        else:
-            found += [part for part in each if part != "none"]
+        weights = [_weight(part, labels) for part in each if "=" in part]
+        if weights and len(dict(weights)) < len(each):
+            raise click.UsageError(
+                "weights are given once for each class, and apart from other averages: --average twice."
+            )
+        found += [dict(weights)] if weights else [part for part in each if part != "none"]
     return found if given else None
 
 
 def _weight(text: str, labels: Sequence[object]) -> tuple[object, float]:
+    from baserate.read import Spelled
+    from baserate.read._labels import resolved
+
     name, _, weight = text.rpartition("=")
-    meant = [each for each in labels if str(each) == name.strip()]
-    if not meant:
+    meant = resolved(Spelled(name.strip()), labels)
+    if meant not in labels:
         raise UnknownName(f"there is no class {name!r} to weigh; the classes are: {', '.join(map(str, labels))}.")
     try:
-        return meant[0], float(weight)
+        return meant, float(weight)
     except ValueError as error:
         raise click.BadParameter(f"{weight!r} is not a weight.", param_hint="--average") from error
 

@@ -24,6 +24,7 @@ _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d
 _LONGEST = 100
 _ASIDES = {
     r"give a threshold\.": "give one with --threshold.",
+    r"name the class of each column, for example score=\{(.*): (.*)\}\.": r"name the class of each: --scores \1=\2,….",
     r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them with --scores or --predicted.",
     r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
     r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",

@@ -196,10 +196,11 @@ def names(text: str) -> tuple[str, ...]:
 
 def complete_measures(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last name of a list of measures."""
-    from baserate.measure import MEASURES, about
+    from baserate.measure import MEASURES, about, multiclass
 
     before, comma, last = incomplete.rpartition(",")
-    told = {"all": "Every measure."} | {name: about(measure).meaning for name, measure in MEASURES.items()}
+    known = {**multiclass.MEASURES, **MEASURES}
+    told = {"all": "Every measure."} | {name: about(measure).meaning for name, measure in known.items()}
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 

@@ -86,6 +86,9 @@ def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | Clas
     if isinstance(noun, Counts | Confusion) and noun.shape:
         kind = type(noun).__name__.lower()
         raise BadShape(f"these are {noun.shape} tables; ask why of one, for example {kind}[0].")
+    if "why" in vars(measure):  # what is made of other measures knows it itself
+        reason: str | None = vars(measure)["why"](noun)
+        return reason
     told = about(measure)
     missing = [cause for margin, cause in zip(told.needs, told.causes, strict=True) if getattr(noun, margin) == 0]
     return " and ".join(missing) or None

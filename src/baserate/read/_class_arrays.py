@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Reals, sealed
 from baserate._class_rows import ClassRows
-from baserate._confusion import Confusion
+from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import BadShape, UnknownLabel
 from baserate._intake import Intake
 from baserate.read import _classes
@@ -72,7 +72,8 @@ def scored(
     weight, count
         As in :func:`baserate.tally`.
     labels
-        Class of each column; otherwise the labels of truth in order, if there are as many, or 0, 1, 2, ….
+        Class of each column; otherwise what the columns of a frame are called, or the labels of truth in order, if
+        there are as many, or 0, 1, 2, ….
 
     Examples
     --------
@@ -83,24 +84,35 @@ def scored(
     names = tuple(f"score of column {at}" for at in range(scores.shape[1]))
     given = {"truth": truth} | {name: scores[:, at] for at, name in enumerate(names)}
     table, columns = _loaded(given, Columns("truth", score=names), weight, count)
-    known = _classes_of(table, len(names)) if labels is None else tuple(labels)
+    known = _classes_of(table, len(names), _titles(score)) if labels is None else distinct_labels(labels)
     if len(known) != len(names):
         raise BadShape(f"there are {len(known)} labels for {len(names)} columns of scores; give one for each.")
     whole = _one_array(scores, score)
-    found = _classes.class_rows(table, columns, replace(_RULE, labels=known), score=whole)
+    found = _classes.class_rows(table, columns, replace(_RULE, bound=known), score=whole)
     return replace(found, intake=Intake(found.intake.read, classes=found.labels))
 
 
 def _loaded(
     given: Mapping[str, Any], columns: Columns, weight: npt.ArrayLike | None, count: npt.ArrayLike | None
 ) -> tuple[Table, Columns]:
+    given = {name: _in_order(column) for name, column in given.items()}
     amounts = {name: column for name, column in (("weight", weight), ("count", count)) if column is not None}
     columns = replace(columns, weight=None if weight is None else "weight", count=None if count is None else "count")
     return loaded({**given, **amounts}, columns), columns
 
 
+def _in_order(column: Any) -> Any:  # noqa: ANN401  (array, list or column of a frame)
+    """Columns of frames as they are, since their categories may have an order."""
+    if isinstance(column, (np.ndarray, list, tuple)) or not hasattr(column, "dtype"):
+        return column
+    import narwhals.stable.v2 as nw
+
+    return nw.from_native(column, series_only=True, pass_through=True)
+
+
 def _two_dimensional(score: npt.ArrayLike) -> npt.NDArray[Any]:
-    scores = np.asfortranarray(score)  # one class after the other is what is sorted
+    bare = np.ma.filled(score.astype(np.float64), np.nan) if isinstance(score, np.ma.MaskedArray) else score
+    scores = np.asfortranarray(bare)  # one class after the other is what is sorted
     if scores.ndim != 2 or scores.shape[1] < 2:
         raise BadShape(f"score has shape {scores.shape}; give a row for each row and a column for each class.")
     return scores
@@ -112,12 +124,20 @@ def _one_array(scores: npt.NDArray[Any], given: npt.ArrayLike) -> Reals | None:
     return sealed(scores) if ours else None
 
 
-def _classes_of(table: Table, many: int) -> tuple[object, ...]:
-    """Classes of so many columns, where nobody named them."""
+def _titles(score: object) -> list[str]:
+    """Names of the columns of a frame, unless they are mere numbers of places."""
+    titles = list(getattr(score, "columns", ()))
+    return [] if titles == list(range(len(titles))) else list(map(str, titles))
+
+
+def _classes_of(table: Table, many: int, titles: Sequence[str]) -> tuple[object, ...]:
+    """Classes of so many columns, where nobody named them: as they are called, or as many as there are in truth."""
     found = ordered(table.labels["truth"].labels)
+    if titles:
+        return tuple(_classes.named_classes(titles, found))
     if len(found) == many:
         return tuple(found)
-    if all(type(label) is int and 0 <= label < many for label in found):
+    if 0 in found and all(type(label) is int and 0 <= label < many for label in found):
         return tuple(range(many))
     raise UnknownLabel(
         f"truth holds {len(found)} classes ({listed(found)}), but there are {many} columns of scores; name the class "

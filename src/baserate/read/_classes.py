@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from baserate._arrays import Cells, Reals, sealed
 from baserate._class_rows import ClassRows
-from baserate._confusion import Confusion
+from baserate._confusion import Confusion, distinct_labels
 from baserate._confusions import Confusions
 from baserate._errors import BadOption, BadShape, UnknownLabel
 from baserate._intake import Intake
@@ -20,7 +22,9 @@ from baserate.read._labels import listed, ordered, refuse_mixed, resolved
 from baserate.read._named import Columns
 
 _MOST = 5000
-"""Classes whose table of all pairs still fits into memory without a thought."""
+"""Classes beyond which labels are more likely names or numbers."""
+_MOST_CELLS = 10**8
+"""Cells of the tables of all groups that still fit into memory without a thought."""
 
 
 def confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
@@ -29,9 +33,10 @@ def confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
     known = check_classes(table.labels, columns, rule, problems)
     whole = settled(table, columns, rule, problems, lasting=False)
     pair = [whole.labels(columns.truth), whole.labels(str(columns.predicted))]
-    labels = known or present(pair, columns)
+    labels = known or present(pair, columns, table.orders)
     truth, decided = (numbered(column, labels) for column in pair)
     group, groups = whole.groups()
+    refuse_many_cells(labels, len(groups))
     weight, count = whole.weight, whole.count
     mass = weight if weight is None or count is None else weight * count
     amounts = [count] if weight is None or mass is None else [mass, mass * weight, count]
@@ -47,19 +52,50 @@ def class_rows(
     problems = Problems(length(table))
     truth = check_there(table.labels, columns, problems)
     refuse_mixed(truth.labels, columns.truth, UnknownLabel)
-    labels = rule.labels or tuple(named_classes(columns.score, ordered(truth.labels)))
-    labels = tuple(resolved(label, truth.labels) for label in labels)
+    classes = _bound(columns, rule, ordered(truth.labels))
+    labels = _in_order(classes, rule, truth.labels)
     problems.add(columns.truth, "unknown label", beyond(truth, labels))
-    whole = settled(table, columns, rule, problems, lasting=lasting)
+    whole = settled(table, columns, replace(rule, labels=labels), problems, lasting=lasting)
     codes = numbered(whole.labels(columns.truth), labels)
     if score is None or whole.keep is not None:
         score = np.empty((len(codes), len(labels)), order="F")  # one class after the other is what is sorted
-        for at, name in enumerate(columns.score):
-            score[:, at] = whole.numbers(name)
+        for name, label in zip(columns.score, classes, strict=True):
+            score[:, labels.index(label)] = whole.numbers(name)
         score = sealed(score)
     group, groups = whole.groups()
-    intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, columns.told, notes(table.labels), labels)
+    told = (*notes(table.labels), *_taken(columns))
+    intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, columns.told, told, labels)
     return ClassRows(codes, score, labels, whole.weight, whole.count, group, groups, columns.group, intake)
+
+
+def _bound(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[object, ...]:
+    """Class of each column of scores: as it is told, or as its name tells; if it does not, in the labels' order."""
+    if rule.bound is not None:
+        return tuple(resolved(label, there) for label in rule.bound)
+    named = [resolved(label, there) for label in rule.labels or ()]
+    try:
+        return tuple(named_classes(columns.score, list(dict.fromkeys([*there, *named])), columns.stem))
+    except UnknownLabel:
+        if len(named) == len(columns.score) and not any(_told_by_name(label, columns.score) for label in named):
+            return tuple(named)
+        raise
+
+
+def _in_order(classes: tuple[object, ...], rule: Rule, there: Iterable[object]) -> tuple[object, ...]:
+    """Classes in the order of the labels, if they are named."""
+    if rule.labels is None:
+        return classes
+    wanted = tuple(resolved(label, there) for label in rule.labels)
+    if set(wanted) != set(classes) or len(wanted) != len(classes):
+        raise UnknownLabel(
+            f"the labels are {listed(wanted)}, but there are scores for {listed(classes)}; name these, each once."
+        )
+    return wanted
+
+
+def _taken(columns: Columns) -> Iterator[str]:
+    if columns.stem:
+        yield f"{columns.stem}* is taken for the scores {listed(columns.score)}."
 
 
 def check_classes(
@@ -70,15 +106,28 @@ def check_classes(
     there = list(dict.fromkeys(label for column in pair for label in column.labels))
     refuse_mixed(there, f"{columns.truth} beside {columns.predicted}", UnknownLabel)
     if rule.labels is None:
+        _refuse_strangers(pair, columns)
         return None
-    known = tuple(resolved(label, there) for label in rule.labels)
+    known = distinct_labels(resolved(label, there) for label in rule.labels)
     for name, column in zip((columns.truth, str(columns.predicted)), pair, strict=True):
         problems.add(name, "unknown label", beyond(column, known))
     return known
 
 
-def present(pair: Sequence[Coded], columns: Columns) -> tuple[object, ...]:
-    """Labels that occur in truth or predictions, in order; refuse so many that they can hardly be classes."""
+def _refuse_strangers(pair: Sequence[Coded], columns: Columns) -> None:
+    """Labels that have nothing in common are written differently rather than all wrong."""
+    truth, decided = (ordered(column.labels) for column in pair)
+    if min(len(truth), len(decided)) > 1 and not set(truth) & set(decided):
+        raise UnknownLabel(
+            f"{columns.truth} holds {listed(truth)}, but {columns.predicted} holds {listed(decided)}: no label is in "
+            "both; write them alike."
+        )
+
+
+def present(
+    pair: Sequence[Coded], columns: Columns, orders: Mapping[str, Sequence[object]] = MappingProxyType({})
+) -> tuple[object, ...]:
+    """Labels that occur in truth or predictions, in order: their own, if they have one, otherwise by size or text."""
     there: dict[object, None] = {}
     for codes, labels in pair:
         times = np.bincount(codes, minlength=len(labels))
@@ -88,7 +137,17 @@ def present(pair: Sequence[Coded], columns: Columns) -> tuple[object, ...]:
             f"{columns.truth} and {columns.predicted} hold {len(there)} different labels, too many for a table of all "
             "pairs; name columns of classes, not of names or numbers."
         )
-    return tuple(ordered(there))
+    own = [*orders.get(columns.truth, ()), *orders.get(str(columns.predicted), ())]
+    return tuple(dict.fromkeys([label for label in own if label in there] + ordered(there)))
+
+
+def refuse_many_cells(labels: Sequence[object], groups: int) -> None:
+    """Tables that would not fit into memory."""
+    if groups * len(labels) ** 2 > _MOST_CELLS:
+        raise BadShape(
+            f"{groups} groups of {len(labels)} classes make {groups * len(labels) ** 2} cells, too many to count; "
+            "group by something coarser."
+        )
 
 
 def numbered(column: Coded, labels: Sequence[object]) -> Codes:
@@ -120,8 +179,8 @@ def by_group(
     return tables
 
 
-def named_classes(columns: Sequence[str], labels: Sequence[object]) -> list[object]:
-    """Class of each column of scores: its name without what all names begin or end with.
+def named_classes(columns: Sequence[str], labels: Sequence[object], stem: str = "") -> list[object]:
+    """Class of each column of scores: its name without the stem, or without what all names begin or end with.
 
     >>> named_classes(["p_cat", "p_car", "p_dog"], ["car", "cat"]), named_classes(["0_prob", "1_prob"], [0, 1])
     (['cat', 'car', 'dog'], [0, 1])
@@ -129,26 +188,42 @@ def named_classes(columns: Sequence[str], labels: Sequence[object]) -> list[obje
     if len(columns) < 2:
         raise BadOption(f"there is only one column of scores, {columns[0]!r}; give one for each class.")
     known = {text: label for label in labels for text in _spellings(label)}
-    for texts in _trimmed(columns):
-        if {known[text] for text in texts if text in known} == set(labels):
-            return [known[text] if text in known else _alike(text, labels) for text in texts]
-    lacking = [label for label in labels if not any(text in column for text in _spellings(label) for column in columns)]
+    for texts in _trimmed(columns, stem):
+        found = [known[text] if text in known else _alike(text, labels) for text in texts]
+        if set(labels) <= set(found) and len(set(found)) == len(found):
+            return found
+    lacking = [label for label in labels if not _told_by_name(label, columns)]
     told = f"truth holds {listed(lacking or labels)}, "
     raise UnknownLabel(
         f"{told}for which there is no score among {listed(columns)}; add its column."
-        if lacking
+        if lacking and len(lacking) < len(labels)
         else f"{told}but the names of the scores, {listed(columns)}, do not say which is whose; name the class of each "
-        "column."
+        f"column, for example score={{{listed(labels[:1])}: {listed(columns[:1])}}}."
     )
 
 
-def _trimmed(columns: Sequence[str]) -> Iterator[list[str]]:
-    """Names without a common beginning and end, the longest first."""
+def _told_by_name(label: object, columns: Sequence[str]) -> bool:
+    return any(text in column for text in _spellings(label) for column in columns)
+
+
+def _trimmed(columns: Sequence[str], stem: str) -> Iterator[list[str]]:
+    """Names without the stem, then without a common beginning and end, the longest first; words are not cut."""
+    if stem and all(column.startswith(stem) and column != stem for column in columns):
+        yield [column.removeprefix(stem) for column in columns]
     start, end = _shared(columns), _shared([column[::-1] for column in columns])
     for before in range(start, -1, -1):
         for after in range(end, -1, -1):
-            if all(before + after < len(column) for column in columns):
-                yield [column[before : len(column) - after] for column in columns]
+            cuts = [(before, len(column) - after) for column in columns]
+            parts = [(column[:i], column[i:j], column[j:]) for column, (i, j) in zip(columns, cuts, strict=True)]
+            if all(middle and _cut(first, middle) and _cut(middle, last) for first, middle, last in parts):
+                yield [middle for _, middle, _ in parts]
+
+
+def _cut(one: str, other: str) -> bool:
+    """Whether a name may be cut between these parts: not within a word or a number."""
+    if not one or not other:
+        return True
+    return not (one[-1].isalpha() and other[0].isalpha()) and not (one[-1].isdigit() and other[0].isdigit())
 
 
 def _shared(names: Sequence[str]) -> int:
@@ -162,6 +237,8 @@ def _spellings(label: object) -> list[str]:
 
 def _alike(text: str, labels: Sequence[object]) -> Any:  # noqa: ANN401  (of the type of the labels)
     """Label of a class that does not occur, of the type of those that do."""
-    if all(type(label) is int for label in labels) and text.removeprefix("-").isdigit():
-        return int(text)
+    if text.removeprefix("-").isdigit():
+        for kind in (int, float):
+            if all(type(label) is kind for label in labels):
+                return kind(text)
     return text

@@ -14,7 +14,7 @@ from baserate._arrays import Floats
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
 from baserate._errors import BadFile, BadOption, EmptyData, NoSuchFile
-from baserate.read._labels import parsed
+from baserate.read._labels import listed, parsed
 
 
 class _Crossed(NamedTuple):
@@ -71,13 +71,30 @@ def _crossed(path: str | PathLike[str]) -> _Crossed:
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
             raise BadFile(f"{name} has two {what}s {twice[0]!r}; give each class one.")
-    texts = list(dict.fromkeys([*rows, *columns]))
-    read = dict(zip(texts, parsed(texts), strict=True))
+    read = _read(rows), _read(columns)
+    if any(isinstance(label, str) for labels in read for label in labels):
+        read = list(rows), list(columns)
+    if not set(read[0]) & set(read[1]):
+        raise BadFile(f"{name} has the rows {listed(rows)} and the columns {listed(columns)}: no label is in both.")
     cells = [
         [_number(cell, name, row, column) for column, cell in zip(columns, line[1:], strict=True)]
         for row, line in zip(rows, body, strict=True)
     ]
-    return _Crossed([read[label] for label in rows], [read[label] for label in columns], np.array(cells, dtype=float))
+    found = np.array(cells, dtype=float)
+    _refuse_totals(name, rows, columns, found)
+    return _Crossed(*read, found)
+
+
+def _read(texts: list[str]) -> list[object]:
+    return parsed(texts)
+
+
+def _refuse_totals(name: str, rows: list[str], columns: list[str], cells: Floats) -> None:
+    """A last row and column that add up the others are no class."""
+    if rows[-1] == columns[-1] and len(rows) > 2 and len(columns) > 2:
+        down, across = cells[:-1].sum(axis=0), cells[:, :-1].sum(axis=1)
+        if np.array_equal(down, cells[-1]) and np.array_equal(across, cells[:, -1]):
+            raise BadFile(f"the row and column {rows[-1]!r} of {name} add up the others; leave them out.")
 
 
 def _number(cell: str, name: str, row: str, column: str) -> float:

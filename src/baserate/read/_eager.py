@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -43,6 +44,8 @@ class Table(NamedTuple):
     labels: Mapping[str, Coded]
     numbers: Mapping[str, Numbers]
     id: npt.NDArray[Any] | None = None
+    orders: Mapping[str, Sequence[object]] = MappingProxyType({})
+    """Labels in their order, of columns that have one of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Rule:
     missing: Literal["refuse", "drop"] = "refuse"
     labels: tuple[object, ...] | None = None
     """All classes, in order, where none of them is positive; None for those that are there."""
+    bound: tuple[object, ...] | None = None
+    """Class of each column of scores; None if their names tell."""
     remedy: str = 'leave them out with missing="drop"'
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Reals
+from baserate._confusion import distinct_labels
 from baserate._errors import BadShape, EmptyData, NotBinary, UnknownLabel
 from baserate._label_sets import LabelSets
 from baserate.read._columns import checked_scores, checked_weights
@@ -44,16 +45,17 @@ def label_sets(
     >>> label_sets([{"sea", "sky"}, {"sky"}, set()], decided=[{"sea"}, {"sky"}, {"sky"}])
     LabelSets(3 rows; labels sea, sky)
     """
-    known = None if labels is None else tuple(labels)
-    if known is None and _of_sets(truth):
+    of_sets = _of_sets(truth)
+    known = _titles(truth) if labels is None else distinct_labels(labels)
+    if known is None and of_sets:
         given: list[Any] = [truth, [] if decided is None else decided]
         known = tuple(_found([row for rows in given for row in rows]))
-    is_of = _table("truth", truth, known)
+    is_of = _table("truth", truth, known, of_sets=of_sets)
     if not len(is_of):
         raise EmptyData("there are no rows; give at least one.")
     known = tuple(range(is_of.shape[1])) if known is None else known
-    flagged = None if decided is None else _table("decided", decided, known)
-    scores = None if score is None else _scores(score)
+    flagged = None if decided is None else _table("decided", decided, known, of_sets=of_sets)
+    scores = None if score is None else _scores(_placed("score", score, known))
     amounts = None if weight is None else checked_weights(weight)
     if amounts is not None and len(amounts) != len(is_of):
         raise BadShape(f"there are {len(amounts)} weights for {len(is_of)} rows; give one for each.")
@@ -77,7 +79,28 @@ def _of_sets(given: Any) -> bool:  # noqa: ANN401  (anything that a caller may g
     if isinstance(given, np.ndarray) or hasattr(given, "dtype") or hasattr(given, "columns"):
         return False
     rows = [row for row in given if isinstance(row, Iterable)]
-    return any(isinstance(row, (set, frozenset)) or any(isinstance(each, str) for each in row) for row in rows)
+    if any(isinstance(row, str) for row in rows):
+        raise BadShape("a row is a text, not a set of labels; split it first, for example with text.split(',').")
+    ragged = len({len(list(row)) for row in rows}) > 1
+    return ragged or any(
+        isinstance(row, (set, frozenset)) or any(isinstance(each, str) for each in row) for row in rows
+    )
+
+
+def _titles(given: object) -> tuple[object, ...] | None:
+    """Labels as the columns of a frame are called."""
+    columns = getattr(given, "columns", None)
+    return None if columns is None else tuple(columns)
+
+
+def _placed(name: str, given: Any, labels: tuple[object, ...] | None) -> Any:  # noqa: ANN401
+    """Columns of a frame in the order of the labels."""
+    titles = _titles(given)
+    if titles is None or labels is None or titles == tuple(range(len(titles))):
+        return given
+    if set(titles) != set(labels):
+        raise UnknownLabel(f"{name} has the columns {listed(titles)}, but the labels are {listed(labels)}; name these.")
+    return np.asarray(given)[:, [titles.index(label) for label in labels]]
 
 
 def _found(rows: Sequence[Iterable[object]]) -> list[object]:
@@ -86,10 +109,10 @@ def _found(rows: Sequence[Iterable[object]]) -> list[object]:
     return labels
 
 
-def _table(name: str, given: Any, labels: tuple[object, ...] | None) -> Bools:  # noqa: ANN401
-    if labels is not None and _of_sets(given):
+def _table(name: str, given: Any, labels: tuple[object, ...] | None, *, of_sets: bool) -> Bools:  # noqa: ANN401
+    if labels is not None and of_sets:
         return _indicators(name, [set(row) for row in given], labels)
-    table = np.asarray(given)
+    table = np.asarray(_placed(name, given, labels))
     if table.ndim != 2:
         raise BadShape(f"{name} has shape {table.shape}; give a row for each row and a column for each label.")
     if table.dtype.kind not in "biuf" or not ((table == 0) | (table == 1)).all():

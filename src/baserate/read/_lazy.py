@@ -16,7 +16,7 @@ from baserate._intake import Intake
 from baserate._numeric.distinct import narrowest
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
-from baserate.read._classes import by_group, check_classes, numbered, present
+from baserate.read._classes import by_group, check_classes, numbered, present, refuse_many_cells
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, refuse_many, refuse_weights
 from baserate.read._eager import Coded, Problems, Rule, Table, check_labels, check_numbers, grouped, is_label, notes
 from baserate.read._memory import array_of, loaded
@@ -108,9 +108,12 @@ def confused(lazy: Lazy, columns: Columns, rule: Rule) -> Confusions:
     known = check_classes(found.table.labels, own, rule, problems)
     read, dropped, keep = _settled(found, columns, rule, problems)
     there = {name: Coded(column.codes[keep], column.labels) for name, column in found.table.labels.items()}
-    labels = known or present([there[name] for name in pair], columns)
-    truth, decided = (numbered(there[name], labels) for name in pair)
     group, groups = grouped([there[name] for name in columns.group])
+    schema = lazy.frame.collect_schema()
+    orders = {name: tuple(getattr(schema[lazy.names[name]], "categories", ())) for name in pair}
+    labels = known or present([there[name] for name in pair], columns, orders)
+    refuse_many_cells(labels, len(groups))
+    truth, decided = (numbered(there[name], labels) for name in pair)
     told = notes(found.table.labels)
     intake = Intake(read, dropped, problems.reasons, None, None, columns.told, told, labels)
     tables = by_group(truth, decided, labels, found.kept(keep, columns), group, groups)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -35,15 +35,26 @@ def loaded(
 ) -> Table:
     """Columns in use, from arrays, lists and columns of frames; the labels of `text` are read by how they look.
 
-    Those of `alike` are read by how the labels of all of them look.
+    Those of `alike` are one set of labels in several columns: if one of these holds text, all do.
     """
     labels = {name: coded[name] if name in coded else _labels(name, given[name]) for name in columns.labels}
-    for names in [{name} for name in text - alike] + [alike]:
-        texts = list(dict.fromkeys(label for name in names for label in labels[name].labels))
-        read = dict(zip(texts, parsed(texts), strict=True))  # type: ignore[arg-type]
-        labels |= {name: Coded(labels[name].codes, [read[label] for label in labels[name].labels]) for name in names}
+    labels |= _read({name: labels[name] for name in text}, alike)
     numbers = {name: _numbers(name, given[name]) for name in columns.numbers}
-    return Table(labels, numbers, None if columns.id is None else _names(columns.id, given[columns.id]))
+    orders = {name: _order(given[name]) for name in columns.labels if name not in coded and _framed(given[name])}
+    return Table(labels, numbers, None if columns.id is None else _names(columns.id, given[columns.id]), orders)
+
+
+def _read(texts: Mapping[str, Coded], alike: frozenset[str]) -> dict[str, Coded]:
+    """Labels of text, read by how they look; those of `alike` stay text if some of them are."""
+    read = {name: parsed(column.labels) for name, column in texts.items()}  # type: ignore[arg-type]
+    if any(isinstance(label, str) for name in alike for label in read[name]):
+        read |= {name: list(texts[name].labels) for name in alike}
+    return {name: Coded(column.codes, read[name]) for name, column in texts.items()}
+
+
+def _order(series: nw.Series[Any]) -> Sequence[object]:
+    """Categories in their order, where they have one; otherwise none."""
+    return tuple(getattr(series.dtype, "categories", ()))
 
 
 def array_of(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (array, list or column of a frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any, Required, TypedDict
@@ -15,7 +15,7 @@ class Named(TypedDict, total=False):
     """Columns by what they hold, as keywords."""
 
     truth: Required[str]
-    score: str | Sequence[str]
+    score: str | Sequence[str] | Mapping[Any, str]
     predicted: str
     group: str | Sequence[str]
     weight: str
@@ -36,14 +36,17 @@ class Columns:
     count: str | None = None
     id: str | None = None
     cluster: str | None = None
+    stem: str = ""
+    """What the names of the scores begin with, if they were named by that."""
 
     @staticmethod
     def of(named: Named) -> Columns:
         """Check the keywords and fill in the rest."""
         given = dict(named)
-        unknown = given.keys() - {field.name for field in fields(Columns)}
+        kinds = [field.name for field in fields(Columns) if field.name != "stem"]
+        unknown = given.keys() - set(kinds)
         if unknown:
-            known = ", ".join(field.name for field in fields(Columns))
+            known = ", ".join(kinds)
             raise BadOption(f"there is no kind of column {min(unknown)!r}. Known are: {known}.")
         if "truth" not in given:
             raise BadOption('say which column holds the truth, for example truth="outcome".')
@@ -89,13 +92,16 @@ class Columns:
     def told(self) -> dict[str, str | list[str]]:
         """What was named, without what was not."""
         pairs: Iterator[tuple[str, str | tuple[str, ...] | None]] = (
-            (field.name, getattr(self, field.name)) for field in fields(self)
+            (field.name, getattr(self, field.name)) for field in fields(self) if field.name != "stem"
         )
         return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs if value}
 
     def found(self, there: Sequence[object]) -> Columns:
         """See that every column is there once; a score `p_*` becomes all columns whose names begin so."""
-        found = replace(self, score=tuple(name for given in self.score for name in _matching(given, there)))
+        taken = {*self.labels, *self.amounts, *_given(self.id)}
+        stems = [name[:-1] for name in self.score if name.endswith("*") and name not in there]
+        scores = (name for given in self.score for name in _matching(given, there, taken))
+        found = replace(self, score=tuple(dict.fromkeys(scores)), stem=stems[0] if len(stems) == 1 else "")
         for name in found.used:
             if name not in there:
                 texts = [other for other in there if isinstance(other, str) and len(other) < 200]
@@ -108,10 +114,12 @@ class Columns:
         return found
 
 
-def _matching(name: str, there: Sequence[object]) -> list[str]:
+def _matching(name: str, there: Sequence[object], taken: set[str]) -> list[str]:
+    """Columns that a name means: of `p_*` all that begin so and have no other part to play."""
     if not name.endswith("*") or name in there:
         return [name]
-    return [other for other in there if isinstance(other, str) and other.startswith(name[:-1])] or [name]
+    texts = [other for other in there if isinstance(other, str) and other not in taken]
+    return [other for other in texts if other.startswith(name[:-1])] or [name]
 
 
 def _given(*names: str | None) -> list[str]:

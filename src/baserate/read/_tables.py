@@ -131,17 +131,22 @@ def class_rows(
 
     As :func:`tallies`, with the columns `truth` and `score`: one score for each class, or the beginning of their names
     as ``score="p_*"``. Which column belongs to which class is told by its name, without what all of them begin or end
-    with; otherwise name the classes as `labels`, in the order of the columns.
+    with, or by a mapping, ``score={"cat": "p1", "dog": "p2"}``. `labels` puts the classes into an order; where names
+    tell nothing, it is that of the columns.
 
     >>> table = {"is": ["cat", "dog", "dog"], "p_cat": [0.8, 0.3, 0.6], "p_dog": [0.2, 0.7, 0.4]}
     >>> class_rows(table, truth="is", score="p_*")
     ClassRows(3 rows; scores for cat, dog)
     """
+    score = columns.get("score")
+    bound = None
+    if isinstance(score, Mapping):
+        bound, columns["score"] = tuple(score), tuple(score.values())
     named = replace(Columns.of(columns), id=None, cluster=None)
     if not named.score or named.predicted is not None:
         raise BadOption("rows of several classes need score=, a column for each class, and no predicted=.")
     with _opened(source, named, watch) as table:
-        return table.class_rows(Rule(missing=missing, labels=_tuple(labels)))
+        return table.class_rows(Rule(missing=missing, labels=_tuple(labels), bound=bound))
 
 
 def decisions(

@@ -14,11 +14,12 @@ from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import BadOption, BadShape, UnknownName
 from baserate._label_sets import LabelSets
 from baserate._numeric.threads import mapped
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
+from baserate.measure._registry import named
 
 __all__ = ["AVERAGES", "averaged", "each", "undefined"]
 
@@ -37,6 +38,7 @@ _CAUSES = {
     "chance_disagreement": "the class is true and decided everywhere, or nowhere",
 }
 """What it means for a class against the rest that a margin is zero."""
+_WHY = "no class has a value"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +96,7 @@ class Split:
 Classes = Confusion | ClassRows | LabelSets | Split
 
 
-def each(measure: Measure, classes: Classes, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
+def each(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
     """Return a measure of each class against the rest, in the order of the labels.
 
     >>> from baserate import Confusion, measure
@@ -102,13 +104,14 @@ def each(measure: Measure, classes: Classes, **options: Any) -> Floats:  # noqa:
     >>> each(measure.sensitivity, table).tolist()
     [0.5, 0.9, 0.8, 0.9]
     """
+    measure = _measure(measure)
     nouns = Split.of(classes).nouns(measure)
     if isinstance(nouns, Counts):
         return np.asarray(measure(nouns, **options))
     return np.array(mapped(partial(measure, **options), nouns, size=sum(len(_tally(noun).score) for noun in nouns)))
 
 
-def averaged(measure: Measure, how: Average | Mapping[Any, float], **options: Any) -> Measure:  # noqa: ANN401
+def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **options: Any) -> Measure:  # noqa: ANN401
     """Make a measure of all classes from one of two: an average over classes of each against the rest.
 
     `how` is "macro" (every class alike), "weighted" (by how frequent each is), "micro" (all pooled, then measured),
@@ -122,7 +125,8 @@ def averaged(measure: Measure, how: Average | Mapping[Any, float], **options: An
     >>> averaged(measure.sensitivity, {"A": 0, "B": 1, "C": 1, "D": 0})(table)
     0.8500000000000001
     """
-    if isinstance(how, str) and how not in AVERAGES:
+    measure = _measure(measure)
+    if not isinstance(how, Mapping) and how not in AVERAGES:
         raise UnknownName(
             f"there is no average {how!r}. Known are: {', '.join(AVERAGES)}, and a weight for each label."
         )
@@ -140,18 +144,21 @@ def averaged(measure: Measure, how: Average | Mapping[Any, float], **options: An
     name = f"{how if isinstance(how, str) else 'weighted'} {told.name}"
     of = Confusion if told.of is Counts else ClassRows
     vars(average)["about"] = replace(told, name=name, of=of, needs=(), dual=None)
+    vars(average)["why"] = lambda classes: None if not np.isnan(average(classes)) else _WHY
     return average
 
 
-def undefined(measure: Measure, classes: Classes) -> dict[object, str]:
+def undefined(measure: str | Measure, classes: Classes) -> dict[object, str]:
     """Classes whose own number is undefined, each with the reason.
 
     >>> from baserate import Confusion, measure
     >>> undefined(measure.precision, Confusion.of_matrix([[5, 0], [2, 0]], ["cat", "dog"], truth="rows"))
     {'dog': 'the class is never decided'}
     """
-    split = Split.of(classes)
+    measure, split = _measure(measure), Split.of(classes)
     nouns = split.nouns(measure)
+    if isinstance(nouns, Counts) and len(nouns.shape) > 1:
+        raise BadShape(f"these are {nouns.shape[:-1]} tables; ask of one, for example confusion[0].")
     found: dict[object, str] = {}
     for margin in about(measure).needs:
         masses = getattr(nouns, margin) if isinstance(nouns, Counts) else [getattr(noun, margin) for noun in nouns]
@@ -159,6 +166,14 @@ def undefined(measure: Measure, classes: Classes) -> dict[object, str]:
             label = split.labels[at]
             found[label] = " and ".join(filter(None, [found.get(label), _CAUSES[margin]]))
     return found
+
+
+def _measure(measure: str | Measure) -> Measure:
+    if isinstance(measure, str):
+        return named(measure)
+    if not hasattr(measure, "about"):
+        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
+    return measure
 
 
 def _tally(noun: Curve | Tally) -> Tally:

@@ -110,7 +110,7 @@ def top_k_accuracy(r: ClassRows, *, k: int = 2) -> float:
     >>> top_k_accuracy(rows, k=3), round(top_k_accuracy(rows), 4)
     (1.0, 0.6667)
     """
-    if not 1 <= k <= len(r.labels):
+    if k != int(k) or not 1 <= k <= len(r.labels):
         raise BadOption(f"k is {k}; give a whole number from 1 to the number of classes, {len(r.labels)}.")
     hit = r.rank() < k
     return ratio(float(hit.sum() if r.amount is None else r.amount[hit].sum()), r.total)
@@ -133,7 +133,7 @@ def _check_probabilities(score: Floats, r: ClassRows) -> None:
     everything = r.score.sum(axis=1)
     bad = (np.abs(everything - 1) > _NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
     raise NotAProbability(
-        f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (but to "
-        f"{everything.min():.6g} to {everything.max():.6g}), so they are not probabilities. Rank measures take any "
-        "score; to use this one, make them probabilities first."
+        f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (they go from "
+        f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {everything.min():.6g} to {everything.max():.6g}), "
+        "so they are not probabilities. Rank measures take any score; to use this one, make them probabilities first."
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from baserate._costs import CostMatrix
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, NotAProbability, UnknownName
+from baserate._label_sets import LabelSets
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.measure import _registry as binary
@@ -105,13 +105,6 @@ class _Case:
     def noun(self, measure: Measure) -> Any:  # noqa: ANN401  (what the measure takes)
         return self.table if about(measure).of is Confusion else self.rows
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 of scores and classes, however the rows were ordered."""
-        lines = ["baserate classes 1", str(list(map(str, self.split.labels)))]
-        lines += [tally.digest for tally in self.split.tallies]
-        return sha256("\n".join(lines).encode()).hexdigest()
-
 
 class _Plan(NamedTuple):
     """What to measure."""
@@ -131,7 +124,8 @@ class _Plan(NamedTuple):
         *,
         scored: bool,
     ) -> _Plan:
-        wanted = _USUAL_AVERAGES if averages is None else tuple(averages)
+        several = [averages] if isinstance(averages, (str, Mapping)) else averages
+        wanted = _USUAL_AVERAGES if several is None else tuple(several)
         unknown = [name for name in wanted if isinstance(name, str) and name not in AVERAGES[:3]]
         if unknown:
             raise UnknownName(f"there is no average {unknown[0]!r} of classes. Known are: {', '.join(AVERAGES[:3])}.")
@@ -140,9 +134,16 @@ class _Plan(NamedTuple):
         if costs is not None and MEASURES["expected_cost"] not in chosen:
             chosen.append(MEASURES["expected_cost"])
         fit = {Counts, Confusion, *((Curve, Tally, ClassRows) if scored else ())}
-        left = [about(each).name for each in chosen if about(each).of not in fit]
+        left = [each for each in chosen if about(each).of not in fit]
         if left and strictly:
-            raise BadOption(f"{', '.join(left)} cannot be had: labels have neither ranks nor probabilities.")
+            names = ", ".join(about(each).name for each in left)
+            sets = all(about(each).of is LabelSets for each in left)
+            told = (
+                "rows have one class each, not sets of labels"
+                if sets
+                else "labels have neither ranks nor probabilities"
+            )
+            raise BadOption(f"{names} cannot be had: {told}.")
         chosen = [each for each in chosen if about(each).of in fit]
         of_each = [measure for measure in chosen if about(measure).of in (Counts, Curve, Tally)]
         return _Plan(of_each, [m for m in chosen if m not in of_each], wanted, costs, strictly)
@@ -170,8 +171,8 @@ class _Plan(NamedTuple):
         for label, value in zip(labels, values, strict=True):
             yield {"measure": name, "class": label, "value": float(value), "why": reasons.get(label)}
         for how in self.averages:
-            value = averaged(measure, how)(case.split)  # type: ignore[arg-type]  # the name was checked
-            reason = "no class has a value" if np.isnan(value) else None
+            function = averaged(measure, how)  # type: ignore[arg-type]  # the name was checked
+            value, reason = function(case.split), why(function, case.split)  # type: ignore[arg-type]
             average = how if isinstance(how, str) else "custom"
             told = _HOW[average].format(_which(labels, reasons))
             yield {"measure": name, "average": average, "value": value, "how": told, "why": reason}
@@ -268,7 +269,7 @@ def _header(classes: Confusions | ClassRows, everybody: _Case, notes: Sequence[s
         "prevalences": {str(label): float(share) for label, share in zip(table.labels, shares, strict=True)},
         "truth_in": "rows",
         "weighted": table.moments is not None,
-        "digest": classes.digest if isinstance(classes, Confusions) else everybody.digest,
+        "digest": classes.digest,
         "columns": dict(intake.columns),
         "notes": [*intake.notes, *notes, *_absences(table), *_shortened(table)],
     }
