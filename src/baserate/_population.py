@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from baserate._counts import Counts
 from baserate._errors import BadOption, MissingValues
 from baserate._numeric.distributions import Distribution, LogitNormal, Normal, concordance_known, normal_distance
 from baserate._numeric.tails import at_least, atoms, below, density, log_density, mass, mean_over, quantiles, support
+from baserate._numeric.unfolded import unfolded
 
 _ASKED = ("cdf", "sf", "ppf", "isf", "rvs")
 _KNOTS = np.array([-40.0, -20.0, -10.0, -4.0, -1.5, 0.0, 1.5, 4.0, 10.0, 20.0, 40.0])
@@ -48,8 +50,8 @@ class Population:
     def __post_init__(self) -> None:
         for name in ("negative", "positive"):
             _check_distribution(name, getattr(self, name))
-        if not 0 <= self.prevalence <= 1:
-            raise BadOption(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
+        if not isinstance(self.prevalence, Real) or not 0 <= self.prevalence <= 1:
+            raise BadOption(f"prevalence is {self.prevalence!r}; it is a share, so give a number from 0 to 1.")
 
     def at_prevalence(self, prevalence: float) -> Population:
         """Return the same scores where so many are positive."""
@@ -120,7 +122,10 @@ class Population:
         0.833333333333
         """
         known = concordance_known(self.negative, self.positive)
-        return mean_over(self.negative, self._beaten, _knots(self.positive)) if known is None else known
+        if known is not None:
+            return known
+        apart = self._unfolded()
+        return mean_over(apart.negative, apart._beaten, _knots(apart.positive))  # noqa: SLF001  (our own)
 
     @property
     def average_precision(self) -> float:
@@ -134,7 +139,8 @@ class Population:
         """
         if self.prevalence == 0:
             return float("nan")
-        return mean_over(self.positive, self._precision, _knots(self.negative))
+        apart = self._unfolded()
+        return mean_over(apart.positive, apart._precision, _knots(apart.negative))  # noqa: SLF001  (our own)
 
     @property
     def d_prime(self) -> float:
@@ -166,8 +172,10 @@ class Population:
         >>> len(score), int(truth.sum())
         (1000, 300)
         """
-        if rows < 0 or not 0 <= (positives or 0) <= rows:
+        if not all(isinstance(each, Integral) for each in (rows, positives or 0)) or not 0 <= (positives or 0) <= rows:
             raise BadOption(f"{rows} rows with {positives} positives cannot be drawn; give 0 ≤ positives ≤ rows.")
+        if not isinstance(rng, np.random.Generator) and not (isinstance(rng, Integral) and rng >= 0):
+            raise BadOption(f"rng is {rng!r}; give a generator of NumPy, or a whole number of 0 or more as a seed.")
         generator = np.random.default_rng(rng)
         many = int(generator.binomial(rows, self.prevalence)) if positives is None else positives
         truth = generator.permutation(np.arange(rows) < many)
@@ -175,6 +183,12 @@ class Population:
         score[truth] = self.positive.rvs(size=many, random_state=generator)
         score[~truth] = self.negative.rvs(size=rows - many, random_state=generator)
         return Draw(truth, score)
+
+    def _unfolded(self) -> Population:
+        """Scores on a scale on which none of them crowd together, in the same order."""
+        pair = unfolded(self.negative), unfolded(self.positive)
+        both = type(pair[0]) is not type(self.negative) and type(pair[1]) is not type(self.positive)
+        return Population(*pair, self.prevalence) if both else self
 
     def _beaten(self, score: Floats) -> Floats:
         """Chance that a positive scores above that, ties half."""

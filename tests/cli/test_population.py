@@ -145,9 +145,8 @@ def test_what_is_said_beside_the_data() -> None:
         (["population", "retrieval", "measure", "f1"], "missing option '--level'"),
         ([*LINEAR, "measure", "brier"], "brier is of probabilities"),
         ([*LINEAR, "study", "--measures", "f1"], "f1 needs a threshold"),
-        ([*LINEAR, "study", "--sizes", "2.5"], "sizes is 2.5; give whole numbers above 0"),
+        ([*LINEAR, "study", "--sizes", "2.5"], "sizes is 2.5; give whole numbers of 1 or more"),
         ([*LINEAR, "draw", "10", "--positives", "11"], "10 rows with 11 positives cannot be drawn"),
-        ([*LINEAR, "--prevalence", "0", "measure", "mcc"], "mcc is undefined at every threshold"),
     ],
 )
 def test_slips_are_told_what_to_do(typed: list[str], told: str) -> None:
@@ -156,3 +155,10 @@ def test_slips_are_told_what_to_do(typed: list[str], told: str) -> None:
     assert result.stdout == ""
     assert told in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_measure_that_is_undefined_everywhere_does_not_spoil_the_page() -> None:
+    result = run(*LINEAR, "--prevalence", "0", "measure", "mcc,specificity")
+    assert result.exit_code == 0
+    assert "–¹" in result.stdout
+    assert "¹ mcc is undefined at every threshold of this population." in result.stdout

@@ -1,6 +1,6 @@
 """Best thresholds: inside, at ends, on plateaus, at limits; and thresholds at which a measure has a value."""
 
-from math import inf, log, sqrt
+from math import inf, log, nextafter, sqrt
 from typing import Any
 
 import numpy as np
@@ -138,7 +138,7 @@ def test_ends_plateaus_and_limits() -> None:
     assert found("reversed", "youden") == (inf, 0, True, True)
     assert found("perfect", "f1") == (1, 1, True, False)
     assert found("gap", "accuracy") == (2, 1, True, False)  # all of [1, 2] will do; the strictest wins
-    assert found("overlap", "precision") == (1, 1, True, False)
+    assert found("overlap", "precision") == (nextafter(1.5, 0), 1, True, False)  # from 1 on, up to where nobody is
     assert found("lattice", "accuracy")[0] == 3
 
 

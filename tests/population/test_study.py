@@ -93,7 +93,7 @@ def test_progress_goes_from_nothing_to_everything() -> None:
     ("asked", "message"),
     [
         ({"measures": ["auc", "f1"]}, "f1 needs a threshold; a study takes measures over all thresholds"),
-        ({"sizes": [0]}, "sizes is 0; give whole numbers above 0"),
+        ({"sizes": [0]}, "sizes is 0; give whole numbers of 1 or more"),
         ({"sizes": [2.5]}, "sizes is 2.5; give whole numbers"),
         ({"repeats": 0}, "repeats is 0"),
         ({"sizes": []}, "there is nothing to study"),

@@ -167,6 +167,9 @@ class LogitNormal:
         return Normal(self.mean, self.sd)
 
 
+_LARGEST = 1e6
+
+
 @dataclass(frozen=True, slots=True)
 class Beta:
     """The beta distribution on [0, 1]."""
@@ -175,8 +178,11 @@ class Beta:
     b: float
 
     def __post_init__(self) -> None:
-        if not (0 < self.a < np.inf and 0 < self.b < np.inf):
-            raise BadOption(f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0.")
+        if not (0 < self.a <= _LARGEST and 0 < self.b <= _LARGEST):
+            raise BadOption(
+                f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0, up to {_LARGEST:g}: beyond, "
+                "its quantiles are not known well."
+            )
 
     def pdf(self, x: Real) -> Floats:
         """Density."""
@@ -343,7 +349,7 @@ def _beta_near(a: float, b: float, q: Real) -> Floats:
 
     with np.errstate(divide="ignore"):
         first = np.exp((np.log(q) + log(a) + betaln(a, b)) / a)
-    return np.asarray(first * (1 - (1 - b) / (a + 1) * first))
+    return np.asarray(np.where(first < 10 * _NEAR, first * (1 - (1 - b) / (a + 1) * first), 1.0))
 
 
 def _check_normal(mean: float, sd: float) -> None:

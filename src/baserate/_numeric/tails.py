@@ -8,10 +8,14 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._errors import BadOption
 from baserate._numeric.distributions import Distribution, Point, Real
 
 _TAIL = 1e-15
 """Mass at either end of a lattice that is left out: with less SciPy knows no end."""
+_LOST = 1e-9
+_MOST = 10**6
+"""Values that a discrete distribution may have."""
 _FAITHFUL = 1e-6
 _STEP = 1 / 8
 _REACH = 3.6
@@ -58,8 +62,21 @@ def atoms(distribution: Distribution) -> Floats:
         return np.empty(0)
     if isinstance(distribution, Point):
         return np.array([distribution.at])
-    low, high = float(distribution.ppf(_TAIL)), float(distribution.isf(_TAIL))
-    return np.arange(low, high + 0.5)
+    places = getattr(getattr(distribution, "dist", None), "xk", None)  # of SciPy's tables of values
+    if places is None:
+        low = float(distribution.ppf(_TAIL))
+        # Asked first, since SciPy looks for a far quantile step by step.
+        if distribution.sf(low + _MOST) > _TAIL:
+            raise BadOption(f"scores take more than {_MOST} values from {low:g} on, too many to add up; cut them off.")
+        places = np.arange(low, float(distribution.isf(_TAIL)) + 0.5)
+    found: Floats = np.asarray(places, dtype=np.float64)
+    whole = float(np.sum(distribution.pmf(found)))  # type: ignore[attr-defined]
+    if abs(whole - 1) > _LOST:
+        raise BadOption(
+            f"only {whole:g} of the mass of a discrete distribution is at steps of 1; give its values as those of "
+            "scipy.stats.rv_discrete(values=…)."
+        )
+    return found
 
 
 def log_density(distribution: Distribution, x: Real) -> Floats:

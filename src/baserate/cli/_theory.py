@@ -81,20 +81,19 @@ def draw_page(found: Results, digits: int) -> Page:
 
 def _best(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
     best = [row for row in rows if row["best"]]
-    limit = _signs(rows).get(_LIMIT, "")
-    lines = [
-        Row(
-            row["measure"].replace("_", " "),
-            (_threshold(row["threshold"]), number(row["value"], digits) + limit * (row["how"] == "limit")),
-            about(MEASURES[row["measure"]]).meaning,
-        )
-        for row in best
-    ]
+    signs = _signs(rows)
+    lines = []
+    for row in best:
+        sign = signs.get(_LIMIT if row["how"] == "limit" else row["why"], "")
+        place = UNDEFINED if row["threshold"] is None else _threshold(row["threshold"])
+        value = UNDEFINED if row["value"] is None else number(row["value"], digits)
+        meaning = about(MEASURES[row["measure"]]).meaning
+        lines.append(Row(row["measure"].replace("_", " "), (place, value + sign), meaning))
     return Panel("best", ("score ≥", "value"), (Section("", tuple(lines)),)) if best else None
 
 
 def _whole(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
-    whole = [row for row in rows if row["threshold"] is None]
+    whole = [row for row in rows if row["threshold"] is None and not row["best"]]
     lines = [
         Row(
             row["measure"].replace("_", " "),
@@ -124,7 +123,7 @@ def _table(measures: Sequence[str], table: Mapping[str, Sequence[str]]) -> Panel
 def _signs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What needs a footnote, limits first and then why some are undefined, each with its sign."""
     limits = [_LIMIT for row in rows if row["how"] == "limit"]
-    whys = [row["why"] for row in rows if row["why"] and row["threshold"] is not None]
+    whys = [row["why"] for row in rows if row["why"] and (row["best"] or row["threshold"] is not None)]
     return {why: mark(at) for at, why in enumerate(dict.fromkeys([*limits, *whys]), start=1)}
 
 

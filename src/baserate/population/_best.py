@@ -20,6 +20,9 @@ from baserate.population._search import Function, Peak, highest, scan, slope, tu
 
 Toward = Literal["high", "low"]
 
+_EQUAL = 1e-12
+"""Part of two numbers by which they may differ and still be taken for equal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Best:
@@ -62,13 +65,15 @@ def best(population: Population, measure: str | Measure, *, toward: Toward | Non
     check(population)
     goal = _goal(measure, options)
     direction = goal.toward if toward is None else toward
-    if direction not in {"high", "low"}:
+    if toward not in {None, "high", "low"}:
+        raise BadOption(f"toward is {toward!r}; it is 'high' or 'low'.")
+    if direction is None:
         raise BadOption(f"neither end of {goal.name} is the better one; say which you mean: toward='high' or 'low'.")
     sign = 1.0 if direction == "high" else -1.0
     peak = highest(population, lambda counts: sign * goal.value(counts))
     if peak is None:
         raise BadOption(
-            f"{goal.name} is undefined at every threshold; give the population a prevalence between 0 and 1."
+            f"{goal.name} is undefined at every threshold of this population; take another prevalence or measure."
         )
     return _found(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
 
@@ -115,25 +120,25 @@ def where(
     """
     check(population)
     first = _goal(measure, options).value
-    second = (lambda _: equals) if isinstance(equals, (int, float)) else _goal(equals, {}).value
+    second = _goal(equals, {}).value if isinstance(equals, str) or callable(equals) else (lambda _: float(equals))
 
     def gap(counts: Counts[Any]) -> Any:  # noqa: ANN401
+        """Difference, without what is rounding."""
+        one, other = first(counts), second(counts)
+        apart = one - other
+        return np.where(np.abs(apart) <= _EQUAL * np.maximum(np.abs(one), np.abs(other)), 0.0, apart)[()]
+
+    def exact(counts: Counts[Any]) -> Any:  # noqa: ANN401
         return first(counts) - second(counts)
 
-    touched = _touched(population, gap)
-    return tuple(sorted({*_zeros(population, gap), *touched}, reverse=True))
+    turns = turning_points(population, lambda counts: 1 + exact(counts))
+    turns += turning_points(population, lambda counts: 1 - exact(counts))
+    return tuple(sorted(set(_zeros(population, gap, exact, turns)), reverse=True))
 
 
-def _touched(population: Population, gap: Function) -> Iterator[float]:
-    """Where the gap closes without changing its sign."""
-    # A gap of nothing would seem free of rounding; one that is shifted by 1 turns at the same places.
-    turns = turning_points(population, lambda counts: 1 + gap(counts))
-    turns += turning_points(population, lambda counts: 1 - gap(counts))
-    yield from (at for at in turns if abs(float(gap(population.at(at)))) <= 1e-15)
-
-
-def _zeros(population: Population, gap: Function) -> Iterator[float]:
-    thresholds = scan(population)
+def _zeros(population: Population, gap: Function, exact: Function, turns: list[float]) -> Iterator[float]:
+    """Where the gap closes: between thresholds of the scan, at its turns, and over stretches."""
+    thresholds = np.unique(np.concatenate([scan(population), turns]))[::-1]
     values = np.asarray(gap(population.at(thresholds)), dtype=np.float64)
     there = ~np.isnan(values)
     thresholds, signs = thresholds[there], np.sign(values[there])
@@ -141,25 +146,61 @@ def _zeros(population: Population, gap: Function) -> Iterator[float]:
     for start, stop in pairwise(starts):
         before, after = signs[start - 1] if start else None, signs[stop] if stop < len(signs) else None
         if start < stop and signs[start] == 0:
-            yield from _stretch(population, gap, thresholds[start:stop], (before, after))
+            outside = float(thresholds[start - 1]) if start else None
+            touched = [at for at in turns if thresholds[stop - 1] <= at <= thresholds[start]]
+            strictest = _stretch(population, (gap, exact), thresholds[start:stop], outside)
+            if touched:
+                yield from touched
+            elif before is not None and after == -before and strictest is None:
+                yield from _crossing(population, exact, float(thresholds[stop]), float(thresholds[start - 1]))
+            elif strictest is not None:
+                yield strictest
+            elif np.isinf(thresholds[stop - 1]):
+                yield float(thresholds[stop - 1])
         elif before is not None and before == -signs[start]:
-            yield from _crossing(population, gap, float(thresholds[start]), float(thresholds[start - 1]))
+            yield from _crossing(population, exact, float(thresholds[start]), float(thresholds[start - 1]))
 
 
-def _stretch(population: Population, gap: Function, zeros: Floats, around: tuple[Any, Any]) -> Iterator[float]:
-    """Strictest of some zeros, unless rounding alone makes them: then the end that they lead to, if it is one too."""
-    before, after = around
-    end = min(support(each)[0] for each in (population.negative, population.positive))
-    if zeros[0] == np.inf or _still(population, gap, zeros[:1]) or (before and before == -(after or 0)):
-        yield float(zeros[0])
-    elif after is None and float(gap(population.at(end))) == 0:
-        yield end
+def _stretch(
+    population: Population, gaps: tuple[Function, Function], zeros: Floats, outside: float | None
+) -> float | None:
+    """Strictest threshold from which on nothing changes, if there is one; before it rounding alone may make zeros."""
+    gap, exact = gaps
+    lowest = min(support(each)[0] for each in (population.negative, population.positive))
+    start = next((at for at, pair in enumerate(pairwise(zeros)) if _stays(population, exact, pair, lowest)), None)
+    if start is None:
+        return None
+    strictest = float(zeros[start])
+    if start or outside is None or np.isinf(strictest):
+        return strictest
+    closed = exact if float(exact(population.at(strictest))) == 0 else gap
+    return _first_zero(population, closed, strictest, outside)
+
+
+def _stays(population: Population, exact: Function, pair: tuple[float, float], lowest: float) -> bool:
+    """Whether nothing changes from one threshold to the next."""
+    strict, lax = pair
+    if np.isinf(strict):
+        return True
+    if np.isinf(lax):
+        return bool(strict <= lowest)
+    middle = np.array([(strict + lax) / 2])
+    return bool(population.density(middle)[0] == 0) or _still(population, exact, middle)
+
+
+def _first_zero(population: Population, gap: Function, inside: float, outside: float) -> float:
+    """Strictest threshold of a stretch that begins between two."""
+    for _ in range(60):
+        look = (inside + outside) / 2
+        inside, outside = (look, outside) if float(gap(population.at(look))) == 0 else (inside, look)
+    return inside
 
 
 def _still(population: Population, gap: Function, threshold: Floats) -> bool:
     if np.isinf(threshold[0]):
         return True
-    change, size, _ = slope(population, gap, threshold)
+    with np.errstate(invalid="ignore", over="ignore"):
+        change, size, _ = slope(population, gap, threshold)
     return bool(np.abs(change[0]) <= 1e-12 * size[0])
 
 

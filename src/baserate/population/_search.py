@@ -1,10 +1,11 @@
 """Where a function of the 2×2 table peaks as the threshold moves, and how fast it changes there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import factorial, inf, nextafter
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate._arrays import Floats
 from baserate._counts import Counts
@@ -20,6 +21,8 @@ _LOG_ODDS = np.concatenate([np.linspace(-660, -40, 125), np.linspace(-36, 36, 57
 _BALANCE = 1e-12
 """Share of two opposing slopes below which their sum is rounding."""
 _TIE = 1e-14
+_WAVE = 1e-11
+"""Part of a limit by which rounding may stray on the way to it."""
 
 
 class Peak(NamedTuple):
@@ -40,7 +43,28 @@ def scan(population: Population) -> Floats:
     ends = [support(each)[1] for each in classes if isinstance(each, OURS)]
     corners = np.array([*_corners(population), *(nextafter(end, -inf) for end in ends if end < inf)])
     places: Floats = np.unique(np.concatenate([corners, *(quantiles(each, _LOG_ODDS) for each in classes)]))[::-1]
-    return places
+    return np.unique(np.concatenate([places, gaps(population, places)]))[::-1]
+
+
+def gaps(population: Population, places: Floats) -> Floats:
+    """Strict ends of stretches between places in which nobody is."""
+    inner = places[np.isfinite(places)]
+    middle = (inner[:-1] + inner[1:]) / 2
+    empty = (population.density(middle) == 0) & (middle < inner[:-1])
+    inside, outside = middle[empty], inner[:-1][empty]
+    for _ in range(60):
+        look = (inside + outside) / 2
+        still = population.density(look) == 0
+        inside, outside = np.where(still, look, inside), np.where(still, outside, look)
+    # At the end itself somebody may be, and is flagged.
+    same = _alike(population, outside, inside)
+    return np.asarray(np.where(same, outside, inside))
+
+
+def _alike(population: Population, one: Floats, other: Floats) -> npt.NDArray[np.bool_]:
+    """Whether thresholds flag the same."""
+    first, second = population.at(one), population.at(other)
+    return np.asarray((first.tp == second.tp) & (first.fp == second.fp))
 
 
 def highest(population: Population, function: Function) -> Peak | None:
@@ -54,11 +78,15 @@ def highest(population: Population, function: Function) -> Peak | None:
     bound = max((limit.value for limit in limits), default=inf)
     inner = thresholds[np.isfinite(thresholds)]
     signs = _signs(population, function, inner)
-    found = list(_turns(population, function, inner, signs))
-    places = [*_plateaus(population, function, inner, signs), *_corners(population)]
-    found += map(Peak, places, np.asarray(function(population.at(np.array(places))), dtype=np.float64).tolist())
     # On the way to a limit rounding makes waves.
-    found = [peak for peak in found if not (peak.turning and abs(peak.value - bound) <= _slack(bound))]
+    found = [peak for peak in _turns(population, function, inner, signs) if not _nearly(peak.value, bound)]
+    flat = _valued(population, function, list(_plateaus(population, function, inner, signs)))
+    found += [peak for peak in flat if peak.value == bound or not _nearly(peak.value, bound)]
+    found += _valued(population, function, [*_corners(population), *gaps(population, thresholds)])
+    reached = max((peak.value for peak in found if not np.isnan(peak.value)), default=-inf)
+    # Next to an end much may be crowded that floats do not tell apart.
+    crowded = _valued(population, function, inner[[1, -2]])
+    found += [peak for peak in crowded if peak.value > reached + _slack(reached) and not _nearly(peak.value, bound)]
     top = max((peak.value for peak in found if not np.isnan(peak.value)), default=-inf)
     if limits and bound > top + _slack(top):
         return max(limits, key=lambda limit: limit.value)
@@ -70,7 +98,7 @@ def turning_points(population: Population, function: Function) -> list[float]:
     """Thresholds up to which the function rises and from which on it falls."""
     inner = scan(population)[1:-1]
     turns = _turns(population, function, inner, _signs(population, function, inner))
-    return [turn.threshold for turn in turns if not turn.doubtful]
+    return [turn.threshold for turn in turns if turn.turning and not turn.doubtful]
 
 
 def slope(population: Population, function: Function, threshold: Floats) -> tuple[Floats, Floats, Floats]:
@@ -139,7 +167,7 @@ def _signs(population: Population, function: Function, thresholds: Floats) -> Fl
     with np.errstate(invalid="ignore", over="ignore"):
         change, size, rounding = slope(population, function, thresholds)
     nobody = population.density(thresholds) == 0
-    stays = nobody | (np.abs(change) <= _BALANCE * size) & (size > rounding)
+    stays = nobody | (size == 0) | (np.abs(change) <= _BALANCE * size) & (size > rounding)
     return np.where(stays, 0.0, np.where(change == 0, np.nan, np.sign(change)))
 
 
@@ -149,7 +177,9 @@ def _turns(population: Population, function: Function, thresholds: Floats, signs
     lone = (signs == 0) & (np.roll(signs, 1) != 0) & (np.roll(signs, -1) != 0)
     thresholds, signs = thresholds[~lone], signs[~lone]
     for at in np.flatnonzero((signs[:-1] < 0) & (signs[1:] > 0)):
-        yield _turn(population, function, float(thresholds[at + 1]), float(thresholds[at]))
+        turn = _turn(population, function, float(thresholds[at + 1]), float(thresholds[at]))
+        # Where nobody is, nothing turns: the strict end of that stretch is as good.
+        yield turn if population.density(turn.threshold) > 0 else turn._replace(turning=False)
 
 
 def _turn(population: Population, function: Function, low: float, high: float) -> Peak:
@@ -229,6 +259,16 @@ def _limit(values: Floats, margin: Floats) -> float:
 
 def _value(population: Population, function: Function, threshold: float) -> float:
     return float(np.asarray(function(population.at(np.array([threshold]))))[0])
+
+
+def _valued(population: Population, function: Function, places: Sequence[float] | Floats) -> list[Peak]:
+    """Candidates at these places."""
+    values = np.asarray(function(population.at(np.array(places, dtype=np.float64))), dtype=np.float64)
+    return list(map(Peak, map(float, places), values.tolist()))
+
+
+def _nearly(value: float, bound: float) -> bool:
+    return bool(np.isfinite(bound) and abs(value - bound) <= _WAVE * abs(bound) + 1e-15)
 
 
 def _slack(value: float) -> float:

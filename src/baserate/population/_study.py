@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import product
-from math import isnan, nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from baserate._errors import BadOption
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
-from baserate.measure import Measure, about, named
+from baserate.measure import Measure, about
 from baserate.population._best import check
-from baserate.population._table import COLUMNS, header, theory
+from baserate.population._table import COLUMNS, header, known, theory
 
 Watch = Callable[[Callable[[], float | None]], AbstractContextManager[object]]
 """Takes a function that tells how many per cent are done, and shows it for as long as the work goes on."""
@@ -48,14 +48,14 @@ def study(  # noqa: PLR0913  (each is a dimension of the study)
     [(0.84, 0.04, 0.8333)]
     """
     check(population)
-    chosen = [named(each) if isinstance(each, str) else each for each in measures]
+    chosen = [known(each) for each in ([measures] if isinstance(measures, str) else measures)]
     unfit = [about(measure).name for measure in chosen if about(measure).of is not Curve]
     if unfit:
         raise BadOption(
             f"{', '.join(unfit)} needs a threshold; a study takes measures over all thresholds, such as auc."
         )
     shares = [population.prevalence] if prevalences is None else list(prevalences)
-    work = _Work(chosen, _checked(repeats, "repeats"), seed)
+    work = _Work(chosen, _checked(repeats, "repeats"), _checked(seed, "seed", least=0))
     cases = [(population.at_prevalence(share), _checked(size, "sizes")) for share, size in product(shares, sizes)]
     if not cases or not chosen:
         raise BadOption("there is nothing to study; give at least one size, prevalence and measure.")
@@ -113,7 +113,9 @@ def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
         yield f"{many} of {repeats} draws of {size} rows at prevalence {share:g} hold a single class and are left out."
 
 
-def _checked(given: int, name: str) -> int:
-    if given != int(given) or given < 1 or isnan(given):
-        raise BadOption(f"{name} is {given}; give whole numbers above 0.")
+def _checked(given: object, name: str, least: int = 1) -> int:
+    if not isinstance(given, (int, float, np.integer, np.floating)) or not isfinite(given) or given != int(given):
+        raise BadOption(f"{name} is {given!r}; give whole numbers of {least} or more.")
+    if given < least:
+        raise BadOption(f"{name} is {given!r}; give whole numbers of {least} or more.")
     return int(given)

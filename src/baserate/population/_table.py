@@ -34,8 +34,8 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     [1.0, 0.75, 0.5, 0.25, 0.0]
     """
     check(population)
-    if points < 2:
-        raise BadOption(f"points is {points}; a curve needs 2 or more.")
+    if points != int(points) or points < 2:
+        raise BadOption(f"points is {points}; a curve needs a whole number of 2 or more.")
     classes = (population.negative, population.positive)
     if all(map(discrete, classes)):
         return np.concatenate([[inf], np.unique(np.concatenate([atoms(each) for each in classes]))[::-1]])
@@ -44,9 +44,10 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     table = population.at(np.array([top, bottom]))
     strictest = [inf] * bool(table.flagged[0] > 0)
     laxest = [-inf] * bool(table.passed[1] > 0)
-    steps = max(points - len(strictest) - len(laxest), 2) - 1
+    room = max(points - len(strictest) - len(laxest), 0)
     # Multiply, then divide: tenths are then the numbers that people write.
-    inner = bottom + np.arange(steps, -1, -1) * (top - bottom) / steps
+    steps = np.arange(room - 1, -1, -1) if room > 1 else np.full(room, 0.5)
+    inner = bottom + steps * (top - bottom) / max(room - 1, 1)
     return np.concatenate([strictest, inner, laxest])
 
 
@@ -63,7 +64,7 @@ def table(population: Population, *what: str | Measure, points: int = POINTS, at
     check(population)
     given = np.array(sorted(at, reverse=True), dtype=np.float64)
     places = given if len(given) else thresholds(population, points)
-    measures = [named(name) for each in what for name in _names(each)]
+    measures = [function for each in what for function in _measures(each)]
     unfit = [about(measure).name for measure in measures if about(measure).of is not Counts]
     if unfit:
         raise BadOption(f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out.")
@@ -84,7 +85,7 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
     >>> row["threshold"], row["value"], row["best"]
     (0.5, 0.5, True)
     """
-    chosen = [named(each) if isinstance(each, str) else each for each in measures]
+    chosen = [known(each) for each in measures]
     rows = [row for measure in chosen for row in _best_rows(population, measure)]
     of_tables = [measure for measure in chosen if about(measure).of is Counts]
     if of_tables:
@@ -102,7 +103,7 @@ def theory(population: Population, measure: str | Measure) -> float:
     0.5
     """
     check(population)
-    function = named(measure) if isinstance(measure, str) else measure
+    function = known(measure)
     told = about(function)
     if told.of is not Curve:
         raise BadOption(f"{told.name} is not a measure over all thresholds; `best` and `table` tell of others.")
@@ -174,7 +175,11 @@ def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, A
     elif told.of is not Counts:
         raise BadOption(f"{told.name} is of probabilities, not of ranks or tables; leave it out.")
     elif told.best is not None:
-        found = best(population, measure)
+        try:
+            found = best(population, measure)
+        except BadOption as error:
+            yield {"measure": told.name, "value": nan, "best": True, "why": str(error).partition(";")[0]}
+            return
         how = None if found.attained else "limit"
         yield {"measure": told.name, "threshold": found.threshold, "value": found.value, "how": how, "best": True}
 
@@ -189,10 +194,17 @@ def _row(measure: Measure, population: Population, threshold: float) -> dict[str
     return {"measure": about(measure).name, "threshold": float(threshold), "value": value, "best": False, "why": reason}
 
 
-def _names(what: str | Measure) -> tuple[str, ...]:
-    if callable(what):
-        return (about(what).name,)
-    return TABLES.get(what.lower(), (what,))
+def _measures(what: str | Measure) -> list[Measure]:
+    return [known(what)] if callable(what) else [named(name) for name in TABLES.get(what.lower(), (what,))]
+
+
+def known(measure: str | Measure) -> Measure:
+    """Return the measure of that name; a function that is none is refused."""
+    if isinstance(measure, str):
+        return named(measure)
+    if not hasattr(measure, "about"):
+        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
+    return measure
 
 
 def _outer(population: Population, which: int) -> tuple[float, float]:
@@ -200,7 +212,9 @@ def _outer(population: Population, which: int) -> tuple[float, float]:
     distribution = (population.negative, population.positive)[which]
     low, high = support(distribution)
     least, most = float(distribution.ppf(_RARE)), float(distribution.isf(_RARE))
-    return max(low, float(np.floor(least))), min(high, float(np.ceil(most)))
+    # As round as the spread of the scores allows.
+    unit = 10.0 ** np.floor(np.log10(max(most - least, 1e-300) / 2))
+    return max(low, float(np.floor(least / unit) * unit)), min(high, float(np.ceil(most / unit) * unit))
 
 
 def _empty(population: Population, margin: str) -> bool:

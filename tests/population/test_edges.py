@@ -1,0 +1,188 @@
+"""Where populations once went wrong: crowded ends, gaps, stretches, limits, odd values."""
+
+from math import inf, isnan, log
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import betainc
+
+from baserate import BadOption, Population, measure, population
+from baserate._numeric.distributions import Beta
+from baserate._numeric.unfolded import LogitBeta
+from baserate.population import best, study, summary, theory, thresholds, where
+
+ANYTHING: Any = {"nan": float("nan"), "inf": inf, "a": "a", "up": "up", "half": 2.5}
+"""What no type checker would let pass."""
+
+shape = st.floats(0.05, 20)
+
+
+@given(shape, shape, st.floats(1e-12, 1 - 1e-12))
+def test_beta_quantiles_are_where_they_should_be(a: float, b: float, chance: float) -> None:
+    for place in (Beta(a, b).ppf(chance), Beta(a, b).isf(chance)):
+        assert 0 <= place <= 1
+    found = float(Beta(a, b).ppf(chance))
+    if 1e-300 < found < 0.999:
+        assert float(Beta(a, b).cdf(found)) == pytest.approx(chance, rel=1e-8)
+
+
+@given(shape, shape, st.floats(-700, 700))
+def test_log_odds_of_beta_scores_lose_nothing_at_either_end(a: float, b: float, z: float) -> None:
+    made = LogitBeta(a, b)
+    assert float(made.cdf(z)) + float(made.sf(z)) == pytest.approx(1, abs=1e-12)
+    assert float(made.sf(z)) == float(LogitBeta(b, a).cdf(-z))
+    chance = float(made.cdf(z))
+    if 1e-200 < chance < 0.5:
+        assert float(made.ppf(chance)) == pytest.approx(z, rel=1e-6, abs=1e-6)
+    if abs(z) < 20:
+        assert chance == pytest.approx(betainc(a, b, 1 / (1 + np.exp(-z))), rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive"), [((0.2, 0.6), (0.7, 0.3)), ((0.2, 0.9), (0.7, 0.5)), ((3, 0.1), (0.1, 0.2))]
+)
+def test_the_auc_of_a_mirrored_population_is_the_same(negative: Any, positive: Any) -> None:  # noqa: ANN401
+    one = population.beta(negative=negative, positive=positive).auc
+    other = population.beta(negative=positive[::-1], positive=negative[::-1]).auc
+    assert one == pytest.approx(other, abs=1e-11)
+
+
+def test_average_precision_where_scores_crowd_below_one() -> None:
+    made = population.beta(negative=(2, 0.5), positive=(3, 0.3), prevalence=0.1)
+
+    def precise(z: float) -> float:
+        """Of the log-odds of 1 − x, over which nothing is crowded."""
+        tp, fp = 0.1 * float(LogitBeta(0.3, 3).cdf(z)), 0.9 * float(LogitBeta(0.5, 2).cdf(z))
+        return float(LogitBeta(0.3, 3).pdf(z)) * tp / (tp + fp)
+
+    wanted, _ = quad(precise, -200, 40, limit=400, epsabs=1e-12, points=[-40, -10, -3, 0, 3])
+    assert made.average_precision == pytest.approx(wanted, abs=1e-9)
+    for means in ((30, 35), (0, 20)):
+        pair = [make(means=means, prevalence=0.1) for make in (population.binormal, population.logit_normal)]
+        assert pair[0].average_precision == pair[1].average_precision
+
+
+def test_discrete_scores_off_the_whole_numbers() -> None:
+    low, high = (stats.rv_discrete(values=([0, 0.5, 1], shares))() for shares in ([0.6, 0.3, 0.1], [0.1, 0.3, 0.6]))
+    made = Population(low, high, 0.5)
+    # Pairs: 0.6·0.9 + 0.3·0.6 above, 0.06 + 0.09 + 0.06 equal.
+    assert made.auc == pytest.approx(0.54 + 0.18 + 0.21 / 2)
+    assert thresholds(made).tolist() == [inf, 1, 0.5, 0]
+    assert best(made, "youden").threshold == 1
+    with pytest.raises(BadOption, match="too many to add up"):
+        _ = Population(stats.zipf(2.5), stats.zipf(2.2), 0.5).auc
+
+
+def test_two_places_that_lie_close_together_are_both_found() -> None:
+    linear = population.linear()
+    top = best(linear, "f1")
+    for less in (1e-6, 1e-10):
+        strict, lax = where(linear, "f1", top.value - less)
+        assert lax < top.threshold < strict
+        assert measure.f1(linear.at(strict)) == pytest.approx(top.value - less, abs=1e-15)
+    assert where(linear, "f1", top.value) == pytest.approx((top.threshold,), abs=1e-12)
+
+
+def test_stretches_begin_where_they_are_strictest() -> None:
+    apart = Population(stats.uniform(0, 1), stats.uniform(2, 1), 0.4)
+    assert where(apart, "accuracy", 1) == where(apart, "sensitivity", 1) == (2.0,)
+    overlapping = Population(stats.uniform(0, 1), stats.uniform(0.5, 1), 0.4)
+    assert where(overlapping, "sensitivity", np.float64(1)) == (0.5,)
+
+
+def test_what_is_constant_is_no_crowd_of_roots() -> None:
+    assert len(where(population.retrieval("random", prevalence=0.2), "precision", 0.2)) == 1
+    assert len(where(population.linear(), "markedness", 0.5)) == 1
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "accuracy", "youden"])
+def test_over_a_gap_the_strictest_threshold_wins(name: str) -> None:
+    def steps(heights: list[float]) -> Any:  # noqa: ANN401
+        return stats.rv_histogram((np.array(heights), np.arange(5.0)))
+
+    made = Population(steps([5, 3, 0, 0]), steps([0, 2, 0, 6]), 0.4)
+    assert best(made, name).threshold == pytest.approx(3, abs=1e-12)
+
+
+@pytest.mark.parametrize("prevalence", [0.1, 0.03, 0.01, 0.001])
+@pytest.mark.parametrize("name", ["npv", "false_omission_rate"])
+def test_a_limit_is_not_attained_whatever_rounding_says(name: str, prevalence: float) -> None:
+    found = best(population.retrieval("ER+", prevalence=prevalence), name)
+    assert (found.attained, found.threshold) == (False, 0)
+
+
+def test_what_crowds_at_an_end_is_not_missed() -> None:
+    made = population.beta(negative=(0.01, 0.02), positive=(0.02, 0.01), prevalence=0.3)
+    found = best(made, "accuracy")
+    assert found.value == measure.accuracy(made.at(np.nextafter(1, 0))) > 0.72
+
+
+def test_an_undefined_measure_does_not_spoil_the_others() -> None:
+    rows = summary(population.linear(prevalence=0), "sensitivity", "specificity").rows()
+    told = {row["measure"]: row for row in rows if row["best"]}
+    assert told["sensitivity"]["value"] is None
+    assert "undefined at every threshold" in told["sensitivity"]["why"]
+    assert told["specificity"]["value"] == 1
+
+
+def test_thresholds_are_as_fine_as_the_scores() -> None:
+    fine = thresholds(population.binormal(means=(0, 0.001), sds=(1e-3, 1e-3)), 9)
+    assert np.ptp(fine[1:-1]) < 0.02
+    assert thresholds(population.binormal(), 2).tolist() == [inf, -inf]
+    assert len(thresholds(population.binormal(), 3)) == 3
+    assert thresholds(population.linear(), 2).tolist() == [1, 0]
+    two = Population(stats.binom(3, 0.3), stats.binom(3, 0.7), 0.5)
+    assert thresholds(two).tolist() == [inf, 3, 2, 1, 0]
+
+
+def test_standard_deviations_are_those_of_samples() -> None:
+    made = population.linear()
+    (row,) = study(made, sizes=[50], measures="auc", repeats=2, seed=3).rows()
+    share = int(np.float64(0.5).view(np.uint64))
+    draws = [made.draw(50, np.random.default_rng([3, 50, share, at])) for at in range(2)]
+    from baserate import curve, tally
+
+    one, other = (measure.auc(curve(tally(truth, score))) for truth, score in draws)
+    assert row["value"] == pytest.approx((one + other) / 2)
+    assert row["sd"] == pytest.approx(abs(one - other) / 2**0.5)
+
+
+def test_theory_where_a_class_is_alone() -> None:
+    assert theory(population.linear(prevalence=1), "average_precision") == pytest.approx(1, abs=1e-15)
+    assert isnan(theory(population.linear(prevalence=0), "average_precision"))
+    assert isnan(theory(population.linear(prevalence=1), "auc"))
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda p: p.at_prevalence("0.5"), "prevalence is '0.5'; it is a share"),
+        (lambda p: p.at_prevalence(None), "prevalence is None; it is a share"),
+        (lambda p: p.draw(2.5, 0), "2.5 rows with None positives cannot be drawn"),
+        (lambda p: p.draw(3, None), "rng is None; give a generator of NumPy"),
+        (lambda p: p.draw(3, -1), "rng is -1; give a generator"),
+        (lambda p: study(p, sizes=[ANYTHING["nan"]]), "sizes is nan; give whole numbers"),
+        (lambda p: study(p, sizes=[ANYTHING["inf"]]), "sizes is inf; give whole numbers"),
+        (lambda p: study(p, sizes=[ANYTHING["a"]]), "sizes is 'a'; give whole numbers"),
+        (lambda p: study(p, seed=-1), "seed is -1; give whole numbers of 0 or more"),
+        (lambda p: study(p, measures=[len]), "is no measure"),
+        (lambda p: summary(p, len), "is no measure"),
+        (lambda p: best(p, "f1", toward=ANYTHING["up"]), "toward is 'up'; it is 'high' or 'low'"),
+        (lambda p: thresholds(p, ANYTHING["half"]), "points is 2.5; a curve needs a whole number"),
+        (lambda _: population.beta(negative=(1, 1e9)), r"up to 1e\+06: beyond, its quantiles are not known well"),
+    ],
+)
+def test_what_is_refused(call: Any, told: str) -> None:  # noqa: ANN401
+    with pytest.raises(BadOption, match=told):
+        call(population.linear())
+
+
+def test_imaginary_steps_lose_no_digit() -> None:
+    # The logarithm of the odds of a beta score has the density of its score times x(1 − x).
+    z = log(3)
+    assert float(LogitBeta(2, 3).pdf(z)) == pytest.approx(float(Beta(2, 3).pdf(0.75)) * 0.75 * 0.25)
