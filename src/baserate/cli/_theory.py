@@ -27,8 +27,11 @@ def headline(data: Mapping[str, Any]) -> str:
     """One line on which population it is."""
     family = data["family"].replace("_", "-")
     others = [f"{name} {_told(value)}" for name, value in data["parameters"].items() if name != "prevalence"]
-    parts = [f"{family} population", *others, f"prevalence {number(100 * data['prevalence'], 4)} %"]
-    known = [name for name in ("auc", "average_precision") if not isnan(data.get(name, nan))]
+    shares = data.get("prevalences", [data["prevalence"]])
+    parts = [f"{family} population", *others, f"prevalence {', '.join(number(100 * each, 4) for each in shares)} %"]
+    # Average precision is that of one prevalence.
+    whole = ("auc", "average_precision") if shares == [data["prevalence"]] else ("auc",)
+    known = [name for name in whole if not isnan(data.get(name, nan))]
     return " · ".join([*parts, *(f"{name.replace('_', ' ')} {number(data[name], 4)}" for name in known)])
 
 
@@ -70,7 +73,8 @@ def study_page(found: Results, digits: int) -> Page:
         sized = tuple(Row(name, tuple(lines[size])) for name, size in zip(_sizes(lines), lines, strict=True))
         corner = f"rows, {number(100 * share, 4)} % positive"
         panels.append(Panel(corner, (*heads, *["single class"] * several), (Section("", sized),)))
-    return Page(headline(found.data) + f" · {rows[0]['repeats']} samples each", tuple(panels))
+    repeats = rows[0]["repeats"]
+    return Page(f"{headline(found.data)} · {repeats} sample{'s' * (repeats > 1)} each", tuple(panels))
 
 
 def draw_page(found: Results, digits: int) -> Page:

@@ -62,7 +62,7 @@ def study(  # noqa: PLR0913  (each is a dimension of the study)
     with nullcontext() if watch is None else watch(lambda: 100 * work.done / (len(cases) * repeats)):
         rows = [row for each, size in cases for row in work.rows(each, size)]
     columns = (*COLUMNS, "size", "prevalence", "sd", "theory", "repeats", "undefined")
-    data = {**header(population), "seed": seed, "notes": list(_notes(rows))}
+    data = {**header(population), "prevalences": shares, "seed": seed, "notes": list(_notes(rows))}
     return Results({name: [row.get(name) for row in rows] for name in columns}, data)
 
 
