@@ -426,6 +426,15 @@ def test_a_beginning_takes_no_column_that_has_another_part_to_play() -> None:
     assert rows.intake.notes == ("p_* is taken for the scores 'p_0', 'p_1', 'p_2'.",)
 
 
+def test_classes_beyond_those_named_are_refused_or_dropped() -> None:
+    table = {name: [*column, column[0]] for name, column in RIGHT.items()} | {"y": ["a", "b", "c", "z"]}
+    with pytest.raises(UnknownLabel, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
+        read.class_rows(table, truth="y", score="p_*", labels="abc")
+    assert len(read.class_rows(table, truth="y", score="p_*", labels="abc", missing="drop")) == 3
+    with pytest.raises(UnknownLabel, match="truth holds 'z', for which there is no score"):
+        read.class_rows(table, truth="y", score="p_*")
+
+
 def test_names_are_cut_between_words_only_or_where_one_says() -> None:
     for columns, labels in ((["p_10", "p_11", "p_12"], [0, 1, 2]), (["p_cat", "p_car"], ["t", "r"])):
         with pytest.raises(UnknownLabel):

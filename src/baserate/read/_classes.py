@@ -74,7 +74,7 @@ def _bound(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[objec
         return tuple(resolved(label, there) for label in rule.bound)
     named = [resolved(label, there) for label in rule.labels or ()]
     try:
-        return tuple(named_classes(columns.score, list(dict.fromkeys([*there, *named])), columns.stem))
+        return tuple(named_classes(columns.score, named or there, columns.stem))
     except UnknownLabel:
         if len(named) == len(columns.score) and not any(_told_by_name(label, columns.score) for label in named):
             return tuple(named)
