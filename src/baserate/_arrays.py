@@ -49,10 +49,15 @@ def root(value: float | Floats) -> float | Floats:
 def mean_defined(values: Floats, weights: Floats | float = 1.0) -> float:
     """Mean along the last axis of what is not NaN, weighted; NaN if nothing is. Of several rows, an array.
 
+    One number above 0 as `weights` weighs all alike.
+
     >>> mean_defined(np.array([1.0, np.nan, 3.0])), mean_defined(np.array([1.0, 4.0]), np.array([2.0, 1.0]))
     (2.0, 2.0)
     """
     there = ~np.isnan(values)
+    if isinstance(weights, float) and there.all() and values.shape[-1]:
+        alike: float = plain(values.mean(axis=-1))
+        return alike
     weight = np.where(there, weights, 0.0)
     # What is undefined, or weighs nothing, adds nothing, not even if it is infinite.
     found: float = ratio((np.where(weight > 0, values, 0.0) * weight).sum(axis=-1), weight.sum(axis=-1))

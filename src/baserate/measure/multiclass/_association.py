@@ -38,12 +38,10 @@ def phi_squared(c: Confusion) -> float:
     >>> round(phi_squared(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
     0.5750237417
     """
-    beside = others(c.mass)
-    below = np.swapaxes(others(np.swapaxes(c.mass, -1, -2)), -1, -2)
-    neither = np.swapaxes(others(np.swapaxes(beside, -1, -2)), -1, -2)
-    chance = c.truth[..., :, None] * c.decided[..., None, :]
-    # A cell against the rest: n·C − t·p is such a difference, exactly 0 where either is constant.
-    excess = ratio(c.mass * neither - beside * below, chance)
+    truth, decided = c.truth, c.decided
+    total = truth.sum(axis=-1)[..., None, None]
+    chance = truth[..., :, None] * decided[..., None, :]
+    excess = ratio(total * c.mass - chance, chance)
     flat = (*c.shape, -1)
     return mean_defined((excess**2).reshape(flat), chance.reshape(flat))
 
@@ -62,7 +60,9 @@ def cramers_v(c: Confusion) -> float:
     0.5362013342
     """
     fewer = np.minimum(np.count_nonzero(c.truth, axis=-1), np.count_nonzero(c.decided, axis=-1))
-    return root(ratio(phi_squared(c), plain(fewer - 1.0)))
+    room: float = plain(fewer - 1.0)
+    # Both are multiplied by the room, so that a constant gives 0/0 and not rounding over nothing.
+    return root(ratio(phi_squared(c) * room, room * room))
 
 
 @measure(best="high", span=(0, 1), needs=("truth_spread",))

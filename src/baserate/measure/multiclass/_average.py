@@ -74,6 +74,12 @@ class Split:
         return (self.classes.decided() if isinstance(self.classes, ClassRows) else self.classes).one_vs_rest()
 
     @cached_property
+    def pooled(self) -> Counts[Any]:
+        """All classes' tables added up."""
+        each = self.counts
+        return Counts(*(np.asarray(cell).sum(axis=-1) for cell in (each.tp, each.fp, each.fn, each.tn)))
+
+    @cached_property
     def tallies(self) -> tuple[Tally, ...]:
         """Scores, one tally for each class."""
         if isinstance(self.classes, Confusion):
@@ -134,7 +140,7 @@ def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **optio
     def average(classes: Classes) -> float:
         split = Split.of(classes)
         if how == "micro":
-            value: float = measure(_pooled(split.nouns(measure)), **options)
+            value: float = measure(_pooled(split, measure), **options)
             return value
         if how == "samples":
             return _over_rows(split, measure, options)
@@ -180,9 +186,10 @@ def _tally(noun: Curve | Tally) -> Tally:
     return noun.tally if isinstance(noun, Curve) else noun
 
 
-def _pooled(nouns: Any) -> Any:  # noqa: ANN401  (what the measure takes, once)
+def _pooled(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (what the measure takes, once)
+    nouns = split.nouns(measure)
     if isinstance(nouns, Counts):
-        return Counts(*(np.asarray(cell).sum(axis=-1) for cell in (nouns.tp, nouns.fp, nouns.fn, nouns.tn)))
+        return split.pooled
     pooled = Tally.sum(map(_tally, nouns))
     return Curve(pooled) if isinstance(nouns[0], Curve) else pooled
 
