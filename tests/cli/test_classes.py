@@ -294,3 +294,18 @@ def test_more_classes_than_a_table_can_show_are_told_by_their_errors(tmp_path: P
     assert "y ↓ z → the most frequent errors" in shown
     assert "% of each row" not in shown
     assert shown.count(" → k0 ") == 20
+
+
+def test_weighted_kappa_and_any_k_have_names(tmp_path: Path) -> None:
+    from baserate import measure, read
+
+    path = pets(tmp_path)
+    found = {
+        row["measure"]: row["value"] for row in rows(path, *SCORES, "--measures", "linear_kappa,quadratic kappa,top 1")
+    }
+    table = read.class_rows(path, truth="is", score="p_*")
+    for weights in ("linear", "quadratic"):
+        assert found[f"{weights}_kappa"] == measure.multiclass.kappa(table.decided(), weights=weights)
+    assert found["top_1_accuracy"] == measure.multiclass.accuracy(table.decided())
+    shown = run("measure", path, *LABELS, "--measures", "quadratic kappa").stdout
+    assert "Agreement beyond chance, with quadratic weights" in shown

@@ -2,8 +2,8 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
-from baserate._class_rows import ClassRows
 from baserate.measure import _names
 from baserate.measure._about import Measure, about
 from baserate.measure.multiclass import _agreement, _association, _information, _rates, _scored, _sets
@@ -54,23 +54,35 @@ MEASURES: dict[str, Measure] = {
 def named(name: str) -> Measure:
     """Find a measure of all classes by its name or any other name of it, as `baserate.measure.named` does.
 
-    >>> named("R_K").__name__, named("Cohen's kappa").__name__, named("top-5 accuracy").about.name
-    ('mcc', 'kappa', 'top_5_accuracy')
+    Top-k accuracy and weighted κ have a name for each k and each kind of weights.
+
+    >>> named("R_K").__name__, named("Cohen's kappa").__name__
+    ('mcc', 'kappa')
+    >>> named("top-5 accuracy").about.name, named("quadratic weighted kappa").about.name
+    ('top_5_accuracy', 'quadratic_kappa')
     """
-    top = re.fullmatch(r"top[ _-]?([1-9][0-9]{0,5})([ _-]accuracy)?", name.strip().lower())
-    return _top(int(top[1])) if top else _names.find(name, MEASURES)
+    plain = re.sub(r"[\s_-]+", " ", name.strip().lower())
+    if top := re.fullmatch(r"top ?([1-9][0-9]{0,5})( accuracy)?", plain):
+        k = int(top[1])
+        return _special(_scored.top_k_accuracy, f"top_{k}_accuracy", ("the k with", f"the {k} with"), k=k)
+    if weighted := re.fullmatch(r"(linear|quadratic)( weighted)? kappa", plain):
+        kind = weighted[1]
+        told = ("Agreement beyond chance,", f"Agreement beyond chance, with {kind} weights,")
+        return _special(_agreement.kappa, f"{kind}_kappa", told, weights=kind)
+    return _names.find(name, MEASURES)
 
 
-def _top(k: int) -> Measure:
-    """Top-k accuracy of one k, under a name of its own."""
+def _special(measure: Measure, name: str, told: tuple[str, str], **options: object) -> Measure:
+    """Make a measure with some of its options chosen, under a name of its own."""
 
-    def top(rows: ClassRows) -> float:
-        return _scored.top_k_accuracy(rows, k=k)
+    def special(noun: Any) -> float:  # noqa: ANN401  (what the measure takes)
+        value: float = measure(noun, **options)
+        return value
 
-    told = about(_scored.top_k_accuracy)
-    doc = told.doc.replace("among the k with", f"among the {k} with").replace(", by default two", "")
-    vars(top)["about"] = replace(told, name=f"top_{k}_accuracy", doc=doc)
-    return top
+    known = about(measure)
+    doc = known.doc.replace(", by default two", "").replace(*told)
+    vars(special)["about"] = replace(known, name=name, doc=doc)
+    return special
 
 
 def search(words: str) -> list[str]:
