@@ -4,7 +4,7 @@ from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadShape
+from baserate._errors import BadOption, BadShape
 from baserate._label_sets import LabelSets
 from baserate._tally import Tally
 from baserate.measure import _agreement, _counts, _names, _proper, _rank
@@ -65,6 +65,15 @@ def named(name: str) -> Measure:
     ('sensitivity', 'fpr')
     """
     return _names.find(name, MEASURES)
+
+
+def known(measure: str | Measure) -> Measure:
+    """Return the measure of that name; a function that is none is refused."""
+    if isinstance(measure, str):
+        return named(measure)
+    if not hasattr(measure, "about"):
+        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
+    return measure
 
 
 def search(words: str) -> list[str]:

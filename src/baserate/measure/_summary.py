@@ -21,7 +21,7 @@ from baserate._results import Results
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
-from baserate.measure._registry import MEASURES, named, why
+from baserate.measure._registry import MEASURES, known, named, why
 from baserate.measure._table import table
 
 USUAL: dict[type, tuple[str, ...]] = {
@@ -161,15 +161,7 @@ class _Chosen(NamedTuple):
             if measures not in names:
                 raise BadOption(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
             return _Chosen([named(name) for name in names[measures]], strictly=False)
-        return _Chosen([_known(each) for each in measures], strictly=True)
-
-
-def _known(measure: str | Measure) -> Measure:
-    if isinstance(measure, str):
-        return named(measure)
-    if not hasattr(measure, "about"):
-        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
-    return measure
+        return _Chosen([known(each) for each in measures], strictly=True)
 
 
 @dataclass(frozen=True, slots=True)

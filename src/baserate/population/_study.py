@@ -16,8 +16,9 @@ from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.measure import Measure, about
+from baserate.measure._registry import known
 from baserate.population._best import check
-from baserate.population._table import COLUMNS, header, known, theory
+from baserate.population._table import COLUMNS, header, theory
 
 Watch = Callable[[Callable[[], float | None]], AbstractContextManager[object]]
 """Takes a function that tells how many per cent are done, and shows it for as long as the work goes on."""

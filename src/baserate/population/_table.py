@@ -16,6 +16,7 @@ from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.measure import TABLES, Measure, about, named, why
+from baserate.measure._registry import known
 from baserate.population._best import best, check
 
 COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
@@ -196,15 +197,6 @@ def _row(measure: Measure, population: Population, threshold: float) -> dict[str
 
 def _measures(what: str | Measure) -> list[Measure]:
     return [known(what)] if callable(what) else [named(name) for name in TABLES.get(what.lower(), (what,))]
-
-
-def known(measure: str | Measure) -> Measure:
-    """Return the measure of that name; a function that is none is refused."""
-    if isinstance(measure, str):
-        return named(measure)
-    if not hasattr(measure, "about"):
-        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
-    return measure
 
 
 def _outer(population: Population, which: int) -> tuple[float, float]:

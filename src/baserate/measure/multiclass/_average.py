@@ -19,7 +19,7 @@ from baserate._label_sets import LabelSets
 from baserate._numeric.threads import mapped
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
-from baserate.measure._registry import named
+from baserate.measure._registry import known
 
 __all__ = ["AVERAGES", "averaged", "each", "undefined"]
 
@@ -110,7 +110,7 @@ def each(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  #
     >>> each(measure.sensitivity, table).tolist()
     [0.5, 0.9, 0.8, 0.9]
     """
-    measure = _measure(measure)
+    measure = known(measure)
     nouns = Split.of(classes).nouns(measure)
     if isinstance(nouns, Counts):
         return np.asarray(measure(nouns, **options))
@@ -131,7 +131,7 @@ def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **optio
     >>> averaged(measure.sensitivity, {"A": 0, "B": 1, "C": 1, "D": 0})(table)
     0.8500000000000001
     """
-    measure = _measure(measure)
+    measure = known(measure)
     if not isinstance(how, Mapping) and how not in AVERAGES:
         raise UnknownName(
             f"there is no average {how!r}. Known are: {', '.join(AVERAGES)}, and a weight for each label."
@@ -161,7 +161,7 @@ def undefined(measure: str | Measure, classes: Classes) -> dict[object, str]:
     >>> undefined(measure.precision, Confusion.of_matrix([[5, 0], [2, 0]], ["cat", "dog"], truth="rows"))
     {'dog': 'the class is never decided'}
     """
-    measure, split = _measure(measure), Split.of(classes)
+    measure, split = known(measure), Split.of(classes)
     nouns = split.nouns(measure)
     if isinstance(nouns, Counts) and len(nouns.shape) > 1:
         raise BadShape(f"these are {nouns.shape[:-1]} tables; ask of one, for example confusion[0].")
@@ -172,14 +172,6 @@ def undefined(measure: str | Measure, classes: Classes) -> dict[object, str]:
             label = split.labels[at]
             found[label] = " and ".join(filter(None, [found.get(label), _CAUSES[margin]]))
     return found
-
-
-def _measure(measure: str | Measure) -> Measure:
-    if isinstance(measure, str):
-        return named(measure)
-    if not hasattr(measure, "about"):
-        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
-    return measure
 
 
 def _tally(noun: Curve | Tally) -> Tally:

@@ -207,9 +207,7 @@ def meant(measure: str | Measure, *, both: bool = False) -> list[Measure]:
     ['Confusion', 'Counts']
     """
     if not isinstance(measure, str):
-        if not hasattr(measure, "about"):
-            raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
-        return [measure]
+        return [binary.known(measure)]
     found: list[Measure] = []
     for look in (named, binary.named):
         try:
