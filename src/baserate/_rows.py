@@ -13,6 +13,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen
 from baserate._errors import BadShape
 from baserate._intake import Intake
+from baserate._numeric.codes import places
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 
@@ -91,9 +92,7 @@ class Rows:
         """Which rows belong to each group."""
         if not self.attributes:
             return {(): slice(None)}
-        order = np.argsort(self.group, kind="stable")  # of small whole numbers: a radix sort
-        ends = np.cumsum(np.bincount(self.group, minlength=len(self.groups)))
-        return dict(zip(self.groups, np.split(order, ends[:-1]), strict=True))
+        return dict(zip(self.groups, places(self.group, len(self.groups)), strict=True))
 
     def _tally(self, truth: Bools, score: Reals, place: slice | npt.NDArray[np.intp]) -> Tally:
         weight, count = (None if column is None else column[place] for column in (self.weight, self.count))

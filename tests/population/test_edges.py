@@ -16,7 +16,7 @@ from baserate._numeric.distributions import Beta
 from baserate._numeric.unfolded import LogitBeta
 from baserate.population import best, study, summary, theory, thresholds, where
 
-ANYTHING: Any = {"nan": float("nan"), "inf": inf, "a": "a", "up": "up", "half": 2.5}
+ANYTHING: Any = {"nan": float("nan"), "inf": inf, "a": "a", "up": "up", "half": 2.5, "none": None}
 """What no type checker would let pass."""
 
 shape = st.floats(0.05, 20)
@@ -173,6 +173,8 @@ def test_theory_where_a_class_is_alone() -> None:
         (lambda p: study(p, measures=[len]), "is no measure"),
         (lambda p: summary(p, len), "is no measure"),
         (lambda p: best(p, "f1", toward=ANYTHING["up"]), "toward is 'up'; it is 'high' or 'low'"),
+        (lambda p: where(p, "f1", ANYTHING["nan"]), "equals is nan; give a number, or a measure to agree with"),
+        (lambda p: where(p, "f1", ANYTHING["none"]), "equals is None; give a number"),
         (lambda p: thresholds(p, ANYTHING["half"]), "points is 2.5; a curve needs a whole number"),
         (lambda _: population.beta(negative=(1, 1e9)), r"up to 1e\+06: beyond, its quantiles are not known well"),
     ],

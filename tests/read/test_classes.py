@@ -356,6 +356,7 @@ def test_cross_tables_that_are_not_square_and_of_other_forms(tmp_path: Path) -> 
     [
         ("", EmptyData, "holds no cross-table"),
         (",a,b\na,1\n", BadFile, "line 2 of .* has 2 cells where the first has 3"),
+        ("\n,a,b\n\na,1\n", BadFile, "line 4 of .* has 2 cells where the first has 3"),
         (",a,b\na,1,x\nb,1,1\n", BadFile, "in row 'a' and column 'b' is 'x', not a number; write 0 for none"),
         (",a,a\na,1,1\nb,1,1\n", BadFile, "two columns 'a'"),
         (",a,b\na,1,-1\nb,1,1\n", BadWeights, "negative"),

@@ -111,6 +111,13 @@ def pair_sums(first: Codes, second: Codes, width: int, amount: Cells) -> Floats:
     return sums.reshape(width, width)
 
 
+def places(codes: Codes, width: int) -> list[npt.NDArray[np.intp]]:
+    """Where each code below the width stands, in rising order."""
+    order = np.argsort(codes, kind="stable")  # of small whole numbers: a radix sort
+    ends = np.cumsum(np.bincount(codes, minlength=width))
+    return np.split(order, ends[:-1])
+
+
 def _paired(first: Codes, second: Codes, width: int) -> npt.NDArray[np.intp]:
     pairs = first.astype(np.intp)
     pairs *= width

@@ -32,6 +32,8 @@ def headline(data: Mapping[str, Any]) -> str:
     # Average precision is that of one prevalence.
     whole = ("auc", "average_precision") if shares == [data["prevalence"]] else ("auc",)
     known = [name for name in whole if not isnan(data.get(name, nan))]
+    if "normal" in family and "d_prime" in data:
+        parts.append(f"d′ {number(data['d_prime'], 4)}")
     return " · ".join([*parts, *(f"{name.replace('_', ' ')} {number(data[name], 4)}" for name in known)])
 
 

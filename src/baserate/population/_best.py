@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -120,7 +121,7 @@ def where(
     """
     check(population)
     first = _goal(measure, options).value
-    second = _goal(equals, {}).value if isinstance(equals, str) or callable(equals) else (lambda _: float(equals))
+    second = _goal(equals, {}).value if isinstance(equals, str) or callable(equals) else _constant(equals)
 
     def gap(counts: Counts[Any]) -> Any:  # noqa: ANN401
         """Difference, without what is rounding."""
@@ -134,6 +135,12 @@ def where(
     turns = turning_points(population, lambda counts: 1 + exact(counts))
     turns += turning_points(population, lambda counts: 1 - exact(counts))
     return tuple(sorted(set(_zeros(population, gap, exact, turns)), reverse=True))
+
+
+def _constant(value: float) -> Function:
+    if not isinstance(value, Real) or np.isnan(float(value)):
+        raise BadOption(f"equals is {value!r}; give a number, or a measure to agree with.")
+    return lambda _: float(value)
 
 
 def _zeros(population: Population, gap: Function, exact: Function, turns: list[float]) -> Iterator[float]:

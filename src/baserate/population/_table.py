@@ -121,6 +121,7 @@ def header(population: Population) -> dict[str, Any]:
         "population": {"negative": _described(population.negative), "positive": _described(population.positive)},
         "prevalence": population.prevalence,
         "auc": population.auc,
+        "d_prime": population.d_prime,
         "average_precision": population.average_precision,
         "notes": [],
     }

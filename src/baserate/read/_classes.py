@@ -15,7 +15,7 @@ from baserate._confusion import Confusion, distinct_labels
 from baserate._confusions import Confusions
 from baserate._errors import BadOption, BadShape, UnknownLabel
 from baserate._intake import Intake
-from baserate._numeric.codes import Codes
+from baserate._numeric.codes import Codes, places
 from baserate._tallies import Group
 from baserate.read._eager import Coded, Problems, Rule, Table, beyond, check_there, length, notes, settled
 from baserate.read._labels import listed, ordered, refuse_mixed, resolved
@@ -170,10 +170,8 @@ def by_group(
     """Table of each group."""
     if len(groups) == 1:
         return {groups[0]: Confusion.of_sums(truth, decided, labels, amounts)}
-    order = np.argsort(group, kind="stable")  # of small whole numbers: a radix sort
-    ends = np.cumsum(np.bincount(group, minlength=len(groups)))
     tables = {}
-    for each, place in zip(groups, np.split(order, ends[:-1]), strict=True):
+    for each, place in zip(groups, places(group, len(groups)), strict=True):
         parts = [None if amount is None else amount[place] for amount in amounts]
         tables[each] = Confusion.of_sums(truth[place], decided[place], labels, parts)
     return tables

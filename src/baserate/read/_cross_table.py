@@ -14,7 +14,7 @@ from baserate._arrays import Floats
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
 from baserate._errors import BadFile, BadOption, EmptyData, NoSuchFile
-from baserate.read._labels import listed, parsed
+from baserate.read._labels import listed, parsed_alike
 
 
 class _Crossed(NamedTuple):
@@ -56,12 +56,13 @@ def _check_orientation(truth: str) -> None:
 
 def _crossed(path: str | PathLike[str]) -> _Crossed:
     name, text = _text(path)
-    lines = [line for line in text.splitlines() if line.strip()]
+    numbered = [(at, line) for at, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = [line for _, line in numbered]
     if len(lines) < 2:
         raise EmptyData(f"{name} holds no cross-table; give a line of labels, and a line for each class.")
     delimiter = max("\t,;|", key=lines[0].count)
     header, *body = csv.reader(lines, delimiter=delimiter)
-    for at, line in enumerate(body, start=2):
+    for (at, _), line in zip(numbered[1:], body, strict=True):
         if len(line) != len(header):
             raise BadFile(
                 f"line {at} of {name} has {len(line)} cells where the first has {len(header)}; mend that line."
@@ -71,10 +72,8 @@ def _crossed(path: str | PathLike[str]) -> _Crossed:
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
             raise BadFile(f"{name} has two {what}s {twice[0]!r}; give each class one.")
-    read = _read(rows), _read(columns)
-    if any(isinstance(label, str) for labels in read for label in labels):
-        read = list(rows), list(columns)
-    if not set(read[0]) & set(read[1]):
+    of_rows, of_columns = parsed_alike([rows, columns])
+    if not set(of_rows) & set(of_columns):
         raise BadFile(f"{name} has the rows {listed(rows)} and the columns {listed(columns)}: no label is in both.")
     cells = [
         [_number(cell, name, row, column) for column, cell in zip(columns, line[1:], strict=True)]
@@ -82,11 +81,7 @@ def _crossed(path: str | PathLike[str]) -> _Crossed:
     ]
     found = np.array(cells, dtype=float)
     _refuse_totals(name, rows, columns, found)
-    return _Crossed(*read, found)
-
-
-def _read(texts: list[str]) -> list[object]:
-    return parsed(texts)
+    return _Crossed(of_rows, of_columns, found)
 
 
 def _refuse_totals(name: str, rows: list[str], columns: list[str], cells: Floats) -> None:
@@ -108,6 +103,8 @@ def _number(cell: str, name: str, row: str, column: str) -> float:
 
 def _text(path: str | PathLike[str]) -> tuple[str, str]:
     if str(path) == "-":
+        if sys.stdin is None:
+            raise EmptyData("standard input is closed; name a file, or pipe one in.")
         return "standard input", sys.stdin.read()
     try:
         return str(path), Path(path).read_text(encoding="utf-8-sig")

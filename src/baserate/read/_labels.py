@@ -88,6 +88,18 @@ def parsed(texts: Sequence[str]) -> list[object]:
     return list(texts)
 
 
+def parsed_alike(columns: Sequence[Sequence[str]]) -> list[list[object]]:
+    """Read texts of several columns that hold the same labels: if those of one stay text, all do.
+
+    >>> parsed_alike([["1", "2"], ["1.0"]]), parsed_alike([["1", "2"], ["none"]])
+    ([[1, 2], [1.0]], [['1', '2'], ['none']])
+    """
+    read = [parsed(texts) for texts in columns]
+    if any(isinstance(label, str) for labels in read for label in labels):
+        return [list(texts) for texts in columns]
+    return read
+
+
 def refuse_mixed(labels: Sequence[object], what: str = "truth", error: type[DataError] = NotBinary) -> None:
     """Text beside numbers: equal-looking labels may differ."""
     texts = [label for label in labels if isinstance(label, (str, bytes))]

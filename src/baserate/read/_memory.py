@@ -15,7 +15,7 @@ from baserate._errors import NotBinary, NotNumeric
 from baserate._numeric.codes import distinct_codes
 from baserate.read._columns import as_column, as_numbers, missing_objects
 from baserate.read._eager import Coded, Numbers, Table
-from baserate.read._labels import parsed
+from baserate.read._labels import parsed, parsed_alike
 from baserate.read._named import Columns
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def loaded(
 
 def _read(texts: Mapping[str, Coded], alike: frozenset[str]) -> dict[str, Coded]:
     """Labels of text, read by how they look; those of `alike` stay text if some of them are."""
-    read = {name: parsed(column.labels) for name, column in texts.items()}  # type: ignore[arg-type]
-    if any(isinstance(label, str) for name in alike for label in read[name]):
-        read |= {name: list(texts[name].labels) for name in alike}
+    given: dict[str, Any] = {name: column.labels for name, column in texts.items()}
+    read = {name: parsed(given[name]) for name in given if name not in alike}
+    read |= dict(zip(alike, parsed_alike([given[name] for name in alike]), strict=True))
     return {name: Coded(column.codes, read[name]) for name, column in texts.items()}
 
 
