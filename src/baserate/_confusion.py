@@ -148,6 +148,11 @@ class Confusion:
         return len(self.labels) - 1
 
     @property
+    def agreement(self) -> float:
+        """Mass on the diagonal: how much truth and decision agree."""
+        return summed(self.correct)
+
+    @property
     def disagreement(self) -> float:
         """Mass off the diagonal: how much truth and decision disagree."""
         return summed(self.mass * ~np.eye(len(self.labels), dtype=np.bool_), axes=2)

@@ -7,6 +7,7 @@ formula, other names), is what tables, documentation, errors and the laws in the
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import getdoc
 from typing import Any, Literal, TypeVar, get_origin
 
@@ -45,6 +46,8 @@ class About:
     """Margins that must not be zero: properties of the noun. The value is NaN exactly when one is."""
     dual: str | None
     """The measure that gives the same value when the classes swap names (Counts) or scores change sign too (Curve)."""
+    share: tuple[tuple[str, ...], tuple[str, ...]] | None
+    """Of a share, the hits and the misses: properties of the noun, to be added up. The value is hits/(hits + misses)."""
     doc: str
 
     @property
@@ -80,7 +83,12 @@ class About:
 
 
 def measure(
-    *, best: Best, span: tuple[float, float], needs: tuple[str, ...], dual: str | None = None
+    *,
+    best: Best,
+    span: tuple[float, float],
+    needs: tuple[str, ...],
+    dual: str | None = None,
+    share: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
 ) -> Callable[[F], F]:
     """Make a function of Counts, Curve, Tally or Confusion a measure, by telling what it is."""
 
@@ -88,14 +96,16 @@ def measure(
         annotated = next(iter(function.__annotations__.values()))
         noun = get_origin(annotated) or annotated  # Counts[Value] is Counts
         doc = getdoc(function) or ""
-        vars(function)["about"] = About(function.__name__, noun, best, span, needs, dual, doc)
+        vars(function)["about"] = About(function.__name__, noun, best, span, needs, dual, share, doc)
         return function
 
     return decorate
 
 
 def about(function: Measure) -> About:
-    """Return what a measure knows of itself."""
+    """Return what a measure knows of itself; with some of its options chosen by `functools.partial`, it is the same."""
+    while isinstance(function, partial):
+        function = function.func
     told = vars(function)["about"]
     assert isinstance(told, About)  # noqa: S101  (for the type checker)
     return told

@@ -182,7 +182,7 @@ def fowlkes_mallows(c: Counts[Value]) -> Value:
     return root(precision(c) * sensitivity(c))
 
 
-@measure(best="high", span=(0, 1), needs=("either",))
+@measure(best="high", span=(0, 1), needs=("either",), share=(("tp",), ("fp", "fn")))
 def jaccard(c: Counts[Value]) -> Value:
     r"""Share of those positive or flagged that are both, :math:`TP/(TP+FP+FN)`.
 

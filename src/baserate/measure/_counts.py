@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-@measure(best="high", span=(0, 1), needs=("total",), dual="accuracy")
+@measure(best="high", span=(0, 1), needs=("total",), dual="accuracy", share=(("tp", "tn"), ("fp", "fn")))
 def accuracy(c: Counts[Value]) -> Value:
     r"""Share of all that are decided rightly, :math:`(TP+TN)/(TP+FP+FN+TN)`.
 
@@ -43,7 +43,7 @@ def accuracy(c: Counts[Value]) -> Value:
     return ratio(c.tp + c.tn, c.total)
 
 
-@measure(best="low", span=(0, 1), needs=("total",), dual="error_rate")
+@measure(best="low", span=(0, 1), needs=("total",), dual="error_rate", share=(("fp", "fn"), ("tp", "tn")))
 def error_rate(c: Counts[Value]) -> Value:
     r"""Share of all that are decided wrongly, :math:`(FP+FN)/(TP+FP+FN+TN)`.
 
@@ -56,7 +56,7 @@ def error_rate(c: Counts[Value]) -> Value:
     return ratio(c.fp + c.fn, c.total)
 
 
-@measure(best="high", span=(0, 1), needs=("positives",), dual="specificity")
+@measure(best="high", span=(0, 1), needs=("positives",), dual="specificity", share=(("tp",), ("fn",)))
 def sensitivity(c: Counts[Value]) -> Value:
     r"""Share of positives that are flagged, :math:`TP/(TP+FN)`.
 
@@ -70,7 +70,7 @@ def sensitivity(c: Counts[Value]) -> Value:
     return ratio(c.tp, c.positives)
 
 
-@measure(best="high", span=(0, 1), needs=("negatives",), dual="sensitivity")
+@measure(best="high", span=(0, 1), needs=("negatives",), dual="sensitivity", share=(("tn",), ("fp",)))
 def specificity(c: Counts[Value]) -> Value:
     r"""Share of negatives that pass, :math:`TN/(FP+TN)`.
 
@@ -84,7 +84,7 @@ def specificity(c: Counts[Value]) -> Value:
     return ratio(c.tn, c.negatives)
 
 
-@measure(best="high", span=(0, 1), needs=("flagged",), dual="npv")
+@measure(best="high", span=(0, 1), needs=("flagged",), dual="npv", share=(("tp",), ("fp",)))
 def precision(c: Counts[Value]) -> Value:
     r"""Share of the flagged that are positive, :math:`TP/(TP+FP)`.
 
@@ -98,7 +98,7 @@ def precision(c: Counts[Value]) -> Value:
     return ratio(c.tp, c.flagged)
 
 
-@measure(best="high", span=(0, 1), needs=("passed",), dual="precision")
+@measure(best="high", span=(0, 1), needs=("passed",), dual="precision", share=(("tn",), ("fn",)))
 def npv(c: Counts[Value]) -> Value:
     r"""Share of the passed that are negative, :math:`TN/(FN+TN)`.
 
@@ -112,7 +112,7 @@ def npv(c: Counts[Value]) -> Value:
     return ratio(c.tn, c.passed)
 
 
-@measure(best="low", span=(0, 1), needs=("negatives",), dual="fnr")
+@measure(best="low", span=(0, 1), needs=("negatives",), dual="fnr", share=(("fp",), ("tn",)))
 def fpr(c: Counts[Value]) -> Value:
     r"""Share of negatives that are flagged, :math:`FP/(FP+TN)`.
 
@@ -125,7 +125,7 @@ def fpr(c: Counts[Value]) -> Value:
     return ratio(c.fp, c.negatives)
 
 
-@measure(best="low", span=(0, 1), needs=("positives",), dual="fpr")
+@measure(best="low", span=(0, 1), needs=("positives",), dual="fpr", share=(("fn",), ("tp",)))
 def fnr(c: Counts[Value]) -> Value:
     r"""Share of positives that pass, :math:`FN/(TP+FN)`.
 
@@ -138,7 +138,7 @@ def fnr(c: Counts[Value]) -> Value:
     return ratio(c.fn, c.positives)
 
 
-@measure(best="low", span=(0, 1), needs=("flagged",), dual="false_omission_rate")
+@measure(best="low", span=(0, 1), needs=("flagged",), dual="false_omission_rate", share=(("fp",), ("tp",)))
 def fdr(c: Counts[Value]) -> Value:
     r"""Share of the flagged that are negative, :math:`FP/(TP+FP)`.
 
@@ -151,7 +151,7 @@ def fdr(c: Counts[Value]) -> Value:
     return ratio(c.fp, c.flagged)
 
 
-@measure(best="low", span=(0, 1), needs=("passed",), dual="fdr")
+@measure(best="low", span=(0, 1), needs=("passed",), dual="fdr", share=(("fn",), ("tn",)))
 def false_omission_rate(c: Counts[Value]) -> Value:
     r"""Share of the passed that are positive, :math:`FN/(FN+TN)`.
 
@@ -164,7 +164,7 @@ def false_omission_rate(c: Counts[Value]) -> Value:
     return ratio(c.fn, c.passed)
 
 
-@measure(best=None, span=(0, 1), needs=("total",))
+@measure(best=None, span=(0, 1), needs=("total",), share=(("tp", "fn"), ("fp", "tn")))
 def prevalence(c: Counts[Value]) -> Value:
     r"""Share of all that are positive, :math:`(TP+FN)/(TP+FP+FN+TN)`.
 
@@ -177,7 +177,7 @@ def prevalence(c: Counts[Value]) -> Value:
     return ratio(c.positives, c.total)
 
 
-@measure(best=None, span=(0, 1), needs=("total",), dual="pass_rate")
+@measure(best=None, span=(0, 1), needs=("total",), dual="pass_rate", share=(("tp", "fp"), ("fn", "tn")))
 def flag_rate(c: Counts[Value]) -> Value:
     r"""Share of all that are flagged, :math:`(TP+FP)/(TP+FP+FN+TN)`.
 
@@ -190,7 +190,7 @@ def flag_rate(c: Counts[Value]) -> Value:
     return ratio(c.flagged, c.total)
 
 
-@measure(best=None, span=(0, 1), needs=("total",), dual="flag_rate")
+@measure(best=None, span=(0, 1), needs=("total",), dual="flag_rate", share=(("fn", "tn"), ("tp", "fp")))
 def pass_rate(c: Counts[Value]) -> Value:
     r"""Share of all that pass, :math:`(FN+TN)/(TP+FP+FN+TN)`.
 

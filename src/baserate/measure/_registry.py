@@ -71,8 +71,10 @@ def known(measure: str | Measure) -> Measure:
     """Return the measure of that name; a function that is none is refused."""
     if isinstance(measure, str):
         return named(measure)
-    if not hasattr(measure, "about"):
-        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.")
+    try:
+        about(measure)
+    except (KeyError, TypeError):
+        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.") from None
     return measure
 
 

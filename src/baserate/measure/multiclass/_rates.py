@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-@measure(best="high", span=(0, 1), needs=("total",))
+@measure(best="high", span=(0, 1), needs=("total",), share=(("agreement",), ("disagreement",)))
 def accuracy(c: Confusion) -> float:
     r"""Share of all that are decided rightly, :math:`\sum_k C_{kk}/n`.
 
@@ -39,7 +39,7 @@ def accuracy(c: Confusion) -> float:
     return ratio(summed(c.correct), c.total)
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(best="low", span=(0, 1), needs=("total",), share=(("disagreement",), ("agreement",)))
 def hamming_loss(c: Confusion) -> float:
     r"""Share of all that are decided wrongly, :math:`1-\sum_k C_{kk}/n`.
 

@@ -1,0 +1,147 @@
+"""Intervals for the area under the ROC curve, from a tally in one pass over its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, isnan, log, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import ratio
+from baserate._curve import Curve
+from baserate._numeric.scan import running_blocks
+from baserate._tally import Tally
+from baserate.infer._binomial import two_sided
+from baserate.measure import auc
+
+Bounds = tuple[float, float]
+
+
+class Area(NamedTuple):
+    """An AUC, and what its intervals need."""
+
+    value: float
+    variance: float
+    """DeLong's; NaN where a class has a single row."""
+    positives: float
+    """Effective number of rows, Kish's where they are weighted."""
+    negatives: float
+
+
+def area(tally: Tally) -> Area:
+    r"""AUC of a tally with DeLong's variance, :math:`S_{10}/P+S_{01}/N` [@delong1988].
+
+    The placement of a positive is the share of negatives below it, ties half; S₁₀ is their variance among positives,
+    and S₀₁ that of the placements of negatives. With weights, the variance of a weighted mean is
+    :math:`\sum w^2(V-A)^2/(\sum w)^2`, and r rows lose a degree of freedom: r/(r − 1).
+
+    >>> from baserate import tally
+    >>> area(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
+    Area(value=0.75, variance=0.125, positives=2.0, negatives=2.0)
+    """
+    value = auc(Curve(tally))
+    positives, negatives = tally.positives, tally.negatives
+    effective = [_kish(tally, row) for row in (0, 1)]
+    if isnan(value):
+        return Area(nan, nan, *effective)
+    first, second = 0.0, 0.0
+    start = 0
+    for true, false in running_blocks(tally.mass):
+        squares = tally.squares[:, start : start + len(true) - 1]
+        start += len(true) - 1
+        below = 1 - (false[1:] + false[:-1]) / (2 * negatives)
+        above = (true[1:] + true[:-1]) / (2 * positives)
+        first += float(np.sum(squares[0] * (below - value) ** 2))
+        second += float(np.sum(squares[1] * (above - value) ** 2))
+    rows = [int(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
+    parts = (first / positives**2, second / negatives**2)
+    variance = sum(part * row / (row - 1) if row > 1 else nan for part, row in zip(parts, rows, strict=True))
+    return Area(value, variance, *effective)
+
+
+def delong(found: Area, level: float) -> Bounds:
+    """Normal interval with DeLong's variance, cut at 0 and 1, as pROC gives it [@delong1988]."""
+    half = two_sided(level) * sqrt(found.variance)
+    return max(found.value - half, 0.0), min(found.value + half, 1.0)
+
+
+def logit_delong(found: Area, level: float) -> Bounds:
+    """Normal interval of the log-odds of the AUC, with DeLong's variance [@pepe2003]; undefined at 0 and 1."""
+    odds = found.value * (1 - found.value)
+    if odds == 0:
+        return nan, nan
+    half = two_sided(level) * sqrt(found.variance) / odds
+    middle = log(found.value / (1 - found.value))
+    return 1 / (1 + exp(half - middle)), 1 / (1 + exp(-half - middle))
+
+
+def hanley_mcneil(found: Area, level: float) -> Bounds:
+    """Normal interval with the variance that exponential scores would have, cut at 0 and 1 [@hanley1982]."""
+    half = two_sided(level) * sqrt(exponential_variance(found.value, found.positives, found.negatives))
+    return max(found.value - half, 0.0), min(found.value + half, 1.0)
+
+
+def score(found: Area, level: float) -> Bounds:
+    r"""AUCs θ whose own standard error would explain what was seen, :math:`(A-θ)^2\le z^2\,r\,V(θ)`.
+
+    V is the variance of Hanley and McNeil with both numbers of rows replaced by their mean where they multiply
+    [@newcombe2006], and r, never below 1, how many times as large DeLong's variance is where it can be had: scores that
+    are not exponential may vary more. The set is an interval of positive width even where A is 0 or 1.
+    """
+    z = two_sided(level)
+    expected = newcombe_variance(found.value, found.positives, found.negatives)
+    excess = found.variance / expected if expected > 0 and found.variance > expected else 1.0
+
+    def beyond(theta: float) -> bool:
+        variance = newcombe_variance(theta, found.positives, found.negatives)
+        return (found.value - theta) ** 2 > z * z * excess * variance
+
+    return _edge(beyond, found.value, 0.0), _edge(beyond, found.value, 1.0)
+
+
+def exponential_variance(value: float, positives: float, negatives: float) -> float:
+    """Variance of an AUC when scores of both classes are exponential [@hanley1982].
+
+    >>> round(sqrt(exponential_variance(0.893, 51, 58)), 3)  # Hanley and McNeil 1982, their table of ratings
+    0.032
+    """
+    return _spread(value, positives, negatives) / (positives * negatives)
+
+
+def newcombe_variance(value: float, positives: float, negatives: float) -> float:
+    """Do the same with the mean of both numbers of rows in place of each where they multiply [@newcombe2006]."""
+    mean = (positives + negatives) / 2
+    return _spread(value, mean, mean) / (positives * negatives)
+
+
+METHODS: dict[str, tuple[Callable[[Area, float], Bounds], str]] = {
+    "score": (score, "Newcombe's score set, widened to DeLong's variance"),
+    "logit-delong": (logit_delong, "DeLong on log-odds"),
+    "delong": (delong, "DeLong"),
+    "hanley-mcneil": (hanley_mcneil, "Hanley–McNeil"),
+}
+
+
+def _spread(value: float, positives: float, negatives: float) -> float:
+    above, below = value / (2 - value), 2 * value * value / (1 + value)
+    square = value * value
+    return value * (1 - value) + (positives - 1) * (above - square) + (negatives - 1) * (below - square)
+
+
+def _edge(beyond: Callable[[float], bool], inside: float, end: float) -> float:
+    """Where the set ends, between a value that belongs to it and one that may not; by halving, to the last bit."""
+    if not beyond(end):
+        return end
+    near, far = inside, end
+    for _ in range(64):
+        middle = (near + far) / 2
+        near, far = (near, middle) if beyond(middle) else (middle, far)
+    return near
+
+
+def _kish(tally: Tally, row: int) -> float:
+    """Effective number of rows of a class."""
+    if not tally.weighted:
+        return float(tally.rows[row].sum(dtype=np.int64))
+    return ratio(float(tally.mass[row].sum()) ** 2, float(tally.squares[row].sum()))

@@ -1,0 +1,179 @@
+"""Intervals for a share: so many hits among so many trials, which need not be whole numbers when rows have weights."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats, Value, plain, ratio
+from baserate._confusion import Confusion
+from baserate._counts import Counts
+from baserate.measure import Measure, about
+
+FEW = 13
+"""Hits or misses below which only the exact interval keeps its promise: `python -m bench.coverage` shows why."""
+
+Bounds = tuple[Value, Value]
+"""Low and high."""
+
+
+class Share(NamedTuple):
+    """Hits and misses that a plain count would need to have to be as sure; floats, or arrays for many shares."""
+
+    hits: float
+    misses: float
+
+    @property
+    def trials(self) -> float:
+        """How many there are of both."""
+        return self.hits + self.misses
+
+
+def share(measure: Measure, noun: Counts[Value] | Confusion) -> Share:
+    r"""Effective hits and misses of a measure that is a share.
+
+    Of counted rows they are the counts. Of weighted ones the linearised variance
+    :math:`v=[(1-p)^2\sum_{hits}w^2+p^2\sum_{misses}w^2]/(\sum w)^2` gives the effective number of trials,
+    :math:`p(1-p)/v`; where v is 0, since all are hits or all misses, Kish's :math:`(\sum w)^2/\sum w^2` takes its place
+    [@kish1965] [@korn1998].
+    """
+    told = about(measure).share
+    assert told is not None  # noqa: S101  (for the type checker)
+    hits, misses = (_added(noun, names) for names in told)
+    if noun.moments is None:
+        return Share(hits, misses)
+    hit_squares, miss_squares = (_added(noun.squares, names) for names in told)
+    return effective(hits, misses, hit_squares, miss_squares)
+
+
+def effective(hits: Value, misses: Value, hit_squares: Value, miss_squares: Value) -> Share:
+    """Effective hits and misses from masses and sums of squared weights."""
+    total = hits + misses
+    p, q = ratio(hits, total), ratio(misses, total)
+    spread = q * q * hit_squares + p * p * miss_squares
+    kish = ratio(total * total, hit_squares + miss_squares)
+    trials = np.where(np.asarray(spread) > 0, ratio(p * q * total * total, spread), kish)
+    return Share(plain(p * trials), plain(q * trials))
+
+
+def as_share(value: float, variance: float, rows: float) -> Share:
+    """Effective hits and misses of any number in [0, 1], from its variance; where that is 0, so many rows' worth.
+
+    A mean of numbers in [0, 1] is at least as sure as a share of as many rows, so the same intervals hold.
+    """
+    trials = value * (1 - value) / variance if variance > 0 and 0 < value < 1 else rows
+    return Share(value * trials, (1 - value) * trials)
+
+
+def two_sided(level: float) -> float:
+    """How many standard errors a normal interval reaches to both sides.
+
+    >>> round(two_sided(0.95), 6)
+    1.959964
+    """
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def wilson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
+    r"""Shares p whose own standard error would explain what was seen, :math:`(\hat p-p)^2\le z^2p(1-p)/n` [@wilson1927].
+
+    >>> [round(bound, 4) for bound in wilson(81, 182, 0.95)]  # Newcombe 1998, table I: 81/263
+    [0.2553, 0.3662]
+    """
+    z = two_sided(level)
+    trials = hits + misses
+    middle = ratio(hits + z * z / 2, trials + z * z)
+    half = z * np.sqrt(ratio(hits * misses, trials) + z * z / 4) / (trials + z * z)
+    # At the ends rounding may leave a trace where the bound is exactly 0 or 1.
+    low = np.where(np.asarray(hits) > 0, middle - half, 0.0)
+    high = np.where(np.asarray(misses) > 0, middle + half, 1.0)
+    return plain(low), plain(high)
+
+
+def clopper_pearson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
+    """Shares that neither tail of the binomial distribution rejects: never covers less than it says [@clopper1934].
+
+    >>> [round(bound, 4) for bound in clopper_pearson(81, 182, 0.95)]
+    [0.2527, 0.3676]
+    """
+    return _beta(hits, misses + 1, level)[0], _beta(hits + 1, misses, level)[1]
+
+
+def jeffreys(hits: Value, misses: Value, level: float) -> Bounds[Value]:
+    """Middle of the posterior Beta(hits + ½, misses + ½); the end itself where all are hits or none [@brown2001].
+
+    >>> [round(bound, 4) for bound in jeffreys(81, 182, 0.95)]
+    [0.2545, 0.3656]
+    """
+    low, high = _beta(hits + 0.5, misses + 0.5, level)
+    return plain(np.where(np.asarray(hits) > 0, low, 0.0)), plain(np.where(np.asarray(misses) > 0, high, 1.0))
+
+
+def agresti_coull(hits: Value, misses: Value, level: float) -> Bounds[Value]:
+    """Normal interval after adding z²/2 hits and as many misses, cut at 0 and 1 [@agresti1998].
+
+    >>> [round(bound, 4) for bound in agresti_coull(81, 182, 0.95)]
+    [0.2552, 0.3663]
+    """
+    z = two_sided(level)
+    trials = hits + misses + z * z
+    middle = (hits + z * z / 2) / trials
+    half = z * np.sqrt(middle * (1 - middle) / trials)
+    return plain(np.maximum(middle - half, 0.0)), plain(np.minimum(middle + half, 1.0))
+
+
+def usual(hits: Value, misses: Value, level: float) -> Bounds[Value]:
+    """Wilson's interval, but the exact one of Clopper and Pearson where there are few hits or few misses.
+
+    >>> usual(10, 0, 0.95) == clopper_pearson(10, 0, 0.95), usual(50, 50, 0.95) == wilson(50, 50, 0.95)
+    (True, True)
+    """
+    few = np.minimum(hits, misses) < FEW
+    if np.ndim(few) == 0:
+        return (clopper_pearson if few else wilson)(hits, misses, level)
+    exact, approximate = clopper_pearson(hits, misses, level), wilson(hits, misses, level)
+    return plain(np.where(few, exact[0], approximate[0])), plain(np.where(few, exact[1], approximate[1]))
+
+
+METHODS: dict[str, Callable[[float, float, float], Bounds[float]]] = {
+    "wilson": wilson,
+    "clopper-pearson": clopper_pearson,
+    "jeffreys": jeffreys,
+    "agresti-coull": agresti_coull,
+}
+_NAMES = {
+    "wilson": "Wilson",
+    "clopper-pearson": "Clopper–Pearson",
+    "jeffreys": "Jeffreys",
+    "agresti-coull": "Agresti–Coull",
+}
+
+
+def interval(found: Share, level: float, method: str | None = None) -> tuple[float, float, str]:
+    """Low, high, and what made them, of one share."""
+    if method is None:
+        method = "clopper-pearson" if min(found) < FEW else "wilson"
+    low, high = METHODS[method](found.hits, found.misses, level)
+    return low, high, _NAMES[method]
+
+
+def _added(noun: Counts[Value] | Confusion, names: tuple[str, ...]) -> Value:
+    total: Value = sum(getattr(noun, name) for name in names)  # type: ignore[assignment]
+    return total
+
+
+def _beta(first: Value, second: Value, level: float) -> Bounds[Value]:
+    """Quantiles of a Beta distribution in both tails; 0 or 1 where a parameter is 0."""
+    from scipy.special import betaincinv, betainccinv
+
+    tail = (1 - level) / 2
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    proper = (a > 0) & (b > 0)
+    inside: Floats = np.where(proper, a, 1.0)
+    outside: Floats = np.where(proper, b, 1.0)
+    end = np.where(a > 0, 1.0, 0.0)
+    low = np.where(proper, betaincinv(inside, outside, tail), end)
+    high = np.where(proper, betainccinv(inside, outside, tail), end)
+    return plain(low), plain(high)
