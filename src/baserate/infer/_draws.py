@@ -58,7 +58,6 @@ def masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Cells, *,
 
 
 def percentiles(draws: Floats, level: float) -> tuple[float, float]:
-    """Low and high ends of the middle of the draws."""
+    """Low and high ends of the middle of the draws: draws themselves, so that they may be infinite."""
     tail = (1 - level) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return float(low), float(high)
+    return float(np.quantile(draws, tail, method="lower")), float(np.quantile(draws, 1 - tail, method="higher"))
