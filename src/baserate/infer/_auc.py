@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, isnan, log, nan, sqrt
+from math import exp, inf, isnan, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,14 @@ from baserate._curve import Curve
 from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
 from baserate.infer._binomial import two_sided
+from baserate.infer._influence import satterthwaite
+from baserate.infer._moments import widening
 from baserate.measure import auc
 
 Bounds = tuple[float, float]
+
+FEW = 3
+"""Rows of the smaller class, times A or 1 − A, below which log-odds do not do: `python -m bench.coverage` shows why."""
 
 
 class Area(NamedTuple):
@@ -27,6 +32,8 @@ class Area(NamedTuple):
     positives: float
     """Effective number of rows, Kish's where they are weighted."""
     negatives: float
+    freedom: float = inf
+    """Degrees of freedom of the variance."""
 
 
 def area(tally: Tally) -> Area:
@@ -38,7 +45,7 @@ def area(tally: Tally) -> Area:
 
     >>> from baserate import tally
     >>> area(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
-    Area(value=0.75, variance=0.125, positives=2.0, negatives=2.0)
+    Area(value=0.75, variance=0.125, positives=2.0, negatives=2.0, freedom=2.0)
     """
     value = auc(Curve(tally))
     positives, negatives = tally.positives, tally.negatives
@@ -54,10 +61,11 @@ def area(tally: Tally) -> Area:
         above = (true[1:] + true[:-1]) / (2 * positives)
         first += float(np.sum(squares[0] * (below - value) ** 2))
         second += float(np.sum(squares[1] * (above - value) ** 2))
-    rows = [int(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
-    parts = (first / positives**2, second / negatives**2)
-    variance = sum(part * row / (row - 1) if row > 1 else nan for part, row in zip(parts, rows, strict=True))
-    return Area(value, variance, *effective)
+    rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
+    if min(rows) == 1:
+        return Area(value, nan, *effective)
+    parts = first / positives**2 * rows[0] / (rows[0] - 1), second / negatives**2 * rows[1] / (rows[1] - 1)
+    return Area(value, sum(parts), *effective, satterthwaite(parts, (rows[0], rows[1])))
 
 
 def delong(found: Area, level: float) -> Bounds:
@@ -73,7 +81,7 @@ def logit_delong(found: Area, level: float) -> Bounds:
         return nan, nan
     half = two_sided(level) * sqrt(found.variance) / odds
     middle = log(found.value / (1 - found.value))
-    return 1 / (1 + exp(half - middle)), 1 / (1 + exp(-half - middle))
+    return _expit(middle - half), _expit(middle + half)
 
 
 def hanley_mcneil(found: Area, level: float) -> Bounds:
@@ -87,24 +95,35 @@ def score(found: Area, level: float) -> Bounds:
 
     V is the variance of Hanley and McNeil with both numbers of rows replaced by their mean where they multiply
     [@newcombe2006], and r, never below 1, how many times as large DeLong's variance is where it can be had: scores that
-    are not exponential may vary more. The set is an interval of positive width even where A is 0 or 1.
+    are not exponential may vary more. That variance was estimated, so it counts with a t quantile in place of z. The
+    set is an interval of positive width even where A is 0 or 1.
     """
-    z = two_sided(level)
     expected = newcombe_variance(found.value, found.positives, found.negatives)
-    excess = found.variance / expected if expected > 0 and found.variance > expected else 1.0
+    excess = found.variance / expected * widening(found.freedom, level) ** 2 if expected > 0 else 1.0
+    reach = two_sided(level) ** 2 * (excess if excess > 1 else 1.0)  # NaN, of a single row, is not
 
     def beyond(theta: float) -> bool:
-        variance = newcombe_variance(theta, found.positives, found.negatives)
-        return (found.value - theta) ** 2 > z * z * excess * variance
+        return (found.value - theta) ** 2 > reach * newcombe_variance(theta, found.positives, found.negatives)
 
     return _edge(beyond, found.value, 0.0), _edge(beyond, found.value, 1.0)
+
+
+def usual(found: Area, level: float) -> tuple[float, float, str]:
+    """Bounds that keep their promise, and what made them: DeLong's on log-odds, but the score set where rows are few.
+
+    Few are fewer than three rows of the smaller class on the wrong side, so to speak: times A, or times 1 − A.
+    """
+    if min(found.positives, found.negatives) * min(found.value, 1 - found.value) < FEW:
+        return *score(found, level), METHODS["score"][1]
+    wider = found._replace(variance=found.variance * widening(found.freedom, level) ** 2)
+    return *logit_delong(wider, level), f"{METHODS['logit-delong'][1]}, t quantiles"
 
 
 def exponential_variance(value: float, positives: float, negatives: float) -> float:
     """Variance of an AUC when scores of both classes are exponential [@hanley1982].
 
-    >>> round(sqrt(exponential_variance(0.893, 51, 58)), 3)  # Hanley and McNeil 1982, their table of ratings
-    0.032
+    >>> round(sqrt(exponential_variance(0.893, 51, 58)), 4)
+    0.0325
     """
     return _spread(value, positives, negatives) / (positives * negatives)
 
@@ -138,6 +157,10 @@ def _edge(beyond: Callable[[float], bool], inside: float, end: float) -> float:
         middle = (near + far) / 2
         near, far = (near, middle) if beyond(middle) else (middle, far)
     return near
+
+
+def _expit(x: float) -> float:
+    return 1 / (1 + exp(-x)) if x > 0 else exp(x) / (1 + exp(x))
 
 
 def _kish(tally: Tally, row: int) -> float:

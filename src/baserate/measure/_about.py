@@ -104,7 +104,7 @@ def measure(
 
 def about(function: Measure) -> About:
     """Return what a measure knows of itself; with some of its options chosen by `functools.partial`, it is the same."""
-    while isinstance(function, partial):
+    while isinstance(function, partial) and "about" not in vars(function):
         function = function.func
     told = vars(function)["about"]
     assert isinstance(told, About)  # noqa: S101  (for the type checker)

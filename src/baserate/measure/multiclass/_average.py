@@ -150,6 +150,7 @@ def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **optio
     name = f"{how if isinstance(how, str) else 'weighted'} {told.name}"
     of = Confusion if told.of is Counts else ClassRows
     vars(average)["about"] = replace(told, name=name, of=of, needs=(), dual=None, share=None)
+    vars(average)["parts"] = measure, how, options
     vars(average)["why"] = lambda classes: None if not np.isnan(average(classes)) else _WHY
     return average
 

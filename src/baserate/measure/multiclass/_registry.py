@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from baserate.measure import _names
 from baserate.measure._about import Measure, about
@@ -74,11 +74,7 @@ def named(name: str) -> Measure:
 
 def _special(measure: Measure, name: str, told: tuple[str, str], **options: object) -> Measure:
     """Make a measure with some of its options chosen, under a name of its own."""
-
-    def special(noun: Any) -> float:  # noqa: ANN401  (what the measure takes)
-        value: float = measure(noun, **options)
-        return value
-
+    special = partial(measure, **options)
     known = about(measure)
     doc = known.doc.replace(", by default two", "").replace(*told)
     vars(special)["about"] = replace(known, name=name, doc=doc)

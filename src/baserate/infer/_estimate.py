@@ -1,0 +1,277 @@
+"""`estimate`: a measure, with an interval made by the method that suits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import inf, isinf, isnan, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._class_rows import ClassRows
+from baserate._confusion import Confusion
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption, BadShape
+from baserate._estimate import Estimate
+from baserate._label_sets import LabelSets
+from baserate._rows import Rows
+from baserate._tally import Tally
+from baserate.infer import _auc, _binomial, _clusters, _influence, _ks, _means, _moments, _resample, _tables
+from baserate.infer._draws import Seed, checked_seed, percentiles
+from baserate.measure import Measure, about, accuracy_ratio, auc, cap_area, gini, ks, lorenz_gini, multiclass, why
+from baserate.measure._registry import known
+
+Data = Tally | Curve | Counts[float] | Confusion | Rows | ClassRows | LabelSets
+Noun = Tally | Curve | Counts[float] | Confusion | ClassRows | LabelSets
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What kind of interval is wanted."""
+
+    level: float = 0.95
+    method: str | None = None
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise BadOption(f"level={self.level} is no confidence level; give one between 0 and 1, for example 0.95.")
+        checked_seed(self.seed)
+
+
+class Found(NamedTuple):
+    """Bounds, what made them, and why they are undefined if they are."""
+
+    low: float
+    high: float
+    how: str
+    why: str | None = None
+
+
+Way = Callable[[Measure, Any, Asked], Found]
+"""Makes the bounds of a measure of a noun."""
+
+
+def estimate(
+    measure: str | Measure,
+    data: Data,
+    *,
+    threshold: float | None = None,
+    level: float = 0.95,
+    method: str | None = None,
+    seed: Seed = 0,
+) -> Estimate:
+    """Measure, and say between which bounds the truth lies with confidence `level`.
+
+    `data` is what the measure takes, or what that can be made of: of a tally, measures of a 2×2 table are taken at a
+    `threshold`. Rows in clusters give intervals that know it. Options of a measure are chosen with `functools.partial`.
+    Without `method` the interval is one whose coverage was studied; `methods` names the others. Random draws depend on
+    the `seed` alone, not on the order of rows.
+
+    >>> from baserate import Counts, infer, tally
+    >>> found = infer.estimate("sensitivity", Counts(tp=81, fp=20, fn=182, tn=300))
+    >>> round(found.value, 4), round(found.low, 4), round(found.high, 4), found.how
+    (0.308, 0.2553, 0.3662, 'Wilson')
+    >>> perfect = infer.estimate("auc", tally([1] * 10 + [0] * 90, range(100, 0, -1)))
+    >>> perfect.value, round(perfect.low, 3), perfect.high
+    (1.0, 0.89, 1.0)
+    """
+    asked = Asked(level, method, seed)
+    chosen = _chosen(measure, data)
+    if isinstance(data, Rows) and data.cluster is not None:
+        return _clustered(chosen, data, threshold, asked)
+    return judged(chosen, _noun(chosen, data, threshold), asked)
+
+
+def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
+    """Name the methods that make an interval of this measure of such data; the first is the default's own family.
+
+    >>> from baserate import Counts, infer
+    >>> infer.methods("precision", Counts(tp=1, fp=1, fn=1, tn=1))
+    ('wilson', 'clopper-pearson', 'jeffreys', 'agresti-coull', 'draws', 'stratified', 'bootstrap')
+    """
+    chosen = _chosen(measure, data)
+    return tuple(name for name in ways(chosen) if name)
+
+
+def judged(measure: Measure, noun: Noun, asked: Asked) -> Estimate:
+    """Do the same with what the measure takes."""
+    if isinstance(noun, Counts | Confusion) and noun.shape:
+        raise BadShape(f"these are {noun.shape} tables; take an interval of one, for example counts[0].")
+    value = float(measure(noun))
+    if isnan(value):
+        return Estimate(nan, why=why(measure, noun) or "it is undefined")
+    known_ways = ways(measure)
+    if asked.method is not None and asked.method not in known_ways:
+        raise BadOption(
+            f"method={asked.method!r} makes no interval of {about(measure).name}; known are: "
+            f"{', '.join(name for name in known_ways if name)}."
+        )
+    return framed(value, known_ways[asked.method or ""](measure, noun, asked), measure, asked)
+
+
+def framed(value: float, found: Found, measure: Measure, asked: Asked) -> Estimate:
+    """Put value and bounds together: inside the span, and the value between them."""
+    if isnan(found.low) or isnan(found.high):
+        return Estimate(value, level=asked.level, how=found.how, why=found.why or "the interval is undefined")
+    least, most = about(measure).span
+    low, high = min(max(found.low, least), value), max(min(found.high, most), value)
+    return Estimate(value, low, high, asked.level, found.how)
+
+
+def ways(measure: Measure) -> Mapping[str, Way]:
+    """Ways to make an interval of a measure, by name; the one without a name is taken by default."""
+    told = about(measure)
+    whole = _plain(measure)
+    if told.of in (Counts, Confusion):
+        return (_SHARES | _TABLES) if told.share else _TABLES
+    if told.of in (ClassRows, LabelSets):
+        return {"": _of_rows, "influence": _of_rows} if _means.known(measure) else {"": _of_rows}
+    if whole in _AREAS:
+        return {"": _area, **{name: partial(_area, name=name) for name in _auc.METHODS}, **_RESAMPLED}
+    if whole is ks:
+        return {"": _greatest, "newcombe": _greatest, **_RESAMPLED}
+    if whole in _HALVED or (_influence.known(whole) and whole is measure):
+        return {"": _closed, "influence": _closed, **_RESAMPLED}
+    return {"": _moved, **_RESAMPLED}
+
+
+def _chosen(measure: str | Measure, data: object) -> Measure:
+    if isinstance(measure, str) and isinstance(data, Confusion | ClassRows | LabelSets):
+        return multiclass.named(measure)
+    return known(measure)
+
+
+def _noun(measure: Measure, data: object, threshold: float | None) -> Any:  # noqa: ANN401  (what the measure takes)
+    """Make what the measure takes of what there is."""
+    wanted = about(measure).of
+    if isinstance(data, Rows):
+        data = data.tallies().tally
+    if wanted is Counts and isinstance(data, Tally | Curve):
+        if threshold is None:
+            raise BadOption(f"{about(measure).name} is of decisions: give a threshold=.")
+        return (data if isinstance(data, Curve) else Curve(data)).at(float(threshold))
+    if threshold is not None:
+        raise BadOption(f"threshold={threshold} has no use: it cuts a tally for a measure of a 2×2 table.")
+    if wanted is Curve and isinstance(data, Tally):
+        return Curve(data)
+    if wanted is Tally and isinstance(data, Curve):
+        return data.tally
+    if wanted is Confusion and isinstance(data, ClassRows):
+        return data.decided()
+    if not isinstance(data, wanted):
+        told = f"{about(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
+        hint = "; average it with multiclass.averaged(…)" if isinstance(data, Confusion | ClassRows) else ""
+        raise BadOption(f"{told}{hint}.")
+    return data
+
+
+def _plain(measure: Measure) -> Measure:
+    """The function itself, without options that were chosen."""
+    while isinstance(measure, partial):
+        measure = measure.func
+    return measure
+
+
+def _share(measure: Measure, noun: Counts[float] | Confusion, asked: Asked, *, name: str | None = None) -> Found:
+    return Found(*_binomial.interval(_binomial.share(measure, noun), asked.level, name))
+
+
+def _table(
+    measure: Measure, noun: Counts[float] | Confusion, asked: Asked, *, way: _tables.Way = "draws"
+) -> Found:
+    return _middle(_tables.drawn(measure, noun, way=way, seed=asked.seed), asked.level, _tables.how(way))
+
+
+def _middle(draws: Floats, level: float, how: str) -> Found:
+    """Middle of the draws that are defined."""
+    defined = draws[~np.isnan(draws)]
+    if not len(defined):
+        return Found(nan, nan, how, "no draw is defined")
+    left_out = len(draws) - len(defined)
+    told = f"{len(draws)} {how}" + (f", of which {left_out} undefined" if left_out else "")
+    return Found(*percentiles(defined, level), told)
+
+
+def _area(measure: Measure, curve: Curve, asked: Asked, *, name: str | None = None) -> Found:
+    found = _auc.area(curve.tally)
+    if name is None:
+        low, high, how = _auc.usual(found, asked.level)
+    else:
+        make, how = _auc.METHODS[name]
+        if "delong" in name and isnan(found.variance):
+            return Found(nan, nan, how, "a class has a single row")
+        low, high = make(found, asked.level)
+    if _plain(measure) is not auc:
+        low, high = 2 * low - 1, 2 * high - 1
+    reason = "the AUC is 0 or 1, where log-odds are infinite" if isnan(low) else None
+    return Found(low, high, how, reason)
+
+
+def _greatest(_measure: Measure, curve: Curve, asked: Asked) -> Found:
+    return Found(*_ks.interval(curve.tally, asked.level), _ks.HOW)
+
+
+def _closed(measure: Measure, noun: Curve | Tally, asked: Asked) -> Found:
+    tally = noun.tally if isinstance(noun, Curve) else noun
+    how = "influence function"
+    if isinf(float(measure(noun))):
+        return Found(nan, nan, how, "the value is infinite")
+    if tally.rows.sum(dtype=np.int64) < 2:
+        return Found(nan, nan, how, "there is a single row")
+    (low, high), _ = _moments.interval(_HALVED.get(measure, measure), tally, asked.level)
+    return Found(2 * low - 1, 2 * high - 1, how) if measure in _HALVED else Found(low, high, how)
+
+
+def _moved(measure: Measure, curve: Curve, asked: Asked, *, way: _resample.Way = "resample") -> Found:
+    """Interval by mean and variance of draws, for numbers between 0 and what a perfect ranking would have."""
+    tally = curve.tally
+    draws = _resample.drawn(measure, tally, way=way, seed=asked.seed, draws=_resample.FEW)
+    rows = tally.rows.sum(axis=1, dtype=np.int64)
+    perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
+    span = about(measure).span[0], float(measure(Curve(perfect)))
+    moments = _moments.of_draws(float(measure(curve)), draws, span, float(rows.min()))
+    low, high = (span[0] + (span[1] - span[0]) * bound for bound in _moments.bounded(moments, asked.level))
+    return Found(low, high, _resample.how(tally, way, _resample.FEW))
+
+
+def _resampled(measure: Measure, noun: Curve | Tally, asked: Asked, *, way: _resample.Way) -> Found:
+    tally = noun.tally if isinstance(noun, Curve) else noun
+    draws = _resample.drawn(measure, tally, way=way, seed=asked.seed)
+    return _middle(draws, asked.level, _resample.how(tally, way))
+
+
+def _of_rows(measure: Measure, noun: ClassRows | LabelSets, asked: Asked) -> Found:
+    return Found(*_means.interval(measure, noun, level=asked.level, seed=asked.seed))
+
+
+def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Asked) -> Estimate:
+    if asked.method is not None:
+        raise BadOption(f"method={asked.method!r} is for independent rows; these are in clusters: leave it out.")
+    noun = _noun(measure, rows, threshold)
+    value = float(measure(noun))
+    if isnan(value):
+        return Estimate(nan, why=why(measure, noun) or "it is undefined")
+    found = _clusters.interval(measure, rows, threshold=threshold, level=asked.level, seed=asked.seed)
+    return framed(value, Found(*found), measure, asked)
+
+
+_AREAS = (auc, gini, accuracy_ratio)
+_HALVED: dict[Measure, Measure] = {lorenz_gini: cap_area}
+"""Measures that are twice another, less 1."""
+_TABLES: dict[str, Way] = {
+    "": _table,
+    "draws": _table,
+    "stratified": partial(_table, way="stratified"),
+    "bootstrap": partial(_table, way="bootstrap"),
+}
+_SHARES: dict[str, Way] = {name: partial(_share, name=name) for name in _binomial.METHODS}
+_RESAMPLED: dict[str, Way] = {
+    "resample": partial(_resampled, way="resample"),
+    "stratified": partial(_resampled, way="stratified"),
+    "bootstrap": partial(_resampled, way="bootstrap"),
+}

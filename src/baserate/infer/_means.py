@@ -1,0 +1,195 @@
+"""Intervals of measures of rows with several classes: in closed form where a row's influence is known.
+
+Losses and hits are means over rows; averages over classes of areas and losses are sums of what each row moves in every
+class. Everything else is resampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from math import isinf, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats, ratio
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption
+from baserate._label_sets import LabelSets
+from baserate._numeric.codes import Codes
+from baserate.infer import _binomial, _influence, _moments
+from baserate.infer._draws import Seed, in_blocks, percentiles
+from baserate.infer._hand_till import moved
+from baserate.measure import Measure, about
+from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss, top_k_accuracy
+
+DRAWS = 500
+
+Noun = ClassRows | LabelSets
+
+
+class Found(NamedTuple):
+    """Bounds, what made them, and why they are undefined if they are."""
+
+    low: float
+    high: float
+    how: str
+    why: str | None = None
+
+
+def interval(measure: Measure, noun: Noun, *, level: float, seed: Seed) -> Found:
+    """Bounds of any measure of `ClassRows` or `LabelSets`."""
+    value = float(measure(noun))
+    if isinf(value):
+        return Found(nan, nan, "influence function", "the value is infinite")
+    plain = measure
+    while isinstance(plain, partial):
+        plain = plain.func
+    if plain in _HITS:
+        return _share(_HITS[plain](measure, noun), noun, level)
+    if plain in _LOSSES and isinstance(noun, ClassRows):
+        return _mean(plain, noun, value, level)
+    slopes = _moved_by_rows(measure, noun, value)
+    if slopes is not None:
+        return _smooth(slopes, noun, value, level)
+    return _resampled(measure, noun, value, level, seed)
+
+
+def _share(hit: Floats, noun: Noun, level: float) -> Found:
+    """Interval of a share of rows."""
+    times, weight = _times(noun), _weight(noun)
+    sums = [
+        float(np.sum(times * weight**power * right)) for power in (1, 2) for right in (hit, 1 - hit)
+    ]
+    if noun.weight is None:
+        return Found(*_binomial.interval(_binomial.Share(sums[0], sums[1]), level))
+    return Found(*_binomial.interval(_binomial.effective(*sums), level))
+
+
+def _mean(measure: Measure, rows: ClassRows, value: float, level: float) -> Found:
+    """Interval of a mean loss; its variance is that seen, or that to be expected of the probabilities if larger."""
+    score = np.asarray(rows.score, dtype=np.float64)
+    losses = _LOSSES[measure](score)
+    own = losses[np.arange(len(rows)), rows.truth]
+    with np.errstate(invalid="ignore"):
+        expected = np.where(score > 0, score * (losses - value) ** 2, 0.0).sum(axis=1)
+    squares = _times(rows) * _weight(rows) ** 2 / rows.total**2
+    many = float(_times(rows).sum())
+    seen = float(np.sum(squares * (own - value) ** 2)) * ratio(many, many - 1)
+    variance = max(seen, float(np.sum(squares * expected)))
+    how = "influence function"
+    if measure is log_loss:
+        return Found(*_moments.positive(value, variance, level), how)
+    share = _binomial.as_share(value / 2, variance / 4, ratio(rows.total**2, float(squares.sum()) * rows.total**2))
+    low, high = _binomial.usual(share.hits, share.misses, level)
+    return Found(2 * low, 2 * high, how)
+
+
+def _smooth(slopes: Floats, noun: Noun, value: float, level: float) -> Found:
+    """Interval of a number in [0, 1], or above 0, of which it is known how much each row moves it."""
+    assert isinstance(noun, ClassRows)  # noqa: S101  (for the type checker)
+    times = _times(noun)
+    rows = np.bincount(noun.truth, times, minlength=len(noun.labels))
+    parts = np.bincount(noun.truth, times * (slopes * _weight(noun)) ** 2, minlength=len(noun.labels))
+    there = rows > 0
+    if rows[there].min() < 2:
+        return Found(nan, nan, "influence function", "a class has a single row")
+    parts, rows = parts[there] * rows[there] / (rows[there] - 1), rows[there]
+    freedom = _influence.satterthwaite(tuple(parts), tuple(rows))
+    found = _moments.Moments(value, float(parts.sum()), freedom, float(rows.min()))
+    return Found(*_moments.bounded(found, level), "influence function")
+
+
+def _moved_by_rows(measure: Measure, noun: Noun, value: float) -> Floats | None:
+    """How much each row moves a measure in [0, 1]; None where there is no closed form."""
+    if not isinstance(noun, ClassRows):
+        return None
+    if measure is hand_till:
+        return moved(noun)
+    inner, how, options = vars(measure).get("parts", (None, None, None))
+    if options or not _influence.known(inner) or about(inner).span != (0, 1) or how not in ("macro", "weighted"):
+        return None
+    tallies = noun.one_vs_rest()
+    if any(not tally.positives or not tally.negatives for tally in tallies):
+        return None
+    shares = noun.support / noun.total if how == "weighted" else np.full(len(noun.labels), 1 / len(noun.labels))
+    total = np.zeros(len(noun))
+    for at, (tally, share) in enumerate(zip(tallies, shares, strict=True)):
+        own, (true, false) = _influence.slopes(inner, tally)
+        place = np.searchsorted(-tally.score, -np.asarray(noun.score[:, at], dtype=np.float64))
+        total += share * np.where(noun.truth == at, true[place], false[place])
+        if how == "weighted":  # a row also makes its class weigh more
+            total += np.where(noun.truth == at, own - value, 0.0) / noun.total
+    return total
+
+
+def _resampled(measure: Measure, noun: Noun, value: float, level: float, seed: Seed) -> Found:
+    """Middle of the values with random weights for rows, which are put in an order of their own first."""
+    ordered = _ordered(noun)
+    times, weight = _times(ordered), _weight(ordered)
+    changes: dict[str, Any] = {"count": None} if isinstance(ordered, ClassRows) else {}
+
+    def some(rng: np.random.Generator, draws: int) -> Floats:
+        found = np.empty(draws)
+        for at in range(draws):
+            found[at] = measure(replace(ordered, weight=rng.standard_gamma(times) * weight, **changes))
+        return found
+
+    draws = in_blocks(some, draws=DRAWS, seed=seed, size=ordered.truth.size * len(ordered.labels))
+    defined = draws[~np.isnan(draws)]
+    if not len(defined):
+        return Found(nan, nan, "Bayesian bootstrap", "no draw is defined")
+    low, high = percentiles(defined, level)
+    return Found(min(low, value), max(high, value), f"Bayesian bootstrap, {DRAWS} draws")
+
+
+def _ordered(noun: Noun) -> Noun:
+    """Rows in an order that depends on what they hold alone."""
+    columns = [each for name in ("truth", "decided", "score") if (each := getattr(noun, name, None)) is not None]
+    keys = [column for each in columns for column in np.atleast_2d(each.T)] + [_weight(noun), _times(noun)]
+    order = np.lexsort(keys[::-1])
+    names = ("truth", "decided", "score", "weight", "count")
+    there = {name: getattr(noun, name, None) for name in names}
+    changes: dict[str, Any] = {name: each[order] for name, each in there.items() if each is not None}
+    if isinstance(noun, ClassRows):
+        changes |= {"group": noun.group[:0], "groups": ((),), "attributes": ()}
+    return replace(noun, **changes)
+
+
+def _times(noun: Noun) -> Floats:
+    """How often each row stands for itself."""
+    count = noun.count if isinstance(noun, ClassRows) else None
+    return np.ones(len(noun)) if count is None else np.asarray(count, dtype=np.float64)
+
+
+def _weight(noun: Noun) -> Floats:
+    return np.ones(len(noun)) if noun.weight is None else noun.weight
+
+
+def _among_best(measure: Measure, rows: Noun) -> Floats:
+    k = int(measure.keywords.get("k", 2)) if isinstance(measure, partial) else 2
+    if not isinstance(rows, ClassRows):
+        raise BadOption("top-k accuracy is of rows with one class each.")
+    return (rows.rank() < k).astype(np.float64)
+
+
+def _exact(_measure: Measure, sets: Noun) -> Floats:
+    if not isinstance(sets, LabelSets):
+        raise BadOption("exact match is of sets of labels.")
+    wrong = sets.per_row()
+    return ((wrong.fp + wrong.fn) == 0).astype(np.float64)
+
+
+def _squared(score: Floats) -> Floats:
+    return np.square(score).sum(axis=1, keepdims=True) + 1 - 2 * score
+
+
+def _logarithmic(score: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return -np.log(score)
+
+
+_HITS: Mapping[Measure, Callable[[Measure, Noun], Floats]] = {top_k_accuracy: _among_best, exact_match: _exact}
+_LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared, log_loss: _logarithmic}

@@ -1,0 +1,119 @@
+"""From a value and its variance to an interval that stays inside its span and is never of width 0."""
+
+from collections.abc import Callable
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._tally import Tally
+from baserate.infer._binomial import as_share, two_sided, usual, wilson
+from baserate.infer._influence import Spread, spread
+from baserate.measure import Measure, average_precision, brier, brier_skill, cap_area, log_loss, log_loss_skill
+
+MANY = 100
+"""Rows of the smaller class below which a number in [0, 1] is never taken to be surer than a share of as many rows."""
+
+Bounds = tuple[float, float]
+
+
+class Moments(NamedTuple):
+    """A number in [0, 1], and how sure it is."""
+
+    value: float
+    variance: float
+    freedom: float
+    """Degrees of freedom of the variance."""
+    rows: float
+    """Rows that it rests on: those of the smaller class."""
+
+
+def widening(freedom: float, level: float) -> float:
+    """How many times as wide an interval is when its variance had to be estimated: a t quantile over a normal one.
+
+    >>> round(widening(9, 0.95), 4)
+    1.1542
+    """
+    from scipy.special import stdtrit
+
+    if freedom == inf:
+        return 1.0
+    return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / two_sided(level)
+
+
+def bounded(found: Moments, level: float) -> Bounds:
+    """Interval of a share that would be as sure: Wilson's, of no more trials than rows where these are few."""
+    share = as_share(found.value, found.variance, found.rows)
+    trials = share.trials / widening(found.freedom, level) ** 2
+    if found.rows < MANY:
+        trials = min(trials, found.rows)
+        return wilson(found.value * trials, (1 - found.value) * trials, level)
+    return usual(found.value * trials, (1 - found.value) * trials, level)
+
+
+def positive(value: float, variance: float, level: float) -> Bounds:
+    r"""Means θ > 0 whose own standard error would explain what was seen, :math:`(\hat θ-θ)^2\le z^2 V θ/\hat θ`.
+
+    The variance of a mean of losses grows with it, as that of a count does: most of it is made by a few great ones.
+
+    >>> [round(bound, 3) for bound in positive(10.0, 10.0, 0.95)]  # the score interval of a Poisson mean
+    [5.432, 18.409]
+    """
+    if value == 0:
+        return 0.0, 0.0
+    grown = two_sided(level) ** 2 * variance / value
+    high = value + grown / 2 + sqrt(grown * value + grown**2 / 4)
+    return value**2 / high, high
+
+
+def interval(measure: Measure, tally: Tally, level: float) -> tuple[Bounds, float]:
+    """Bounds and value of a measure that has a closed form."""
+    found = spread(measure, tally)
+    return _INTERVALS[measure](found, level), found.value
+
+
+def _of_share(found: Spread, level: float) -> Bounds:
+    return bounded(Moments(found.value, found.variance, found.freedom, found.rare), level)
+
+
+def _average_precision(found: Spread, level: float) -> Bounds:
+    return bounded(Moments(found.value, found.variance, found.freedom, found.positives), level)
+
+
+def _brier(found: Spread, level: float) -> Bounds:
+    share = as_share(found.value, found.variance, found.positives + found.negatives)
+    return usual(share.hits, share.misses, level)
+
+
+def _log_loss(found: Spread, level: float) -> Bounds:
+    return positive(found.value, found.variance, level)
+
+
+def _skill(found: Spread, level: float) -> Bounds:
+    """Interval of the share of the loss that is left, which is positive."""
+    left = 1 - found.value
+    variance = found.variance
+    if found.rare < MANY and 0 < left < 1:
+        variance = max(variance, left * (1 - left) / found.rare)
+    low, high = positive(left, variance * widening(found.freedom, level) ** 2, level)
+    return 1 - high, 1 - low
+
+
+_INTERVALS: dict[Measure, Callable[[Spread, float], Bounds]] = {
+    average_precision: _average_precision,
+    brier: _brier,
+    brier_skill: _skill,
+    cap_area: _of_share,
+    log_loss: _log_loss,
+    log_loss_skill: _skill,
+}
+
+
+def of_draws(value: float, draws: Floats, span: Bounds, rows: float) -> Moments:
+    """Moments of a number within its span, from draws of it; what draws lie above it on average, it lies above truth."""
+    least, most = span
+    width = most - least
+    bias = float(np.mean(draws)) - value
+    middle = min(max(value - bias, least), most)
+    return Moments((middle - least) / width, float(np.var(draws)) / width**2, max(rows - 1, 1), rows)

@@ -1,0 +1,102 @@
+"""Resampling of a tally, for measures of ranks and probabilities that have no closed form."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Cells, Floats, ratio, sealed
+from baserate._curve import Curve
+from baserate._numeric.distinct import run_sums
+from baserate._tally import Tally
+from baserate.infer._draws import Seed, in_blocks
+from baserate.measure import Measure, about
+
+Way = Literal["resample", "stratified", "bootstrap"]
+"""Each row's weight times an exponential variable; the same, with the mass of each class kept; rows drawn again."""
+
+DRAWS = 1000
+EXACT = 100_000
+"""Rows up to which every score is kept apart."""
+BUCKETS = 4096
+
+
+def drawn(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = DRAWS) -> Floats:
+    """Values of a measure at random masses; of very many rows, of buckets with equal mass, moved to where it belongs."""
+    pooled = bucketed(tally)
+    value_of = _value_of(measure)
+    refill = _refill(pooled, way)
+
+    def some(rng: np.random.Generator, many: int) -> Floats:
+        return np.array([value_of(refill(rng)) for _ in range(many)])
+
+    values = in_blocks(some, draws=draws, seed=seed, size=pooled.mass.size)
+    return values if pooled is tally else values + (value_of(tally) - value_of(pooled))
+
+
+def how(tally: Tally, way: Way) -> str:
+    """What was done."""
+    told = {
+        "resample": "Bayesian bootstrap",
+        "stratified": "Bayesian bootstrap within each class",
+        "bootstrap": "bootstrap" if not tally.weighted else "Bayesian bootstrap",
+    }
+    where = f" on {BUCKETS} buckets of equal mass" if bucketed(tally) is not tally else ""
+    return f"{told[way]}, {DRAWS} draws{where}"
+
+
+def bucketed(tally: Tally) -> Tally:
+    """Pool neighbouring scores of a large tally until few are left, each with about the same mass."""
+    if len(tally.score) <= BUCKETS or tally.rows.sum(dtype=np.int64) <= EXACT:
+        return tally
+    before = np.cumsum(tally.mass.sum(axis=0, dtype=np.float64))
+    bucket = np.minimum((before / before[-1] * BUCKETS).astype(np.intp), BUCKETS - 1)
+    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    # Named by its lowest score, a bucket is flagged as soon as all of it is.
+    ends = np.append(starts[1:], len(bucket)) - 1
+    tables = [sealed(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
+    mass, squares, rows = tables if tally.weighted else [tables[2]] * 3
+    return Tally(sealed(tally.score[ends]), mass, squares, rows, tally.resolution)
+
+
+def _value_of(measure: Measure) -> Callable[[Tally], float]:
+    if about(measure).of is Curve:
+        return lambda tally: float(measure(Curve(tally)))
+    return lambda tally: float(measure(tally))
+
+
+def _refill(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
+    """Make a tally with the same scores and random masses."""
+    there = np.flatnonzero(tally.mass)
+    if way == "bootstrap" and not tally.weighted:
+        return _drawn_again(tally, there)
+    mass = tally.mass.ravel()[there].astype(np.float64)
+    weight = tally.squares.ravel()[there] / mass
+    shape = mass / weight
+    single = bool((shape == 1).all())
+    totals = np.array([tally.positives, tally.negatives])[:, None]
+
+    def refill(rng: np.random.Generator) -> Tally:
+        made = np.zeros(tally.mass.size)
+        made[there] = (rng.standard_exponential(len(shape)) if single else rng.standard_gamma(shape)) * weight
+        cells = made.reshape(2, -1)
+        if way == "stratified":
+            cells *= ratio(totals, cells.sum(axis=1, keepdims=True))
+        # Measures read the mass alone.
+        return Tally(tally.score, sealed(cells), tally.rows, tally.rows)
+
+    return refill
+
+
+def _drawn_again(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
+    """Draw rows with replacement."""
+    cell = np.repeat(there, tally.rows.ravel()[there])
+    rows = len(cell)
+
+    def refill(rng: np.random.Generator) -> Tally:
+        chosen = cell[rng.integers(0, rows, rows)]
+        counts: Cells = np.bincount(chosen, minlength=tally.mass.size).reshape(2, -1)
+        return Tally.counted(tally.score, sealed(counts.astype(np.uint32)))
+
+    return refill
