@@ -70,11 +70,13 @@ def alike(rows: Rows, models: Sequence[str], place: Place = slice(None)) -> Alik
     """
     truth = rows.truth[place]
     # −0.0 is 0.0.
-    scores = [np.asarray(rows.score[model][place], dtype=np.float64) + 0.0 for model in models]
+    scores = {model: np.asarray(rows.score[model][place], dtype=np.float64) + 0.0 for model in models}
     weight, count, cluster = (
         None if column is None else column[place] for column in (rows.weight, rows.count, rows.cluster)
     )
-    columns: list[Column] = [*scores, truth] if weight is None else [*scores, truth, weight]
+    # By name, so that it does not matter which model comes first.
+    by_name = [scores[model] for model in sorted(scores)]
+    columns: list[Column] = [*by_name, truth] if weight is None else [*by_name, truth, weight]
     times = np.ones(len(truth), dtype=np.int64) if count is None else np.asarray(count, dtype=np.int64)
     order, first = _sorted(columns)
     if cluster is not None:
@@ -83,7 +85,7 @@ def alike(rows: Rows, models: Sequence[str], place: Place = slice(None)) -> Alik
     kept = order[first]
     return Alike(
         truth[kept],
-        {model: score[kept] for model, score in zip(models, scores, strict=True)},
+        {model: score[kept] for model, score in scores.items()},
         np.add.reduceat(times[order], first) if len(first) < len(order) or count is not None else times,
         None if weight is None else weight[kept],
         None if cluster is None else columns[-1][kept],

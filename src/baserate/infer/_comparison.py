@@ -41,7 +41,7 @@ class Comparison:
     alternative: Alternative = "two-sided"
     """What was tested, with "better" already told apart: "two-sided", "greater" or "less"."""
     margin: float = 0.0
-    how: str = ""
+    test: str = ""
     """What made p."""
     group: tuple[tuple[str, object], ...] | None = None
     """Attributes and their values; None for everybody."""
@@ -71,10 +71,9 @@ class Asked:
         """Make a comparison whose interval contains the difference and lies within the span of differences."""
         told = about(self.measure)
         value = values[0] - values[1]
-        why = None
         if isnan(value):
             why = more.pop("why", None) or "both values are infinite"
-            return self._made(values, Estimate(nan, why=why), p=nan, **{**more, "statistic": nan, "p": nan})
+            return self._made(values, Estimate(nan, why=why), **more | {"statistic": nan, "p": nan, "test": ""})
         widest = told.span[1] - told.span[0]
         low, high = max(min(bounds[0], value), -widest), min(max(bounds[1], value), widest)
         unsure = isnan(bounds[0]) or isnan(bounds[1])
@@ -140,7 +139,7 @@ def _row(found: Comparison) -> dict[str, Any]:
         "adjusted": found.adjusted,
         "alternative": found.alternative,
         "margin": found.margin,
-        "test": found.how or None,
+        "test": found.test or None,
         "how": d.how,
         "why": d.why,
     }

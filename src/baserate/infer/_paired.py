@@ -23,7 +23,7 @@ TABLES = 9_999
 """Draws of a table of eight cells: they cost next to nothing."""
 MOST, LEAST = 1_999, 199
 """Draws of whole columns: so many, but fewer where there are many rows, down to the least."""
-_WORK = 100_000_000
+WORK = 100_000_000
 """Scores that all draws together may hold."""
 _ENOUGH = 999
 """Draws from which their percentiles are steady; of fewer the standard deviation is used, which is sooner so."""
@@ -128,7 +128,7 @@ def of_tables(measure: Measure, table: Joint, seed: Seed) -> Drawn:
     if table.by_cluster is None:
         return Drawn(in_blocks(make, draws=TABLES, seed=seed, size=8), "Dirichlet draws of the joint table")
     size = len(table.by_cluster)
-    draws = max(min(_WORK // size, TABLES), MOST)
+    draws = max(min(WORK // size, TABLES), MOST)
     return Drawn(in_blocks(make, draws=draws, seed=seed, size=size), "resampled clusters")
 
 
@@ -150,7 +150,7 @@ def of_columns(measure: Measure, cells: Alike, models: Sequence[str], seed: Seed
         return found
 
     size = max(len(cells) * len(models), 1)
-    draws = max(min(_WORK // size, MOST), LEAST)
+    draws = max(min(WORK // size, MOST), LEAST)
     how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
     return in_blocks(make, draws=draws, seed=seed, size=size), how
 
