@@ -198,4 +198,5 @@ def _area_between(x: Floats, y: Floats, low: float, high: float) -> float:
     inside = (x > low) & (x < high)
     # On a vertical step the left end takes its top, the right end its foot: np.interp takes the last of equal x.
     left, right = np.interp(low, x, y), np.interp(-high, -x[::-1], y[::-1])
-    return float(np.trapezoid([left, *y[inside], right], [low, *x[inside], high]))
+    heights, places = np.concatenate([[left], y[inside], [right]]), np.concatenate([[low], x[inside], [high]])
+    return float(np.trapezoid(heights, places))

@@ -1,0 +1,360 @@
+"""Models compared on the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from itertools import combinations
+from math import isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption, UnknownName
+from baserate._rows import Rows
+from baserate._tally import Tally
+from baserate.infer import _auc
+from baserate.infer._binomial import two_sided
+from baserate.infer._cells import Alike, Place, alike
+from baserate.infer._comparison import Asked, Comparison, adjusted
+from baserate.infer._delong import Influence, influence, same_ranks
+from baserate.infer._draws import Seed
+from baserate.infer._mcnemar import TESTS
+from baserate.infer._paired import Drawn, joint, of_columns, of_tables
+from baserate.infer._question import LEAST, Question, hybrid, of_intervals, of_normal
+from baserate.measure import Measure, about, why
+from baserate.measure._registry import known
+
+AREAS = {"auc": 1.0, "gini": 2.0, "accuracy_ratio": 2.0}
+"""Measures that are an AUC but for a scale and a shift: how much they change when it changes by 1."""
+
+Pair = tuple[str, str]
+_MIDDLE = 0.5
+_SAME = "the same predictions in every row"
+
+
+def compare(
+    rows: Rows,
+    *,
+    measure: str | Measure | Iterable[str | Measure] = "auc",
+    models: Sequence[str] | Sequence[Pair] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    question: Question = Question(),  # noqa: B008  (it is immutable)
+    seed: Seed = 0,
+) -> tuple[Comparison, ...]:
+    """Compare models on the same rows: the difference of a measure, its interval, and a p-value.
+
+    What tests it follows from the measure, unless the question names a method. AUC, and what is an AUC on another
+    scale: DeLong's paired test. Shares of rows that truth alone chooses (accuracy, sensitivity, specificity and their
+    complements, flag rate): McNemar's mid-p, and an interval from draws of the joint table of truth and both decisions.
+    Other measures of a 2×2 table: those draws for both. All else: random weights for rows (Bayesian bootstrap), the
+    same for both models. Of clustered rows whole clusters get a weight, and DeLong's components are summed within them.
+
+    Parameters
+    ----------
+    rows
+        Truth and the scores of two or more models. Groups are compared one by one after everybody.
+    measure
+        A name, a function of baserate.measure, perhaps with options chosen by `functools.partial`, or several.
+    models
+        Names to compare each with each, or pairs of names; otherwise all. A difference is the first less the second.
+    threshold
+        At or above which a score is flagged, for measures that need it: one for all, or one for each model by name;
+        otherwise 0.5 if scores are probabilities.
+    question
+        Alternative, margin, level and method.
+    seed
+        The same gives the same draws.
+
+    Examples
+    --------
+    >>> truth = np.array([1, 1, 1, 0, 0, 0, 0], dtype=bool)
+    >>> new, old = np.array([9, 7, 6, 8, 3, 2, 1.0]), np.array([7, 3, 9, 8, 6, 2, 1.0])
+    >>> compare(Rows(truth, {"new": new, "old": old}))[0]
+    Comparison(auc: new 0.833333, old 0.75; difference 0.0833333 (-0.281884 to 0.448551), p 0.654721)
+    """
+    if not isinstance(rows, Rows):
+        raise BadOption(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
+    chosen = [known(each) for each in _several(measure)]
+    if not chosen:
+        raise BadOption("there is no measure to compare by; name one, for example measure='auc'.")
+    pairs = {at: _pairs(rows, models, each) for at, each in enumerate(chosen)}
+    names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
+    decided = any(about(each).of is Counts for each in chosen)
+    cuts = _cuts(rows, names, threshold) if decided else {}
+    found: list[Comparison] = []
+    for group, place in _walk(rows):
+        cells = alike(rows, names, place)
+        for at, each in enumerate(chosen):
+            found += _Case(Asked(each, question), cells, cuts, seed, group).compared(pairs[at])
+    return adjusted(found)
+
+
+@dataclass(slots=True)
+class _Case:
+    """One measure on one group of rows."""
+
+    asked: Asked
+    cells: Alike
+    cuts: Mapping[str, float | None]
+    seed: Seed
+    group: tuple[tuple[str, object], ...] | None
+    tallies: dict[str, Tally] = field(default_factory=dict)
+
+    def compared(self, pairs: Sequence[Pair]) -> Iterator[Comparison]:
+        """Compare each pair by the method that is asked for, or that fits."""
+        told = about(self.asked.measure)
+        method = _method(self.asked, self.cells)
+        left = [pair for pair in pairs if not self._same(*pair)]
+        names = list(dict.fromkeys(name for pair in left for name in pair))
+        by: Any = self._resampled
+        if method == "delong":
+            by = partial(self._delong, names, influence(self.cells, names) if names else None)
+        elif told.of is Counts:
+            by = partial(self._decided, method)
+        elif left:
+            by = partial(self._resampled, names, of_columns(self.asked.measure, self.cells, names, self.seed))
+        for pair in pairs:
+            yield by(pair) if pair in left else self._identical(pair)
+
+    def _found(self, pair: Pair, bounds: tuple[float, float], how: str, **more: Any) -> Comparison:  # noqa: ANN401
+        at = (self.cuts.get(pair[0]), self.cuts.get(pair[1])) if self._decides else (None, None)
+        values = self._values(pair)
+        if isnan(values[0] - values[1]):
+            more["why"] = self._why(pair)
+        return self.asked.found(values, bounds, how, models=pair, group=self.group, thresholds=at, **more)
+
+    @property
+    def _decides(self) -> bool:
+        return about(self.asked.measure).of is Counts
+
+    def _tally(self, model: str) -> Tally:
+        if model not in self.tallies:
+            self.tallies[model] = self.cells.tally(model)
+        return self.tallies[model]
+
+    def _noun(self, model: str) -> Any:  # noqa: ANN401  (what the measure takes)
+        tally = self._tally(model)
+        if self._decides:
+            return Curve(tally).at(self._cut(model))
+        return Curve(tally) if about(self.asked.measure).of is Curve else tally
+
+    def _cut(self, model: str) -> float:
+        cut = self.cuts[model]
+        return _MIDDLE if cut is None else cut
+
+    def _values(self, pair: Pair) -> tuple[float, float]:
+        first, second = (float(self.asked.measure(self._noun(model))) for model in pair)
+        return first, second
+
+    def _why(self, pair: Pair) -> str | None:
+        reasons = {model: why(self.asked.measure, self._noun(model)) for model in pair}
+        if len(set(reasons.values())) == 1:
+            return reasons[pair[0]]
+        return "; ".join(f"{model}: {reason}" for model, reason in reasons.items() if reason)
+
+    def _same(self, first: str, second: str) -> bool:
+        """Whether both give the same scores, and not only the same two: labels may agree by chance."""
+        one, other = self.cells.score[first], self.cells.score[second]
+        alike_ = np.array_equal(one, other) and not ((one == one.min()) | (one == one.max())).all()
+        return alike_ and (not self._decides or self._cut(first) == self._cut(second))
+
+    def _identical(self, pair: Pair) -> Comparison:
+        """What is the same is not different, and certainly not worse."""
+        asked = 0.0 if self._side == "two-sided" else self.asked.question.margin
+        p = LEAST if asked > 0 else 1.0
+        return self._found(pair, (0.0, 0.0), _SAME, statistic=0.0, p=p, test=_SAME)
+
+    @property
+    def _side(self) -> Any:  # noqa: ANN401  (one of three words)
+        return self.asked.question.side(about(self.asked.measure))
+
+    @property
+    def _bound(self) -> float:
+        return self.asked.question.bound(about(self.asked.measure))
+
+    def _delong(self, names: Sequence[str], rows: Influence, pair: Pair) -> Comparison:
+        """DeLong's test; where it knows no variance, Newcombe's limits."""
+        scale = AREAS[about(self.asked.measure).name]
+        first, second = self._values(pair)
+        variance = rows.variance_of_difference(names.index(pair[0]), names.index(pair[1]))
+        error = scale * sqrt(variance) if variance >= 0 else nan
+        if not error > 0:
+            return self._without_variance(pair, scale)
+        half = two_sided(self.asked.question.level) * error
+        z = (first - second - self._bound) / error
+        how = "DeLong, paired" if self.cells.cluster is None else "DeLong, paired, clusters by Obuchowski"
+        bounds = (first - second - half, first - second + half)
+        return self._found(pair, bounds, how, statistic=z, p=of_normal(z, self._side), test=how)
+
+    def _without_variance(self, pair: Pair, scale: float) -> Comparison:
+        if same_ranks(*(self.cells.score[model] for model in pair)):
+            return self._identical(pair)
+        areas = [_area(self.cells, self._tally(model)) for model in pair]
+        values = areas[0].value, areas[1].value
+
+        def interval(level: float) -> tuple[float, float]:
+            low, high = hybrid(values, _auc.score(areas[0], level), _auc.score(areas[1], level))
+            return scale * low, scale * high
+
+        if isnan(values[0] - values[1]):
+            return self._found(pair, (nan, nan), "")
+        how = "Newcombe's score limits of both areas as if independent: these rows show no variance"
+        value = scale * (values[0] - values[1])
+        p = of_intervals(interval, value, self._side, self._bound)
+        statistic = 0.0 if value == self._bound else nan
+        return self._found(pair, interval(self.asked.question.level), how, statistic=statistic, p=p, test=how)
+
+    def _decided(self, method: str, pair: Pair) -> Comparison:
+        """Draws of the joint table, and McNemar's test if it is that."""
+        flagged = [self.cells.score[model] >= self._cut(model) for model in pair]
+        table = joint(self.cells, flagged[0], flagged[1])
+        values = self._values(pair)
+        value = values[0] - values[1]
+        if isnan(value):
+            return self._found(pair, (nan, nan), "")
+        drawn = of_tables(self.asked.measure, table, self.seed)
+        statistic, p, how = nan, drawn.p(value, self._side, self._bound), drawn.told
+        if method in TESTS:
+            test, named = TESTS[method]
+            first, second = table.alone(self.asked.measure)
+            statistic, p = test(first, second, self._side)
+            how = f"{named}: {first} rows against {second}"
+        elif table.agree and self._side == "two-sided":
+            p = 1.0
+        bounds = drawn.interval(value, self.asked.question.level)
+        return self._found(pair, bounds, drawn.told, statistic=statistic, p=p, test=how)
+
+    def _resampled(self, names: Sequence[str], columns: tuple[Any, str], pair: Pair) -> Comparison:
+        """Draws with random weights for rows."""
+        values = self._values(pair)
+        value = values[0] - values[1]
+        if isnan(value):
+            return self._found(pair, (nan, nan), "")
+        draws, how = columns
+        with np.errstate(invalid="ignore"):  # infinite ones
+            apart = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
+        drawn = Drawn(apart, how)
+        bounds = drawn.interval(value, self.asked.question.level)
+        return self._found(pair, bounds, drawn.told, p=drawn.p(value, self._side, self._bound), test=drawn.told)
+
+
+def matched(measure: Measure) -> bool:
+    """Whether a measure is a share of rows that truth alone chooses, so that McNemar's tests are of it."""
+    told = about(measure)
+    return told.share is not None and set(told.needs) <= {"total", "positives", "negatives"}
+
+
+def _method(asked: Asked, cells: Alike) -> str:
+    """Return the method that was asked for, if it fits, otherwise the one that does."""
+    told, method = about(asked.measure), asked.question.method
+    area = told.name in AREAS and told.of is Curve
+    unfit = None
+    if told.of is Counts and matched(asked.measure):
+        unfit = _no_mcnemar(asked, cells)
+    if method is None:
+        return "delong" if area else "mcnemar-mid-p" if told.of is Counts and matched(asked.measure) and not unfit else "resample"
+    if method == "delong" and not area:
+        raise BadOption(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
+    if method in TESTS and not (told.of is Counts and matched(asked.measure)):
+        raise BadOption(
+            f"McNemar's test is of shares of rows that truth alone chooses, such as accuracy, sensitivity or "
+            f"specificity, not of {told.name}; use method='resample'."
+        )
+    if method in TESTS and unfit:
+        raise BadOption(f"McNemar's test {unfit}; use method='resample'.")
+    return method
+
+
+def _no_mcnemar(asked: Asked, cells: Alike) -> str | None:
+    if cells.weight is not None:
+        return "counts rows, and these have weights"
+    if cells.cluster is not None:
+        return "needs rows that are independent, and these are clustered"
+    return "has no margin" if asked.question.margin else None
+
+
+def _area(cells: Alike, tally: Tally) -> _auc.Area:
+    """AUC with numbers of rows; of clusters that have such rows, where there are clusters."""
+    found = _auc.area(tally)
+    if cells.cluster is None:
+        return found
+    there = [len(np.unique(cells.cluster[cells.truth == positive])) for positive in (True, False)]
+    return found._replace(positives=float(there[0]), negatives=float(there[1]))
+
+
+def _several(measure: Any) -> list[Any]:  # noqa: ANN401  (one measure or several)
+    return [measure] if isinstance(measure, str) or callable(measure) else list(measure)
+
+
+def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: ANN401  (names, or pairs of them)
+    """Pairs to compare; labels have neither ranks nor probabilities."""
+    labels = rows.intake.columns.get("predicted")
+    given = list(rows.score) if models is None else list(models)
+    decides = about(measure).of is Counts
+    if models is None and not decides:
+        given = [model for model in given if model != labels]
+    named = all(isinstance(each, str) for each in given)
+    pairs = list(combinations(given, 2)) if named else [tuple(each) for each in given]
+    for name in given if named else [name for pair in pairs for name in pair]:
+        _check_model(rows, name)
+        if name == labels and not decides:
+            raise BadOption(
+                f"{name} holds labels, which have neither ranks nor probabilities; compare it by a measure of the 2×2 "
+                "table, such as sensitivity."
+            )
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise BadOption(
+            f"there is only {', '.join(map(repr, given)) or 'no model'} to compare by {about(measure).name}; give two "
+            "or more scores of the same rows."
+        )
+    return pairs
+
+
+def _check_model(rows: Rows, name: object) -> None:
+    if name not in rows.score:
+        near = get_close_matches(str(name), rows.score, n=2)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise UnknownName(f"there is no model {name!r}.{hint} There are: {', '.join(map(repr, rows.score))}.")
+
+
+def _cuts(rows: Rows, names: Sequence[str], threshold: Any) -> dict[str, float | None]:  # noqa: ANN401
+    """At or above which score each model flags; None for labels."""
+    by_name = isinstance(threshold, Mapping)
+    for name in threshold if by_name else ():
+        _check_model(rows, name)
+    return {
+        name: None
+        if name == rows.intake.columns.get("predicted")
+        else cut(name, rows.score[name], threshold.get(name) if by_name else threshold)
+        for name in names
+    }
+
+
+def cut(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN401  (checked here)
+    if threshold is None:
+        least, most = float(score.min()), float(score.max())
+        if not (least >= 0 and most <= 1):
+            raise BadOption(
+                f"{name} runs from {least:.6g} to {most:.6g}, so its scores are not probabilities; give a threshold."
+            )
+        return _MIDDLE
+    try:
+        found = float(threshold)
+    except (TypeError, ValueError):
+        found = nan
+    if isnan(found):
+        raise BadOption(f"threshold is {threshold!r}; give a number, or a mapping from models to numbers.")
+    return found
+
+
+def _walk(rows: Rows) -> Iterator[tuple[tuple[tuple[str, object], ...] | None, Place]]:
+    """Everybody, then each group."""
+    yield None, slice(None)
+    if rows.attributes:
+        for at, group in enumerate(rows.groups):
+            yield tuple(zip(rows.attributes, group, strict=True)), np.flatnonzero(rows.group == at)

@@ -1,0 +1,174 @@
+"""Models of many classes compared on the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+from baserate._arrays import Floats, ratio
+from baserate._class_rows import ClassRows
+from baserate._confusion import Confusion
+from baserate._errors import BadOption, BadShape
+from baserate.infer._binomial import two_sided
+from baserate.infer._comparison import Asked, Comparison
+from baserate.infer._delong import middle, ranked
+from baserate.infer._draws import Seed, in_blocks
+from baserate.infer._paired import LEAST, MOST, WORK, Drawn
+from baserate.infer._question import Question, of_normal
+from baserate.infer._question import LEAST as LEAST_P
+from baserate.measure import Measure, about, multiclass, why
+
+_SAME = "the same predictions in every row"
+
+
+def compare_classes(
+    a: ClassRows,
+    b: ClassRows,
+    *,
+    measure: str | Measure = "hand_till",
+    question: Question = Question(),  # noqa: B008  (it is immutable)
+    seed: Seed = 0,
+) -> Comparison:
+    """Compare two models that give a score for each of several classes to the same rows.
+
+    Hand and Till's multi-class AUC: in closed form, by how much every row moves it, as DeLong does for two classes.
+    Any other measure of scores, or of the classes they decide: random weights for rows, the same for both models.
+
+    >>> from baserate import scored
+    >>> truth = ["a", "b", "c", "c", "a", "b"]
+    >>> new = scored(truth, [[8, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [2, 4, 4]])
+    >>> old = scored(truth, [[2, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [9, 4, 4]])
+    >>> compare_classes(new, old)
+    Comparison(hand_till: first 0.875, second 0.729167; difference 0.145833 (-0.153117 to 0.444784), p 0.33896)
+    """
+    _check(a, b)
+    found = multiclass.named(measure) if isinstance(measure, str) else measure
+    asked = Asked(found, question)
+    told = about(found)
+    if told.of not in (ClassRows, Confusion):
+        raise BadOption(f"{told.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
+    if question.method not in (None, "delong", "resample") or (question.method == "delong" and told.name != "hand_till"):
+        raise BadOption(f"the method {question.method!r} is not for {told.name} of many classes; use method='resample'.")
+    first, second = _ordered(a, b)
+    values = _value(found, first), _value(found, second)
+    if isnan(values[0] - values[1]):
+        return asked.found(values, (nan, nan), "", why=why(found, first if told.of is ClassRows else first.decided()))
+    if np.array_equal(first.score, second.score):
+        p = LEAST_P if question.alternative != "two-sided" and question.margin > 0 else 1.0
+        return asked.found(values, (0.0, 0.0), _SAME, statistic=0.0, p=p, test=_SAME)
+    if told.name == "hand_till" and question.method != "resample":
+        return _by_influence(asked, first, second, values)
+    return _by_draws(asked, first, second, values, seed)
+
+
+def moved(rows: ClassRows) -> Floats:
+    r"""How much each row moves Hand and Till's M, which is the mean of :math:`\hat A(i|j)` over pairs of classes.
+
+    A row of class i moves Â(i|j) by its placement among class j by the score for i, and Â(j|i) by its placement among
+    class j by the score for j, each less the area itself, times its share of the weight of its class.
+    """
+    width, amount = len(rows.labels), rows.amount
+    mass = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=np.float64)
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    support = rows.support
+    there = np.flatnonzero(support > 0)
+    total = np.zeros(len(rows))
+    for i in there:
+        order, ends, runs = ranked(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
+        code, of_order = rows.truth[order], mass[order]
+        own = middle(np.where(code == i, of_order, 0.0), ends)[runs] / support[i]
+        for j in there[there != i]:
+            below = 1 - middle(np.where(code == j, of_order, 0.0), ends)[runs] / support[j]
+            placed = np.where(code == i, below, own)
+            area = float(np.sum((of_order * below)[code == i])) / support[i]
+            total[order] += np.where((code == i) | (code == j), placed - area, 0.0)
+    pairs = len(there) * (len(there) - 1)
+    return ratio(total * weight, pairs * support[rows.truth])
+
+
+def _by_influence(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float]) -> Comparison:
+    told, question = about(asked.measure), asked.question
+    apart = moved(a) - moved(b)
+    times = np.ones(len(a), dtype=np.int64) if a.count is None else a.count
+    variance = 0.0
+    for at in range(len(a.labels)):
+        there = a.truth == at
+        rows = int(times[there].sum())
+        squares = float(np.sum(times[there] * apart[there] ** 2))
+        variance += squares * rows / (rows - 1) if rows > 1 else nan if rows else 0.0
+    difference, error = values[0] - values[1], sqrt(variance) if variance >= 0 else nan
+    if not error > 0:
+        reason = "a class has a single row" if isnan(error) else "these rows show no variance"
+        p = 1.0 if difference == 0 and question.alternative == "two-sided" else nan
+        return asked.found(values, (nan, nan), "", p=p, why=f"{reason}; method='resample' draws an interval")
+    half = two_sided(question.level) * error
+    z = (difference - question.bound(told)) / error
+    how = "placements, as DeLong's"
+    bounds = (difference - half, difference + half)
+    return asked.found(values, bounds, how, statistic=z, p=of_normal(z, question.side(told)), test=how)
+
+
+def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float], seed: Seed) -> Comparison:
+    told, question = about(asked.measure), asked.question
+    times = None if a.count is None else a.count
+
+    def make(rng: np.random.Generator, draws: int) -> Floats:
+        found = np.empty(draws)
+        for at in range(draws):
+            drawn = rng.standard_exponential(len(a)) if times is None else rng.standard_gamma(times)
+            weight = drawn if a.weight is None else drawn * a.weight
+            one, other = (_value(asked.measure, replace(each, weight=weight, count=None)) for each in (a, b))
+            found[at] = one - other
+        return found
+
+    size = 2 * a.score.size
+    draws = in_blocks(make, draws=max(min(WORK // max(size, 1), MOST), LEAST), seed=seed, size=size)
+    drawn = Drawn(draws, "Bayesian bootstrap")
+    value = values[0] - values[1]
+    p = drawn.p(value, question.side(told), question.bound(told))
+    return asked.found(values, drawn.interval(value, question.level), drawn.told, p=p, test=drawn.told)
+
+
+def _value(measure: Measure, rows: ClassRows) -> float:
+    return float(measure(rows if about(measure).of is ClassRows else rows.decided()))
+
+
+def _check(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
+    for each in (a, b):
+        if not isinstance(each, ClassRows):
+            raise BadOption(
+                f"{type(each).__name__} is not ClassRows; read them first, with baserate.read.class_rows(…)."
+            )
+    if a.labels != b.labels:
+        raise BadShape(f"the models have different classes, {a.labels} and {b.labels}; name the same as labels=.")
+    if len(a) != len(b):
+        raise BadShape(f"the models have {len(a)} and {len(b)} rows; give the same rows in the same order.")
+    differ = int(np.count_nonzero(a.truth != b.truth))
+    if differ:
+        raise BadShape(f"truth differs in {differ} of {len(a)} rows; give the same rows in the same order.")
+    for name in ("weight", "count"):
+        one, other = getattr(a, name), getattr(b, name)
+        if (one is None) != (other is None) or (one is not None and not np.array_equal(one, other)):
+            raise BadShape(f"the rows of both models differ in {name}; give the same rows in the same order.")
+
+
+def _ordered(a: ClassRows, b: ClassRows) -> tuple[ClassRows, ClassRows]:
+    """Both in one order that depends on what the rows hold alone, identical ones together."""
+    keys = [a.truth, *np.asarray(a.score, np.float64).T + 0.0, *np.asarray(b.score, np.float64).T + 0.0]
+    keys += [] if a.weight is None else [a.weight]
+    order = np.lexsort(keys[::-1])
+    new = np.zeros(max(len(order) - 1, 0), dtype=np.bool_)
+    for key in keys:
+        new |= np.diff(key[order]) != 0
+    first = np.concatenate([np.zeros(min(len(order), 1), dtype=np.intp), np.flatnonzero(new) + 1])
+    kept = order[first]
+    times = np.add.reduceat(np.ones(len(a), dtype=np.int64) if a.count is None else a.count[order], first)
+    weight = None if a.weight is None else a.weight[kept]
+    count = None if times.max(initial=1) == 1 else times
+    changes: dict[str, Any] = {"truth": a.truth[kept], "weight": weight, "count": count}
+    changes |= {"group": a.group[:0], "groups": ((),), "attributes": ()}
+    first_, second = (replace(each, score=each.score[kept], **changes) for each in (a, b))
+    return first_, second

@@ -1,0 +1,203 @@
+"""Draws of differences between models on the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Bools, Floats, sealed
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._tally import Tally
+from baserate.infer._binomial import two_sided
+from baserate.infer._cells import Alike
+from baserate.infer._delong import ranked
+from baserate.infer._draws import Seed, in_blocks, masses, percentiles
+from baserate.infer._question import Side, of_draws, of_normal
+from baserate.measure import Measure, about
+
+TABLES = 9_999
+"""Draws of a table of eight cells: they cost next to nothing."""
+MOST, LEAST = 1_999, 199
+"""Draws of whole columns: so many, but fewer where there are many rows, down to the least."""
+WORK = 100_000_000
+"""Scores that all draws together may hold."""
+_ENOUGH = 999
+"""Draws from which their percentiles are steady; of fewer the standard deviation is used, which is sooner so."""
+_PRIOR = 0.5
+_CELLS = ("tn", "fn", "fp", "tp")
+"""Of a row that is flagged (2) or not (0), positive (1) or not (0)."""
+
+
+class Drawn(NamedTuple):
+    """Draws of a difference, and how they were made."""
+
+    draws: Floats
+    how: str
+
+    def interval(self, value: float, level: float) -> tuple[float, float]:
+        """Middle of the draws; of few, so many of their standard deviations about the value."""
+        if len(self.draws) >= _ENOUGH:
+            return percentiles(self.draws, level)
+        half = two_sided(level) * self._spread
+        return value - half, value + half
+
+    def p(self, value: float, side: Side, bound: float) -> float:
+        """P-value of the difference being on that side of the bound."""
+        if len(self.draws) >= _ENOUGH or not self._spread > 0:
+            return of_draws(self.draws, side, bound)
+        return of_normal((value - bound) / self._spread, side)
+
+    @property
+    def told(self) -> str:
+        """How the interval was made."""
+        normal = "" if len(self.draws) >= _ENOUGH else ", normal with their standard deviation"
+        return f"{self.how}, {len(self.draws)} draws{normal}"
+
+    @property
+    def _spread(self) -> float:
+        with np.errstate(invalid="ignore"):  # infinite draws
+            return sqrt(float(np.var(self.draws, ddof=1)))
+
+
+class Joint(NamedTuple):
+    """Rows by truth, by the decision of the first model, and by that of the second: eight cells, or those of clusters."""
+
+    mass: Floats
+    squares: Floats
+    rows: Floats
+    by_cluster: Floats | None = None
+    """Mass with a row for each cluster."""
+
+    def values(self, measure: Measure) -> tuple[float, float]:
+        """Value of both models."""
+        first, second = (float(measure(self.counts(which))) for which in (0, 1))
+        return first, second
+
+    def counts(self, which: int) -> Counts[float]:
+        """Table of one model."""
+        return _counts(self.mass, which)
+
+    def alone(self, measure: Measure) -> tuple[int, int]:
+        """Rows that only the first model hits, and those that only the second does, of a measure that is a share."""
+        share = about(measure).share
+        assert share is not None  # noqa: S101  (for the type checker)
+        hits = [[_cell(at, which) in share[0] for at in range(8)] for which in (0, 1)]
+        within = [_cell(at, 0) in share[0] + share[1] for at in range(8)]
+        first, second = (
+            sum(int(self.rows[at]) for at in range(8) if within[at] and mine[at] and not other[at])
+            for mine, other in (hits, hits[::-1])
+        )
+        return first, second
+
+    @property
+    def agree(self) -> bool:
+        """Whether both models decide every row alike."""
+        return not any(self.rows[at] for at in range(8) if _cell(at, 0) != _cell(at, 1))
+
+
+def joint(cells: Alike, first: Bools, second: Bools) -> Joint:
+    """Count rows by truth and both decisions."""
+    place = cells.truth + 2 * first.astype(np.intp) + 4 * second
+    sums = [np.bincount(place, each, minlength=8) for each in (cells.mass, cells.squares, cells.times)]
+    if cells.cluster is None:
+        return Joint(*sums)
+    each = np.bincount(cells.cluster * 8 + place, cells.mass, minlength=8 * cells.clusters)
+    return Joint(*sums, each.reshape(-1, 8))
+
+
+def of_tables(measure: Measure, table: Joint, seed: Seed) -> Drawn:
+    """Draws of the difference of a measure of 2×2 tables.
+
+    Masses of the eight cells are drawn, each after adding half a row (Jeffreys' prior), so that cells in which nothing
+    was seen are not taken for impossible; of clustered rows, a random weight for each cluster.
+    """
+
+    def make(rng: np.random.Generator, draws: int) -> Floats:
+        if table.by_cluster is None:
+            drawn = masses(rng, draws, table.mass, table.squares, prior=_PRIOR)
+        else:
+            # Not by BLAS, so that the result does not depend on threads.
+            drawn = np.einsum("ij,jk->ik", rng.standard_exponential((draws, len(table.by_cluster))), table.by_cluster)
+        with np.errstate(invalid="ignore"):  # infinite ones
+            return np.asarray(measure(_counts(drawn, 0)) - measure(_counts(drawn, 1)))
+
+    if table.by_cluster is None:
+        return Drawn(in_blocks(make, draws=TABLES, seed=seed, size=8), "Dirichlet draws of the joint table")
+    size = len(table.by_cluster)
+    draws = max(min(WORK // size, TABLES), MOST)
+    return Drawn(in_blocks(make, draws=draws, seed=seed, size=size), "resampled clusters")
+
+
+def of_columns(measure: Measure, cells: Alike, models: Sequence[str], seed: Seed) -> tuple[Floats, str]:
+    """Values of a measure of curves or tallies with random weights for rows, or clusters: a column for each model.
+
+    Every model is sorted once, and gets the same weights in every draw.
+    """
+    sorted_ = [_Sorted.of(cells, model) for model in models]
+    of_curve = about(measure).of is Curve
+
+    def make(rng: np.random.Generator, draws: int) -> Floats:
+        found = np.empty((draws, len(sorted_)))
+        for at in range(draws):
+            mass = cells.drawn(rng)
+            for model, each in enumerate(sorted_):
+                tally = each.tally(mass)
+                found[at, model] = measure(Curve(tally) if of_curve else tally)
+        return found
+
+    size = max(len(cells) * len(models), 1)
+    draws = max(min(WORK // size, MOST), LEAST)
+    how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
+    return in_blocks(make, draws=draws, seed=seed, size=size), how
+
+
+class _Sorted(NamedTuple):
+    """Scores of one model, sorted, ready for any masses."""
+
+    score: Floats
+    order: Any
+    positive: Bools
+    first: Any
+    """Where each distinct score begins; None if all are distinct."""
+    rows: Any
+
+    @staticmethod
+    def of(cells: Alike, model: str) -> _Sorted:
+        score = cells.score[model]
+        order, ends, runs = ranked(score)
+        first = np.concatenate([[0], ends[:-1] + 1])
+        positive = cells.truth[order]
+        rows = np.zeros((2, len(ends)), dtype=np.uint8)
+        rows[0, runs[positive]] = rows[1, runs[~positive]] = 1
+        alone = None if len(first) == len(order) else first
+        return _Sorted(sealed(score[order][first]), order, positive, alone, sealed(rows))
+
+    def tally(self, mass: Floats) -> Tally:
+        """Tally of random masses; of rows it knows only that there are some, which no measure asks."""
+        taken = mass[self.order]
+        cells = np.empty((2, len(taken)))
+        np.multiply(taken, self.positive, out=cells[0])
+        np.subtract(taken, cells[0], out=cells[1])
+        if self.first is not None:
+            cells = np.add.reduceat(cells, self.first, axis=1)
+        return Tally(self.score, sealed(cells), self.rows, self.rows)
+
+
+def _cell(at: int, which: int) -> str:
+    """What one of the eight cells is to a model."""
+    truth, flagged = at & 1, at >> (1 + which) & 1
+    return _CELLS[truth + 2 * flagged]
+
+
+def _counts(cells: Floats, which: int) -> Counts[Any]:
+    """Table of one model from eight cells, or tables from many such."""
+
+    def summed(name: str) -> Any:  # noqa: ANN401  (a number, or an array of them)
+        there = [at for at in range(8) if _cell(at, which) == name]
+        return cells[..., there[0]] + cells[..., there[1]]
+
+    return Counts(tp=summed("tp"), fp=summed("fp"), fn=summed("fn"), tn=summed("tn"))

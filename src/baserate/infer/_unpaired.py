@@ -1,0 +1,176 @@
+"""Models compared on different rows: other people, other sites, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+from baserate._arrays import Floats, sealed
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption
+from baserate._tally import Tally
+from baserate.infer import _auc
+from baserate.infer._binomial import Share, share, wilson
+from baserate.infer._compare import AREAS, cut
+from baserate.infer._comparison import Asked, Comparison
+from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
+from baserate.infer._paired import LEAST, MOST, TABLES, WORK, Drawn
+from baserate.infer._question import Bounds, Question, hybrid, of_intervals, of_student
+from baserate.measure import Measure, about, why
+from baserate.measure._registry import known
+
+_PRIOR = 0.5
+
+
+def compare_unpaired(
+    a: Tally,
+    b: Tally,
+    *,
+    measure: str | Measure = "auc",
+    threshold: float | None = None,
+    question: Question = Question(),  # noqa: B008  (it is immutable)
+    seed: Seed = 0,
+) -> Comparison:
+    """Compare two independent samples, of one model or of two: the difference of a measure, its interval, a p-value.
+
+    AUC, and what is an AUC on another scale: DeLong's variances with Student's distribution and Welch's degrees of
+    freedom, as pROC does [@delong1988] [@welch1947]. Shares: Newcombe's hybrid of Wilson's intervals, and the p-value
+    at which it reaches the bound [@newcombe1998]. All else: independent draws of both. Models that judged the same
+    rows belong to `compare`, which knows that they rise and fall together.
+
+    >>> men = Tally.counted([1.0, 0.0], [[56, 14], [0, 0]])
+    >>> women = Tally.counted([1.0, 0.0], [[48, 32], [0, 0]])
+    >>> d = compare_unpaired(men, women, measure="sensitivity", threshold=0.5).difference
+    >>> round(d.value, 4), round(d.low, 4), round(d.high, 4)  # Newcombe 1998, table II, method 10
+    (0.2, 0.0524, 0.3339)
+    """
+    for each in (a, b):
+        if not isinstance(each, Tally):
+            raise BadOption(f"{type(each).__name__} is not a tally; make one first, with baserate.tally(…).")
+    found = known(measure)
+    told = about(found)
+    asked = Asked(found, question)
+    nouns = [_noun(tally, told.of, threshold) for tally in (a, b)]
+    values = float(found(nouns[0])), float(found(nouns[1]))
+    if isnan(values[0] - values[1]):
+        reasons = [why(found, noun) for noun in nouns]
+        named = zip(("first", "second"), reasons, strict=True)
+        return asked.found(values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in named if each))
+    method = _method(asked)
+    by: dict[str, Callable[[], Comparison]] = {
+        "delong": partial(_welch, asked, (a, b)),
+        "newcombe": partial(_newcombe, asked, nouns),
+        "resample": partial(_drawn, asked, nouns, values, seed),
+    }
+    return by[method]()
+
+
+def _method(asked: Asked) -> str:
+    told, method = about(asked.measure), asked.question.method
+    area = told.name in AREAS and told.of is Curve
+    if method is None:
+        return "delong" if area else "newcombe" if told.of is Counts and told.share else "resample"
+    if method == "delong" and not area:
+        raise BadOption(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
+    if method not in {"delong", "resample"}:
+        raise BadOption("McNemar's test is of models on the same rows; use method='resample', or compare(rows).")
+    return method
+
+
+def _noun(tally: Tally, of: type, threshold: float | None) -> Any:  # noqa: ANN401  (what the measure takes)
+    if of is Counts:
+        return Curve(tally).at(cut("the score", tally.score, threshold))
+    return Curve(tally) if of is Curve else tally
+
+
+def _welch(asked: Asked, tallies: tuple[Tally, Tally]) -> Comparison:
+    from scipy.special import stdtrit
+
+    told, question = about(asked.measure), asked.question
+    scale, side, bound = AREAS[told.name], question.side(told), question.bound(told)
+    areas = [_auc.area(tally) for tally in tallies]
+    values = float(asked.measure(Curve(tallies[0]))), float(asked.measure(Curve(tallies[1])))
+    spread = areas[0].variance + areas[1].variance
+    if not spread > 0:
+        return _without_variance(asked, areas, values)
+    # Welch and Satterthwaite, with a degree of freedom for each row but one.
+    rows = [each.positives + each.negatives for each in areas]
+    freedom = spread**2 / sum(each.variance**2 / (size - 1) for each, size in zip(areas, rows, strict=True))
+    difference, error = values[0] - values[1], scale * sqrt(spread)
+    half = float(stdtrit(freedom, (1 + question.level) / 2)) * error
+    t = (difference - bound) / error
+    how = "DeLong, unpaired, Welch's t"
+    bounds = (difference - half, difference + half)
+    return asked.found(values, bounds, how, statistic=t, p=of_student(t, freedom, side), test=how)
+
+
+def _without_variance(asked: Asked, areas: list[_auc.Area], values: Bounds) -> Comparison:
+    told = about(asked.measure)
+    scale = AREAS[told.name]
+
+    def interval(level: float) -> Bounds:
+        low, high = hybrid((areas[0].value, areas[1].value), *(_auc.score(each, level) for each in areas))
+        return scale * low, scale * high
+
+    return _of_intervals(asked, values, interval, "Newcombe's score limits of both areas: these rows show no variance")
+
+
+def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
+    first, second = (share(asked.measure, noun) for noun in nouns)
+
+    def interval(level: float) -> Bounds:
+        bounds = [wilson(each.hits, each.misses, level) for each in (first, second)]
+        return hybrid((_value(first), _value(second)), *bounds)
+
+    values = float(asked.measure(nouns[0])), float(asked.measure(nouns[1]))
+    return _of_intervals(asked, values, interval, "Newcombe's hybrid score interval")
+
+
+def _value(found: Share) -> float:
+    return found.hits / found.trials
+
+
+def _of_intervals(asked: Asked, values: Bounds, interval: Callable[[float], Bounds], how: str) -> Comparison:
+    told = about(asked.measure)
+    p = of_intervals(interval, values[0] - values[1], asked.question.side(told), asked.question.bound(told))
+    return asked.found(values, interval(asked.question.level), how, p=p, test=how)
+
+
+def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Comparison:
+    told, rng = about(asked.measure), checked_seed(seed)
+    made = [_draws(asked.measure, noun, each) for noun, each in zip(nouns, rng.spawn(2), strict=True)]
+    fewest = min(map(len, made))
+    with np.errstate(invalid="ignore"):  # infinite ones
+        drawn = Drawn(made[0][:fewest] - made[1][:fewest], "independent draws of both")
+    value = values[0] - values[1]
+    p = drawn.p(value, asked.question.side(told), asked.question.bound(told))
+    return asked.found(values, drawn.interval(value, asked.question.level), drawn.told, p=p, test=drawn.told)
+
+
+def _draws(measure: Measure, noun: Any, rng: np.random.Generator) -> Floats:  # noqa: ANN401  (what the measure takes)
+    """Values of a measure with random masses: of four cells, or of all distinct scores."""
+    if isinstance(noun, Counts):
+        mass, squares = (np.array([each.tp, each.fp, each.fn, each.tn]) for each in (noun, noun.squares))
+
+        def tables(rng: np.random.Generator, draws: int) -> Floats:
+            return np.asarray(measure(Counts(*masses(rng, draws, mass, squares, prior=_PRIOR).T)))
+
+        return in_blocks(tables, draws=TABLES, seed=rng, size=4)
+    tally: Tally = noun.tally if isinstance(noun, Curve) else noun
+
+    def columns(rng: np.random.Generator, draws: int) -> Floats:
+        return np.array([measure(_redrawn(tally, rng, curve=isinstance(noun, Curve))) for _ in range(draws)])
+
+    size = max(tally.mass.size, 1)
+    return in_blocks(columns, draws=max(min(WORK // size, MOST), LEAST), seed=rng, size=size)
+
+
+def _redrawn(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:
+    drawn = sealed(masses(rng, 1, tally.mass, tally.squares)[0])
+    found = Tally(tally.score, drawn, tally.rows, tally.rows, tally.resolution)
+    return Curve(found) if curve else found

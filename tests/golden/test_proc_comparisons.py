@@ -1,0 +1,101 @@
+"""pROC's aSAH data: covariances of areas and its tests of their differences, as its own tests expect them."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import Rows, Tally
+from baserate.infer._cells import alike
+from baserate.infer._compare import compare
+from baserate.infer._delong import influence
+from baserate.infer._question import Question
+from baserate.infer._unpaired import compare_unpaired
+
+Columns = Callable[[str], dict[str, list[str]]]
+
+MARKERS = ("wfns", "ndka", "s100b")
+PAIRS = [("wfns", "s100b"), ("wfns", "ndka"), ("ndka", "s100b")]
+
+near = partial(pytest.approx, rel=0, abs=1e-10)
+
+
+@pytest.fixture(scope="module")
+def rows(columns: Columns) -> Rows:
+    read = columns("aSAH.csv")
+    truth = np.array(read["outcome"]) == "Poor"
+    return Rows(truth, {name: np.array(read[name], dtype=float) for name in MARKERS})
+
+
+@pytest.fixture(scope="module")
+def facts(published: Callable[[str], Any]) -> dict[str, Any]:
+    entries = published("pROC_aSAH_reference.json")
+    assert isinstance(entries, dict)
+    return entries
+
+
+def test_variances_and_covariances(rows: Rows, facts: dict[str, Any]) -> None:
+    found = influence(alike(rows, MARKERS), MARKERS)
+    for at, name in enumerate(MARKERS):
+        assert found.covariance(at, at) == near(facts["delong_var"][name])
+    for pair, expected in facts["delong_cov"].items():
+        first, second = (MARKERS.index(name) for name in pair.split(","))
+        assert found.covariance(first, second) == found.covariance(second, first) == near(expected)
+    for a, b in combinations(range(3), 2):
+        spread = found.covariance(a, a) + found.covariance(b, b) - 2 * found.covariance(a, b)
+        assert found.variance_of_difference(a, b) == near(spread)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_paired(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> None:
+    (found,) = compare(rows, models=[pair])
+    expected = facts["delong_test_paired"]["-".join(pair)]
+    assert found.statistic == near(expected["Z"])
+    assert found.p == found.adjusted == near(expected["p"])
+    assert [found.difference.low, found.difference.high] == near(expected["ci"])
+    # The other way round all signs change, and nothing else.
+    (turned,) = compare(rows, models=[pair[::-1]])
+    assert turned.statistic == -found.statistic
+    assert turned.p == found.p
+    assert (turned.difference.low, turned.difference.high) == (-found.difference.high, -found.difference.low)
+
+
+def test_one_sided(rows: Rows, facts: dict[str, Any]) -> None:
+    expected = facts["delong_test_paired_one_sided"]["wfns>s100b"]
+    ways = {"greater": "p_greater", "less": "p_less", "better": "p_greater"}
+    for alternative, key in ways.items():
+        question = Question(alternative=alternative)  # type: ignore[arg-type]
+        (found,) = compare(rows, models=[("wfns", "s100b")], question=question)
+        assert found.p == near(expected[key])
+
+
+def test_a_marker_and_itself(rows: Rows, facts: dict[str, Any]) -> None:
+    twice = Rows(rows.truth, {"a": rows.score["ndka"], "b": rows.score["ndka"]})
+    (found,) = compare(twice)
+    assert (found.statistic, found.p) == (0, 1)
+    assert facts["delong_test_paired"]["identical"] == {"Z": 0, "p": 1}
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_unpaired(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> None:
+    first, second = (Tally.of_rows(rows.truth, rows.score[name]) for name in pair)
+    expected = facts["delong_test_unpaired"]["-".join(pair)]
+    found = compare_unpaired(first, second)
+    assert found.statistic == near(expected["D"])
+    assert found.p == near(expected["p"])
+    if "p_greater" in expected:
+        found = compare_unpaired(first, second, question=Question(alternative="greater"))
+        assert found.p == near(expected["p_greater"])
+
+
+def test_holm_over_the_three_pairs(rows: Rows, facts: dict[str, Any]) -> None:
+    found = {each.models: each for each in compare(rows)}
+    p = {tuple(name.split("-")): each["p"] for name, each in facts["delong_test_paired"].items() if "-" in name}
+    assert len(found) == 3
+    # .005·3, .027·2, .164·1: already in order.
+    assert found["wfns", "ndka"].adjusted == near(3 * p["wfns", "ndka"])
+    assert found["wfns", "s100b"].adjusted == near(2 * p["wfns", "s100b"])
+    assert found["ndka", "s100b"].adjusted == near(p["ndka", "s100b"])
