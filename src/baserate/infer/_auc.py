@@ -13,9 +13,9 @@ from baserate._curve import Curve
 from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
 from baserate.infer._binomial import two_sided
-from baserate.infer._influence import satterthwaite
+from baserate.infer._influence import satterthwaite, spread
 from baserate.infer._moments import widening
-from baserate.measure import auc
+from baserate.measure import auc, cap_area
 
 Bounds = tuple[float, float]
 
@@ -49,7 +49,7 @@ def area(tally: Tally) -> Area:
     """
     value = auc(Curve(tally))
     positives, negatives = tally.positives, tally.negatives
-    effective = [_kish(tally, row) for row in (0, 1)]
+    effective = _kish(tally, 0), _kish(tally, 1)
     if isnan(value):
         return Area(nan, nan, *effective)
     first, second = 0.0, 0.0
@@ -117,6 +117,16 @@ def usual(found: Area, level: float) -> tuple[float, float, str]:
         return *score(found, level), METHODS["score"][1]
     wider = found._replace(variance=found.variance * widening(found.freedom, level) ** 2)
     return *logit_delong(wider, level), f"{METHODS['logit-delong'][1]}, t quantiles"
+
+
+def captured(tally: Tally, level: float) -> Bounds:
+    """Bounds of the area under the gain curve, which is π/2 + (1 − π)·AUC: those of the AUC, with a variance for both."""
+    found, share = spread(cap_area, tally), tally.prevalence
+    low, high, _ = usual(
+        area(tally)._replace(variance=found.variance / (1 - share) ** 2, freedom=found.freedom),
+        level,
+    )
+    return share / 2 + (1 - share) * low, share / 2 + (1 - share) * high
 
 
 def exponential_variance(value: float, positives: float, negatives: float) -> float:

@@ -1,7 +1,7 @@
 """Intervals for a share: so many hits among so many trials, which need not be whole numbers when rows have weights."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 
@@ -17,19 +17,19 @@ Bounds = tuple[Value, Value]
 """Low and high."""
 
 
-class Share(NamedTuple):
+class Share(NamedTuple, Generic[Value]):
     """Hits and misses that a plain count would need to have to be as sure; floats, or arrays for many shares."""
 
-    hits: float
-    misses: float
+    hits: Value
+    misses: Value
 
     @property
-    def trials(self) -> float:
+    def trials(self) -> Value:
         """How many there are of both."""
         return self.hits + self.misses
 
 
-def share(measure: Measure, noun: Counts[Value] | Confusion) -> Share:
+def share(measure: Measure, noun: Counts[Value] | Confusion) -> Share[Value]:
     r"""Effective hits and misses of a measure that is a share.
 
     Of counted rows they are the counts. Of weighted ones the linearised variance
@@ -46,7 +46,7 @@ def share(measure: Measure, noun: Counts[Value] | Confusion) -> Share:
     return effective(hits, misses, hit_squares, miss_squares)
 
 
-def effective(hits: Value, misses: Value, hit_squares: Value, miss_squares: Value) -> Share:
+def effective(hits: Value, misses: Value, hit_squares: Value, miss_squares: Value) -> Share[Value]:
     """Effective hits and misses from masses and sums of squared weights."""
     total = hits + misses
     p, q = ratio(hits, total), ratio(misses, total)
@@ -56,7 +56,7 @@ def effective(hits: Value, misses: Value, hit_squares: Value, miss_squares: Valu
     return Share(plain(p * trials), plain(q * trials))
 
 
-def as_share(value: float, variance: float, rows: float) -> Share:
+def as_share(value: float, variance: float, rows: float) -> Share[float]:
     """Effective hits and misses of any number in [0, 1], from its variance; where that is 0, so many rows' worth.
 
     A mean of numbers in [0, 1] is at least as sure as a share of as many rows, so the same intervals hold.
@@ -77,7 +77,7 @@ def two_sided(level: float) -> float:
 
 
 def wilson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
-    r"""Shares p whose own standard error would explain what was seen, :math:`(\hat p-p)^2\le z^2p(1-p)/n` [@wilson1927].
+    r"""Shares whose own standard error would explain what was seen, :math:`(\hat p-p)^2\le z^2p(1-p)/n` [@wilson1927].
 
     >>> [round(bound, 4) for bound in wilson(81, 182, 0.95)]  # Newcombe 1998, table I: 81/263
     [0.2553, 0.3662]
@@ -151,7 +151,7 @@ _NAMES = {
 }
 
 
-def interval(found: Share, level: float, method: str | None = None) -> tuple[float, float, str]:
+def interval(found: Share[float], level: float, method: str | None = None) -> tuple[float, float, str]:
     """Low, high, and what made them, of one share."""
     if method is None:
         method = "clopper-pearson" if min(found) < FEW else "wilson"
@@ -160,13 +160,13 @@ def interval(found: Share, level: float, method: str | None = None) -> tuple[flo
 
 
 def _added(noun: Counts[Value] | Confusion, names: tuple[str, ...]) -> Value:
-    total: Value = sum(getattr(noun, name) for name in names)  # type: ignore[assignment]
+    total: Value = sum(getattr(noun, name) for name in names)
     return total
 
 
 def _beta(first: Value, second: Value, level: float) -> Bounds[Value]:
     """Quantiles of a Beta distribution in both tails; 0 or 1 where a parameter is 0."""
-    from scipy.special import betaincinv, betainccinv
+    from scipy.special import betainccinv, betaincinv
 
     tail = (1 - level) / 2
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)

@@ -257,7 +257,13 @@ def _method(asked: Asked, cells: Alike) -> str:
     if told.of is Counts and matched(asked.measure):
         unfit = _no_mcnemar(asked, cells)
     if method is None:
-        return "delong" if area else "mcnemar-mid-p" if told.of is Counts and matched(asked.measure) and not unfit else "resample"
+        return (
+            "delong"
+            if area
+            else "mcnemar-mid-p"
+            if told.of is Counts and matched(asked.measure) and not unfit
+            else "resample"
+        )
     if method == "delong" and not area:
         raise BadOption(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
     if method in TESTS and not (told.of is Counts and matched(asked.measure)):

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, ratio
+from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._errors import BadOption, BadShape
 from baserate.infer._binomial import two_sided
 from baserate.infer._comparison import Asked, Comparison
-from baserate.infer._delong import middle, ranked
 from baserate.infer._draws import Seed, in_blocks
+from baserate.infer._hand_till import moved
 from baserate.infer._paired import LEAST, MOST, WORK, Drawn
-from baserate.infer._question import Question, of_normal
 from baserate.infer._question import LEAST as LEAST_P
+from baserate.infer._question import Question, of_normal
 from baserate.measure import Measure, about, multiclass, why
 
 _SAME = "the same predictions in every row"
@@ -50,8 +50,12 @@ def compare_classes(
     told = about(found)
     if told.of not in (ClassRows, Confusion):
         raise BadOption(f"{told.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
-    if question.method not in (None, "delong", "resample") or (question.method == "delong" and told.name != "hand_till"):
-        raise BadOption(f"the method {question.method!r} is not for {told.name} of many classes; use method='resample'.")
+    if question.method not in (None, "delong", "resample") or (
+        question.method == "delong" and told.name != "hand_till"
+    ):
+        raise BadOption(
+            f"the method {question.method!r} is not for {told.name} of many classes; use method='resample'."
+        )
     first, second = _ordered(a, b)
     values = _value(found, first), _value(found, second)
     if isnan(values[0] - values[1]):
@@ -62,31 +66,6 @@ def compare_classes(
     if told.name == "hand_till" and question.method != "resample":
         return _by_influence(asked, first, second, values)
     return _by_draws(asked, first, second, values, seed)
-
-
-def moved(rows: ClassRows) -> Floats:
-    r"""How much each row moves Hand and Till's M, which is the mean of :math:`\hat A(i|j)` over pairs of classes.
-
-    A row of class i moves Â(i|j) by its placement among class j by the score for i, and Â(j|i) by its placement among
-    class j by the score for j, each less the area itself, times its share of the weight of its class.
-    """
-    width, amount = len(rows.labels), rows.amount
-    mass = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=np.float64)
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
-    support = rows.support
-    there = np.flatnonzero(support > 0)
-    total = np.zeros(len(rows))
-    for i in there:
-        order, ends, runs = ranked(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
-        code, of_order = rows.truth[order], mass[order]
-        own = middle(np.where(code == i, of_order, 0.0), ends)[runs] / support[i]
-        for j in there[there != i]:
-            below = 1 - middle(np.where(code == j, of_order, 0.0), ends)[runs] / support[j]
-            placed = np.where(code == i, below, own)
-            area = float(np.sum((of_order * below)[code == i])) / support[i]
-            total[order] += np.where((code == i) | (code == j), placed - area, 0.0)
-    pairs = len(there) * (len(there) - 1)
-    return ratio(total * weight, pairs * support[rows.truth])
 
 
 def _by_influence(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float]) -> Comparison:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import inf, isinf, isnan, nan
+from math import isinf, isnan, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer import _auc, _binomial, _clusters, _influence, _ks, _means, _moments, _resample, _tables
+from baserate.infer import _auc, _binomial, _clusters, _ks, _means, _moments, _resample, _tables
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.measure import Measure, about, accuracy_ratio, auc, cap_area, gini, ks, lorenz_gini, multiclass, why
 from baserate.measure._registry import known
@@ -128,14 +128,16 @@ def ways(measure: Measure) -> Mapping[str, Way]:
     told = about(measure)
     whole = _plain(measure)
     if told.of in (Counts, Confusion):
-        return (_SHARES | _TABLES) if told.share else _TABLES
+        return _SHARES if told.share else _TABLES
     if told.of in (ClassRows, LabelSets):
-        return {"": _of_rows, "influence": _of_rows} if _means.known(measure) else {"": _of_rows}
+        return {"": _of_rows}
     if whole in _AREAS:
         return {"": _area, **{name: partial(_area, name=name) for name in _auc.METHODS}, **_RESAMPLED}
     if whole is ks:
         return {"": _greatest, "newcombe": _greatest, **_RESAMPLED}
-    if whole in _HALVED or (_influence.known(whole) and whole is measure):
+    if whole in _CAPTURED:
+        return {"": _captured, "influence": _captured, **_RESAMPLED}
+    if _moments.known(measure):
         return {"": _closed, "influence": _closed, **_RESAMPLED}
     return {"": _moved, **_RESAMPLED}
 
@@ -181,9 +183,7 @@ def _share(measure: Measure, noun: Counts[float] | Confusion, asked: Asked, *, n
     return Found(*_binomial.interval(_binomial.share(measure, noun), asked.level, name))
 
 
-def _table(
-    measure: Measure, noun: Counts[float] | Confusion, asked: Asked, *, way: _tables.Way = "draws"
-) -> Found:
+def _table(measure: Measure, noun: Counts[float] | Confusion, asked: Asked, *, way: _tables.Way = "draws") -> Found:
     return _middle(_tables.drawn(measure, noun, way=way, seed=asked.seed), asked.level, _tables.how(way))
 
 
@@ -223,8 +223,17 @@ def _closed(measure: Measure, noun: Curve | Tally, asked: Asked) -> Found:
         return Found(nan, nan, how, "the value is infinite")
     if tally.rows.sum(dtype=np.int64) < 2:
         return Found(nan, nan, how, "there is a single row")
-    (low, high), _ = _moments.interval(_HALVED.get(measure, measure), tally, asked.level)
-    return Found(2 * low - 1, 2 * high - 1, how) if measure in _HALVED else Found(low, high, how)
+    return Found(*_moments.interval(measure, tally, asked.level), how)
+
+
+def _captured(measure: Measure, curve: Curve, asked: Asked) -> Found:
+    """Interval of the area under the gain curve, through that of the AUC which belongs to it."""
+    tally = curve.tally
+    how = "influence function"
+    if not tally.negatives:
+        return Found(nan, nan, how, "there are no negatives, so nothing can vary")
+    low, high = _auc.captured(tally, asked.level)
+    return Found(2 * low - 1, 2 * high - 1, how) if measure is lorenz_gini else Found(low, high, how)
 
 
 def _moved(measure: Measure, curve: Curve, asked: Asked, *, way: _resample.Way = "resample") -> Found:
@@ -236,7 +245,8 @@ def _moved(measure: Measure, curve: Curve, asked: Asked, *, way: _resample.Way =
     span = about(measure).span[0], float(measure(Curve(perfect)))
     moments = _moments.of_draws(float(measure(curve)), draws, span, float(rows.min()))
     low, high = (span[0] + (span[1] - span[0]) * bound for bound in _moments.bounded(moments, asked.level))
-    return Found(low, high, _resample.how(tally, way, _resample.FEW))
+    how = f"share as sure as {_resample.FEW} {_resample.how(tally, way)}"
+    return Found(low, high, how)
 
 
 def _resampled(measure: Measure, noun: Curve | Tally, asked: Asked, *, way: _resample.Way) -> Found:
@@ -261,15 +271,18 @@ def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Ask
 
 
 _AREAS = (auc, gini, accuracy_ratio)
-_HALVED: dict[Measure, Measure] = {lorenz_gini: cap_area}
-"""Measures that are twice another, less 1."""
+_CAPTURED = (cap_area, lorenz_gini)
 _TABLES: dict[str, Way] = {
     "": _table,
     "draws": _table,
     "stratified": partial(_table, way="stratified"),
     "bootstrap": partial(_table, way="bootstrap"),
 }
-_SHARES: dict[str, Way] = {name: partial(_share, name=name) for name in _binomial.METHODS}
+_SHARES: dict[str, Way] = {
+    "": _share,
+    **{name: partial(_share, name=name) for name in _binomial.METHODS},
+    **{name: way for name, way in _TABLES.items() if name},
+}
 _RESAMPLED: dict[str, Way] = {
     "resample": partial(_resampled, way="resample"),
     "stratified": partial(_resampled, way="stratified"),

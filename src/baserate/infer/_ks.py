@@ -1,4 +1,4 @@
-"""Interval of the Kolmogorov–Smirnov statistic: a difference of two shares at a threshold that was chosen to be best."""
+"""Interval of the Kolmogorov–Smirnov statistic: a difference of two shares at a threshold chosen to be the best."""
 
 from math import exp, log, pi, sqrt
 
@@ -22,8 +22,12 @@ def interval(tally: Tally, level: float) -> tuple[float, float]:
     bound holds. It is too large by having been selected; below, the normal quantile is replaced by that of the maximum
     over all thresholds between the edges, :math:`(b-1/b)φ(b)\ln\frac{(1-ε)^2}{ε^2}+4φ(b)/b=α` [@miller1982].
     """
-    counts = Curve(tally).at(_where(tally))
-    high, low = share(sensitivity, counts), share(fpr, counts)
+    counts = Curve(tally).at(where(tally))
+    return of_shares(share(sensitivity, counts), share(fpr, counts), level)
+
+
+def of_shares(high: Share[float], low: Share[float], level: float) -> tuple[float, float]:
+    """Do the same with both rates at the threshold."""
     if high.hits * low.trials < low.hits * high.trials:
         high, low = low, high
     return max(_difference(high, low, selected(level), upward=False), 0.0), min(
@@ -46,7 +50,7 @@ def selected(level: float) -> float:
     return max(near, two_sided(level))
 
 
-def _where(tally: Tally) -> float:
+def where(tally: Tally) -> float:
     """Threshold at which the two rates differ most, the strictest of equal ones."""
     best, at, start = -1.0, 0, 0
     for true, false in running_blocks(tally.mass):
@@ -58,7 +62,7 @@ def _where(tally: Tally) -> float:
     return float("inf") if at == 0 else float(tally.score[at - 1])
 
 
-def _difference(more: Share, less: Share, z: float, *, upward: bool) -> float:
+def _difference(more: Share[float], less: Share[float], z: float, *, upward: bool) -> float:
     """Bound of the difference of two shares, from Wilson's bounds of each."""
     from scipy.special import ndtr
 

@@ -18,11 +18,10 @@ from baserate._arrays import Floats, ratio
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption
 from baserate._label_sets import LabelSets
-from baserate._numeric.codes import Codes
-from baserate.infer import _binomial, _influence, _moments
+from baserate.infer import _auc, _binomial, _influence, _moments
 from baserate.infer._draws import Seed, in_blocks, percentiles
 from baserate.infer._hand_till import moved
-from baserate.measure import Measure, about
+from baserate.measure import Measure, about, auc
 from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss, top_k_accuracy
 
 DRAWS = 500
@@ -53,16 +52,15 @@ def interval(measure: Measure, noun: Noun, *, level: float, seed: Seed) -> Found
         return _mean(plain, noun, value, level)
     slopes = _moved_by_rows(measure, noun, value)
     if slopes is not None:
-        return _smooth(slopes, noun, value, level)
+        areas = measure is hand_till or vars(measure)["parts"][0] is auc
+        return _smooth(slopes, noun, value, level, areas=areas)
     return _resampled(measure, noun, value, level, seed)
 
 
 def _share(hit: Floats, noun: Noun, level: float) -> Found:
     """Interval of a share of rows."""
     times, weight = _times(noun), _weight(noun)
-    sums = [
-        float(np.sum(times * weight**power * right)) for power in (1, 2) for right in (hit, 1 - hit)
-    ]
+    sums = [float(np.sum(times * weight**power * right)) for power in (1, 2) for right in (hit, 1 - hit)]
     if noun.weight is None:
         return Found(*_binomial.interval(_binomial.Share(sums[0], sums[1]), level))
     return Found(*_binomial.interval(_binomial.effective(*sums), level))
@@ -87,19 +85,25 @@ def _mean(measure: Measure, rows: ClassRows, value: float, level: float) -> Foun
     return Found(2 * low, 2 * high, how)
 
 
-def _smooth(slopes: Floats, noun: Noun, value: float, level: float) -> Found:
+def _smooth(slopes: Floats, noun: Noun, value: float, level: float, *, areas: bool) -> Found:
     """Interval of a number in [0, 1], or above 0, of which it is known how much each row moves it."""
     assert isinstance(noun, ClassRows)  # noqa: S101  (for the type checker)
     times = _times(noun)
-    rows = np.bincount(noun.truth, times, minlength=len(noun.labels))
-    parts = np.bincount(noun.truth, times * (slopes * _weight(noun)) ** 2, minlength=len(noun.labels))
+    size = len(noun.labels)
+    rows = np.bincount(noun.truth, times, minlength=size).astype(np.float64)
+    parts = np.bincount(noun.truth, times * (slopes * _weight(noun)) ** 2, minlength=size).astype(np.float64)
     there = rows > 0
     if rows[there].min() < 2:
         return Found(nan, nan, "influence function", "a class has a single row")
     parts, rows = parts[there] * rows[there] / (rows[there] - 1), rows[there]
     freedom = _influence.satterthwaite(tuple(parts), tuple(rows))
+    how = "influence function"
+    if areas:
+        fewest = np.sort(rows)[:2]
+        low, high, _ = _auc.usual(_auc.Area(value, float(parts.sum()), fewest[0], fewest[-1], freedom), level)
+        return Found(low, high, how)
     found = _moments.Moments(value, float(parts.sum()), freedom, float(rows.min()))
-    return Found(*_moments.bounded(found, level), "influence function")
+    return Found(*_moments.bounded(found, level), how)
 
 
 def _moved_by_rows(measure: Measure, noun: Noun, value: float) -> Floats | None:
@@ -147,12 +151,15 @@ def _resampled(measure: Measure, noun: Noun, value: float, level: float, seed: S
 
 def _ordered(noun: Noun) -> Noun:
     """Rows in an order that depends on what they hold alone."""
-    columns = [each for name in ("truth", "decided", "score") if (each := getattr(noun, name, None)) is not None]
-    keys = [column for each in columns for column in np.atleast_2d(each.T)] + [_weight(noun), _times(noun)]
+    names = (
+        ("truth", "score", "weight", "count")
+        if isinstance(noun, ClassRows)
+        else ("truth", "decided", "score", "weight")
+    )
+    there = {name: getattr(noun, name) for name in names if getattr(noun, name) is not None}
+    keys = [column for each in there.values() for column in np.atleast_2d(each.T)]
     order = np.lexsort(keys[::-1])
-    names = ("truth", "decided", "score", "weight", "count")
-    there = {name: getattr(noun, name, None) for name in names}
-    changes: dict[str, Any] = {name: each[order] for name, each in there.items() if each is not None}
+    changes: dict[str, Any] = {name: each[order] for name, each in there.items()}
     if isinstance(noun, ClassRows):
         changes |= {"group": noun.group[:0], "groups": ((),), "attributes": ()}
     return replace(noun, **changes)
@@ -183,12 +190,12 @@ def _exact(_measure: Measure, sets: Noun) -> Floats:
 
 
 def _squared(score: Floats) -> Floats:
-    return np.square(score).sum(axis=1, keepdims=True) + 1 - 2 * score
+    return np.asarray(np.square(score).sum(axis=1, keepdims=True) + 1 - 2 * score)
 
 
 def _logarithmic(score: Floats) -> Floats:
     with np.errstate(divide="ignore"):
-        return -np.log(score)
+        return np.asarray(-np.log(score))
 
 
 _HITS: Mapping[Measure, Callable[[Measure, Noun], Floats]] = {top_k_accuracy: _among_best, exact_match: _exact}

@@ -10,7 +10,7 @@ from baserate._arrays import Floats
 from baserate._tally import Tally
 from baserate.infer._binomial import as_share, two_sided, usual, wilson
 from baserate.infer._influence import Spread, spread
-from baserate.measure import Measure, average_precision, brier, brier_skill, cap_area, log_loss, log_loss_skill
+from baserate.measure import Measure, average_precision, brier, brier_skill, log_loss, log_loss_skill
 
 MANY = 100
 """Rows of the smaller class below which a number in [0, 1] is never taken to be surer than a share of as many rows."""
@@ -67,14 +67,14 @@ def positive(value: float, variance: float, level: float) -> Bounds:
     return value**2 / high, high
 
 
-def interval(measure: Measure, tally: Tally, level: float) -> tuple[Bounds, float]:
-    """Bounds and value of a measure that has a closed form."""
-    found = spread(measure, tally)
-    return _INTERVALS[measure](found, level), found.value
+def known(measure: Measure) -> bool:
+    """Whether a measure has an interval here."""
+    return measure in _INTERVALS
 
 
-def _of_share(found: Spread, level: float) -> Bounds:
-    return bounded(Moments(found.value, found.variance, found.freedom, found.rare), level)
+def interval(measure: Measure, tally: Tally, level: float) -> Bounds:
+    """Bounds of a measure that has a closed form."""
+    return _INTERVALS[measure](spread(measure, tally), level)
 
 
 def _average_precision(found: Spread, level: float) -> Bounds:
@@ -104,14 +104,13 @@ _INTERVALS: dict[Measure, Callable[[Spread, float], Bounds]] = {
     average_precision: _average_precision,
     brier: _brier,
     brier_skill: _skill,
-    cap_area: _of_share,
     log_loss: _log_loss,
     log_loss_skill: _skill,
 }
 
 
 def of_draws(value: float, draws: Floats, span: Bounds, rows: float) -> Moments:
-    """Moments of a number within its span, from draws of it; what draws lie above it on average, it lies above truth."""
+    """Moments of a number within its span, from draws: as far as they lie above it on average, it lies above truth."""
     least, most = span
     width = most - least
     bias = float(np.mean(draws)) - value

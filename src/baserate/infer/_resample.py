@@ -20,10 +20,12 @@ DRAWS = 1000
 EXACT = 100_000
 """Rows up to which every score is kept apart."""
 BUCKETS = 4096
+FEW = 500
+"""Draws that are enough for a mean and a variance."""
 
 
 def drawn(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = DRAWS) -> Floats:
-    """Values of a measure at random masses; of very many rows, of buckets with equal mass, moved to where it belongs."""
+    """Values of a measure at random masses; of very many rows, those of buckets, moved to where they belong."""
     pooled = bucketed(tally)
     value_of = _value_of(measure)
     refill = _refill(pooled, way)
@@ -36,14 +38,14 @@ def drawn(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = 
 
 
 def how(tally: Tally, way: Way) -> str:
-    """What was done."""
+    """What was drawn."""
     told = {
         "resample": "Bayesian bootstrap",
         "stratified": "Bayesian bootstrap within each class",
         "bootstrap": "bootstrap" if not tally.weighted else "Bayesian bootstrap",
     }
     where = f" on {BUCKETS} buckets of equal mass" if bucketed(tally) is not tally else ""
-    return f"{told[way]}, {DRAWS} draws{where}"
+    return f"draws of a {told[way]}{where}"
 
 
 def bucketed(tally: Tally) -> Tally:

@@ -34,7 +34,8 @@ class Cells(NamedTuple):
     def of(noun: Counts[float] | Confusion) -> "Cells":
         if isinstance(noun, Confusion):
             return Cells(_flat(noun.mass), _flat(noun.squares.mass), len(noun.labels))
-        return Cells(*(_flat([[c.tp, c.fn], [c.fp, c.tn]]) for c in (noun, noun.squares)), 2)
+        mass, squares = (_flat([[c.tp, c.fn], [c.fp, c.tn]]) for c in (noun, noun.squares))
+        return Cells(mass, squares, 2)
 
 
 def drawn(measure: Measure, noun: Counts[float] | Confusion, *, way: Way, seed: Seed) -> Floats:
@@ -46,14 +47,13 @@ def drawn(measure: Measure, noun: Counts[float] | Confusion, *, way: Way, seed: 
     return values
 
 
-def how(draws: int, way: Way) -> str:
-    """What was done."""
-    told = {
+def how(way: Way) -> str:
+    """What was drawn."""
+    return {
         "draws": "Dirichlet draws of the cells",
         "stratified": "Dirichlet draws of the cells within each class",
         "bootstrap": "bootstrap draws of the cells",
-    }
-    return f"{draws} {told[way]}"
+    }[way]
 
 
 def _flat(cells: Any) -> tuple[float, ...]:  # noqa: ANN401  (whatever an array takes)
