@@ -120,7 +120,7 @@ def usual(found: Area, level: float) -> tuple[float, float, str]:
 
 
 def captured(tally: Tally, level: float) -> Bounds:
-    """Bounds of the area under the gain curve, which is π/2 + (1 − π)·AUC: those of the AUC, with a variance for both."""
+    """Bounds of the area under the gain curve, π/2 + (1 − π)·AUC: those of the AUC, with the variance of both."""
     found, share = spread(cap_area, tally), tally.prevalence
     low, high, _ = usual(
         area(tally)._replace(variance=found.variance / (1 - share) ** 2, freedom=found.freedom),

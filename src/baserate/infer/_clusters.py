@@ -5,7 +5,7 @@ What a cluster holds is added up first; only clusters are independent.
 
 from __future__ import annotations
 
-from math import isnan, nan
+from math import inf, isnan, nan
 
 import numpy as np
 
@@ -54,7 +54,9 @@ def interval(measure: Measure, rows: Rows, *, threshold: float | None, level: fl
         return *_percentiles(draws[:, 0], level), told, None
     tally = cells.tally(model)
     value = float(measure(Curve(tally) if about(measure).of is Curve else tally))
-    moments = of_draws(value, draws[:, 0], (0.0, 1.0), float(cells.clusters))
+    # A mean loss may well be surer than a share of as many clusters; of ranks that was seen to be too sure.
+    rows = float(cells.clusters) if about(measure).of is Curve else inf
+    moments = of_draws(value, draws[:, 0], (0.0, 1.0), rows)._replace(freedom=cells.clusters - 1)
     return *bounded(moments, level), f"share as sure as {told}", None
 
 

@@ -102,7 +102,7 @@ def _smooth(slopes: Floats, noun: Noun, value: float, level: float, *, areas: bo
         fewest = np.sort(rows)[:2]
         low, high, _ = _auc.usual(_auc.Area(value, float(parts.sum()), fewest[0], fewest[-1], freedom), level)
         return Found(low, high, how)
-    found = _moments.Moments(value, float(parts.sum()), freedom, float(rows.min()))
+    found = _moments.Moments(value, float(parts.sum()), freedom, float(rows.sum()))
     return Found(*_moments.bounded(found, level), how)
 
 
@@ -151,11 +151,7 @@ def _resampled(measure: Measure, noun: Noun, value: float, level: float, seed: S
 
 def _ordered(noun: Noun) -> Noun:
     """Rows in an order that depends on what they hold alone."""
-    names = (
-        ("truth", "score", "weight", "count")
-        if isinstance(noun, ClassRows)
-        else ("truth", "decided", "score", "weight")
-    )
+    names = ["truth", "score", "weight", "count" if isinstance(noun, ClassRows) else "decided"]
     there = {name: getattr(noun, name) for name in names if getattr(noun, name) is not None}
     keys = [column for each in there.values() for column in np.atleast_2d(each.T)]
     order = np.lexsort(keys[::-1])
@@ -179,14 +175,14 @@ def _among_best(measure: Measure, rows: Noun) -> Floats:
     k = int(measure.keywords.get("k", 2)) if isinstance(measure, partial) else 2
     if not isinstance(rows, ClassRows):
         raise BadOption("top-k accuracy is of rows with one class each.")
-    return (rows.rank() < k).astype(np.float64)
+    return np.asarray(rows.rank() < k, dtype=np.float64)
 
 
 def _exact(_measure: Measure, sets: Noun) -> Floats:
     if not isinstance(sets, LabelSets):
         raise BadOption("exact match is of sets of labels.")
     wrong = sets.per_row()
-    return ((wrong.fp + wrong.fn) == 0).astype(np.float64)
+    return np.asarray((wrong.fp + wrong.fn) == 0, dtype=np.float64)
 
 
 def _squared(score: Floats) -> Floats:

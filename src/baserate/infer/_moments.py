@@ -44,8 +44,8 @@ def widening(freedom: float, level: float) -> float:
 
 def bounded(found: Moments, level: float) -> Bounds:
     """Interval of a share that would be as sure: Wilson's, of no more trials than rows where these are few."""
-    share = as_share(found.value, found.variance, found.rows)
-    trials = share.trials / widening(found.freedom, level) ** 2
+    trials = as_share(found.value, found.variance, min(found.rows, found.freedom + 1)).trials
+    trials /= widening(found.freedom, level) ** 2
     if found.rows < MANY:
         trials = min(trials, found.rows)
         return wilson(found.value * trials, (1 - found.value) * trials, level)
