@@ -23,7 +23,7 @@ FLOORS: list[set[str]] = [
     ),
     *({noun} for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results", "_population")),
     {"read", "measure"},
-    {"population"},
+    {"population", "infer"},
     {"cli"},
     {"__main__"},
 ]

@@ -4,5 +4,6 @@ May import the nouns and `measure`. `estimate` takes a measure and what it is of
 """
 
 from baserate.infer._estimate import estimate, methods
+from baserate.infer._summary import Interval, class_summary, summary
 
-__all__ = ["estimate", "methods"]
+__all__ = ["Interval", "class_summary", "estimate", "methods", "summary"]

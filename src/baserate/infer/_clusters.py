@@ -46,8 +46,11 @@ def interval(measure: Measure, rows: Rows, *, threshold: float | None, level: fl
         return _table(measure, cells, flagged, level=level, seed=seed)
     if measure in (auc, gini, accuracy_ratio):
         return _area(measure, cells, model, level)
-    if measure is ks:
-        return _greatest(cells, model, level)
+    return _greatest(cells, model, level) if measure is ks else _drawn(measure, cells, model, level=level, seed=seed)
+
+
+def _drawn(measure: Measure, cells: Alike, model: str, *, level: float, seed: Seed) -> Found:
+    """Interval by random weights for clusters."""
     draws, how = of_columns(measure, cells, [model], seed)
     told = f"{how}, {len(draws)} draws"
     if about(measure).span != (0, 1):
@@ -55,8 +58,8 @@ def interval(measure: Measure, rows: Rows, *, threshold: float | None, level: fl
     tally = cells.tally(model)
     value = float(measure(Curve(tally) if about(measure).of is Curve else tally))
     # A mean loss may well be surer than a share of as many clusters; of ranks that was seen to be too sure.
-    rows = float(cells.clusters) if about(measure).of is Curve else inf
-    moments = of_draws(value, draws[:, 0], (0.0, 1.0), rows)._replace(freedom=cells.clusters - 1)
+    worth = float(cells.clusters) if about(measure).of is Curve else inf
+    moments = of_draws(value, draws[:, 0], (0.0, 1.0), worth)._replace(freedom=cells.clusters - 1)
     return *bounded(moments, level), f"share as sure as {told}", None
 
 

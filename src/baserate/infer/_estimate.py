@@ -84,7 +84,7 @@ def estimate(
     chosen = _chosen(measure, data)
     if isinstance(data, Rows) and data.cluster is not None:
         return _clustered(chosen, data, threshold, asked)
-    return judged(chosen, _noun(chosen, data, threshold), asked)
+    return judged(chosen, noun_of(chosen, data, threshold), asked)
 
 
 def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
@@ -126,20 +126,11 @@ def framed(value: float, found: Found, measure: Measure, asked: Asked) -> Estima
 def ways(measure: Measure) -> Mapping[str, Way]:
     """Ways to make an interval of a measure, by name; the one without a name is taken by default."""
     told = about(measure)
-    whole = _plain(measure)
     if told.of in (Counts, Confusion):
         return _SHARES if told.share else _TABLES
     if told.of in (ClassRows, LabelSets):
         return {"": _of_rows}
-    if whole in _AREAS:
-        return {"": _area, **{name: partial(_area, name=name) for name in _auc.METHODS}, **_RESAMPLED}
-    if whole is ks:
-        return {"": _greatest, "newcombe": _greatest, **_RESAMPLED}
-    if whole in _CAPTURED:
-        return {"": _captured, "influence": _captured, **_RESAMPLED}
-    if _moments.known(measure):
-        return {"": _closed, "influence": _closed, **_RESAMPLED}
-    return {"": _moved, **_RESAMPLED}
+    return _RANKS.get(measure, {"": _moved}) | _RESAMPLED
 
 
 def _chosen(measure: str | Measure, data: object) -> Measure:
@@ -148,7 +139,7 @@ def _chosen(measure: str | Measure, data: object) -> Measure:
     return known(measure)
 
 
-def _noun(measure: Measure, data: object, threshold: float | None) -> Any:  # noqa: ANN401  (what the measure takes)
+def noun_of(measure: Measure, data: object, threshold: float | None = None) -> Any:  # noqa: ANN401  (what the measure takes)
     """Make what the measure takes of what there is."""
     wanted = about(measure).of
     if isinstance(data, Rows):
@@ -170,13 +161,6 @@ def _noun(measure: Measure, data: object, threshold: float | None) -> Any:  # no
         hint = "; average it with multiclass.averaged(…)" if isinstance(data, Confusion | ClassRows) else ""
         raise BadOption(f"{told}{hint}.")
     return data
-
-
-def _plain(measure: Measure) -> Measure:
-    """The function itself, without options that were chosen."""
-    while isinstance(measure, partial):
-        measure = measure.func
-    return measure
 
 
 def _share(measure: Measure, noun: Counts[float] | Confusion, asked: Asked, *, name: str | None = None) -> Found:
@@ -206,7 +190,7 @@ def _area(measure: Measure, curve: Curve, asked: Asked, *, name: str | None = No
         if "delong" in name and isnan(found.variance):
             return Found(nan, nan, how, "a class has a single row")
         low, high = make(found, asked.level)
-    if _plain(measure) is not auc:
+    if measure is not auc:
         low, high = 2 * low - 1, 2 * high - 1
     reason = "the AUC is 0 or 1, where log-odds are infinite" if isnan(low) else None
     return Found(low, high, how, reason)
@@ -262,7 +246,7 @@ def _of_rows(measure: Measure, noun: ClassRows | LabelSets, asked: Asked) -> Fou
 def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Asked) -> Estimate:
     if asked.method is not None:
         raise BadOption(f"method={asked.method!r} is for independent rows; these are in clusters: leave it out.")
-    noun = _noun(measure, rows, threshold)
+    noun = noun_of(measure, rows, threshold)
     value = float(measure(noun))
     if isnan(value):
         return Estimate(nan, why=why(measure, noun) or "it is undefined")
@@ -270,8 +254,6 @@ def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Ask
     return framed(value, Found(*found), measure, asked)
 
 
-_AREAS = (auc, gini, accuracy_ratio)
-_CAPTURED = (cap_area, lorenz_gini)
 _TABLES: dict[str, Way] = {
     "": _table,
     "draws": _table,
@@ -283,6 +265,14 @@ _SHARES: dict[str, Way] = {
     **{name: partial(_share, name=name) for name in _binomial.METHODS},
     **{name: way for name, way in _TABLES.items() if name},
 }
+_AREAS: dict[str, Way] = {"": _area, **{name: partial(_area, name=name) for name in _auc.METHODS}}
+_RANKS: dict[Measure, dict[str, Way]] = {
+    **dict.fromkeys((auc, gini, accuracy_ratio), _AREAS),
+    **{measure: {"": _captured, "influence": _captured} for measure in (cap_area, lorenz_gini)},
+    **{measure: {"": _closed, "influence": _closed} for measure in _moments.KNOWN},
+    ks: {"": _greatest, "newcombe": _greatest},
+}
+"""Of ranks and probabilities, those with an interval of their own."""
 _RESAMPLED: dict[str, Way] = {
     "resample": partial(_resampled, way="resample"),
     "stratified": partial(_resampled, way="stratified"),

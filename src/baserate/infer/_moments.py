@@ -67,11 +67,6 @@ def positive(value: float, variance: float, level: float) -> Bounds:
     return value**2 / high, high
 
 
-def known(measure: Measure) -> bool:
-    """Whether a measure has an interval here."""
-    return measure in _INTERVALS
-
-
 def interval(measure: Measure, tally: Tally, level: float) -> Bounds:
     """Bounds of a measure that has a closed form."""
     return _INTERVALS[measure](spread(measure, tally), level)
@@ -107,6 +102,8 @@ _INTERVALS: dict[Measure, Callable[[Spread, float], Bounds]] = {
     log_loss: _log_loss,
     log_loss_skill: _skill,
 }
+KNOWN = tuple(_INTERVALS)
+"""Measures that have an interval here."""
 
 
 def of_draws(value: float, draws: Floats, span: Bounds, rows: float) -> Moments:

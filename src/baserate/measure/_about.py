@@ -47,7 +47,7 @@ class About:
     dual: str | None
     """The measure that gives the same value when the classes swap names (Counts) or scores change sign too (Curve)."""
     share: tuple[tuple[str, ...], tuple[str, ...]] | None
-    """Of a share, the hits and the misses: properties of the noun, to be added up. The value is hits/(hits + misses)."""
+    """Of a share, its hits and its misses: properties of the noun, to be added up. It is hits/(hits + misses)."""
     doc: str
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
+from baserate._estimate import Estimate
 from baserate._numeric.threads import mapped
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
@@ -46,6 +48,18 @@ COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "h
 Task = Callable[[], dict[str, Any]]
 """Called, it gives a tidy row."""
 
+
+class Place(NamedTuple):
+    """Which of many numbers one is."""
+
+    model: str
+    group: Group | None
+    threshold: float | None = None
+
+
+Judge = Callable[[Measure, Any, Place], Estimate]
+"""Takes a measure, what it is of, and which number it is, and returns it with its interval."""
+
 _CELLS = ("tp", "fp", "fn", "tn")
 _MIDDLE = 0.5
 _LABELS = "labels have neither ranks nor probabilities; ask for a measure of the 2×2 table, such as sensitivity."
@@ -56,13 +70,15 @@ def summary(
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
+    judge: Judge | None = None,
 ) -> Results:
     """Measure every model, everybody together (group None) and then each group, as tidy rows.
 
     Measures of a 2×2 table are taken at each `threshold`, with the four cells before them; without `threshold`, at 0.5
     if the scores are probabilities, otherwise they are left out, and `data["notes"]` says so. Of the usual measures, or
     of all, those that need probabilities are left out too where there are none. A model of labels has one table and no
-    threshold; where it disagrees with a score at its threshold, there is a note.
+    threshold; where it disagrees with a score at its threshold, there is a note. The numbers are plain unless a `judge`
+    gives them intervals, as `baserate.infer.summary` does.
 
     >>> from baserate import read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
@@ -75,8 +91,12 @@ def summary(
     thresholds = _thresholds(threshold)
     plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
-    walk = ((plans[model], tally, _named(tallies, group)) for model, group, tally in tallies.walk())
-    tasks: list[Task] = [task for plan, tally, group in walk for task in plan.tasks(tally, group)]
+    judge = judge or measured
+    tasks: list[Task] = [
+        task
+        for model, group, tally in tallies.walk()
+        for task in plans[model].tasks(tally, {"group": _named(tallies, group)}, Place(model, group), judge)
+    ]
     if not tasks:
         raise BadOption(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
     head: Task = partial(header, tallies, notes)
@@ -173,18 +193,19 @@ class _Plan:
     thresholds: Sequence[float | None]
     notes: Sequence[str] = ()
 
-    def tasks(self, tally: Tally, group: Mapping[str, object] | None) -> Iterator[Task]:
+    def tasks(self, tally: Tally, fixed: Mapping[str, Any], place: Place, judge: Judge) -> Iterator[Task]:
         """One for each number."""
         curve = Curve(tally)
-        fixed = {"model": self.model, "group": group}
+        fixed = {"model": self.model, **fixed}
         of = {noun: [measure for measure in self.measures if about(measure).of is noun] for noun in USUAL}
         for threshold in self.thresholds if of[Counts] else ():
-            counts = curve.at(_MIDDLE if threshold is None else threshold)
+            cut = _MIDDLE if threshold is None else threshold
+            there, counts = place._replace(threshold=cut), curve.at(cut)
             at = fixed | {"threshold": threshold}
             yield from (partial(dict, at, measure=cell, value=getattr(counts, cell)) for cell in _CELLS)
-            yield from (partial(_row, measure, counts, at) for measure in of[Counts])
-        yield from (partial(_row, measure, curve, fixed) for measure in of[Curve])
-        yield from (partial(_row, measure, tally, fixed) for measure in of[Tally])
+            yield from (partial(_row, judge, measure, counts, there, at) for measure in of[Counts])
+        yield from (partial(_row, judge, measure, curve, place, fixed) for measure in of[Curve])
+        yield from (partial(_row, judge, measure, tally, place, fixed) for measure in of[Tally])
 
 
 def _plan(tallies: Tallies, model: str, chosen: _Chosen, threshold: Sequence[float] | None) -> _Plan:
@@ -237,10 +258,21 @@ def _infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return notes
 
 
-def _row(measure: Measure, noun: Counts[float] | Curve | Tally, fixed: Mapping[str, Any]) -> dict[str, Any]:
+def measured(measure: Measure, noun: Any, _place: object = None) -> Estimate:  # noqa: ANN401  (what it takes)
+    """Return the plain number, and why there is none."""
     value = float(measure(noun))
-    reason = why(measure, noun) if np.isnan(value) else None
-    return {**fixed, "measure": about(measure).name, "value": value, "why": reason}
+    return Estimate(value, why=(why(measure, noun) or "it is undefined") if np.isnan(value) else None)
+
+
+def tidy(found: Estimate) -> dict[str, Any]:
+    """Number and interval as parts of a tidy row; what is undefined is None."""
+    parts = {name: getattr(found, name) for name in ("value", "low", "high", "level", "how", "why")}
+    undefined = {"low": None, "high": None} if isnan(found.low) else {}
+    return parts | undefined
+
+
+def _row(judge: Judge, measure: Measure, noun: Any, place: Place, fixed: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    return {**fixed, "measure": about(measure).name, **tidy(judge(measure, noun, place))}
 
 
 def _done(task: Task) -> dict[str, Any]:

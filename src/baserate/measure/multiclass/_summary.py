@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from baserate._costs import CostMatrix
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, NotAProbability, UnknownName
+from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._results import Results
 from baserate._tally import Tally
@@ -23,7 +25,8 @@ from baserate.measure import _registry as binary
 from baserate.measure._about import Measure, about
 from baserate.measure._names import find
 from baserate.measure._registry import why
-from baserate.measure.multiclass._average import AVERAGES, Split, averaged, each, undefined
+from baserate.measure._summary import measured, tidy
+from baserate.measure.multiclass._average import AVERAGES, Split, averaged, undefined
 from baserate.measure.multiclass._registry import MEASURES, named
 from baserate.measure.multiclass._scored import pairwise_auc
 
@@ -52,6 +55,8 @@ _MANY = 50
 """Classes from which not every pair of them gets a row."""
 
 Row = dict[str, Any]
+Judge = Callable[[Measure, Any], Estimate]
+"""Takes a measure and what it is of, and returns it with its interval."""
 
 
 def summary(
@@ -60,6 +65,7 @@ def summary(
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     costs: CostMatrix | None = None,
+    judge: Judge = measured,
 ) -> Results:
     """Measure everybody together (group None) and then each group, as tidy rows.
 
@@ -67,7 +73,8 @@ def summary(
     classes, one row for each class against the rest, and one for each of the `averages`: "macro", "weighted", "micro",
     or a weight for each label; by default the first two. Last come measures of all classes together. A name that means
     both, such as kappa, means all classes together; if `averages` are asked for, both. Where a class is left out of an
-    average since its own number is undefined, `how` says so.
+    average since its own number is undefined, `how` says so. The numbers are plain unless a `judge` gives them
+    intervals, as `baserate.infer.class_summary` does.
 
     >>> from baserate import read
     >>> table = {"is": ["cat", "dog", "dog", "fish"], "called": ["cat", "cat", "dog", "dog"]}
@@ -81,7 +88,7 @@ def summary(
     """
     if not isinstance(classes, Confusions | ClassRows):
         raise BadOption(f"{type(classes).__name__} is not what read.confusions or read.class_rows gives; read first.")
-    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, ClassRows))
+    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, ClassRows))._replace(judge=judge)
     notes: list[str] = []
     cases = [(group, _Case.of(noun)) for group, noun in _walk(classes)]
     rows = [row | {"group": group} for group, case in cases for row in plan.rows(case, notes)]
@@ -115,6 +122,7 @@ class _Plan(NamedTuple):
     costs: CostMatrix | None
     strictly: bool
     """Whether each was asked for by name, so that leaving it out would be wrong."""
+    judge: Judge = measured
 
     @staticmethod
     def of(
@@ -167,25 +175,26 @@ class _Plan(NamedTuple):
     def _averaged(self, measure: Measure, case: _Case) -> Iterator[Row]:
         """Yield a row for each class, then for each average."""
         name, labels = about(measure).name, case.split.labels
-        values, reasons = each(measure, case.split), undefined(measure, case.split)
-        for label, value in zip(labels, values, strict=True):
-            yield {"measure": name, "class": label, "value": float(value), "why": reasons.get(label)}
+        nouns, reasons = case.split.nouns(measure), undefined(measure, case.split)
+        for at, label in enumerate(labels):
+            found = tidy(self.judge(measure, nouns[at])) | ({"why": reasons[label]} if label in reasons else {})
+            yield {"measure": name, "class": label, **found}
         for how in self.averages:
             function = averaged(measure, how)  # type: ignore[arg-type]  # the name was checked
-            value, reason = function(case.split), why(function, case.split)  # type: ignore[arg-type]
             average = how if isinstance(how, str) else "custom"
             told = _HOW[average].format(_which(labels, reasons))
-            yield {"measure": name, "average": average, "value": value, "how": told, "why": reason}
+            judged = self.judge(function, case.split)
+            yield {"measure": name, "average": average, **tidy(judged), "how": _joined(told, judged.how)}
 
     def _whole(self, measure: Measure, case: _Case) -> Iterator[Row]:
         """Yield the row of a measure of all classes together, after what it is the mean of."""
         name, noun = about(measure).name, case.noun(measure)
         if name == "hand_till":
-            yield from _hand_till(noun)
+            yield from _hand_till(noun, self.judge)
             return
-        options = {"costs": self.costs} if name == "expected_cost" and self.costs is not None else {}
-        value = float(measure(noun, **options))
-        yield {"measure": name, "value": value, "why": why(measure, noun) if np.isnan(value) else None}
+        if name == "expected_cost" and self.costs is not None:
+            measure = partial(measure, costs=self.costs)
+        yield {"measure": name, **tidy(self.judge(measure, noun))}
 
 
 def _chosen(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
@@ -226,7 +235,12 @@ def _which(labels: Sequence[object], reasons: Mapping[object, str]) -> str:
     return f"{len(labels) - len(reasons)} of {len(labels)} classes, without {_listed(reasons)}"
 
 
-def _hand_till(rows: ClassRows) -> Iterator[Row]:
+def _joined(told: str, how: str | None) -> str:
+    """What the number is, and how its interval was made."""
+    return f"{told}; {how}" if how else told
+
+
+def _hand_till(rows: ClassRows, judge: Judge) -> Iterator[Row]:
     """Yield the table of pairs of classes, then its mean."""
     table = pairwise_auc(rows)
     absent = [label for label, mass in zip(rows.labels, rows.support, strict=True) if not mass]
@@ -237,11 +251,12 @@ def _hand_till(rows: ClassRows) -> Iterator[Row]:
                 reason = f"there is no {' and no '.join(lacking)}" if lacking else None
                 pair = {"class": label, "against": other}
                 yield {"measure": "pairwise_auc", **pair, "value": float(value), "why": reason}
-    value = mean_defined(table.ravel())
+    measure = MEASURES["hand_till"]
+    found = Estimate(mean_defined(table.ravel()), why=why(measure, rows)) if judge is measured else judge(measure, rows)
     every, there = len(rows.labels), len(rows.labels) - len(absent)
     told = f"{there * (there - 1) // 2} of {every * (every - 1) // 2} pairs of classes, without {_listed(absent)}"
     how = f"mean of {told if absent else f'{every * (every - 1) // 2} pairs of classes'}"
-    yield {"measure": "hand_till", "value": value, "how": how, "why": why(MEASURES["hand_till"], rows)}
+    yield {"measure": "hand_till", **tidy(found), "how": _joined(how, found.how)}
 
 
 def _walk(classes: Confusions | ClassRows) -> Iterator[tuple[dict[str, object] | None, Confusion | ClassRows]]:

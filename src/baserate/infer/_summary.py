@@ -1,0 +1,125 @@
+"""Tallies, or rows, -> tidy numbers with an interval on each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from baserate._class_rows import ClassRows
+from baserate._confusions import Confusions
+from baserate._costs import CostMatrix
+from baserate._errors import BadOption
+from baserate._estimate import Estimate
+from baserate._results import Results
+from baserate._rows import Rows
+from baserate._tallies import Tallies
+from baserate.infer._draws import Seed
+from baserate.infer._estimate import Asked, Data, estimate, judged, noun_of, ways
+from baserate.measure import Measure, multiclass
+from baserate.measure import summary as measured
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What kind of intervals are wanted: their level, the method for those measures that know it, and a seed."""
+
+    level: float = 0.95
+    method: str | None = None
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        Asked(self.level, None, self.seed)
+        if self.method is not None and self.method not in METHODS:
+            raise BadOption(f"method={self.method!r} makes no intervals; known are: {', '.join(METHODS)}.")
+
+    def of(self, measure: Measure, noun: Data) -> Estimate:
+        """Judge one number."""
+        method = self.method if self.method in ways(measure) else None
+        return judged(measure, noun_of(measure, noun), Asked(self.level, method, self.seed))
+
+
+METHODS = (
+    *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
+    *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence"),
+    *("draws", "resample", "stratified", "bootstrap"),
+)
+"""Every method that makes an interval of some measure."""
+
+
+def summary(
+    data: Tallies | Rows,
+    *,
+    measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
+    threshold: float | Iterable[float] | None = None,
+    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+) -> Results:
+    """Measure as `baserate.measure.summary` does, with an interval on every number; the cells have none.
+
+    Of `Rows` with a cluster the intervals are those of clusters. A method that is not known for a measure leaves it
+    with its own.
+
+    >>> from baserate import infer, read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> row = infer.summary(t, measures=["sensitivity"]).rows()[-1]
+    >>> row["value"], round(row["low"], 4), round(row["high"], 4), row["how"]
+    (0.5, 0.0126, 0.9874, 'Clopper–Pearson')
+    """
+    clustered = isinstance(data, Rows) and data.cluster is not None
+    if clustered and interval.method is not None:
+        raise BadOption(f"method={interval.method!r} is for independent rows; these are in clusters: leave it out.")
+    tallies = data.tallies() if isinstance(data, Rows) else data
+    judge = _of_clusters(data, interval) if isinstance(data, Rows) and clustered else _of_tallies(interval)
+    found = measured(tallies, measures=measures, threshold=threshold, judge=judge)
+    return Results(found.columns, {**found.data, "interval": _told(interval, clustered=clustered)})
+
+
+def class_summary(
+    classes: Confusions | ClassRows,
+    *,
+    measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
+    averages: Iterable[str | Mapping[Any, float]] | None = None,
+    costs: CostMatrix | None = None,
+    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+) -> Results:
+    """Measure as `baserate.measure.multiclass.summary` does, with an interval on every number.
+
+    Cells and pairs of classes have none.
+    """
+
+    def judge(measure: Measure, noun: Any) -> Estimate:  # noqa: ANN401  (what the measure takes)
+        return interval.of(measure, noun.classes if isinstance(noun, multiclass.Split) else noun)
+
+    found = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
+    return Results(found.columns, {**found.data, "interval": _told(interval, clustered=False)})
+
+
+def _of_tallies(interval: Interval) -> Callable[[Measure, Any, object], Estimate]:
+    return lambda measure, noun, _place: interval.of(measure, noun)
+
+
+def _of_clusters(rows: Rows, interval: Interval) -> Callable[[Measure, Any, Any], Estimate]:
+    """Judge numbers by the rows that they are of."""
+
+    def judge(measure: Measure, _noun: object, place: Any) -> Estimate:  # noqa: ANN401  (a place of measure.summary)
+        part = _part(rows, place.model, place.group)
+        return estimate(measure, part, threshold=place.threshold, level=interval.level, seed=interval.seed)
+
+    return judge
+
+
+def _part(rows: Rows, model: str, group: tuple[object, ...] | None) -> Rows:
+    """Rows of one model and group."""
+    there = slice(None) if group is None else np.flatnonzero(rows.group == rows.groups.index(group))
+    columns = {name: getattr(rows, name) for name in ("weight", "count", "id", "cluster")}
+    kept: dict[str, Any] = {name: each if each is None else each[there] for name, each in columns.items()}
+    plain: dict[str, Any] = {"group": rows.group[:0], "groups": ((),), "attributes": ()}
+    return replace(rows, truth=rows.truth[there], score={model: rows.score[model][there]}, **plain, **kept)
+
+
+def _told(interval: Interval, *, clustered: bool) -> dict[str, Any]:
+    """What the intervals are, for those who read the results."""
+    seed = interval.seed if isinstance(interval.seed, int) else None
+    return {"level": interval.level, "method": interval.method, "seed": seed, "clustered": clustered}
