@@ -1,0 +1,179 @@
+"""Intervals of the AUC and of what follows from it."""
+
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+
+from baserate import Curve, Tally, curve, infer, measure, tally
+from baserate.infer import _auc
+from tests.strategies import Rows, rows
+
+Floats = npt.NDArray[np.float64]
+near = partial(pytest.approx, rel=0, abs=1e-12)
+
+
+def placements(truth: Floats, score: Floats) -> tuple[Floats, Floats]:
+    """DeLong's, pair by pair."""
+    wins = (score[truth][:, None] > score[~truth]) + 0.5 * (score[truth][:, None] == score[~truth])
+    return wins.mean(axis=1), wins.mean(axis=0)
+
+
+@given(rows(min_size=4))
+def test_delong_is_that_of_all_pairs(data: Rows) -> None:
+    truth, score = data
+    if min(truth.sum(), (~truth).sum()) < 2:
+        return
+    first, second = placements(truth, score)
+    found = _auc.area(tally(truth, score))
+    assert found.value == near(first.mean())
+    assert found.variance == near(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
+
+
+def test_weighted_delong_is_that_of_all_pairs() -> None:
+    rng = np.random.default_rng(4)
+    truth, score, weight = rng.random(40) < 0.4, rng.integers(0, 9, 40) / 9, rng.exponential(size=40)
+    wins = (score[truth][:, None] > score[~truth]) + 0.5 * (score[truth][:, None] == score[~truth])
+    w, u = weight[truth], weight[~truth]
+    area = w @ wins @ u / w.sum() / u.sum()
+    first, second = wins @ u / u.sum() - area, w @ wins / w.sum() - area
+    parts = [
+        np.sum((each * moved) ** 2) / each.sum() ** 2 * len(each) / (len(each) - 1)
+        for each, moved in ((w, first), (u, second))
+    ]
+    found = _auc.area(tally(truth, score, weight=weight))
+    assert (found.value, found.variance) == near((area, sum(parts)))
+    assert found.positives == near(w.sum() ** 2 / (w @ w))
+
+
+def test_rows_by_the_hundred_thousand_do_not_overflow() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(300_000) < 0.5
+    found = _auc.area(tally(truth, rng.normal(size=300_000) + truth))
+    assert found.value == pytest.approx(0.76, abs=0.01)
+    # Half of all rows are of each class, and placements of normal scores are near 0.06 apart in square.
+    assert found.variance == pytest.approx(2 * 0.0623 / 150_000, rel=0.05)
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (1, 50), (10, 90), (500, 500)])
+def test_perfect_ranking_has_an_interval(positives: int, negatives: int) -> None:
+    perfect = tally([1] * positives + [0] * negatives, range(positives + negatives, 0, -1))
+    found = infer.estimate("auc", perfect)
+    assert found.value == found.high == 1
+    assert 0 <= found.low < 1
+    reverse = infer.estimate("auc", tally([0] * positives + [1] * negatives, range(positives + negatives, 0, -1)))
+    assert reverse.value == reverse.low == 0
+    assert reverse.high == near(1 - infer.estimate("auc", swapped(perfect)).low)
+
+
+def swapped(t: Tally) -> Tally:
+    return Tally.counted(t.score, t.rows[::-1])
+
+
+def test_more_rows_make_it_narrower() -> None:
+    widths = []
+    for times in (10, 40, 160):
+        found = infer.estimate("auc", tally([1] * times + [0] * times, range(2 * times, 0, -1)))
+        widths.append(1 - found.low)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] < 0.1
+
+
+def test_score_set_by_hand() -> None:
+    # At A = 1 the set ends where (1 − θ)² = z²V(θ), V of Hanley and McNeil with 50 in place of 10 and 90.
+    found = infer.estimate("auc", tally([1] * 10 + [0] * 90, range(100, 0, -1)), method="score")
+    theta, z = found.low, 1.959963984540054
+    variance = theta * (1 - theta) * (1 + 49 * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / 900
+    assert (1 - theta) ** 2 == pytest.approx(z**2 * variance, rel=1e-9)
+
+
+def test_hanley_and_mcneil_by_hand() -> None:
+    area, m, n = 0.893, 51, 58
+    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
+    variance = (area * (1 - area) + (m - 1) * (q1 - area**2) + (n - 1) * (q2 - area**2)) / (m * n)
+    assert _auc.exponential_variance(area, m, n) == near(variance)
+    low, high = _auc.hanley_mcneil(_auc.Area(area, 0.0, m, n), 0.95)
+    assert high - low == pytest.approx(2 * 1.96 * variance**0.5, rel=1e-4)
+
+
+def test_gini_and_accuracy_ratio_follow(sample: Tally) -> None:
+    area = infer.estimate("auc", sample)
+    for name in ("gini", "accuracy_ratio"):
+        for method in (None, "delong", "score"):
+            area = infer.estimate("auc", sample, method=method)
+            found = infer.estimate(name, sample, method=method)
+            assert (found.value, found.low, found.high) == near(
+                (2 * area.value - 1, 2 * area.low - 1, 2 * area.high - 1)
+            )
+
+
+def test_captured_area_of_a_fixed_prevalence_would_follow(sample: Tally) -> None:
+    # The prevalence is random too, so the interval is at least as wide as that of the AUC makes it.
+    share = sample.prevalence
+    area, found = infer.estimate("auc", sample), infer.estimate("cap_area", sample)
+    assert found.value == near(share / 2 + (1 - share) * area.value)
+    assert (1 - share) * (area.high - area.low) < found.high - found.low < 2 * (1 - share) * (area.high - area.low)
+    double = infer.estimate("lorenz_gini", sample)
+    assert (double.low, double.high) == near((2 * found.low - 1, 2 * found.high - 1))
+
+
+@pytest.fixture(scope="module")
+def sample() -> Tally:
+    rng = np.random.default_rng(1)
+    truth = rng.random(400) < 0.3
+    return tally(truth, rng.normal(size=400) + truth)
+
+
+def test_methods_of_the_auc(sample: Tally) -> None:
+    assert infer.methods("auc", sample) == (
+        *("score", "logit-delong", "delong", "hanley-mcneil"),
+        *("resample", "stratified", "bootstrap"),
+    )
+    found = {method: infer.estimate("auc", sample, method=method) for method in infer.methods("auc", sample)}
+    assert len({(each.low, each.high) for each in found.values()}) == len(found)
+    widths = [each.high - each.low for each in found.values()]
+    assert max(widths) < 1.1 * min(widths)
+
+
+def test_single_rows_have_no_delong() -> None:
+    lonely = tally([1, 0, 0, 0], [0.5, 0.4, 0.6, 0.1])
+    found = infer.estimate("auc", lonely, method="delong")
+    assert found.why == "a class has a single row"
+    assert np.isnan([found.low, found.high]).all()
+    usual = infer.estimate("auc", lonely)
+    assert 0 <= usual.low < usual.value < usual.high <= 1
+
+
+def test_log_odds_are_refused_at_the_ends() -> None:
+    found = infer.estimate("auc", tally([1, 1, 0, 0], [4, 3, 2, 1]), method="logit-delong")
+    assert np.isnan(found.low)
+    assert found.why == "the AUC is 0 or 1, where log-odds are infinite"
+
+
+def test_ks_is_a_difference_of_shares(sample: Tally) -> None:
+    found = infer.estimate("ks", sample)
+    assert found.value == measure.ks(Curve(sample))
+    chance = infer.estimate("ks", tally([1, 0] * 50, [*range(50), *range(50)]))
+    assert chance.low == 0
+    flipped = Tally.counted(-sample.score[::-1], sample.rows[:, ::-1])
+    other = infer.estimate("ks", flipped)
+    assert (other.value, other.low, other.high) == near((found.value, found.low, found.high))
+
+
+def test_selected_thresholds_need_more() -> None:
+    from baserate.infer._ks import selected
+
+    # Miller and Siegmund's formula with ε = 0.1 gives 0.05 near 3.05.
+    assert selected(0.95) == pytest.approx(3.05, abs=0.01)
+    assert selected(0.5) < selected(0.9) < selected(0.99)
+
+
+def test_of_one_class_there_is_nothing() -> None:
+    found = infer.estimate("auc", tally([1, 1], [0.2, 0.3], positive=1))
+    assert np.isnan(found.value)
+    assert found.why == "there are no negatives"
+    assert curve  # the same noun through a curve
+    again = infer.estimate("auc", curve(tally([1, 1], [0.2, 0.3], positive=1)))
+    assert again.why == found.why
