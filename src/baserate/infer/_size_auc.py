@@ -8,7 +8,7 @@ two-sided test z is that of α/2, and the chance to reject on the wrong side is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, exp, pi, sqrt
 from typing import Literal, NamedTuple
 
@@ -153,6 +153,8 @@ class AucPair:
     second: float
     variance: tuple[Spread, Spread]
     covariance: Spread
+    paired: bool = True
+    """Whether both models judge the same rows."""
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):
@@ -246,14 +248,18 @@ def stated_pair(
     return AucPair(first, second, (one, other), both)
 
 
-def assumed_pair(first: float, second: float, *, correlation: float = 0.0) -> AucPair:
-    """Two AUCs of normal scores, whose estimates are correlated in each class; 0 if each model has rows of its own."""
-    _check_correlation("correlation", correlation)
+def assumed_pair(first: float, second: float, *, correlation: float | None = None) -> AucPair:
+    """Two AUCs of normal scores, whose estimates are so correlated in each class [@hanley1983].
+
+    Without a correlation each model has rows of its own.
+    """
     for name, each in (("first", first), ("second", second)):
         check_inside(name, each, "0.8")
+    r = 0.0 if correlation is None else correlation
+    _check_correlation("correlation", r)
     one, other = binormal_spread(first), binormal_spread(second)
-    both = Spread(*(correlation * sqrt(a * b) for a, b in zip(one, other, strict=True)))
-    return AucPair(first, second, (one, other), both)
+    both = Spread(*(r * sqrt(a * b) for a, b in zip(one, other, strict=True)))
+    return AucPair(first, second, (one, other), both, paired=correlation is not None)
 
 
 def power_of_auc_difference(
@@ -291,6 +297,8 @@ def size_to_show_auc_difference(
 ) -> Size:
     """Rows needed to show, with that power, that two AUCs differ [@obuchowski1997].
 
+    If each model has rows of its own, so many are needed for each.
+
     >>> size_to_show_auc_difference(assumed_pair(0.8, 0.7, correlation=0.5), power=0.9, prevalence=0.5).rows
     280
     """
@@ -302,7 +310,8 @@ def size_to_show_auc_difference(
         raise BadOption("the difference of these two AUCs does not vary, so no size can be told; take a larger pilot.")
     rows = rows_needed(pair.difference, *varying, z=z_of(alpha, sides), power=checked_power(power, alpha))
     how = f"normal test of the difference of two AUCs, {told_sides(sides)}"
-    return _answer(rows, pair.difference, varying, prevalence, z=z_of(alpha, sides), how=how)
+    found = _answer(rows, pair.difference, varying, prevalence, z=z_of(alpha, sides), how=how)
+    return found if pair.paired else replace(found, samples=2)
 
 
 def rows_needed(difference: float, zero: float, real: float, *, z: float, power: float) -> float:

@@ -152,7 +152,7 @@ def _spreads(first: float, second: float, *, paired: bool, discordance: float | 
     if not least - 1e-9 <= found <= most + 1e-9:
         raise BadOption(
             f"discordance is {found}; models with shares {first} and {second} differ on {least:g} to {most:g} of the "
-            "trials."
+            "trials, so give a number between these."
         )
     return found, max(found - (first - second) ** 2, 0.0)
 

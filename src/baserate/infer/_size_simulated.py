@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf, isfinite, nan, sqrt
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._population import Population
 from baserate._tally import Tally
-from baserate.infer._draws import Seed, checked_seed, in_blocks
+from baserate.infer._draws import Seed, checked_seed
 from baserate.infer._size import LARGEST, Size, check_inside, sized
 from baserate.measure import Measure, about
 from baserate.measure._registry import known
@@ -63,9 +64,9 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
     """
     function = known(measure)
     check_inside("level", level, "0.95")
-    if not (isinstance(half_width, (int, float)) and 0 < half_width < inf):
+    if not isinstance(half_width, Real) or not 0 < half_width < inf:
         raise BadOption(f"half_width is {half_width!r}; give a number above 0, for example 0.03.")
-    if draws is not None and not (isinstance(draws, int) and draws >= _FEWEST):
+    if draws is not None and (not isinstance(draws, Integral) or draws < _FEWEST):
         raise BadOption(f"draws is {draws!r}; give a whole number of {_FEWEST} or more.")
     check_inside("prevalence", population.prevalence, "0.1")
     least = ceil(_RARE / min(population.prevalence, 1 - population.prevalence))
@@ -111,7 +112,8 @@ class _Work:
         """Draw samples of that size, or of the largest that is drawn."""
         size = min(rows, self.most)
         many = self.draws if self.most == LARGEST else max(min(self.draws, _CAP // size), _FEWEST)
-        values = in_blocks(lambda rng, some: self.draw(rng, size, some), draws=many, seed=self.rng, size=size)
+        # One after the other: distributions of scipy.stats hold the generator while they draw, so threads mix them up.
+        values = self.draw(self.rng, size, many)
         halves = np.array([self._half(batch) for batch in np.array_split(values, _BATCHES)])
         with np.errstate(invalid="ignore"):
             error = float(np.std(halves, ddof=1) / sqrt(_BATCHES))
