@@ -170,12 +170,20 @@ class AucPair:
 
         Without a `standard` both are one, and nothing changes when the models swap places: this is the variance that
         DeLong's test itself would use. With one, the other model is thought to vary alike if it is as good, and their
-        covariance to stay: pROC up to 1.19 takes its first curve for that.
+        covariance to stay: pROC up to 1.19 takes its first curve for that. Where the covariance is larger than the
+        variance of the standard there is no such variance, and it is refused.
         """
+        if standard not in (None, "first", "second"):
+            raise BadOption(f"standard is {standard!r}; it is 'first', 'second' or None.")
         one, other = (np.array(each) for each in self.variance)
         shared = 2 * np.array(self.covariance)
         real = one + other - shared
         zero = {"first": 2 * one - shared, "second": 2 * other - shared}.get(standard or "", real)
+        if min(*zero, *real) < 0 and standard is not None:
+            raise BadOption(
+                f"the {standard} AUC varies less than it varies with the other, so it cannot be the standard; leave "
+                "standard= out."
+            )
         return Spread(*zero.tolist()), Spread(*real.tolist())
 
 
@@ -282,7 +290,7 @@ def power_of_auc_difference(
     0.7132
     """
     _check_classes(positives, negatives)
-    varying = [each.at(positives, negatives) for each in pair.varying(_checked_standard(standard))]
+    varying = [each.at(positives, negatives) for each in pair.varying(standard)]
     return normal_power(pair.difference, *varying, z=z_of(alpha, sides))
 
 
@@ -305,7 +313,7 @@ def size_to_show_auc_difference(
     check_inside("prevalence", prevalence, "0.1")
     if pair.difference == 0:
         raise BadOption(f"both AUCs are {pair.first}; no number of rows would show a difference.")
-    varying = [each.per_row(prevalence) for each in pair.varying(_checked_standard(standard))]
+    varying = [each.per_row(prevalence) for each in pair.varying(standard)]
     if min(varying) <= 0:
         raise BadOption("the difference of these two AUCs does not vary, so no size can be told; take a larger pilot.")
     rows = rows_needed(pair.difference, *varying, z=z_of(alpha, sides), power=checked_power(power, alpha))
@@ -374,12 +382,6 @@ def checked_power(power: float, alpha: float) -> float:
     if power <= alpha:
         raise BadOption(f"a power of {power} is had for nothing at alpha={alpha}; ask for more, for example 0.9.")
     return power
-
-
-def _checked_standard(standard: Standard) -> Standard:
-    if standard not in (None, "first", "second"):
-        raise BadOption(f"standard is {standard!r}; it is 'first', 'second' or None.")
-    return standard
 
 
 def _check_one(expect: float, null: float) -> None:
