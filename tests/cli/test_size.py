@@ -9,8 +9,9 @@ import pytest
 
 from baserate import population
 from baserate.cli._panels import cells_wide
+from baserate.infer._auc_pair import assumed_pair
 from baserate.infer._size import size_of_auc, size_of_share
-from baserate.infer._size_auc import assumed_pair, size_to_show_auc, size_to_show_auc_difference
+from baserate.infer._size_auc import size_to_show_auc, size_to_show_auc_difference
 from baserate.infer._size_share import size_to_show_share, size_to_show_share_difference
 from baserate.infer._size_simulated import size_by_simulation
 from tests.cli.shell import is_as_ever, run

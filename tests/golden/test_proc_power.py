@@ -10,20 +10,15 @@ from scipy.special import ndtri
 
 from baserate import Rows, tally
 from baserate.infer._auc import area
+from baserate.infer._auc_pair import AucPair, binormal_pair, binormal_spread, delong_pair, stated_pair
+from baserate.infer._power import rows_needed, z_of
 from baserate.infer._size_auc import (
-    AucPair,
     alpha_to_show_auc,
-    binormal_pair,
-    binormal_spread,
-    delong_pair,
     detectable_auc,
     power_of_auc,
     power_of_auc_difference,
-    rows_needed,
     size_to_show_auc,
     size_to_show_auc_difference,
-    stated_pair,
-    z_of,
 )
 from baserate.infer._size_share import power_of_share_difference, size_to_show_share_difference
 

@@ -15,23 +15,25 @@ from scipy.stats import binom, binomtest
 from baserate import BadOption, BaserateError, Rows, measure, population
 from baserate.infer import _auc
 from baserate.infer._auc import Area, newcombe_variance
-from baserate.infer._binomial import METHODS, Share, interval
-from baserate.infer._size import Size, size_of_auc, size_of_share
-from baserate.infer._size_auc import (
+from baserate.infer._auc_pair import (
     AucPair,
-    Sides,
     Spread,
-    alpha_to_show_auc,
     assumed_pair,
     binormal_pair,
     binormal_spread,
     delong_pair,
+    stated_pair,
+)
+from baserate.infer._binomial import METHODS, Share, interval
+from baserate.infer._power import Sides
+from baserate.infer._size import Size, size_of_auc, size_of_share
+from baserate.infer._size_auc import (
+    alpha_to_show_auc,
     detectable_auc,
     power_of_auc,
     power_of_auc_difference,
     size_to_show_auc,
     size_to_show_auc_difference,
-    stated_pair,
 )
 from baserate.infer._size_share import (
     power_of_share,

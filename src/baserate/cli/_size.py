@@ -158,7 +158,7 @@ def simulated(asked: Any, /, measure: str, writing: Writing, **options: Any) -> 
 
 
 def _of_auc(plan: Plan) -> "Size":
-    from baserate.infer import _size, _size_auc
+    from baserate.infer import _auc_pair, _size, _size_auc
 
     if plan.prevalence is None:
         raise click.UsageError("an AUC needs positives and negatives; give --prevalence, the share of positives.")
@@ -167,7 +167,7 @@ def _of_auc(plan: Plan) -> "Size":
         return _size.size_of_auc(plan.expect, plan.half_width, prevalence=plan.prevalence, level=plan.level)
     if plan.goal is not None:
         return _size_auc.size_to_show_auc(plan.expect, null=plan.goal, prevalence=plan.prevalence, **plan.test)
-    pair = _size_auc.assumed_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
+    pair = _auc_pair.assumed_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
     return _size_auc.size_to_show_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
 
 
