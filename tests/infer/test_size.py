@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binom, binomtest
 
-from baserate import BadOption, BaserateError, Rows, measure, population
+from baserate import BadOption, BaserateError, Rows, measure, population, tally
 from baserate.infer import _auc
 from baserate.infer._auc import Area, newcombe_variance
 from baserate.infer._auc_pair import (
@@ -23,6 +23,7 @@ from baserate.infer._auc_pair import (
     binormal_spread,
     delong_pair,
     stated_pair,
+    tallied_pair,
 )
 from baserate.infer._binomial import METHODS, Share, interval
 from baserate.infer._power import Sides
@@ -274,6 +275,17 @@ def test_a_pilot_counts_repeated_rows_and_forgets_their_order() -> None:
     assert shuffled.covariance == pytest.approx(counted.covariance)
 
 
+def test_tallies_of_two_samples_vary_as_the_rows_they_were_made_of() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.random(60) < 0.4
+    scores = {name: np.round(rng.normal(truth * 1.0), 1) for name in "ab"}
+    rows, apart = delong_pair(Rows(truth, scores)), tallied_pair(*(tally(truth, score) for score in scores.values()))
+    assert (apart.first, apart.second) == pytest.approx((rows.first, rows.second), rel=1e-14)
+    assert np.array(apart.variance) == pytest.approx(np.array(rows.variance), rel=1e-12)
+    assert (apart.covariance, apart.paired) == ((0, 0), False)
+    assert size_to_show_auc_difference(apart, power=0.8, prevalence=0.4).samples == 2
+
+
 @given(expect=shares, goal=st.floats(0.05, 0.95), trials=st.integers(1, 200), sides=st.sampled_from([1, 2]))
 @settings(max_examples=50)
 def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, trials: int, sides: Sides) -> None:
@@ -372,6 +384,7 @@ def test_simulation_takes_scores_that_are_probabilities() -> None:
 
 
 PAIR = assumed_pair(0.8, 0.7)
+WEIGHTED = tally([1, 0, 1, 0], [1, 2, 3, 4], weight=[1, 2, 1, 0.5])
 PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np.arange(4.0) ** 2})
 
 
@@ -432,6 +445,8 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         (lambda: delong_pair(Rows(PILOT.truth, {"a": PILOT.score["a"]})), "scores of 1 models"),
         (lambda: delong_pair(Rows(PILOT.truth, PILOT.score, weight=np.ones(4))), "these rows have weights"),
         (lambda: delong_pair(Rows(np.arange(4) < 1, PILOT.score)), "fewer than two rows of a class"),
+        (lambda: tallied_pair(WEIGHTED, WEIGHTED), "these rows have weights"),
+        (lambda: tallied_pair(tally([1, 0], [1, 2]), WEIGHTED), "fewer than two rows of a class"),
         (lambda: power_of_share(0.9, goal=1.0, trials=10), "goal is 1.0; give a number between 0 and 1"),
         (lambda: power_of_share(0.9, goal=0.8, trials=0), "trials is 0"),
         (lambda: power_of_share(0.8, goal=0.8, trials=9), "expect and goal are both 0.8"),

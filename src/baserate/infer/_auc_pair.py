@@ -11,9 +11,13 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._errors import BadOption, EmptyData
 from baserate._rows import Rows
+from baserate._tally import Tally
 from baserate.infer._size import check_inside, check_share
 
 Standard = Literal["first", "second"] | None
+
+_WEIGHTED = "these rows have weights, of which a pilot for planning makes no use; leave them out."
+_FEW = "the pilot has fewer than two rows of a class; give at least two of each."
 
 
 class Spread(NamedTuple):
@@ -35,8 +39,8 @@ class Spread(NamedTuple):
 class AucPair:
     """Two AUCs, and how their estimates vary and vary together.
 
-    `delong_pair` finds it in pilot rows, `binormal_pair` in two binormal curves, `stated_pair` in published variances,
-    and `assumed_pair` supposes it from two AUCs.
+    `delong_pair` finds it in pilot rows, `tallied_pair` in tallies of separate rows, `binormal_pair` in two binormal
+    curves, `stated_pair` in published variances, and `assumed_pair` supposes it from two AUCs.
     """
 
     first: float
@@ -105,17 +109,29 @@ def delong_pair(rows: Rows) -> AucPair:
     if len(rows.score) != 2:
         raise BadOption(f"there are scores of {len(rows.score)} models; give rows with those of two.")
     if rows.weight is not None:
-        raise BadOption("these rows have weights, of which a pilot for planning makes no use; leave them out.")
+        raise BadOption(_WEIGHTED)
     many = np.ones(len(rows), dtype=np.int64) if rows.count is None else np.asarray(rows.count, dtype=np.int64)
     truth = np.repeat(rows.truth, many)
     scores = [np.repeat(np.asarray(score, dtype=np.float64), many) for score in rows.score.values()]
     if min(np.count_nonzero(truth), np.count_nonzero(~truth)) < 2:
-        raise EmptyData("the pilot has fewer than two rows of a class; give at least two of each.")
+        raise EmptyData(_FEW)
     above = np.cov(np.array([_placements(score[truth], score[~truth]) for score in scores]))
     below = np.cov(np.array([_placements(-score[~truth], -score[truth]) for score in scores]))
     areas = [float(_placements(score[truth], score[~truth]).mean()) for score in scores]
     parts = [Spread(float(above[place]), float(below[place])) for place in ((0, 0), (1, 1), (0, 1))]
     return AucPair(areas[0], areas[1], (parts[0], parts[1]), parts[2])
+
+
+def tallied_pair(first: Tally, second: Tally) -> AucPair:
+    """Two models tallied on pilot rows of their own, with DeLong's variances [@delong1988].
+
+    >>> from baserate import tally
+    >>> pair = tallied_pair(tally([1, 0, 1, 0], [2, 3, 4, 1]), tally([1, 0, 1, 0], [4, 1, 3, 2]))
+    >>> pair.first, pair.second, pair.variance[0], pair.paired
+    (0.75, 1.0, Spread(positive=0.125, negative=0.125), False)
+    """
+    (one, varies), (other, too) = _tallied(first), _tallied(second)
+    return AucPair(one, other, (varies, too), Spread(0.0, 0.0), paired=False)
 
 
 def binormal_pair(
@@ -181,6 +197,22 @@ def check_classes(positives: float, negatives: float) -> None:
     """Refuse numbers of rows that cannot be."""
     if not (0 < positives < np.inf and 0 < negatives < np.inf):
         raise BadOption(f"there are {positives} positives and {negatives} negatives; give numbers above 0.")
+
+
+def _tallied(tally: Tally) -> tuple[float, Spread]:
+    if tally.weighted:
+        raise BadOption(_WEIGHTED)
+    positive, negative = (np.asarray(each, dtype=np.float64) for each in tally.mass)
+    if min(positive.sum(), negative.sum()) < 2:
+        raise EmptyData(_FEW)
+    below = 1 - (np.cumsum(negative) - negative / 2) / negative.sum()
+    above = (np.cumsum(positive) - positive / 2) / positive.sum()
+    auc = float(np.sum(positive * below) / positive.sum())
+    parts = [
+        float(np.sum(mass * (place - auc) ** 2) / (mass.sum() - 1))
+        for mass, place in ((positive, below), (negative, above))
+    ]
+    return auc, Spread(*parts)
 
 
 def _placements(scores: Floats, others: Floats) -> Floats:
