@@ -19,6 +19,7 @@ debug = click.option("--debug", is_flag=True, expose_value=False, help="Show whe
 _OPTIONS = (
     *("truth", "score", "predicted", "group", "weight", "count"),
     *("positive", "negative", "missing", "threshold", "measures", "points", "scores", "labels"),
+    *("prevalence", "flag_rate", "alpha"),
 )
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
 _LONGEST = 100
@@ -43,7 +44,7 @@ def in_flags(message: str) -> str:
         name, *values = found.groups()
         value = next((each for each in values if each is not None), None)
         if value is None:
-            return f"--{name}"
+            return f"--{name.replace('_', '-')}"
         return f"--{name} {shlex.quote(value) if len(value) <= _LONGEST else '…'}"
 
     for aside, told in _ASIDES.items():

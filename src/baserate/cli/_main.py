@@ -16,6 +16,7 @@ from baserate.cli._say import colour
 VERBS: dict[str, tuple[str, str]] = {
     "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
     "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
+    "size": ("_size:size", "Tell how many rows are needed."),
     "population": ("_population:population", "Work out theory: a classifier known in closed form."),
     "list": ("_list:list_", "List the measures or the curves that there are."),
     "demo": ("_demo:demo", "Write generated predictions and judge them, step by step."),

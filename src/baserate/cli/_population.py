@@ -24,6 +24,7 @@ from baserate.cli._options import (
 )
 from baserate.cli._progress import shown
 from baserate.cli._say import say
+from baserate.cli._size import simulated
 
 if TYPE_CHECKING:
     from baserate._population import Population
@@ -262,7 +263,7 @@ def _add(name: str, told: str, options: Sequence[Option]) -> None:
     for option in reversed(every):
         made = option(made)
     group = click.group(name, cls=Choices, help=told)(made)
-    for verb in (measure, curve, study, draw):
+    for verb in (measure, curve, study, simulated, draw):
         group.add_command(verb)
     population.add_command(group)
 

@@ -1,0 +1,257 @@
+"""`baserate size`: how many rows are needed; and the same for a population, by simulation."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate.cli._ask import answer
+from baserate.cli._options import Writing, bundled, command, complete_measures, writing
+from baserate.cli._say import say
+
+if TYPE_CHECKING:
+    from baserate._results import Results
+    from baserate.cli._panels import Page
+    from baserate.infer._size import Size
+
+_EXAMPLES = (
+    ("to know an AUC to ± 0.03", "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1"),
+    ("to know a sensitivity", "baserate size sensitivity --half-width 0.05 --expect 0.9 --prevalence 0.1"),
+    ("to show that it is above a goal", "baserate size sensitivity --expect 0.9 --goal 0.8 --prevalence 0.1"),
+    (
+        "to show that one model ranks better than another on the same rows",
+        "baserate size auc --expect 0.8 --against 0.75 --correlation 0.5 --prevalence 0.1 --power 0.9",
+    ),
+    (
+        "to show that one model finds more than another on the same rows",
+        "baserate size sensitivity --expect 0.9 --against 0.8 --paired --prevalence 0.1",
+    ),
+    ("any measure", "baserate population binormal --prevalence 0.1 size f1 --half-width 0.03 --threshold 1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is expected and what is wanted."""
+
+    expect: float
+    half_width: float | None
+    against: float | None
+    goal: float | None
+    power: float
+    alpha: float
+    one_sided: bool
+    prevalence: float | None
+    flag_rate: float | None
+    correlation: float | None
+    paired: bool
+    discordance: float | None
+    level: float
+
+    def __post_init__(self) -> None:
+        if sum(each is not None for each in (self.half_width, self.against, self.goal)) != 1:
+            raise click.UsageError(
+                "give one of --half-width (to know it so well), --against (to show a difference from another model) "
+                "and --goal (to show that it is above or below that)."
+            )
+        if self.expect in {self.against, self.goal}:
+            raise click.UsageError(f"{self.expect} is expected of both, and no number of rows shows a difference.")
+
+    @property
+    def test(self) -> dict[str, Any]:
+        """Options of a test."""
+        return {"power": self.power, "alpha": self.alpha, "sides": 1 if self.one_sided else 2}
+
+    def only(self, measure: str, *names: str) -> None:
+        """Refuse options that do not belong to what is asked."""
+        given = {name for name in ("flag_rate", "correlation", "paired", "discordance") if getattr(self, name)}
+        for name in sorted(given - set(names)):
+            flag = name.replace("_", "-")
+            raise click.UsageError(f"--{flag} means nothing for what is asked of {measure}; leave it out.")
+
+
+_SHARE = click.FloatRange(0, 1)
+_INSIDE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_OPTIONS = (
+    click.option("--expect", type=_SHARE, required=True, help="The value that is expected."),
+    click.option(
+        "--half-width",
+        type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+        help="Wanted: half the width of the interval.",
+    ),
+    click.option(
+        "--against", type=_SHARE, help="Wanted: to show a difference from another model that reaches so much."
+    ),
+    click.option("--goal", type=_INSIDE, help="Wanted: to show a difference from that number."),
+    click.option("--power", type=_INSIDE, default=0.8, show_default=True, help="Chance to show it, if it is there."),
+    click.option("--alpha", type=_INSIDE, default=0.05, show_default=True, help="Chance to show it, if it is not."),
+    click.option("--one-sided", is_flag=True, help="Test on one side only."),
+    click.option("--prevalence", type=_INSIDE, help="Share of positives among the rows."),
+    click.option("--flag-rate", type=_INSIDE, help="Share of rows that are flagged, for precision and npv."),
+    click.option(
+        "--correlation",
+        type=click.FloatRange(-1, 1),
+        help="Of the estimates of two AUCs on the same rows; otherwise each model has its own.",
+    ),
+    click.option("--paired", is_flag=True, help="Two shares are of the same rows; otherwise each model has its own."),
+    click.option("--discordance", type=_SHARE, help="Share of these rows on which paired models differ."),
+    click.option("--level", type=_INSIDE, default=0.95, show_default=True, help="Confidence of the interval."),
+)
+
+
+def _planning(verb: Any) -> Any:  # noqa: ANN401  (a decorator of verbs)
+    return bundled(verb, Plan, "plan", _OPTIONS)
+
+
+@command("size", examples=_EXAMPLES)
+@click.argument("measure", shell_complete=complete_measures)
+@_planning
+@writing
+def size(measure: str, plan: Plan, writing: Writing) -> None:
+    """Tell how many rows are needed to know MEASURE, or to show a difference.
+
+    MEASURE is auc or a share such as sensitivity or precision; others are simulated: `baserate population`.
+    """
+    from baserate.measure import about, named
+
+    told = about(named(measure))
+    if told.name != "auc" and told.share is None:
+        raise click.UsageError(
+            f"{told.name} is neither auc nor a share; simulate it: baserate population binormal size {told.name} "
+            "--half-width …"
+        )
+    found = _of_auc(plan) if told.name == "auc" else _of_share(told.name, plan)
+    asked = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
+    for name in ("power", "alpha") if plan.half_width else ("level",):
+        del asked[name]
+    _show(_results(told.name, found, asked, _notes(told.name, plan, found)), writing)
+
+
+@command(
+    "size",
+    examples=(
+        ("any measure at a threshold", "baserate population binormal size f1 --half-width 0.03 --threshold 1"),
+        ("over all thresholds", "baserate population linear size average-precision --half-width 0.02"),
+    ),
+)
+@click.argument("measure", shell_complete=complete_measures)
+@click.option("--half-width", type=click.FloatRange(0, min_open=True), required=True, help="Half of what is wanted.")
+@click.option("--threshold", type=float, help="Flag scores at or above it; for measures of decisions.")
+@click.option("--level", type=_INSIDE, default=0.95, show_default=True, help="Share of samples that lie so close.")
+@click.option("--draws", type=click.IntRange(400), help="Samples of each size; otherwise 20000, or 2000 of rows.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
+@writing
+@click.pass_obj
+def simulated(asked: Any, /, measure: str, writing: Writing, **options: Any) -> None:  # noqa: ANN401  (click's own)
+    """Tell how many rows are needed to know MEASURE, by drawing samples."""
+    from baserate.infer._size_simulated import size_by_simulation
+    from baserate.measure import about, named
+
+    made = asked.population()
+    name = about(named(measure)).name
+    found = size_by_simulation(made, name, **options)
+    given = {option: value for option, value in options.items() if value is not None}
+    note = "The rows have, relatively, about twice the Monte-Carlo error of the half-width."
+    data = {"prevalence": made.prevalence}
+    _show(asked.told(_results(name, found, given, [note], data)), writing)
+
+
+def _of_auc(plan: Plan) -> "Size":
+    from baserate.infer import _auc_pair, _size, _size_auc
+
+    if plan.prevalence is None:
+        raise click.UsageError("an AUC needs positives and negatives; give --prevalence, the share of positives.")
+    plan.only("auc", *["correlation"] * (plan.against is not None))
+    if plan.half_width is not None:
+        return _size.size_of_auc(plan.expect, plan.half_width, prevalence=plan.prevalence, level=plan.level)
+    if plan.goal is not None:
+        return _size_auc.size_to_show_auc(plan.expect, null=plan.goal, prevalence=plan.prevalence, **plan.test)
+    pair = _auc_pair.assumed_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
+    return _size_auc.size_to_show_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
+
+
+def _of_share(measure: str, plan: Plan) -> "Size":
+    from baserate.infer import _size, _size_share
+
+    margins: dict[str, Any] = {"prevalence": plan.prevalence, "flag_rate": plan.flag_rate}
+    plan.only(measure, *(["flag_rate"] if plan.against is None else ["paired", "discordance"]))
+    if plan.half_width is not None:
+        return _size.size_of_share(measure, plan.expect, plan.half_width, level=plan.level, **margins)
+    if plan.goal is not None:
+        return _size_share.size_to_show_share(measure, plan.expect, goal=plan.goal, **margins, **plan.test)
+    return _size_share.size_to_show_share_difference(
+        measure,
+        plan.expect,
+        plan.against or 0.0,
+        prevalence=plan.prevalence,
+        paired=plan.paired or plan.discordance is not None,
+        discordance=plan.discordance,
+        **plan.test,
+    )
+
+
+def _notes(measure: str, plan: Plan, found: "Size") -> Iterator[str]:
+    """What was assumed, in words."""
+    if found.positives is not None and measure != "prevalence":
+        yield "Positives and negatives are as many as the prevalence leads one to expect; chance brings more or fewer."
+    if found.samples > 1:
+        yield "Each of the two models has rows of its own, so many are needed for each."
+    elif plan.against is not None and measure != "auc" and plan.discordance is None:
+        yield "The models are taken to err independently; if they err on the same rows, fewer will do: --discordance."
+    if plan.half_width is not None:
+        yield "The half-width is that of the interval if exactly what is expected is seen."
+
+
+def _results(
+    measure: str, found: "Size", asked: Mapping[str, Any], notes: Iterable[str], data: Mapping[str, Any] | None = None
+) -> "Results":
+    from baserate import Results
+
+    row = {"measure": measure, **asdict(found)}
+    about = {**(data or {}), "asked": dict(asked), "notes": list(notes)}
+    return Results({name: [value] for name, value in row.items()}, about)
+
+
+def _show(found: "Results", writing: Writing) -> None:
+    if not writing.quiet:
+        if writing.form in {"json", "csv"} or writing.output not in {None, "-"}:
+            say(_headline(found))
+        for note in found.data["notes"]:
+            say(f"note: {note}")
+    answer(found, lambda: _page(found, writing.digits), writing)
+
+
+def _headline(found: "Results") -> str:
+    from baserate.cli import _theory
+    from baserate.cli._numbers import plain
+
+    parts = [_theory.headline(found.data)] if "family" in found.data else []
+    parts.append(found.rows()[0]["measure"].replace("_", " "))
+    for name, value in found.data["asked"].items():
+        told = _SPOKEN.get(name, name.replace("_", " "))
+        parts.append(told if value is True else f"{told} {plain(value)}")
+    return " · ".join(parts)
+
+
+_SPOKEN = {"half_width": "half-width", "one_sided": "one-sided"}
+
+
+def _page(found: "Results", digits: int) -> "Page":
+    from baserate.cli._numbers import amount, number
+    from baserate.cli._panels import Page, Panel, Row, Section
+
+    row = found.rows()[0]
+    counts = [("rows", row["rows"], "each of two samples" if row["samples"] > 1 else "")]
+    counts += [(name, row[name], "expected") for name in ("positives", "negatives") if row[name] is not None]
+    if row["among"] in {"flagged", "passed"}:
+        counts.append((row["among"], row["trials"], "expected"))
+    lines = tuple(Row(name, (amount(value, digits),), told) for name, value, told in counts)
+    reached = "half-width" if row["power"] is None else "power"
+    value = number(row["half_width"] if row["power"] is None else row["power"], digits)
+    error = f" ± {number(row['error'], 2)}" if row["error"] else ""
+    kept = (
+        Section("", lines, apart=True),
+        Section("reached", (Row(reached, (value + error,), row["how"]),), apart=True),
+    )
+    return Page(_headline(found), (Panel("needed", ("",), kept),))

@@ -1,0 +1,144 @@
+"""How many rows, in the shell: what people see, what programs read, and what slips are told."""
+
+import json
+from importlib import resources
+from typing import Any
+
+import jsonschema
+import pytest
+
+from baserate import population
+from baserate.cli._panels import cells_wide
+from baserate.infer._auc_pair import assumed_pair
+from baserate.infer._size import size_of_auc, size_of_share
+from baserate.infer._size_auc import size_to_show_auc, size_to_show_auc_difference
+from baserate.infer._size_share import size_to_show_share, size_to_show_share_difference
+from baserate.infer._size_simulated import size_by_simulation
+from tests.cli.shell import is_as_ever, run
+from tests.cli.test_program import HEAVY, loaded
+
+SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
+AUC = ("size", "auc", "--expect", "0.8", "--prevalence", "0.1")
+SENSITIVITY = ("size", "sensitivity", "--expect", "0.9", "--prevalence", "0.1")
+F1 = ("population", "binormal", "--prevalence", "0.1", "size", "f1", "--half-width", "0.03", "--threshold", "1")
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "size-auc": (*AUC, "--half-width", "0.03"),
+    "size-auc-against": (*AUC, "--against", "0.75", "--correlation", "0.5", "--power", "0.9"),
+    "size-precision-md": (
+        *("size", "precision", "--expect", "0.8", "--half-width", "0.03", "--flag-rate", "0.2", "--format", "md"),
+    ),
+    "size-sensitivity-against": (*SENSITIVITY, "--against", "0.8", "--one-sided"),
+    "size-sensitivity-goal-narrow": (*SENSITIVITY, "--goal", "0.8"),
+    "size-simulated": F1,
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str) -> None:
+    width = 60 if name.endswith("narrow") else 100
+    result = run(*VIEWS[name], env={"COLUMNS": str(width)})
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout + result.stderr, name)
+    if not name.endswith("md"):
+        assert max(map(cells_wide, result.stdout.splitlines())) <= width
+
+
+def test_help_is_as_ever() -> None:
+    assert is_as_ever(run("size", "--help").stdout, "help-size")
+
+
+@pytest.mark.parametrize("typed", [["size", "--help"], ["population", "linear", "size", "--help"]])
+def test_help_loads_nothing_heavy(typed: list[str]) -> None:
+    assert not loaded(*typed) & (HEAVY | {"baserate.population", "baserate.infer"})
+
+
+def form(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    result = run(*typed, "--json", "-q")
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = json.loads(result.stdout)
+    jsonschema.validate(found, SCHEMA)
+    (row,) = found["rows"]
+    return row, found["data"]
+
+
+def test_the_shell_tells_what_python_tells() -> None:
+    row, data = form(*AUC, "--half-width", "0.03", "--level", "0.9")
+    assert row["rows"] == size_of_auc(0.8, 0.03, prevalence=0.1, level=0.9).rows
+    assert data["asked"] == {"expect": 0.8, "half_width": 0.03, "prevalence": 0.1, "level": 0.9}
+    row, data = form(*AUC, "--goal", "0.7", "--power", "0.9", "--one-sided")
+    assert row["rows"] == size_to_show_auc(0.8, null=0.7, power=0.9, prevalence=0.1, sides=1).rows
+    assert data["asked"]["one_sided"] is True
+    pair = assumed_pair(0.8, 0.75, correlation=0.0)
+    row, _ = form(*AUC, "--against", "0.75", "--correlation", "0", "--alpha", "0.01")
+    assert row["rows"] == size_to_show_auc_difference(pair, power=0.8, prevalence=0.1, alpha=0.01).rows
+    assert (row["samples"], form(*AUC, "--against", "0.75")[0]["samples"]) == (1, 2)
+
+
+def test_the_shell_tells_of_shares_what_python_tells() -> None:
+    row, _ = form(*SENSITIVITY, "--half-width", "0.05")
+    assert row["rows"] == size_of_share("sensitivity", 0.9, 0.05, prevalence=0.1).rows == 1410
+    row, _ = form(*SENSITIVITY, "--goal", "0.8")
+    assert row["rows"] == size_to_show_share("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).rows
+    for typed, options in (
+        (["--paired"], {"paired": True}),
+        (["--discordance", "0.15"], {"discordance": 0.15}),
+        ([], {"paired": False}),
+    ):
+        found = size_to_show_share_difference("recall", 0.9, 0.8, power=0.8, prevalence=0.1, **options)
+        row, _ = form(*SENSITIVITY, "--against", "0.8", *typed)
+        assert (row["rows"], row["samples"]) == (found.rows, found.samples)
+    row, _ = form("size", "TPR", "--expect", "0", "--half-width", "0.1", "--prevalence", "0.5")
+    assert row["measure"] == "sensitivity"
+
+
+def test_a_population_is_simulated() -> None:
+    row, data = form(*F1)
+    made = population.binormal(prevalence=0.1)
+    assert row["rows"] == size_by_simulation(made, "f1", 0.03, threshold=1.0).rows
+    assert row["error"] > 0
+    assert data["family"] == "binormal"
+    again, _ = form("population", "linear", "size", "auc", "--half-width", "0.05", "--draws", "400", "--seed", "7")
+    assert again["rows"] == size_by_simulation(population.linear(), "auc", 0.05, draws=400, seed=7).rows
+
+
+def test_what_is_assumed_is_said() -> None:
+    assert "taken to err independently" in run(*SENSITIVITY, "--against", "0.8", "--paired").stderr
+    assert "rows of its own" in run(*SENSITIVITY, "--against", "0.8").stderr
+    assert "rows of its own" not in run(*SENSITIVITY, "--against", "0.8", "--discordance", "0.2").stderr
+    assert run(*SENSITIVITY, "--goal", "0.8", "--format", "csv").stderr.startswith("sensitivity · expect 0.9 · goal")
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (AUC, "give one of --half-width"),
+        ((*AUC, "--half-width", "0.1", "--goal", "0.5"), "give one of --half-width"),
+        ((*AUC, "--goal", "0.8"), "0.8 is expected of both"),
+        ((*AUC, "--half-width", "0.5"), "0.5 is not in the range 0<x<0.5"),
+        (("size", "auc", "--expect", "0.8", "--half-width", "0.1"), "give --prevalence"),
+        (
+            ("size", "auc", "--expect", "1", "--half-width", "0.1", "--prevalence", "0.1"),
+            "expect is 1.0; give a number",
+        ),
+        (("size", "auc", "--expect", "0.8", "--half-width", "0.1", "--prevalence", "1"), "not in the range 0<x<1"),
+        ((*AUC, "--against", "0.7", "--paired"), "--paired means nothing"),
+        ((*AUC, "--half-width", "0.1", "--correlation", "0.5"), "--correlation means nothing"),
+        ((*SENSITIVITY, "--against", "0.7", "--correlation", "0.5"), "--correlation means nothing"),
+        ((*SENSITIVITY, "--half-width", "0.1", "--discordance", "0.5"), "--discordance means nothing"),
+        ((*SENSITIVITY, "--against", "0.8", "--discordance", "0.5"), "differ on 0.1 to 0.3 of the trials"),
+        (("size", "recall", "--expect", "0.8", "--half-width", "0.1"), "so give --prevalence, the share of positives"),
+        (("size", "npv", "--expect", "0.8", "--half-width", "0.1"), "so give --flag-rate, the share that is flagged"),
+        (("size", "npv", "--expect", "0.8", "--against", "0.7"), "two models do not flag the same rows"),
+        (("size", "f1", "--expect", "0.8", "--half-width", "0.1"), "simulate it: baserate population binormal size f1"),
+        (("size", "f11", "--expect", "0.8", "--half-width", "0.1"), "there is no measure 'f11'. Did you mean f1"),
+        (("size", "auc"), "missing option '--expect'"),
+        (F1[:-2], "f1 needs a threshold; give one with --threshold."),
+        ((*AUC, "--against", "0.7", "--power", "0.04"), "a power of 0.04 is had for nothing at --alpha 0.05"),
+    ],
+)
+def test_slips_are_told_in_one_line(typed: tuple[str, ...], told: str) -> None:
+    result = run(*typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1
