@@ -53,8 +53,9 @@ def test_rows_by_the_hundred_thousand_do_not_overflow() -> None:
     truth = rng.random(300_000) < 0.5
     found = _auc.area(tally(truth, rng.normal(size=300_000) + truth))
     assert found.value == pytest.approx(0.76, abs=0.01)
-    # Half of all rows are of each class, and placements of normal scores are near 0.06 apart in square.
-    assert found.variance == pytest.approx(2 * 0.0623 / 150_000, rel=0.05)
+    # Of equal classes with normal scores: Hanley and McNeil's approximation is within a few per cent.
+    expected = _auc.exponential_variance(found.value, found.positives, found.negatives)
+    assert found.variance == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (1, 50), (10, 90), (500, 500)])
@@ -65,11 +66,7 @@ def test_perfect_ranking_has_an_interval(positives: int, negatives: int) -> None
     assert 0 <= found.low < 1
     reverse = infer.estimate("auc", tally([0] * positives + [1] * negatives, range(positives + negatives, 0, -1)))
     assert reverse.value == reverse.low == 0
-    assert reverse.high == near(1 - infer.estimate("auc", swapped(perfect)).low)
-
-
-def swapped(t: Tally) -> Tally:
-    return Tally.counted(t.score, t.rows[::-1])
+    assert reverse.high == near(1 - found.low)
 
 
 def test_more_rows_make_it_narrower() -> None:
@@ -132,9 +129,11 @@ def test_methods_of_the_auc(sample: Tally) -> None:
         *("resample", "stratified", "bootstrap"),
     )
     found = {method: infer.estimate("auc", sample, method=method) for method in infer.methods("auc", sample)}
+    # An AUC does not change with the mass of a class, so draws within classes are the same draws.
+    assert found.pop("stratified").low == found["resample"].low
     assert len({(each.low, each.high) for each in found.values()}) == len(found)
     widths = [each.high - each.low for each in found.values()]
-    assert max(widths) < 1.1 * min(widths)
+    assert max(widths) < 1.2 * min(widths)
 
 
 def test_single_rows_have_no_delong() -> None:

@@ -69,14 +69,14 @@ def test_agresti_coull_is_cut_at_the_ends() -> None:
 def test_the_default_covers_whatever_the_share_is(trials: int) -> None:
     hits = np.arange(trials + 1.0)
     low, high = _binomial.usual(hits, trials - hits, 0.95)
-    ends = np.concatenate([low, high])
+    wilson = _binomial.wilson(hits, trials - hits, 0.95)
+    ends = np.concatenate([low, high, *wilson])
     # Coverage jumps at the bounds: look at both sides of each.
     shares = np.concatenate([ends * (1 - 1e-9), ends * (1 + 1e-9), np.linspace(0.001, 0.999, 500)])
     shares = shares[(shares > 0) & (shares < 1)]
     chances = stats.binom.pmf(hits[None], trials, shares[:, None])
     covered = (chances * ((low <= shares[:, None]) & (shares[:, None] <= high))).sum(axis=1)
     assert covered.min() > 0.93
-    wilson = _binomial.wilson(hits, trials - hits, 0.95)
     without = (chances * ((wilson[0] <= shares[:, None]) & (shares[:, None] <= wilson[1]))).sum(axis=1)
     assert without.min() < 0.9  # which is why it is not Wilson's alone
 

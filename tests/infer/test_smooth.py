@@ -1,0 +1,144 @@
+"""Closed forms of variances: slopes by differences, variances by resampling, intervals at the ends."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from baserate import Curve, NotAProbability, Tally, infer, measure, tally
+from baserate.infer import _influence, _moments, _resample
+from baserate.measure import MEASURES, about
+
+CLOSED = ["auc", "average_precision", "cap_area", "brier", "brier_skill", "log_loss", "log_loss_skill"]
+
+
+def sample(seed: int, rows: int = 60, *, weighted: bool = True) -> Tally:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.4
+    score = np.clip(np.round(rng.normal(0.4 + 0.2 * truth, 0.2), 1), 0.05, 0.95)
+    return tally(truth, score, weight=rng.random(rows) + 0.5 if weighted else None)
+
+
+def value(name: str, t: Tally) -> float:
+    each = MEASURES[name]
+    return float(each(Curve(t) if about(each).of is Curve else t))
+
+
+@pytest.mark.parametrize(("name", "seed"), list(product(CLOSED, range(3))))
+def test_slopes_are_derivatives(name: str, seed: int) -> None:
+    t = sample(seed)
+    _, slopes = _influence.slopes(MEASURES[name], t)
+    step = 1e-5
+    for row, at in zip(*np.nonzero(t.mass), strict=True):
+        values = []
+        for sign in (1, -1):
+            mass = t.mass.copy()
+            mass[row, at] += sign * step
+            values.append(value(name, Tally(t.score, mass, t.squares, t.rows)))
+        assert slopes[row][at] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-8)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_variances_are_those_of_resamples(name: str) -> None:
+    t = sample(1, rows=800, weighted=False)
+    draws = _resample.drawn(MEASURES[name], t, way="bootstrap", seed=0, draws=4000)
+    assert _influence.spread(MEASURES[name], t).seen == pytest.approx(draws.var(), rel=0.1)
+
+
+def test_expected_variance_where_probabilities_are_right() -> None:
+    rng = np.random.default_rng(2)
+    score = rng.uniform(0.02, 0.98, 200_000)
+    found = _influence.spread(measure.brier, tally(rng.random(len(score)) < score, score))
+    assert found.expected == pytest.approx(found.seen, rel=0.02)
+
+
+def test_a_lucky_sample_is_not_sure() -> None:
+    # A hundred events given probability 0.99, and all happened: one in a hundred would have cost much.
+    lucky = tally(np.ones(100, dtype=bool), np.full(100, 0.99), positive=True)
+    found = infer.estimate("brier", lucky)
+    assert found.value == pytest.approx(1e-4)
+    assert found.high > 0.01
+    assert infer.estimate("log_loss", lucky).high > 0.05
+
+
+def test_perfect_forecasts() -> None:
+    perfect = tally([1, 1, 0, 0] * 10, [1.0, 1.0, 0.0, 0.0] * 10)
+    brier = infer.estimate("brier", perfect)
+    assert (brier.value, brier.low) == (0, 0)
+    assert brier.high == pytest.approx(1 - 0.025 ** (1 / 40))
+    precision = infer.estimate("average_precision", perfect)
+    assert precision.value == precision.high == 1
+    assert precision.low < 0.95
+
+
+def test_infinite_loss_has_no_interval() -> None:
+    found = infer.estimate("log_loss", tally([1, 0], [0.0, 0.5]))
+    assert found.value == float("inf")
+    assert np.isnan(found.low)
+    assert found.why == "the value is infinite"
+
+
+def test_probabilities_of_0_and_1_that_come_true_do_no_harm() -> None:
+    found = infer.estimate("log_loss", tally([1, 0, 1, 0], [1.0, 0.0, 0.6, 0.3]))
+    assert 0 < found.low < found.value < found.high < float("inf")
+
+
+def test_what_is_no_probability_is_refused() -> None:
+    with pytest.raises(NotAProbability):
+        infer.estimate("brier", tally([1, 0], [2.0, 0.5]))
+
+
+def test_interval_of_a_positive_mean_is_that_of_a_count() -> None:
+    # Garwood's problem with the normal approximation: (x − θ)² = z²θ.
+    z = 1.959963984540054
+    for count in (4.0, 10.0, 50.0):
+        low, high = _moments.positive(count, count, 0.95)
+        assert (low - count) ** 2 == pytest.approx(z**2 * low)
+        assert (high - count) ** 2 == pytest.approx(z**2 * high)
+
+
+def test_widening_is_student() -> None:
+    from scipy import stats
+
+    for freedom, level in product((1, 4, 30.5), (0.8, 0.95)):
+        wanted = stats.t.ppf((1 + level) / 2, freedom) / stats.norm.ppf((1 + level) / 2)
+        assert _moments.widening(freedom, level) == pytest.approx(wanted)
+    assert _moments.widening(float("inf"), 0.9) == 1
+
+
+def test_many_rows_are_put_into_buckets() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(120_000) < 0.3
+    large = tally(truth, rng.normal(size=len(truth)) + truth)
+    assert len(_resample.bucketed(large).score) == _resample.BUCKETS
+    assert _resample.bucketed(large).rows.sum() == 120_000
+    assert _resample.bucketed(sample(0)).score is not None
+    small = tally(truth[:1000], large.score[:1000])
+    assert _resample.bucketed(small) is small
+    found = infer.estimate("pr_auc", large)
+    assert "4096 buckets" in str(found.how)
+    assert found.value == measure.pr_auc(Curve(large))
+    # As sure as average precision, which has a closed form and hardly differs here.
+    other = infer.estimate("average_precision", large)
+    assert found.high - found.low == pytest.approx(other.high - other.low, rel=0.15)
+
+
+def test_buckets_hold_equal_mass() -> None:
+    rng = np.random.default_rng(1)
+    weight = rng.exponential(size=150_000)
+    t = tally(rng.random(len(weight)) < 0.5, rng.random(len(weight)), weight=weight)
+    mass = _resample.bucketed(t).mass.sum(axis=0)
+    assert mass.sum() == pytest.approx(weight.sum())
+    assert mass.max() < 1.5 * mass.mean()
+    assert _resample.bucketed(t).squares.sum() == pytest.approx((weight**2).sum())
+
+
+def test_partial_areas_stay_below_what_is_perfect() -> None:
+    from functools import partial
+
+    t = tally([1] * 20 + [0] * 20, range(40, 0, -1))
+    found = infer.estimate(partial(measure.partial_auc, fpr=(0, 0.1)), t)
+    assert found.value == found.high == pytest.approx(0.1)
+    assert 0 < found.low < 0.1
+    scaled = infer.estimate(partial(measure.partial_auc, fpr=(0, 0.1), standardized=True), t)
+    assert scaled.high == 1

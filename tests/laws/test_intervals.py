@@ -1,0 +1,183 @@
+"""Laws of intervals, for every measure that there is."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from baserate import Counts, Curve, Estimate, Tally, infer, measure, tally
+from baserate.measure import MEASURES, Measure, about
+from tests.strategies import Rows, like, probability, rows
+
+CHEAP = [name for name in MEASURES if name not in ("pr_auc", "partial_auc")]
+"""Without those that are resampled, which have tests of their own."""
+SLOW = settings(max_examples=12, deadline=None)
+
+near = partial(pytest.approx, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def judge(name: str | Measure, data: Tally, **options: Any) -> Estimate:  # noqa: ANN401
+    of = about(MEASURES[name] if isinstance(name, str) else name).of
+    return infer.estimate(name, data, threshold=0.5 if of is Counts else None, **options)
+
+
+def bounds(found: Estimate) -> tuple[float, float, float]:
+    return found.value, found.low, found.high
+
+
+people = rows(score=probability, max_size=25)
+
+
+# Each law is tried with all measures on the same example: draws of the same table are made once.
+
+
+@SLOW
+@given(people)
+def test_the_value_lies_inside_and_all_within_the_span(data: Rows) -> None:
+    sample = tally(*data, positive=True)
+    for name in CHEAP:
+        found = judge(name, sample)
+        if np.isnan(found.low):
+            assert found.why, name
+            continue
+        least, most = about(MEASURES[name]).span
+        assert least <= found.low <= found.value <= found.high <= most, name
+        assert found.how
+        assert found.level == 0.95
+
+
+@SLOW
+@given(people)
+def test_nested_levels_nest(data: Rows) -> None:
+    sample = tally(*data, positive=True)
+    for name in CHEAP:
+        last = judge(name, sample, level=0.5)
+        for level in (0.8, 0.95, 0.99):
+            found = judge(name, sample, level=level)
+            if not np.isnan(found.low):
+                assert found.low <= last.low + 1e-12, name
+                assert found.high >= last.high - 1e-12, name
+            last = found
+
+
+@SLOW
+@given(people, st.data())
+def test_count_is_repetition(data: Rows, more: st.DataObject) -> None:
+    times = more.draw(like(data, st.integers(1, 3)))
+    counted = tally(*data, positive=True, count=times)
+    repeated = tally(np.repeat(data.truth, times), np.repeat(data.score, times), positive=True)
+    for name in CHEAP:
+        assert bounds(judge(name, counted)) == near(bounds(judge(name, repeated))), name
+
+
+@SLOW
+@given(people, st.sampled_from([1e-3, 0.5, 2.0, 1e4]), st.data())
+def test_scaling_weights_changes_nothing(data: Rows, factor: float, more: st.DataObject) -> None:
+    weight = more.draw(like(data, st.sampled_from([0.5, 1.0, 2.0, 3.0])))
+    once, scaled = (tally(*data, positive=True, weight=weight * each) for each in (1.0, factor))
+    for name in CHEAP:
+        assert bounds(judge(name, scaled)) == near(bounds(judge(name, once))), name
+
+
+@SLOW
+@given(people, st.integers(0, 5))
+def test_the_order_of_rows_does_not_matter(data: Rows, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(len(data.truth))
+    sample, shuffled = tally(*data, positive=True), tally(data.truth[order], data.score[order], positive=True)
+    for name in CHEAP:
+        assert bounds(judge(name, sample, seed=seed)) == near(bounds(judge(name, shuffled, seed=seed))), name
+
+
+@SLOW
+@given(data=people)
+def test_weights_of_one_are_counts(data: Rows) -> None:
+    plain, weighted = tally(*data, positive=True), tally(*data, positive=True, weight=np.ones(len(data.truth)))
+    for name in CHEAP:
+        assert bounds(judge(name, weighted)) == near(bounds(judge(name, plain)))
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "diagnostic_odds_ratio", "auc", "ks", "average_precision", "brier"])
+def test_seeds(name: str) -> None:
+    sample = tally([1, 0, 1, 0, 1, 1, 0, 0] * 5, np.linspace(0, 1, 40))
+    for method in ("bootstrap", "stratified"):
+        found = judge(name, sample, method=method, seed=3)
+        assert bounds(found) == bounds(judge(name, sample, method=method, seed=3))
+        assert bounds(found) != bounds(judge(name, sample, method=method, seed=4))
+        generator = judge(name, sample, method=method, seed=np.random.default_rng(3))
+        assert bounds(found) == bounds(generator)
+
+
+@SLOW
+@given(people)
+def test_what_is_called_positive_does_not_matter(data: Rows) -> None:
+    counts = Curve(tally(*data, positive=True)).at(0.5)
+    for name in CHEAP:
+        told = about(MEASURES[name])
+        if told.of is Counts and told.dual:
+            found, other = infer.estimate(name, counts), infer.estimate(told.dual, counts.swapped())
+            # Draws come in another order.
+            wanted = near(bounds(found)) if told.share else pytest.approx(bounds(found), abs=0.05, rel=0.3, nan_ok=True)
+            assert bounds(other) == wanted, name
+
+
+def test_more_rows_are_surer() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(2000) < 0.4
+    score = np.clip(rng.normal(0.4 + 0.2 * truth, 0.2), 0.01, 0.99)
+    few, many = tally(truth[:200], score[:200]), tally(truth, score)
+    for name in MEASURES:
+        narrow, wide = judge(name, many), judge(name, few)
+        assert narrow.high - narrow.low < wide.high - wide.low, name
+
+
+@pytest.mark.parametrize("bad", [-0.1, 0, 1, 2, float("nan")])
+def test_levels_lie_between(bad: float) -> None:
+    with pytest.raises(measure_error(), match="level"):
+        judge("auc", tally([1, 0], [1, 0]), level=bad)
+
+
+def measure_error() -> type[Exception]:
+    from baserate import BadOption
+
+    return BadOption
+
+
+@pytest.mark.parametrize(
+    ("measure_", "data", "options", "told"),
+    [
+        ("sensitivity", tally([1, 0], [1, 0]), {}, "give a threshold="),
+        ("auc", tally([1, 0], [1, 0]), {"threshold": 0.5}, "threshold=0.5 has no use"),
+        ("auc", Counts(1, 2, 3, 4), {}, "auc takes Curve, not Counts"),
+        (
+            "auc",
+            tally([1, 0], [1, 0]),
+            {"method": "wilson"},
+            "method='wilson' makes no interval of auc; known are: score",
+        ),
+        ("f1", Counts(1, 2, 3, 4), {"method": "delong"}, "known are: draws, stratified, bootstrap"),
+        ("f1", Counts(1, 2, 3, 4), {"seed": -1}, "seed is -1"),
+        ("f1", Counts(1, 2, 3, 4), {"seed": "a"}, "seed is 'a'"),
+        (max, Counts(1, 2, 3, 4), {}, "is no measure"),
+    ],
+)
+def test_bad_requests(measure_: Any, data: Any, options: dict[str, Any], told: str) -> None:  # noqa: ANN401
+    with pytest.raises(measure_error(), match=told):
+        infer.estimate(measure_, data, **options)
+
+
+def test_several_tables_at_once_are_refused() -> None:
+    from baserate import BadShape
+
+    with pytest.raises(BadShape, match="take an interval of one"):
+        infer.estimate("f1", Curve(tally([1, 0], [1, 0])).counts)  # type: ignore[arg-type]
+
+
+def test_options_are_chosen_with_partial() -> None:
+    counts = Counts(tp=30, fp=10, fn=20, tn=40)
+    found = infer.estimate(partial(measure.f_beta, beta=2), counts)
+    assert found.value == measure.f_beta(counts, beta=2)
+    assert found.low < found.value < found.high
+    assert found.value != infer.estimate(measure.f_beta, counts).value
