@@ -1,0 +1,191 @@
+"""Bands: how far a curve may lie from the one that was seen, at each point or everywhere at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats, ratio
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption
+from baserate._results import Results
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate.infer._binomial import share, usual
+from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
+from baserate.infer._paths import Bounds, Path, Places, gain, pr, roc, roc_everywhere
+from baserate.measure import TABLES, Measure, about, named, table, why
+from baserate.measure._registry import known
+from baserate.measure._summary import header, spread, tabulated
+
+POINTS = 200
+"""Points of a band when nobody says how many: more than can be told apart in a figure."""
+
+_DRAWS = 2000
+_AT_ONCE = 256
+"""Thresholds whose draws are kept together in memory."""
+_PRIOR = 0.5
+"""Rows added to each cell of a 2×2 table before drawing, so that empty cells are not certain to be empty."""
+
+_QUADRATURE = "Wilson along the curve, Wilson or Clopper–Pearson across it, added in quadrature"
+_EVERYWHERE = "Kolmogorov–Smirnov for each class"
+_SHARE = "Wilson, or Clopper–Pearson where there are few hits or misses"
+_DIRICHLET = f"percentiles of {_DRAWS} Dirichlet draws of the 2×2 table, half a row added to each cell"
+
+
+class Band(NamedTuple):
+    """A curve as a table, with what it takes to draw the doubt about it."""
+
+    columns: dict[str, Floats]
+    """`threshold`, the axes of the curve, `low` and `high`: bounds of the last axis."""
+    how: str
+    """What made the bounds."""
+    why: list[str | None]
+    """Why a bound is undefined, for each row."""
+
+
+def band(
+    tally: Tally,
+    what: str | Measure,
+    *,
+    level: float = 0.95,
+    simultaneous: bool = False,
+    points: int | None = POINTS,
+    seed: Seed = 0,
+) -> Band:
+    """Tabulate a named curve (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`) or a measure at every threshold, with a band.
+
+    A band of a named curve bounds y at a given x: both classes are random, and so is the threshold that gives x. Where
+    a curve runs straight up, all its points there have the same band. A band of a measure bounds it at a given
+    threshold. Each bound holds by itself with confidence `level`; those of `roc` and `det` hold together if they are
+    `simultaneous`. At most so many `points`, evenly spread along the curve; None is all. Only measures that are no
+    shares need random draws, and so the `seed`.
+
+    >>> from baserate import tally
+    >>> found = band(tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.3, 0.1]), "roc")
+    >>> list(found.columns)
+    ['threshold', 'fpr', 'sensitivity', 'low', 'high']
+    >>> found.columns["low"].round(3).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.252, 0.292]
+    """
+    _check(what, level, simultaneous=simultaneous)
+    curve = Curve(tally)
+    columns = table(curve, what)
+    kept = spread(list(columns.values())[1:], points)
+    columns = {name: column[kept] for name, column in columns.items()}
+    if isinstance(what, str) and what.lower() in TABLES:
+        low, high, how = _of_curve(curve, what.lower(), kept, level, simultaneous=simultaneous)
+    else:
+        low, high, how = _of_measure(curve.at(columns["threshold"]), known(what), level, seed)
+    value = list(columns.values())[-1]
+    # The ends of the doubt may differ from the value by a rounding, but never in the wrong direction.
+    columns |= {"low": np.minimum(low, value), "high": np.maximum(high, value)}
+    return Band(columns, how, _whys(curve, what, columns))
+
+
+def bands(
+    tallies: Tallies,
+    what: str | Measure,
+    *,
+    level: float = 0.95,
+    simultaneous: bool = False,
+    points: int | None = POINTS,
+    seed: Seed = 0,
+) -> Results:
+    """Tabulate a curve or a measure with its band, as `band` does, for every model, everybody together and each group.
+
+    >>> from baserate import read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> bands(t, "precision").rows()[1]["high"], bands(t, "precision").data["level"]
+    (1.0, 0.95)
+    """
+    hows: list[str] = []
+
+    def columns(tally: Tally) -> Mapping[str, Any]:
+        found = band(tally, what, level=level, simultaneous=simultaneous, points=points, seed=seed)
+        hows.append(found.how)
+        return {**found.columns, "why": found.why}
+
+    made = tabulated(tallies, columns)
+    doubt = {"level": level, "simultaneous": simultaneous, "how": hows[0]}
+    return Results(made, header(tallies, []) | doubt)
+
+
+def _check(what: str | Measure, level: float, *, simultaneous: bool) -> None:
+    if not 0 < level < 1:
+        raise BadOption(f"level is {level}; a confidence level lies between 0 and 1, for example 0.95.")
+    if simultaneous and not (isinstance(what, str) and what.lower() in _EVERYWHERE_OF):
+        name = what if isinstance(what, str) else about(what).name
+        raise BadOption(f"a band that holds everywhere at once is known of {' and '.join(_EVERYWHERE_OF)}, not of {name}.")
+
+
+_POINTWISE: dict[str, Callable[[Path, Places, float], Bounds]] = {
+    "roc": roc,
+    "pr": pr,
+    "det": roc,
+    "gain": gain,
+    "lift": gain,
+    "lorenz": gain,
+}
+_EVERYWHERE_OF = {"roc": roc_everywhere, "det": roc_everywhere}
+
+
+def _of_curve(curve: Curve, what: str, kept: Places, level: float, *, simultaneous: bool) -> tuple[Floats, Floats, str]:
+    how = _EVERYWHERE if simultaneous else _QUADRATURE
+    if curve.positives == 0 or curve.negatives == 0:
+        return *np.full((2, len(kept)), np.nan), how
+    path = Path.of(curve)
+    low, high = (_EVERYWHERE_OF if simultaneous else _POINTWISE)[what](path, kept, level)
+    if what in {"det", "lorenz"}:
+        low, high = 1 - high, 1 - low
+    if what == "lift":
+        rate = path.mass[:, kept].sum(axis=0) / curve.total
+        low, high = ratio(low, rate), ratio(high, rate)
+    return low, high, how
+
+
+def _of_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Seed) -> tuple[Floats, Floats, str]:
+    if about(measure).share is not None:
+        return *usual(*share(measure, counts), level), _SHARE
+    parts = range(0, len(counts.tp), _AT_ONCE)
+    generators = checked_seed(seed).spawn(len(parts))
+    drawn = (
+        _drawn(counts[start : start + _AT_ONCE], measure, level, rng)
+        for start, rng in zip(parts, generators, strict=True)
+    )
+    low, high = np.concatenate(list(drawn), axis=1)
+    return low, high, _DIRICHLET
+
+
+def _drawn(counts: Counts[Floats], measure: Measure, level: float, rng: np.random.Generator) -> Floats:
+    """Percentiles of a measure of random tables: low in row 0, high in row 1."""
+    mass, squares = (np.stack([each.tp, each.fp, each.fn, each.tn]) for each in (counts, counts.squares))
+
+    def make(rng: np.random.Generator, draws: int) -> Floats:
+        drawn = masses(rng, draws, mass, squares, prior=_PRIOR)
+        found: Floats = measure(Counts(*np.moveaxis(drawn, 1, 0)))
+        return found
+
+    values = in_blocks(make, draws=_DRAWS, seed=rng, size=mass.size)
+    tail = (1 - level) / 2
+    # Draws themselves rather than what lies between them, which for infinite ones is nothing.
+    ends = [np.quantile(values, at, axis=0, method=kind) for at, kind in ((tail, "lower"), (1 - tail, "higher"))]
+    return np.stack(ends)
+
+
+def _whys(curve: Curve, what: str | Measure, columns: Mapping[str, Floats]) -> list[str | None]:
+    holes = np.isnan(columns["low"])
+    whys: list[str | None] = [None] * len(holes)
+    places = np.flatnonzero(holes)
+    if not len(places):
+        return whys
+    names = TABLES.get(what.lower(), (what,)) if isinstance(what, str) else (what,)
+    measures = [named(name) if isinstance(name, str) else name for name in names]
+    counts = curve.at(columns["threshold"][places])
+    for order, place in enumerate(places.tolist()):
+        causes = [why(measure, counts[order]) for measure in reversed(measures)]
+        whys[place] = next((cause for cause in causes if cause), None) or "a class has no rows"
+    return whys
