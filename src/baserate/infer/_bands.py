@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.infer._binomial import share, usual
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
-from baserate.infer._paths import Bounds, Path, Places, gain, pr, roc, roc_everywhere
+from baserate.infer._paths import Bounds, Path, Places, gain, pr, roc, roc_everywhere, roc_kolmogorov
 from baserate.measure import TABLES, Measure, about, named, table, why
 from baserate.measure._registry import known
 from baserate.measure._summary import header, spread, tabulated
@@ -31,7 +31,8 @@ _PRIOR = 0.5
 """Rows added to each cell of a 2×2 table before drawing, so that empty cells are not certain to be empty."""
 
 _QUADRATURE = "Wilson along the curve, Wilson or Clopper–Pearson across it, added in quadrature"
-_EVERYWHERE = "Kolmogorov–Smirnov for each class"
+_LOCAL = f"{_QUADRATURE}, at equal local levels"
+_KOLMOGOROV = "Kolmogorov–Smirnov for each class"
 _SHARE = "Wilson, or Clopper–Pearson where there are few hits or misses"
 _DIRICHLET = f"percentiles of {_DRAWS} Dirichlet draws of the 2×2 table, half a row added to each cell"
 
@@ -52,17 +53,17 @@ def band(
     what: str | Measure,
     *,
     level: float = 0.95,
-    simultaneous: bool = False,
+    simultaneous: bool | Literal["kolmogorov-smirnov"] = False,
     points: int | None = POINTS,
     seed: Seed = 0,
 ) -> Band:
-    """Tabulate a named curve (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`) or a measure at every threshold, with a band.
+    """Tabulate a named curve (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`) or a measure of Counts, with a band.
 
     A band of a named curve bounds y at a given x: both classes are random, and so is the threshold that gives x. Where
     a curve runs straight up, all its points there have the same band. A band of a measure bounds it at a given
-    threshold. Each bound holds by itself with confidence `level`; those of `roc` and `det` hold together if they are
-    `simultaneous`. At most so many `points`, evenly spread along the curve; None is all. Only measures that are no
-    shares need random draws, and so the `seed`.
+    threshold. Each bound holds by itself with confidence `level`; those of `roc` and `det` hold all together if they
+    are `simultaneous`: by equal local levels, or wider ones named "kolmogorov-smirnov". At most so many `points`,
+    evenly spread along the curve; None is all. Only measures that are no shares need draws, and so the `seed`.
 
     >>> from baserate import tally
     >>> found = band(tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.3, 0.1]), "roc")
@@ -91,7 +92,7 @@ def bands(
     what: str | Measure,
     *,
     level: float = 0.95,
-    simultaneous: bool = False,
+    simultaneous: bool | Literal["kolmogorov-smirnov"] = False,
     points: int | None = POINTS,
     seed: Seed = 0,
 ) -> Results:
@@ -114,31 +115,38 @@ def bands(
     return Results(made, header(tallies, []) | doubt)
 
 
-def _check(what: str | Measure, level: float, *, simultaneous: bool) -> None:
+Bounding = Callable[[Path, Places, float], Bounds]
+
+_POINTWISE: dict[str, Bounding] = {"roc": roc, "pr": pr, "det": roc, "gain": gain, "lift": gain, "lorenz": gain}
+_TOGETHER: dict[bool | str, tuple[Bounding, str]] = {
+    True: (roc_everywhere, _LOCAL),
+    "kolmogorov-smirnov": (roc_kolmogorov, _KOLMOGOROV),
+}
+_TOGETHER_OF = ("roc", "det")
+
+
+def _check(what: str | Measure, level: float, *, simultaneous: bool | str) -> None:
     if not 0 < level < 1:
         raise BadOption(f"level is {level}; a confidence level lies between 0 and 1, for example 0.95.")
-    if simultaneous and not (isinstance(what, str) and what.lower() in _EVERYWHERE_OF):
-        name = what if isinstance(what, str) else about(what).name
-        raise BadOption(f"a band that holds everywhere at once is known of {' and '.join(_EVERYWHERE_OF)}, not of {name}.")
+    if simultaneous is False:
+        return
+    if simultaneous not in _TOGETHER:
+        raise BadOption(f"simultaneous is {simultaneous!r}; it is True, False or 'kolmogorov-smirnov'.")
+    if not (isinstance(what, str) and what.lower() in _TOGETHER_OF):
+        name = what if isinstance(what, str) else about(known(what)).name
+        raise BadOption(
+            f"a simultaneous band is known of {' and '.join(_TOGETHER_OF)} only, not of {name}; leave it out."
+        )
 
 
-_POINTWISE: dict[str, Callable[[Path, Places, float], Bounds]] = {
-    "roc": roc,
-    "pr": pr,
-    "det": roc,
-    "gain": gain,
-    "lift": gain,
-    "lorenz": gain,
-}
-_EVERYWHERE_OF = {"roc": roc_everywhere, "det": roc_everywhere}
-
-
-def _of_curve(curve: Curve, what: str, kept: Places, level: float, *, simultaneous: bool) -> tuple[Floats, Floats, str]:
-    how = _EVERYWHERE if simultaneous else _QUADRATURE
+def _of_curve(
+    curve: Curve, what: str, kept: Places, level: float, *, simultaneous: bool | str
+) -> tuple[Floats, Floats, str]:
+    bounding, how = _TOGETHER[simultaneous] if simultaneous else (_POINTWISE[what], _QUADRATURE)
     if curve.positives == 0 or curve.negatives == 0:
         return *np.full((2, len(kept)), np.nan), how
     path = Path.of(curve)
-    low, high = (_EVERYWHERE_OF if simultaneous else _POINTWISE)[what](path, kept, level)
+    low, high = bounding(path, kept, level)
     if what in {"det", "lorenz"}:
         low, high = 1 - high, 1 - low
     if what == "lift":
@@ -149,7 +157,8 @@ def _of_curve(curve: Curve, what: str, kept: Places, level: float, *, simultaneo
 
 def _of_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Seed) -> tuple[Floats, Floats, str]:
     if about(measure).share is not None:
-        return *usual(*share(measure, counts), level), _SHARE
+        hits, misses = (np.asarray(each) for each in share(measure, counts))
+        return *usual(hits, misses, level), _SHARE
     parts = range(0, len(counts.tp), _AT_ONCE)
     generators = checked_seed(seed).spawn(len(parts))
     drawn = (
@@ -172,8 +181,8 @@ def _drawn(counts: Counts[Floats], measure: Measure, level: float, rng: np.rando
     values = in_blocks(make, draws=_DRAWS, seed=rng, size=mass.size)
     tail = (1 - level) / 2
     # Draws themselves rather than what lies between them, which for infinite ones is nothing.
-    ends = [np.quantile(values, at, axis=0, method=kind) for at, kind in ((tail, "lower"), (1 - tail, "higher"))]
-    return np.stack(ends)
+    low = np.quantile(values, tail, axis=0, method="lower")
+    return np.stack([low, np.quantile(values, 1 - tail, axis=0, method="higher")])
 
 
 def _whys(curve: Curve, what: str | Measure, columns: Mapping[str, Floats]) -> list[str | None]:

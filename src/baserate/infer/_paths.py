@@ -8,7 +8,7 @@ much; independent moves add up in quadrature, low ones and high ones apart [@zou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +23,14 @@ Bounds = tuple[Floats, Floats]
 Places = npt.NDArray[np.intp]
 _LARGE = 1000
 """Rows from which the limit law of Kolmogorov's distance is taken."""
+_FEWEST = 10
+"""Rows below which local levels do not go on growing."""
 
 
 class Steps(NamedTuple):
-    """A path along which neither x nor y falls, as a function of x; where it runs straight up, y has a lowest and a
-    highest value there.
+    """A path along which neither x nor y falls, as a function of x.
+
+    Where it runs straight up, y has a lowest and a highest value.
     """
 
     x: Floats
@@ -85,13 +88,14 @@ class Path:
         """Share of positives."""
         return ratio(float(self.mass[0, -1]), float(self.mass[:, -1].sum()))
 
-    def flagged(self, row: int, at: Places) -> Share:
+    def flagged(self, row: int, at: Places) -> tuple[Floats, Floats]:
         """Effective hits and misses of a class at some thresholds."""
         hits, total = self.mass[row, at], self.mass[row, -1]
         if self.squares is self.mass:
-            return Share(hits, total - hits)
+            return hits, total - hits
         squares, all_squares = self.squares[row, at], self.squares[row, -1]
-        return effective(hits, total - hits, squares, np.maximum(all_squares - squares, 0.0))
+        found = effective(hits, total - hits, squares, np.maximum(all_squares - squares, 0.0))
+        return np.asarray(found.hits), np.asarray(found.misses)
 
     def positive(self) -> Share:
         """Effective numbers of positives and negatives, as hits and misses of the prevalence."""
@@ -130,7 +134,8 @@ def pr(path: Path, kept: Places, level: float) -> Bounds:
     fewer, more = usual(*path.flagged(1, first), level)[0], usual(*path.flagged(1, last), level)[1]
 
     def at(false: Floats, prevalence: float = share) -> Floats:
-        return ratio(prevalence * recall, prevalence * recall + (1 - prevalence) * false)
+        flagged: Floats = prevalence * recall + (1 - prevalence) * false
+        return ratio(prevalence * recall, flagged)
 
     worst, best = false[last], false[first]
     low = _lower(at(worst), at(worst, rarer), at(more), at(steps.above(laxer)))
@@ -148,7 +153,7 @@ def gain(path: Path, kept: Places, level: float) -> Bounds:
     share, value = path.prevalence, true[kept]
     steps = _flagged(true, false, share)
     rate = steps.x[kept]
-    rarer, commoner = wilson(*path.positive(), level)
+    rarer, commoner = usual(*path.positive(), level)
     elsewhere = [_flagged(true, false, prevalence).above(rate) for prevalence in (rarer, commoner)]
 
     def moved(*, true: Floats | float = 0.0, false: Floats | float = 0.0) -> Floats:
@@ -156,7 +161,7 @@ def gain(path: Path, kept: Places, level: float) -> Bounds:
         return steps.above(rate - share * true - (1 - share) * false) + true
 
     few, many = (bound - value for bound in usual(*path.flagged(0, kept), level))
-    seldom, often = (bound - false[kept] for bound in wilson(*path.flagged(1, kept), level))
+    seldom, often = (bound - false[kept] for bound in usual(*path.flagged(1, kept), level))
     low = _lower(value, moved(true=few), moved(false=often), np.minimum(*elsewhere))
     high = _higher(value, moved(true=many), moved(false=seldom), np.maximum(*elsewhere))
     # Of so few flagged no more can be positives, and of so few passed no more can have been missed.
@@ -164,7 +169,19 @@ def gain(path: Path, kept: Places, level: float) -> Bounds:
 
 
 def roc_everywhere(path: Path, kept: Places, level: float) -> Bounds:
-    """Sensitivity at the false positive rate of each kept point, all of them together with that confidence.
+    r"""Sensitivity at the false positive rate of each kept point, all of them together with that confidence.
+
+    Each point holds with confidence 1 − η, the same everywhere, :math:`η=-\log(level)/(2\log(n)\log\log(n))`: the local
+    level at which the distribution of many rows n keeps inside its own intervals everywhere [@gontscharuk2017]. Here n
+    are the rows of both classes. Their correction for few rows is left out: adding in quadrature is cautious there.
+    """
+    rows = log(max(path.rows(0) + path.rows(1), _FEWEST))
+    doubt = -log(level) / (2 * rows * log(rows))
+    return roc(path, kept, 1 - min(doubt, 1 - level))
+
+
+def roc_kolmogorov(path: Path, kept: Places, level: float) -> Bounds:
+    """Do the same with bounds that no distribution can break.
 
     Each class's distribution lies within Kolmogorov's distance of what was seen, at level √level; where both do, the
     whole ROC curve lies between the one that was seen moved right and down, and moved left and up [@campbell1994].
