@@ -136,7 +136,7 @@ def _bounds(found: "Results") -> tuple[str, ...]:
         return ()
     x, y = (name.replace("_", " ") for name in list(found.columns)[3:5])
     hold = "all together" if found.data["simultaneous"] else "each by itself"
-    sure = number(100 * found.data["level"], 4)
+    sure = f"{100 * found.data['level']:g}"
     return (f"low, high: bounds of {y} at that {x}, {hold} with {sure} % confidence ({found.data['how']})",)
 
 

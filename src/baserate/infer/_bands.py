@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from baserate._tally import Tally
 from baserate.infer._binomial import share, usual
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
 from baserate.infer._paths import Bounds, Path, Places, gain, pr, roc, roc_everywhere, roc_kolmogorov
-from baserate.measure import TABLES, Measure, about, named, table, why
+from baserate.measure import TABLES, Measure, about, table, why
 from baserate.measure._registry import known
 from baserate.measure._summary import header, spread, tabulated
 
@@ -65,19 +65,16 @@ def band(
     are `simultaneous`: by equal local levels, or wider ones named "kolmogorov-smirnov". At most so many `points`,
     evenly spread along the curve; None is all. Only measures that are no shares need draws, and so the `seed`.
 
-    >>> from baserate import tally
-    >>> found = band(tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.3, 0.1]), "roc")
-    >>> list(found.columns)
-    ['threshold', 'fpr', 'sensitivity', 'low', 'high']
-    >>> found.columns["low"].round(3).tolist()
-    [0.0, 0.0, 0.0, 0.0, 0.0, 0.252, 0.292]
+    >>> found = band(Tally.counted(score=[0.9, 0.1], rows=[[20, 30], [10, 30]]), "roc")
+    >>> {name: column.round(3).tolist()[1] for name, column in found.columns.items()}
+    {'threshold': 0.9, 'fpr': 0.25, 'sensitivity': 0.4, 'low': 0.187, 'high': 0.584}
     """
     _check(what, level, simultaneous=simultaneous)
     curve = Curve(tally)
     columns = table(curve, what)
     kept = spread(list(columns.values())[1:], points)
     columns = {name: column[kept] for name, column in columns.items()}
-    if isinstance(what, str) and what.lower() in TABLES:
+    if _is_curve(what):
         low, high, how = _of_curve(curve, what.lower(), kept, level, simultaneous=simultaneous)
     else:
         low, high, how = _of_measure(curve.at(columns["threshold"]), known(what), level, seed)
@@ -191,10 +188,14 @@ def _whys(curve: Curve, what: str | Measure, columns: Mapping[str, Floats]) -> l
     places = np.flatnonzero(holes)
     if not len(places):
         return whys
-    names = TABLES.get(what.lower(), (what,)) if isinstance(what, str) else (what,)
-    measures = [named(name) if isinstance(name, str) else name for name in names]
+    # A band of a curve needs both classes, even where the curve itself does not.
+    names = (*reversed(TABLES[what.lower()]), "sensitivity", "fpr") if _is_curve(what) else (what,)
     counts = curve.at(columns["threshold"][places])
     for order, place in enumerate(places.tolist()):
-        causes = [why(measure, counts[order]) for measure in reversed(measures)]
-        whys[place] = next((cause for cause in causes if cause), None) or "a class has no rows"
+        causes = (why(known(name), counts[order]) for name in names)
+        whys[place] = next(filter(None, causes), None)
     return whys
+
+
+def _is_curve(what: str | Measure) -> TypeGuard[str]:
+    return isinstance(what, str) and what.lower() in TABLES

@@ -23,6 +23,8 @@ Bounds = tuple[Floats, Floats]
 Places = npt.NDArray[np.intp]
 _LARGE = 1000
 """Rows from which the limit law of Kolmogorov's distance is taken."""
+_ROUNDING = 1e-9
+"""What is missing of a whole number only because weights are added up in another unit."""
 _FEWEST = 10
 """Rows below which local levels do not go on growing."""
 
@@ -55,7 +57,7 @@ class Steps(NamedTuple):
         return self._between(x, last, self.last(self.x[following]))
 
     def _around(self, x: Floats) -> tuple[Places, Places]:
-        last = np.maximum(self.last(x), 0)
+        last = self.last(np.maximum(x, self.x[0]))
         return last, np.minimum(last + 1, len(self.x) - 1)
 
     def _between(self, x: Floats, start: Places, stop: Places) -> Floats:
@@ -206,9 +208,10 @@ def farthest(rows: float, level: float) -> float:
     """
     from scipy.special import kolmogi, smirnovi
 
-    if rows < 1:
+    whole = int(rows * (1 + _ROUNDING))
+    if whole < 1:
         return 1.0
-    return float(kolmogi(1 - level) / sqrt(rows) if rows > _LARGE else smirnovi(int(rows), (1 - level) / 2))
+    return float(kolmogi(1 - level) / sqrt(whole) if whole > _LARGE else smirnovi(whole, (1 - level) / 2))
 
 
 def _flagged(true: Floats, false: Floats, prevalence: float) -> Steps:

@@ -98,6 +98,7 @@ def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) ->
     >>> curves(t, "roc").columns["sensitivity"].tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
+
     def columns(tally: Tally) -> dict[str, Any]:
         found = table(Curve(tally), *what)
         kept = spread(list(found.values())[1:], points)
