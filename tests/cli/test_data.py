@@ -160,3 +160,27 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path: Pat
     assert (nowhere.exit_code, folder.exit_code) == (2, 2)
     assert nowhere.stderr.startswith(f"baserate: there is no folder {tmp_path / 'no'} for the output;")
     assert folder.stderr.startswith(f"baserate: {tmp_path} is a folder;")
+
+
+def test_a_band_is_two_columns_more_and_a_reason(tmp_path: Path) -> None:
+    typed = ("curve", "pr", people(tmp_path), *ONE)
+    plain = json.loads(run(*typed, "--json").stdout)
+    found = json.loads(run(*typed, "--band", "--level", "0.9", "--json").stdout)
+    jsonschema.validate(found, SCHEMA)
+    assert [{name: row[name] for name in plain["rows"][0]} for row in found["rows"]] == plain["rows"]
+    assert found["rows"][0] | {"low": None, "high": None, "why": "nothing is flagged"} == found["rows"][0]
+    assert all(row["low"] <= row["precision"] <= row["high"] and row["why"] is None for row in found["rows"][1:])
+    assert (found["data"]["level"], found["data"]["simultaneous"]) == (0.9, False)
+    assert run(*typed, "--band", "--format", "csv").stdout.startswith(
+        "model,group,threshold,sensitivity,precision,low,high,why\n"
+    )
+
+
+def test_a_simultaneous_band_holds_a_band(tmp_path: Path) -> None:
+    def low(*options: str) -> list[float]:
+        shown = run("curve", "roc", people(tmp_path), *ONE, *options, "--json").stdout
+        return [row["low"] for row in json.loads(shown)["rows"]]
+
+    assert all(a <= b for a, b in zip(low("--simultaneous"), low("--band"), strict=True))
+    assert low("--simultaneous") != low("--band")
+    assert low("--simultaneous", "--band") == low("--simultaneous")

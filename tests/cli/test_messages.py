@@ -92,6 +92,13 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         (("measure", "FILE", *ONE, "--digits", "0"), 2, "invalid value for '--digits':"),
         (("curve", "rok", "FILE", *ONE), 2, "invalid value for 'CURVE': 'rok' is not one of"),
         (("curve", "roc", "FILE", *ONE, "--points", "1"), 2, "invalid value for '--points':"),
+        (("curve", "roc", "FILE", *ONE, "--band", "--level", "1"), 2, "invalid value for '--level':"),
+        (
+            ("curve", "roc", "FILE", *ONE, "--level", "0.9"),
+            2,
+            "--level is how sure the bounds of a band are; add --band",
+        ),
+        (("curve", "pr", "FILE", *ONE, "--simultaneous"), 2, "--simultaneous is for roc and det; take --band for pr"),
         (("list", "curvez"), 2, "invalid value for '{measures|curves}':"),
         (("list", "measures", "zebra"), 2, "no measure is called or described so;"),
         (("measure", "nowhere.csv", *ONE), 2, "there is no file nowhere.csv."),

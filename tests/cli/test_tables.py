@@ -28,6 +28,9 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "all": ("measure", *ONE, "--measures", "all"),
     "roc": ("curve", "roc", *ONE),
     "pr-groups": ("curve", "pr", *ONE, "--group", "sex", "--points", "3"),
+    "roc-band": ("curve", "roc", *ONE, "--band"),
+    "pr-band-groups": ("curve", "pr", *ONE, "--group", "site", "--band", "--level", "0.9", "--points", "3"),
+    "roc-simultaneous-md": ("curve", "roc", *ONE, "--simultaneous", "--format", "md"),
     "one-md": ("measure", *ONE, "--format", "md"),
     "groups-md": ("measure", *ONE, "--group", "site", "--format", "md"),
     "roc-md": ("curve", "roc", *ONE, "--format", "md"),
@@ -53,6 +56,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
         "list-curves-md": ("list", "curves", "--format", "md"),
         "help": ("--help",),
         "help-measure": ("measure", "--help"),
+        "help-curve": ("curve", "--help"),
     }.items(),
 )
 def test_a_list_is_as_ever(name: str, typed: tuple[str, ...]) -> None:

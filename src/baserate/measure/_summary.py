@@ -118,19 +118,25 @@ def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) ->
     >>> curves(t, "roc").columns["sensitivity"].tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
+
+    def columns(tally: Tally) -> dict[str, Any]:
+        found = table(Curve(tally), *what)
+        kept = spread(list(found.values())[1:], points)
+        return {name: column[kept] for name, column in found.items()}
+
+    return Results(tabulated(tallies, columns), header(tallies, []))
+
+
+def tabulated(tallies: Tallies, columns: Callable[[Tally], Mapping[str, Any]]) -> dict[str, Any]:
+    """Make the same columns of every model and group, and put them below each other."""
     _check(tallies)
-    if points is not None and points < 2:
-        raise BadOption(f"points is {points}; a curve needs 2 or more.")
     parts: list[dict[str, Any]] = []
     for model, group, tally in tallies.walk():
-        found = table(Curve(tally), *what)
-        if points is not None:
-            kept = _spread(list(found.values())[1:], points)
-            found = {name: column[kept] for name, column in found.items()}
+        found = columns(tally)
         size = len(found["threshold"])
         name = model if len(tallies.models) > 1 else None
-        parts.append({"model": [name] * size, "group": [_named(tallies, group)] * size} | found)
-    return Results({name: _joined([part[name] for part in parts]) for name in parts[0]}, header(tallies, []))
+        parts.append({"model": [name] * size, "group": [_named(tallies, group)] * size, **found})
+    return {name: _joined([part[name] for part in parts]) for name in parts[0]}
 
 
 def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
@@ -283,12 +289,15 @@ def _named(tallies: Tallies, group: Group | None) -> dict[str, object] | None:
     return None if group is None else dict(zip(tallies.attributes, group, strict=True))
 
 
-def _spread(columns: Sequence[Floats], points: int) -> npt.NDArray[np.intp]:
-    """Places of at most so many points, the first and last among them, evenly spread along the path."""
+def spread(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp]:
+    """Places of at most so many points, the first and last among them, evenly spread along the path; None is all."""
+    if points is not None and points < 2:
+        raise BadOption(f"points is {points}; a curve needs 2 or more.")
     size = len(columns[0])
-    if size <= points:
+    if points is None or size <= points:
         return np.arange(size)
-    steps = sum(np.nan_to_num(np.abs(np.diff(column)), posinf=0.0) for column in columns)
+    with np.errstate(invalid="ignore"):  # from infinite to infinite there is no step
+        steps = sum(np.nan_to_num(np.abs(np.diff(column)), posinf=0.0) for column in columns)
     path = np.concatenate([[0.0], np.cumsum(steps)])
     wanted = np.searchsorted(path, np.linspace(0, path[-1], points))
     return np.unique(np.append(wanted[:-1], size - 1))
