@@ -99,7 +99,7 @@ def test_shares_are_named() -> None:
     assert {name for name, each in multiclass.MEASURES.items() if about(each).share} == {"accuracy", "hamming_loss"}
 
 
-def weighted(seed: int, rows: int = 60) -> tuple[Counts[float], np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def weighted(seed: int, rows: int = 60) -> tuple[Counts[float], np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     truth, score, weight = rng.random(rows) < 0.5, rng.random(rows), rng.exponential(size=rows) + 0.1
     return Curve(tally(truth, score, weight=weight)).at(0.4), truth, score >= 0.4, weight

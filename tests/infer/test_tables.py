@@ -86,7 +86,7 @@ def test_tables_of_many_classes() -> None:
 def test_many_classes_need_fewer_draws_and_a_lighter_prior() -> None:
     rng = np.random.default_rng(0)
     cells = np.diag(np.full(30, 20.0)) + rng.poisson(0.3, (30, 30))
-    found = infer.estimate("mcc", Confusion(cells, tuple(range(30))))
+    found = infer.estimate("mcc", Confusion(cells.astype(np.float64), tuple(range(30))))
     assert found.how is not None
     assert found.how.startswith("4444 ")
     assert found.high - found.low < 0.1

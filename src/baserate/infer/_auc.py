@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf, isnan, log, nan, sqrt
+from math import exp, inf, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from baserate._arrays import ratio
-from baserate._curve import Curve
-from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
 from baserate.infer._binomial import two_sided
-from baserate.infer._influence import satterthwaite, spread
+from baserate.infer._influence import spread
 from baserate.infer._moments import widening
 from baserate.measure import auc, cap_area
 
@@ -47,25 +45,13 @@ def area(tally: Tally) -> Area:
     >>> area(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
     Area(value=0.75, variance=0.125, positives=2.0, negatives=2.0, freedom=2.0)
     """
-    value = auc(Curve(tally))
-    positives, negatives = tally.positives, tally.negatives
     effective = _kish(tally, 0), _kish(tally, 1)
-    if isnan(value):
+    if not tally.positives or not tally.negatives:
         return Area(nan, nan, *effective)
-    first, second = 0.0, 0.0
-    start = 0
-    for true, false in running_blocks(tally.mass):
-        squares = tally.squares[:, start : start + len(true) - 1]
-        start += len(true) - 1
-        below = 1 - (false[1:] + false[:-1]) / (2 * negatives)
-        above = (true[1:] + true[:-1]) / (2 * positives)
-        first += float(np.sum(squares[0] * (below - value) ** 2))
-        second += float(np.sum(squares[1] * (above - value) ** 2))
-    rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
-    if min(rows) == 1:
-        return Area(value, nan, *effective)
-    parts = first / positives**2 * rows[0] / (rows[0] - 1), second / negatives**2 * rows[1] / (rows[1] - 1)
-    return Area(value, sum(parts), *effective, satterthwaite(parts, (rows[0], rows[1])))
+    found = spread(auc, tally)
+    if found.rare == 1:
+        return Area(found.value, nan, *effective)
+    return Area(found.value, found.seen, *effective, found.freedom)
 
 
 def delong(found: Area, level: float) -> Bounds:

@@ -1,6 +1,7 @@
 """Intervals for a share: so many hits among so many trials, which need not be whole numbers when rows have weights."""
 
 from collections.abc import Callable
+from math import erfc, exp, log, log1p, pi, sqrt
 from typing import Generic, NamedTuple
 
 import numpy as np
@@ -71,9 +72,14 @@ def two_sided(level: float) -> float:
     >>> round(two_sided(0.95), 6)
     1.959964
     """
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
+    z = 0.0
+    for _ in range(30):  # Newton's steps towards the logarithm of what lies outside; SciPy would take long to import
+        outside = erfc(z / sqrt(2))
+        step = (log(outside) - log1p(-level)) * outside / (sqrt(2 / pi) * exp(-z * z / 2))
+        z += step
+        if abs(step) < 1e-15 * z:
+            break
+    return z
 
 
 def wilson(hits: Value, misses: Value, level: float) -> Bounds[Value]:

@@ -6,15 +6,15 @@ derivatives below are exact; each takes one pass over the scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import inf
+from collections.abc import Callable, Iterator, Sequence
+from math import inf, isfinite, log
 from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, ratio
+from baserate._arrays import Cells, Floats, ratio
 from baserate._curve import Curve
-from baserate._numeric.scan import cumulated
+from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
 from baserate.measure import Measure, auc, average_precision, brier, brier_skill, cap_area, log_loss, log_loss_skill
 
@@ -53,29 +53,40 @@ class Spread(NamedTuple):
         return min(self.positives, self.negatives)
 
 
-Slopes = tuple[Floats, Floats]
-"""Change of the value with the mass of positives, and of negatives, at each score."""
+class Block(NamedTuple):
+    """Some scores of a tally that fit the cache, with what is reached before and after each of them."""
+
+    score: Floats
+    true: Floats
+    """Positives flagged, one more than there are scores."""
+    false: Floats
+    squares: Cells
 
 
-def satterthwaite(variances: tuple[float, float], rows: tuple[float, float]) -> float:
-    """Degrees of freedom of a sum of two variances, each of so many rows [@satterthwaite1946]."""
+Slopes = Iterator[tuple[Block, Floats, Floats]]
+"""Change of the value with the mass of positives, and of negatives, at each score, block by block."""
+
+
+def satterthwaite(variances: Sequence[float], rows: Sequence[float]) -> float:
+    """Degrees of freedom of a sum of variances, each of so many rows [@satterthwaite1946]."""
     doubt = sum(part**2 / (row - 1) for part, row in zip(variances, rows, strict=True) if part > 0 and row > 1)
-    return sum(variances) ** 2 / doubt if doubt > 0 else inf
+    return float(sum(variances) ** 2 / doubt) if doubt > 0 else inf
 
 
 def spread(measure: Measure, tally: Tally) -> Spread:
     """Value and variance of a measure that has a closed form; rows lose a degree of freedom."""
-    value, (true, false) = slopes(measure, tally)
+    value = _value(measure, tally)
     rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
-    parts = [
-        _summed(squares, slope) * ratio(row, row - 1)
-        for squares, slope, row in zip(tally.squares, (true, false), rows, strict=True)
-    ]
-    expected = 0.0
-    if measure not in _OF_CURVES:
-        squares = tally.squares.sum(axis=0, dtype=np.float64)
-        expected = _summed(squares * tally.score, true) + _summed(squares * (1 - tally.score), false)
-    return Spread(value, parts[0], parts[1], expected, rows[0], rows[1])
+    probable = measure not in _OF_CURVES
+    positives = negatives = expected = 0.0
+    for block, true, false in _SLOPES[measure](tally, value):
+        positives += _summed(block.squares[0], true)
+        negatives += _summed(block.squares[1], false)
+        if probable:
+            both = block.squares.sum(axis=0, dtype=np.float64)
+            expected += _summed(both * block.score, true) + _summed(both * (1 - block.score), false)
+    freed = [ratio(row, row - 1) for row in rows]
+    return Spread(value, positives * freed[0], negatives * freed[1], expected, rows[0], rows[1])
 
 
 def known(measure: Measure) -> bool:
@@ -83,32 +94,50 @@ def known(measure: Measure) -> bool:
     return measure in _SLOPES
 
 
-def slopes(measure: Measure, tally: Tally) -> tuple[float, Slopes]:
-    """Value of a measure that has a closed form, and its slopes."""
-    value = float(measure(Curve(tally) if measure in _OF_CURVES else tally))
-    return value, _SLOPES[measure](tally, value)
+def slopes(measure: Measure, tally: Tally) -> tuple[float, Floats, Floats]:
+    """Value of a measure that has a closed form, and its slopes for both classes at every score."""
+    value = _value(measure, tally)
+    parts = list(_SLOPES[measure](tally, value))
+    return value, np.concatenate([true for _, true, _ in parts]), np.concatenate([false for *_, false in parts])
 
 
-def _summed(squares: Floats, slope: Floats) -> float:
+def _value(measure: Measure, tally: Tally) -> float:
+    return float(measure(Curve(tally) if measure in _OF_CURVES else tally))
+
+
+def _blocks(t: Tally) -> Iterator[Block]:
+    start = 0
+    for true, false in running_blocks(t.mass):
+        place = slice(start, start + len(true) - 1)
+        yield Block(t.score[place], true, false, t.squares[:, place])
+        start = place.stop
+
+
+def _summed(squares: Cells, slope: Floats) -> float:
     """Sum of what there is; an infinite slope does not matter where there is nothing."""
     with np.errstate(invalid="ignore"):
-        return float(np.sum(np.where(squares > 0, squares * slope**2, 0.0)))
+        total = float(np.sum(squares * np.square(slope)))
+        return total if isfinite(total) else float(np.sum(np.where(squares > 0, squares * np.square(slope), 0.0)))
 
 
 def _brier(t: Tally, value: float) -> Slopes:
-    return ((1 - t.score) ** 2 - value) / t.total, (t.score**2 - value) / t.total
+    for block in _blocks(t):
+        yield block, (np.square(1 - block.score) - value) / t.total, (np.square(block.score) - value) / t.total
 
 
 def _log_loss(t: Tally, value: float) -> Slopes:
-    with np.errstate(divide="ignore"):  # the logarithm of 0
-        return (-np.log(t.score) - value) / t.total, (-np.log1p(-t.score) - value) / t.total
+    for block in _blocks(t):
+        with np.errstate(divide="ignore"):  # the logarithm of 0
+            true, false = -np.log(block.score), -np.log1p(-block.score)
+        yield block, (true - value) / t.total, (false - value) / t.total
 
 
-def _skill(slopes: Slopes, t: Tally, value: float, change: float, constant: float) -> Slopes:
+def _skill(loss: Slopes, t: Tally, value: float, change: float, constant: float) -> Slopes:
     """Slopes of 1 − loss/constant, from those of the loss and the change of the constant with the prevalence."""
     share = t.prevalence
     part = (1 - value) * change / constant / t.total
-    return -slopes[0] / constant + part * (1 - share), -slopes[1] / constant - part * share
+    for block, true, false in loss:
+        yield block, part * (1 - share) - true / constant, -part * share - false / constant
 
 
 def _brier_skill(t: Tally, value: float) -> Slopes:
@@ -117,10 +146,9 @@ def _brier_skill(t: Tally, value: float) -> Slopes:
 
 
 def _log_loss_skill(t: Tally, value: float) -> Slopes:
-    from scipy.special import entr, logit
-
-    share = t.prevalence
-    return _skill(_log_loss(t, log_loss(t)), t, value, -float(logit(share)), float(entr(share) + entr(1 - share)))
+    share, rest = t.prevalence, 1 - t.prevalence
+    entropy = -share * log(share) - rest * log(rest)
+    return _skill(_log_loss(t, log_loss(t)), t, value, log(rest / share), entropy)
 
 
 def _average_precision(t: Tally, value: float) -> Slopes:
@@ -129,31 +157,39 @@ def _average_precision(t: Tally, value: float) -> Slopes:
     A row moves the precision at its own threshold and at all laxer ones: a positive by (1 − T/F)/F, a negative by
     −T/F².
     """
-    true, false = cumulated(t.mass)[:, 1:]
-    flagged = np.maximum(true + false, np.finfo(float).tiny)
-    precision = true / flagged
-    gained = t.positive / flagged
-    later = [np.cumsum(part[::-1])[::-1] for part in (gained * (1 - precision), gained * precision)]
-    return (precision - value + later[0]) / t.positives, -later[1] / t.positives
+    less, more = (sum(float(part.sum()) for part in parts) for parts in zip(*_gains(t), strict=True))
+    for block, (lost, won) in zip(_blocks(t), _gains(t), strict=True):
+        flagged = np.maximum(block.true[1:] + block.false[1:], np.finfo(float).tiny)
+        # What comes at laxer thresholds is what has not come yet.
+        true, false = less - (np.cumsum(lost) - lost), more - (np.cumsum(won) - won)
+        less, more = less - float(lost.sum()), more - float(won.sum())
+        yield block, (block.true[1:] / flagged - value + true) / t.positives, -false / t.positives
+
+
+def _gains(t: Tally) -> Iterator[tuple[Floats, Floats]]:
+    """What positives found at each threshold would gain from one more of them, and lose by one more negative."""
+    for block in _blocks(t):
+        flagged = np.maximum(block.true[1:] + block.false[1:], np.finfo(float).tiny)
+        precision = block.true[1:] / flagged
+        gained = np.diff(block.true) / flagged
+        yield gained * (1 - precision), gained * precision
 
 
 def _auc(t: Tally, value: float) -> Slopes:
     r"""Placements less the area: those of positives, :math:`(V_{10}-A)/P`, and of negatives [@delong1988]."""
-    true, false = cumulated(t.mass)
-    below = 1 - (false[1:] + false[:-1]) / (2 * t.negatives)
-    above = (true[1:] + true[:-1]) / (2 * t.positives)
-    return (below - value) / t.positives, (above - value) / t.negatives
+    for block in _blocks(t):
+        below = 1 - (block.false[1:] + block.false[:-1]) / (2 * t.negatives)
+        above = (block.true[1:] + block.true[:-1]) / (2 * t.positives)
+        yield block, (below - value) / t.positives, (above - value) / t.negatives
 
 
 def _cap_area(t: Tally, value: float) -> Slopes:
     r"""Change of :math:`π/2+(1-π)AUC`."""
-    if not t.negatives:
-        return np.zeros(len(t.score)), np.zeros(len(t.score))
     share = t.prevalence
     area = (value - share / 2) / (1 - share)
     moved = (0.5 - area) / t.total
-    true, false = _auc(t, area)
-    return (1 - share) * (moved + true), (1 - share) * false - share * moved
+    for block, true, false in _auc(t, area):
+        yield block, (1 - share) * (moved + true), (1 - share) * false - share * moved
 
 
 _OF_CURVES = (auc, average_precision, cap_area)

@@ -121,7 +121,7 @@ def _moved_by_rows(measure: Measure, noun: Noun, value: float) -> Floats | None:
     shares = noun.support / noun.total if how == "weighted" else np.full(len(noun.labels), 1 / len(noun.labels))
     total = np.zeros(len(noun))
     for at, (tally, share) in enumerate(zip(tallies, shares, strict=True)):
-        own, (true, false) = _influence.slopes(inner, tally)
+        own, true, false = _influence.slopes(inner, tally)
         place = np.searchsorted(-tally.score, -np.asarray(noun.score[:, at], dtype=np.float64))
         total += share * np.where(noun.truth == at, true[place], false[place])
         if how == "weighted":  # a row also makes its class weigh more

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +99,7 @@ class Path:
         found = effective(hits, total - hits, squares, np.maximum(all_squares - squares, 0.0))
         return np.asarray(found.hits), np.asarray(found.misses)
 
-    def positive(self) -> Share:
+    def positive(self) -> Share[Any]:
         """Effective numbers of positives and negatives, as hits and misses of the prevalence."""
         both = (float(self.mass[0, -1]), float(self.mass[1, -1]))
         if self.squares is self.mass:
