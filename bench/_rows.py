@@ -3,9 +3,10 @@
 from functools import partial
 
 from bench import _classes as classes
+from bench import _intervals as intervals
 from bench._row import Row, duel, peak
 from bench._scores import auc, everything, f1, hull, positive_scores, real_scores, tally, weighted_scores
-from bench._shell import helped, measured
+from bench._shell import helped, measured, with_intervals
 from bench._start import start
 
 _AUC = "sklearn roc_auc_score"
@@ -116,5 +117,43 @@ ROWS: dict[str, Row] = {
     ),
     "measure-csv-1e6": Row(
         "baserate measure of a CSV file of 10⁶ rows", _PANDAS, ">=", 3, measured("csv"), n=10**6, repeats=5
+    ),
+    "cells-1e6": Row(
+        "intervals of 12 measures of a 2×2 table of 10⁶ rows, 10 000 draws each",
+        "a loop of 2000 over sklearn's 12 functions",
+        ">=",
+        10_000,
+        intervals.cells,
+        n=10**6,
+    ),
+    "resample-auc-1e5": Row(
+        "1000 resamples of the AUC of 10⁵ scores",
+        "a loop of 1000 over roc_auc_score",
+        ">=",
+        25,
+        intervals.areas,
+        n=10**5,
+        repeats=3,
+    ),
+    "delong-1e6": Row(
+        "DeLong's interval of 10⁶ scores", "confidenceinterval", ">=", 10, duel(intervals.delong), n=10**6, repeats=3
+    ),
+    "paired-delong-1e5": Row(
+        "DeLong's test of all pairs of 5 models, 10⁵ rows",
+        "MLstatkit, pair by pair",
+        ">=",
+        5,
+        duel(intervals.paired),
+        n=10**5,
+        repeats=3,
+    ),
+    "measure-intervals-1e6": Row(
+        "baserate measure of 10⁶ rows in Parquet, with intervals",
+        "the same with --no-interval",
+        "<=",
+        2,
+        with_intervals,
+        n=10**6,
+        repeats=9,
     ),
 }

@@ -42,9 +42,23 @@ def measured(kind: str) -> Callable[[int, int], Outcome]:
     return run
 
 
+def with_intervals(n: int, repeats: int) -> Outcome:
+    """Time `baserate measure` on a Parquet file with intervals, beside the same without."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "predictions.parquet"
+        pd.DataFrame(positive_scores(n)).to_parquet(path)
+        asked = _asked(path)
+        sides = Duel(lambda: _tidy(_printed(asked)), lambda: _tidy(_printed([*asked, "--no-interval"])), _gap)
+        return duel(lambda _: sides)(n, repeats)
+
+
+def _asked(path: Path) -> list[str]:
+    command = ["measure", str(path), "--truth", "truth", "--score", "score", "--json"]
+    return [sys.executable, "-m", "baserate", *command]
+
+
 def _sides(path: Path, kind: str) -> Duel:
-    asked = ["measure", str(path), "--truth", "truth", "--score", "score", "--json"]
-    ours = [sys.executable, "-m", "baserate", *asked]
+    ours = [*_asked(path), "--no-interval"]  # as the rival does
     rival = [sys.executable, "-c", _RIVAL.format(read=f"read_{kind}"), str(path)]
     return Duel(lambda: _tidy(_printed(ours)), lambda: json.loads(_printed(rival)), _gap)
 
