@@ -111,11 +111,11 @@ class _Case:
         method = _method(self.asked, self.cells)
         left = [pair for pair in pairs if not self._same(*pair)]
         names = list(dict.fromkeys(name for pair in left for name in pair))
-        by: Any = self._resampled
-        if method == "delong":
-            by = partial(self._delong, names, influence(self.cells, names) if names else None)
-        elif told.of is Counts:
+        by: Any = None
+        if told.of is Counts:
             by = partial(self._decided, method)
+        elif left and method == "delong":
+            by = partial(self._delong, names, influence(self.cells, names))
         elif left:
             by = partial(self._resampled, names, of_columns(self.asked.measure, self.cells, names, self.seed))
         for pair in pairs:
@@ -217,7 +217,7 @@ class _Case:
         value = values[0] - values[1]
         if isnan(value):
             return self._found(pair, (nan, nan), "")
-        drawn = of_tables(self.asked.measure, table, self.seed)
+        drawn = of_tables(self.asked.measure, table, self.seed, turned=pair[0] > pair[1])
         statistic, p, how = nan, drawn.p(value, self._side, self._bound), drawn.told
         if method in TESTS:
             test, named = TESTS[method]
@@ -246,21 +246,19 @@ class _Case:
 def matched(measure: Measure) -> bool:
     """Whether a measure is a share of rows that truth alone chooses, so that McNemar's tests are of it."""
     told = about(measure)
-    return told.share is not None and set(told.needs) <= {"total", "positives", "negatives"}
+    return told.of is Counts and told.share is not None and set(told.needs) <= {"total", "positives", "negatives"}
 
 
 def _method(asked: Asked, cells: Alike) -> str:
     """Return the method that was asked for, if it fits, otherwise the one that does."""
     told, method = about(asked.measure), asked.question.method
     area = told.name in AREAS and told.of is Curve
-    unfit = None
-    if told.of is Counts and matched(asked.measure):
-        unfit = _no_mcnemar(asked, cells)
+    unfit = _no_mcnemar(asked, cells)
     if method is None:
-        return "delong" if area else "mcnemar-mid-p" if told.of is Counts and matched(asked.measure) and not unfit else "resample"
+        return "delong" if area else "resample" if unfit or not matched(asked.measure) else "mcnemar-mid-p"
     if method == "delong" and not area:
         raise BadOption(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
-    if method in TESTS and not (told.of is Counts and matched(asked.measure)):
+    if method in TESTS and not matched(asked.measure):
         raise BadOption(
             f"McNemar's test is of shares of rows that truth alone chooses, such as accuracy, sensitivity or "
             f"specificity, not of {told.name}; use method='resample'."

@@ -14,7 +14,20 @@ from baserate.measure import Measure, about
 
 COLUMNS = (
     *("measure", "model", "other", "group", "threshold", "other_threshold", "value", "other_value"),
-    *("difference", "low", "high", "level", "statistic", "p", "adjusted", "alternative", "margin", "test", "how", "why"),
+    *(
+        "difference",
+        "low",
+        "high",
+        "level",
+        "statistic",
+        "p",
+        "adjusted",
+        "alternative",
+        "margin",
+        "test",
+        "how",
+        "why",
+    ),
 )
 
 
@@ -102,9 +115,7 @@ class Asked:
 
 def adjusted(found: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Give each comparison its p-value as one among many."""
-    return tuple(
-        replace(each, adjusted=p) for each, p in zip(found, holm([each.p for each in found]), strict=True)
-    )
+    return tuple(replace(each, adjusted=p) for each, p in zip(found, holm([each.p for each in found]), strict=True))
 
 
 def tidy(found: Iterable[Comparison], data: Mapping[str, Any] | None = None) -> Results:

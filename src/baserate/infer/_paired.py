@@ -64,7 +64,7 @@ class Drawn(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """Rows by truth, by the decision of the first model, and by that of the second: eight cells, or those of clusters."""
+    """Rows by truth, by the decision of the first model, and by that of the second: eight cells."""
 
     mass: Floats
     squares: Floats
@@ -94,6 +94,13 @@ class Joint(NamedTuple):
         return first, second
 
     @property
+    def turned(self) -> Joint:
+        """The same with the models in the other order."""
+        other = [at & 1 | at >> 1 & 2 | at << 1 & 4 for at in range(8)]
+        by_cluster = None if self.by_cluster is None else self.by_cluster[:, other]
+        return Joint(self.mass[other], self.squares[other], self.rows[other], by_cluster)
+
+    @property
     def agree(self) -> bool:
         """Whether both models decide every row alike."""
         return not any(self.rows[at] for at in range(8) if _cell(at, 0) != _cell(at, 1))
@@ -102,19 +109,25 @@ class Joint(NamedTuple):
 def joint(cells: Alike, first: Bools, second: Bools) -> Joint:
     """Count rows by truth and both decisions."""
     place = cells.truth + 2 * first.astype(np.intp) + 4 * second
-    sums = [np.bincount(place, each, minlength=8) for each in (cells.mass, cells.squares, cells.times)]
+    mass, squares, rows = (
+        np.bincount(place, each, minlength=8).astype(np.float64) for each in (cells.mass, cells.squares, cells.times)
+    )
     if cells.cluster is None:
-        return Joint(*sums)
+        return Joint(mass, squares, rows)
     each = np.bincount(cells.cluster * 8 + place, cells.mass, minlength=8 * cells.clusters)
-    return Joint(*sums, each.reshape(-1, 8))
+    return Joint(mass, squares, rows, each.reshape(-1, 8).astype(np.float64))
 
 
-def of_tables(measure: Measure, table: Joint, seed: Seed) -> Drawn:
+def of_tables(measure: Measure, table: Joint, seed: Seed, *, turned: bool = False) -> Drawn:
     """Draws of the difference of a measure of 2×2 tables.
 
     Masses of the eight cells are drawn, each after adding half a row (Jeffreys' prior), so that cells in which nothing
-    was seen are not taken for impossible; of clustered rows, a random weight for each cluster.
+    was seen are not taken for impossible; of clustered rows, a random weight for each cluster. Where `turned`, the
+    second model is drawn as if it were the first, so that it does not matter which comes first.
     """
+    if turned:
+        drawn = of_tables(measure, table.turned, seed)
+        return drawn._replace(draws=-drawn.draws)
 
     def make(rng: np.random.Generator, draws: int) -> Floats:
         if table.by_cluster is None:

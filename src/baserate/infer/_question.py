@@ -145,7 +145,11 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def _tail(below: Callable[[float], float], value: float, side: Side) -> float:
-    found = {"greater": lambda: below(-value), "less": lambda: below(value), "two-sided": lambda: 2 * below(-abs(value))}
+    found = {
+        "greater": lambda: below(-value),
+        "less": lambda: below(value),
+        "two-sided": lambda: 2 * below(-abs(value)),
+    }
     return max(found[side](), LEAST)
 
 
