@@ -64,10 +64,25 @@ def test_many_rows_do_not_underflow_to_zero() -> None:
 @pytest.mark.parametrize(
     ("name", "first", "second"),
     # truth, a, b of eight kinds; see the counts beside them.
-    [("accuracy", 3 + 5, 2 + 7), ("sensitivity", 3, 2), ("specificity", 5, 7), ("fnr", 2, 3), ("flag_rate", 3 + 7, 2 + 5)],
+    [
+        ("accuracy", 3 + 5, 2 + 7),
+        ("sensitivity", 3, 2),
+        ("specificity", 5, 7),
+        ("fnr", 2, 3),
+        ("flag_rate", 3 + 7, 2 + 5),
+    ],
 )
 def test_rows_that_only_one_model_hits(name: str, first: int, second: int) -> None:
-    kinds = {(1, 1, 1): 4, (1, 1, 0): 3, (1, 0, 1): 2, (1, 0, 0): 1, (0, 0, 1): 5, (0, 1, 0): 7, (0, 0, 0): 9, (0, 1, 1): 6}
+    kinds = {
+        (1, 1, 1): 4,
+        (1, 1, 0): 3,
+        (1, 0, 1): 2,
+        (1, 0, 0): 1,
+        (0, 0, 1): 5,
+        (0, 1, 0): 7,
+        (0, 0, 0): 9,
+        (0, 1, 1): 6,
+    }
     table = np.repeat(list(kinds), list(kinds.values()), axis=0)
     rows = Rows(table[:, 0] == 1, {"a": table[:, 1] * 1.0, "b": table[:, 2] * 1.0})
     for method, (test, _) in TESTS.items():

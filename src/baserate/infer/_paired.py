@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -30,6 +30,11 @@ _ENOUGH = 999
 _PRIOR = 0.5
 _CELLS = ("tn", "fn", "fp", "tp")
 """Of a row that is flagged (2) or not (0), positive (1) or not (0)."""
+
+
+def draws_of(size: int) -> int:
+    """How many draws of so many numbers each."""
+    return max(min(WORK // max(size, 1), MOST), LEAST)
 
 
 class Drawn(NamedTuple):
@@ -154,18 +159,13 @@ def of_columns(measure: Measure, cells: Alike, models: Sequence[str], seed: Seed
     of_curve = about(measure).of is Curve
 
     def make(rng: np.random.Generator, draws: int) -> Floats:
-        found = np.empty((draws, len(sorted_)))
-        for at in range(draws):
-            mass = cells.drawn(rng)
-            for model, each in enumerate(sorted_):
-                tally = each.tally(mass)
-                found[at, model] = measure(Curve(tally) if of_curve else tally)
-        return found
+        mass = cells.drawn(rng, draws)
+        nouns = (map(Curve, each.tallies(mass)) if of_curve else each.tallies(mass) for each in sorted_)
+        return np.array([[measure(noun) for noun in each] for each in nouns]).T
 
-    size = max(len(cells) * len(models), 1)
-    draws = max(min(WORK // size, MOST), LEAST)
+    size = len(cells) * len(models)
     how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
-    return in_blocks(make, draws=draws, seed=seed, size=size), how
+    return in_blocks(make, draws=draws_of(size), seed=seed, size=size), how
 
 
 class _Sorted(NamedTuple):
@@ -189,15 +189,15 @@ class _Sorted(NamedTuple):
         alone = None if len(first) == len(order) else first
         return _Sorted(sealed(score[order][first]), order, positive, alone, sealed(rows))
 
-    def tally(self, mass: Floats) -> Tally:
-        """Tally of random masses; of rows it knows only that there are some, which no measure asks."""
-        taken = mass[self.order]
-        cells = np.empty((2, len(taken)))
-        np.multiply(taken, self.positive, out=cells[0])
-        np.subtract(taken, cells[0], out=cells[1])
+    def tallies(self, mass: Floats) -> Iterator[Tally]:
+        """Tallies of random masses; of rows they know only that there are some, which no measure asks."""
+        taken = mass[:, self.order]
+        cells = np.empty((len(taken), 2, taken.shape[1]))
+        np.multiply(taken, self.positive, out=cells[:, 0])
+        np.subtract(taken, cells[:, 0], out=cells[:, 1])
         if self.first is not None:
-            cells = np.add.reduceat(cells, self.first, axis=1)
-        return Tally(self.score, sealed(cells), self.rows, self.rows)
+            cells = np.add.reduceat(cells, self.first, axis=2)
+        yield from (Tally(self.score, each, self.rows, self.rows) for each in sealed(cells))
 
 
 def _cell(at: int, which: int) -> str:

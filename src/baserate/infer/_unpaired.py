@@ -19,7 +19,7 @@ from baserate.infer._binomial import Share, share, wilson
 from baserate.infer._compare import AREAS, cut
 from baserate.infer._comparison import Asked, Comparison
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
-from baserate.infer._paired import LEAST, MOST, TABLES, WORK, Drawn
+from baserate.infer._paired import TABLES, Drawn, draws_of
 from baserate.infer._question import Bounds, Question, hybrid, of_intervals, of_student
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
@@ -166,8 +166,8 @@ def _draws(measure: Measure, noun: Any, rng: np.random.Generator) -> Floats:  # 
     def columns(rng: np.random.Generator, draws: int) -> Floats:
         return np.array([measure(_redrawn(tally, rng, curve=isinstance(noun, Curve))) for _ in range(draws)])
 
-    size = max(tally.mass.size, 1)
-    return in_blocks(columns, draws=max(min(WORK // size, MOST), LEAST), seed=rng, size=size)
+    size = tally.mass.size
+    return in_blocks(columns, draws=draws_of(size), seed=rng, size=size)
 
 
 def _redrawn(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:
