@@ -163,11 +163,11 @@ class _Case:
         alike_ = np.array_equal(one, other) and not ((one == one.min()) | (one == one.max())).all()
         return alike_ and (not self._decides or self._cut(first) == self._cut(second))
 
-    def _identical(self, pair: Pair) -> Comparison:
+    def _identical(self, pair: Pair, how: str = _SAME) -> Comparison:
         """What is the same is not different, and certainly not worse."""
         asked = 0.0 if self._side == "two-sided" else self.asked.question.margin
         p = LEAST if asked > 0 else 1.0
-        return self._found(pair, (0.0, 0.0), _SAME, statistic=0.0, p=p, test=_SAME)
+        return self._found(pair, (0.0, 0.0), how, statistic=0.0, p=p, test=how)
 
     @property
     def _side(self) -> Any:  # noqa: ANN401  (one of three words)
@@ -192,10 +192,11 @@ class _Case:
         return self._found(pair, bounds, how, statistic=z, p=of_normal(z, self._side), test=how)
 
     def _without_variance(self, pair: Pair, scale: float) -> Comparison:
-        if same_ranks(*(self.cells.score[model] for model in pair)):
-            return self._identical(pair)
         areas = [_area(self.cells, self._tally(model)) for model in pair]
         values = areas[0].value, areas[1].value
+        # Perfect models may rank a few rows alike by chance; of others, one is surely a function of the other.
+        if areas[0].variance > 0 and same_ranks(*(self.cells.score[model] for model in pair)):
+            return self._identical(pair, "the same ranks in every row")
 
         def interval(level: float) -> tuple[float, float]:
             low, high = hybrid(values, _auc.score(areas[0], level), _auc.score(areas[1], level))
