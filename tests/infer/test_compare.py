@@ -329,6 +329,24 @@ def test_many_rows_need_fewer_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) 
     assert few.p == pytest.approx(full.p, abs=0.08)
 
 
+@pytest.mark.parametrize("name", ["average_precision", "ks", "brier", "log_loss", "partial_auc"])
+def test_pooled_scores_vary_as_all_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    truth = rng.random(1000) < 0.4
+    seen = truth + rng.normal(size=1000)
+    rows = Rows(truth, {model: 1 / (1 + np.exp(-seen - rng.normal(size=1000))) for model in ("new", "old")})
+    (exact,) = compare(rows, measure=name)
+    monkeypatch.setattr(_paired, "_MANY", 500)
+    monkeypatch.setattr(_paired, "BUCKETS", 200)
+    (pooled,) = compare(rows, measure=name)
+    assert "pooled into 200 ranks" in pooled.test
+    assert pooled.values == exact.values
+    wide = exact.difference.high - exact.difference.low
+    # The same random weights for the same rows, so nearly the same draws.
+    assert pooled.difference.low == pytest.approx(exact.difference.low, abs=0.1 * wide)
+    assert pooled.difference.high == pytest.approx(exact.difference.high, abs=0.1 * wide)
+
+
 def test_partial_area_by_an_option() -> None:
     rows = sample(100)
     part = partial(measure.partial_auc, fpr=(0, 0.2))

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from baserate import ClassRows, Rows, Tally, scored, tally
 from baserate._errors import BadOption, BadShape
-from baserate.infer import _paired
+from baserate.infer import _paired, _unpaired
 from baserate.infer._compare import compare
 from baserate.infer._compare_classes import compare_classes, moved
 from baserate.infer._question import Question
@@ -75,6 +75,22 @@ def test_every_measure_is_compared(name: str) -> None:
     assert d.low <= d.value <= d.high
     assert 0 < found.p <= 1
     assert found.measure == about(MEASURES[name]).name
+
+
+def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_paired, "MOST", 999)
+    rng = np.random.default_rng(7)
+    a, b = (tally(truth, 1 / (1 + np.exp(-(truth + rng.normal(size=800))))) for truth in rng.random((2, 800)) < 0.4)
+    exact = compare_unpaired(a, b, measure="brier")
+    monkeypatch.setattr(_paired, "BUCKETS", 100)
+    monkeypatch.setattr(_unpaired, "BUCKETS", 100)
+    pooled = compare_unpaired(a, b, measure="brier")
+    assert "pooled into 100 ranks" in pooled.test
+    assert "pooled" not in exact.test
+    assert pooled.values == exact.values
+    wide = exact.difference.high - exact.difference.low
+    assert pooled.difference.high - pooled.difference.low == pytest.approx(wide, rel=0.15)
+    assert pooled.difference.low == pytest.approx(exact.difference.low, abs=0.15 * wide)
 
 
 def test_the_same_sample_twice_differs_by_nothing_that_could_not_be_chance() -> None:
