@@ -18,7 +18,7 @@ from baserate.infer._binomial import two_sided
 from baserate.infer._comparison import Asked, Comparison
 from baserate.infer._delong import middle, ranked
 from baserate.infer._draws import Seed, in_blocks, masses
-from baserate.infer._paired import MOST, Drawn, draws_of
+from baserate.infer._paired import Drawn, draws_of
 from baserate.infer._question import LEAST, Question, hybrid, of_intervals, of_normal
 from baserate.measure import Measure, about, multiclass, why
 
@@ -171,7 +171,7 @@ def _tables(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats:
         return np.asarray(one - other)
 
     size = max(len(ways), width**2)
-    return in_blocks(make, draws=max(draws_of(size), MOST), seed=seed, size=size)
+    return in_blocks(make, draws=draws_of(size), seed=seed, size=size)
 
 
 def _added(drawn: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:

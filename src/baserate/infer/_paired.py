@@ -153,7 +153,7 @@ def of_tables(measure: Measure, table: Joint, seed: Seed, *, turned: bool = Fals
     if table.by_cluster is None:
         return Drawn(in_blocks(make, draws=TABLES, seed=seed, size=8), "Dirichlet draws of the joint table")
     size = len(table.by_cluster)
-    draws = max(min(WORK // size, TABLES), MOST)
+    draws = max(min(WORK // size, TABLES), LEAST)
     return Drawn(in_blocks(make, draws=draws, seed=seed, size=size), "resampled clusters")
 
 

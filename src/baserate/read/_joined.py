@@ -34,17 +34,9 @@ def joined(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "r
     if len(parts) < 2:
         raise BadOption("there is nothing to join; give the rows of two models or more.")
     places = {part: _places(part, rows) for part, rows in parts.items()}
-    (first, whole), *others = parts.items()
-    common = [name for name in places[first] if all(name in places[other] for other, _ in others)]
-    stray = {part: len(there) - len(common) for part, there in places.items() if len(there) > len(common)}
-    if stray and missing == "refuse":
-        told = ", ".join(f"{many} of {part}" for part, many in stray.items())
-        raise MissingValues(
-            f"some ids are not in all tables ({told}). Add them, or leave them out with missing='drop'."
-        )
-    if not common:
-        raise EmptyData("no id is in all tables; see that they name the same rows.")
+    common, stray = _common(places, missing)
     taken = {part: np.array([there[name] for name in common]) for part, there in places.items()}
+    (first, whole), *others = parts.items()
     for other, rows in others:
         _check(whole, rows, taken[first], taken[other], (first, other))
     kept = taken[first]
@@ -57,14 +49,24 @@ def joined(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "r
         for part, rows in parts.items()
         for model in rows.score
     }
-    return replace(
-        whole,
-        truth=whole.truth[kept],
-        score=score,
-        group=whole.group[kept] if whole.attributes else whole.group,
-        intake=_intake(parts, stray, len(common)),
-        **columns,
-    )
+    group = whole.group[kept] if whole.attributes else whole.group
+    intake = _intake(parts, stray, len(common))
+    return replace(whole, truth=whole.truth[kept], score=score, group=group, intake=intake, **columns)
+
+
+def _common(places: Mapping[str, Mapping[Any, int]], missing: str) -> tuple[list[Any], dict[str, int]]:
+    """Ids that all parts have, in the order of the first, and how many others each part has."""
+    first, *others = places.values()
+    common = [name for name in first if all(name in other for other in others)]
+    stray = {part: len(there) - len(common) for part, there in places.items() if len(there) > len(common)}
+    if stray and missing == "refuse":
+        told = ", ".join(f"{many} of {part}" for part, many in stray.items())
+        raise MissingValues(
+            f"some ids are not in all tables ({told}). Add them, or leave them out with missing='drop'."
+        )
+    if not common:
+        raise EmptyData("no id is in all tables; see that they name the same rows.")
+    return common, stray
 
 
 def _places(part: str, rows: Rows) -> dict[Any, int]:
