@@ -1,4 +1,4 @@
-"""Options -> Tallies, and what a person should hear about them."""
+"""Options -> Tallies or Rows, and what a person should hear about them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,6 +18,7 @@ from baserate.cli._say import WIDTH, put, room, say
 
 if TYPE_CHECKING:
     from baserate._results import Results
+    from baserate._rows import Rows
     from baserate._tallies import Tallies
 
 
@@ -25,19 +26,32 @@ def tallies(asked: Reading, *, quiet: bool) -> "Tallies":
     """Read what was asked for."""
     from baserate import read
 
+    return read.tallies(asked.file, **_given(asked, quiet=quiet))
+
+
+def rows(asked: Reading, *, quiet: bool, **columns: str | None) -> "Rows":
+    """Read it row by row, with a column of names or of clusters if asked for."""
+    from baserate import read
+
+    more: dict[str, Any] = {name: value for name, value in columns.items() if value}
+    return read.rows(asked.file, **_given(asked, quiet=quiet), **more)
+
+
+def _given(asked: Reading, *, quiet: bool) -> dict[str, Any]:
+    from baserate import read
+
     check_truth(asked)
     columns: dict[str, Any] = {
         name: getattr(asked, name) for name in ("truth", "score", "predicted", "group", "weight", "count")
     }
     positive, negative = (None if each is None else read.Spelled(each) for each in (asked.positive, asked.negative))
-    return read.tallies(
-        asked.file,
-        positive=positive,
-        negative=negative,
-        missing="drop" if asked.missing == "drop" else "refuse",
-        watch=partial(shown, quiet=quiet),
+    return {
+        "positive": positive,
+        "negative": negative,
+        "missing": asked.missing,
+        "watch": partial(shown, quiet=quiet),
         **{name: value for name, value in columns.items() if value},
-    )
+    }
 
 
 def check_truth(asked: Reading) -> None:

@@ -52,12 +52,13 @@ class Alike:
         count = self.times if self.times.max(initial=1) > 1 else None
         return Tally.of_rows(self.truth, self.score[model], weight=self.weight, count=count)
 
-    def drawn(self, rng: np.random.Generator) -> Floats:
+    def drawn(self, rng: np.random.Generator, draws: int) -> Floats:
         """Random mass of each kind: an exponential variable for each row, or for each cluster [@rubin1981]."""
         if self.cluster is not None:
-            return rng.standard_exponential(self.clusters)[self.cluster] * self.mass
+            return np.asarray(rng.standard_exponential((draws, self.clusters))[:, self.cluster] * self.mass)
         once = bool(self.times.max(initial=1) == 1)
-        made = rng.standard_exponential(len(self)) if once else rng.standard_gamma(self.times)
+        size = (draws, len(self))
+        made = rng.standard_exponential(size) if once else rng.standard_gamma(self.times, size)
         return made if self.weight is None else made * self.weight
 
 

@@ -111,11 +111,11 @@ class _Case:
         method = _method(self.asked, self.cells)
         left = [pair for pair in pairs if not self._same(*pair)]
         names = list(dict.fromkeys(name for pair in left for name in pair))
-        by: Any = self._resampled
-        if method == "delong":
-            by = partial(self._delong, names, influence(self.cells, names) if names else None)
-        elif told.of is Counts:
+        by: Any = None
+        if told.of is Counts:
             by = partial(self._decided, method)
+        elif left and method == "delong":
+            by = partial(self._delong, names, influence(self.cells, names))
         elif left:
             by = partial(self._resampled, names, of_columns(self.asked.measure, self.cells, names, self.seed))
         for pair in pairs:
@@ -163,11 +163,11 @@ class _Case:
         alike_ = np.array_equal(one, other) and not ((one == one.min()) | (one == one.max())).all()
         return alike_ and (not self._decides or self._cut(first) == self._cut(second))
 
-    def _identical(self, pair: Pair) -> Comparison:
+    def _identical(self, pair: Pair, how: str = _SAME) -> Comparison:
         """What is the same is not different, and certainly not worse."""
         asked = 0.0 if self._side == "two-sided" else self.asked.question.margin
         p = LEAST if asked > 0 else 1.0
-        return self._found(pair, (0.0, 0.0), _SAME, statistic=0.0, p=p, test=_SAME)
+        return self._found(pair, (0.0, 0.0), how, statistic=0.0, p=p, test=how)
 
     @property
     def _side(self) -> Any:  # noqa: ANN401  (one of three words)
@@ -192,10 +192,11 @@ class _Case:
         return self._found(pair, bounds, how, statistic=z, p=of_normal(z, self._side), test=how)
 
     def _without_variance(self, pair: Pair, scale: float) -> Comparison:
-        if same_ranks(*(self.cells.score[model] for model in pair)):
-            return self._identical(pair)
         areas = [_area(self.cells, self._tally(model)) for model in pair]
         values = areas[0].value, areas[1].value
+        # Perfect models may rank a few rows alike by chance; of others, one is surely a function of the other.
+        if areas[0].variance > 0 and same_ranks(*(self.cells.score[model] for model in pair)):
+            return self._identical(pair, "the same ranks in every row")
 
         def interval(level: float) -> tuple[float, float]:
             low, high = hybrid(values, _auc.score(areas[0], level), _auc.score(areas[1], level))
@@ -217,7 +218,7 @@ class _Case:
         value = values[0] - values[1]
         if isnan(value):
             return self._found(pair, (nan, nan), "")
-        drawn = of_tables(self.asked.measure, table, self.seed)
+        drawn = of_tables(self.asked.measure, table, self.seed, turned=pair[0] > pair[1])
         statistic, p, how = nan, drawn.p(value, self._side, self._bound), drawn.told
         if method in TESTS:
             test, named = TESTS[method]
@@ -246,27 +247,19 @@ class _Case:
 def matched(measure: Measure) -> bool:
     """Whether a measure is a share of rows that truth alone chooses, so that McNemar's tests are of it."""
     told = about(measure)
-    return told.share is not None and set(told.needs) <= {"total", "positives", "negatives"}
+    return told.of is Counts and told.share is not None and set(told.needs) <= {"total", "positives", "negatives"}
 
 
 def _method(asked: Asked, cells: Alike) -> str:
     """Return the method that was asked for, if it fits, otherwise the one that does."""
     told, method = about(asked.measure), asked.question.method
     area = told.name in AREAS and told.of is Curve
-    unfit = None
-    if told.of is Counts and matched(asked.measure):
-        unfit = _no_mcnemar(asked, cells)
+    unfit = _no_mcnemar(asked, cells)
     if method is None:
-        return (
-            "delong"
-            if area
-            else "mcnemar-mid-p"
-            if told.of is Counts and matched(asked.measure) and not unfit
-            else "resample"
-        )
+        return "delong" if area else "resample" if unfit or not matched(asked.measure) else "mcnemar-mid-p"
     if method == "delong" and not area:
         raise BadOption(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
-    if method in TESTS and not (told.of is Counts and matched(asked.measure)):
+    if method in TESTS and not matched(asked.measure):
         raise BadOption(
             f"McNemar's test is of shares of rows that truth alone chooses, such as accuracy, sensitivity or "
             f"specificity, not of {told.name}; use method='resample'."

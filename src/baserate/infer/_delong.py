@@ -7,10 +7,13 @@ from math import nan
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, ratio
 from baserate._numeric.distinct import descending
 from baserate.infer._cells import Alike
+
+Places = npt.NDArray[np.intp]
 
 
 class Influence(NamedTuple):
@@ -28,7 +31,7 @@ class Influence(NamedTuple):
         return _covariance(self, self.moved[a], self.moved[b])
 
     def variance_of_difference(self, a: int, b: int) -> float:
-        """Variance of the difference: of the difference of every row, so that nothing is lost where they hardly differ."""
+        """Variance of the difference, from that of every row, so that nothing is lost where they hardly differ."""
         apart = self.moved[a] - self.moved[b]
         return _covariance(self, apart, apart)
 
@@ -37,7 +40,7 @@ def influence(cells: Alike, models: Sequence[str]) -> Influence:
     r"""Influence of rows on the AUC of models, :math:`w_i(V_i-A)/\sum w` within a row's class [@delong1988].
 
     The placement V of a positive is the mass of negatives below it, ties half, over that of all negatives; of a
-    negative, that of positives above it. Their covariance is DeLong's; of clustered rows, Obuchowski's [@obuchowski1997].
+    negative, that of positives above it. The covariance is DeLong's; of clustered rows, Obuchowski's [@obuchowski1997].
 
     >>> from baserate import Rows
     >>> from baserate.infer._cells import alike
@@ -62,7 +65,7 @@ def _moved(truth: Bools, score: Floats, mass: Floats) -> Floats:
     return ratio(placed - area, np.where(truth, positives, negatives))
 
 
-def ranked(score: Floats) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def ranked(score: Floats) -> tuple[Places, Places, Places]:
     """Order of falling scores, where runs of equal ones end in it, and the run of each place."""
     order = descending(score)
     ordered = score[order]
@@ -70,7 +73,7 @@ def ranked(score: Floats) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return order, ends, np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
 
 
-def middle(mass: Floats, ends: np.ndarray) -> Floats:
+def middle(mass: Floats, ends: Places) -> Floats:
     """Mass before each run and half of that in it."""
     after = np.cumsum(mass)[ends]
     before = np.concatenate([[0.0], after[:-1]]) if len(after) else after

@@ -28,7 +28,7 @@ def exact(first: int, second: int, side: Side) -> Tested:
 
 
 def mid_p(first: int, second: int, side: Side) -> Tested:
-    """Do the same with half the chance of what was seen: near its level where the exact one is cautious [@fagerland2013].
+    """Do the same with half the chance of what was seen: nearer to its level than the exact one [@fagerland2013].
 
     >>> round(mid_p(2, 8, "two-sided").p, 12) == 2 * (1 + 10 + 45 / 2) / 2**10
     True
@@ -41,7 +41,7 @@ def mid_p(first: int, second: int, side: Side) -> Tested:
 
 
 def asymptotic(first: int, second: int, side: Side) -> Tested:
-    r"""Normal statistic :math:`z=(b-c)/\sqrt{b+c}`; its square is McNemar's χ² with one degree of freedom [@mcnemar1947].
+    r"""Normal statistic :math:`z=(b-c)/\sqrt{b+c}`; its square is McNemar's χ² [@mcnemar1947].
 
     >>> round(asymptotic(10, 30, "two-sided").statistic ** 2, 10)
     10.0

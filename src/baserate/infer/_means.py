@@ -91,7 +91,7 @@ def _smooth(slopes: Floats, noun: Noun, value: float, level: float, *, areas: bo
     times = _times(noun)
     size = len(noun.labels)
     rows = np.bincount(noun.truth, times, minlength=size).astype(np.float64)
-    parts = np.bincount(noun.truth, times * (slopes * _weight(noun)) ** 2, minlength=size).astype(np.float64)
+    parts = np.bincount(noun.truth, times * slopes**2, minlength=size).astype(np.float64)
     there = rows > 0
     if rows[there].min() < 2:
         return Found(nan, nan, "influence function", "a class has a single row")
@@ -126,7 +126,7 @@ def _moved_by_rows(measure: Measure, noun: Noun, value: float) -> Floats | None:
         total += share * np.where(noun.truth == at, true[place], false[place])
         if how == "weighted":  # a row also makes its class weigh more
             total += np.where(noun.truth == at, own - value, 0.0) / noun.total
-    return total
+    return total * _weight(noun)
 
 
 def _resampled(measure: Measure, noun: Noun, value: float, level: float, seed: Seed) -> Found:

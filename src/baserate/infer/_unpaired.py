@@ -19,7 +19,7 @@ from baserate.infer._binomial import Share, share, wilson
 from baserate.infer._compare import AREAS, cut
 from baserate.infer._comparison import Asked, Comparison
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
-from baserate.infer._paired import LEAST, MOST, TABLES, WORK, Drawn
+from baserate.infer._paired import BUCKETS, TABLES, Drawn, draws_of, pooled_scores
 from baserate.infer._question import Bounds, Question, hybrid, of_intervals, of_student
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
@@ -146,7 +146,7 @@ def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Compar
     made = [_draws(asked.measure, noun, each) for noun, each in zip(nouns, rng.spawn(2), strict=True)]
     fewest = min(map(len, made))
     with np.errstate(invalid="ignore"):  # infinite ones
-        drawn = Drawn(made[0][:fewest] - made[1][:fewest], "independent draws of both")
+        drawn = Drawn(made[0][:fewest] - made[1][:fewest], f"independent draws of both{_told(nouns)}")
     value = values[0] - values[1]
     p = drawn.p(value, asked.question.side(told), asked.question.bound(told))
     return asked.found(values, drawn.interval(value, asked.question.level), drawn.told, p=p, test=drawn.told)
@@ -161,13 +161,38 @@ def _draws(measure: Measure, noun: Any, rng: np.random.Generator) -> Floats:  # 
             return np.asarray(measure(Counts(*masses(rng, draws, mass, squares, prior=_PRIOR).T)))
 
         return in_blocks(tables, draws=TABLES, seed=rng, size=4)
-    tally: Tally = noun.tally if isinstance(noun, Curve) else noun
+    curve = isinstance(noun, Curve)
+    whole = noun.tally if curve else noun
+    tally = _pooled(whole)
 
     def columns(rng: np.random.Generator, draws: int) -> Floats:
-        return np.array([measure(_redrawn(tally, rng, curve=isinstance(noun, Curve))) for _ in range(draws)])
+        return np.array([measure(_redrawn(tally, rng, curve=curve)) for _ in range(draws)])
 
-    size = max(tally.mass.size, 1)
-    return in_blocks(columns, draws=max(min(WORK // size, MOST), LEAST), seed=rng, size=size)
+    size = tally.mass.size
+    found = in_blocks(columns, draws=draws_of(size), seed=rng, size=size)
+    if tally is whole:
+        return found
+    # Draws of pooled scores tell how the value varies, and are moved to where that of all scores is.
+    moved = float(measure(noun)) - float(measure(Curve(tally) if curve else tally))
+    return found if isnan(moved) else found + moved
+
+
+def _told(nouns: list[Any]) -> str:
+    """Say that scores were pooled where they were."""
+    tallies = [noun.tally if isinstance(noun, Curve) else noun for noun in nouns if not isinstance(noun, Counts)]
+    return f", scores pooled into {BUCKETS} ranks" if any(len(each.score) > BUCKETS for each in tallies) else ""
+
+
+def _pooled(tally: Tally) -> Tally:
+    """Few enough scores to draw them often: neighbours together."""
+    if len(tally.score) <= BUCKETS:
+        return tally
+    bucket, score = pooled_scores(tally.score)
+    first = np.flatnonzero(np.diff(bucket, prepend=-1))
+    mass, squares, rows = (
+        np.add.reduceat(cells, first, axis=1, dtype=np.float64) for cells in (tally.mass, tally.squares, tally.rows)
+    )
+    return Tally(score, mass, squares, rows)
 
 
 def _redrawn(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:

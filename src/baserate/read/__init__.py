@@ -13,18 +13,20 @@ from baserate.read._labels import Spelled
 if TYPE_CHECKING:
     from baserate.read._class_arrays import confusion, scored
     from baserate.read._cross_table import costs, cross_table
+    from baserate.read._joined import joined
     from baserate.read._label_sets import label_sets
     from baserate.read._tables import class_rows, confusions, decisions, rows, tallies
 
 _HOMES = {
     "_tables": ("class_rows", "confusions", "decisions", "rows", "tallies"),
     "_class_arrays": ("confusion", "scored"),
+    "_joined": ("joined",),
     "_label_sets": ("label_sets",),
     "_cross_table": ("costs", "cross_table"),
 }
 
 __all__ = ["Spelled", "tally"]
-__all__ += ["class_rows", "confusion", "confusions", "costs", "cross_table", "decisions", "label_sets"]
+__all__ += ["class_rows", "confusion", "confusions", "costs", "cross_table", "decisions", "joined", "label_sets"]
 __all__ += ["rows", "scored", "tallies"]
 
 

@@ -1,0 +1,126 @@
+"""`baserate compare`: what people see, what programs get, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import is_as_ever, people, run
+
+TWO = ("--truth", "sick", "--score", "risk", "--score", "old")
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "compare": TWO,
+    "compare-narrow": (*TWO, "--measure", "auc,accuracy"),
+    "compare-many": (*TWO, "--predicted", "says", "--measure", "auc,accuracy,f1,brier"),
+    "compare-groups": (*TWO, "--measure", "auc", "--group", "site"),
+    "compare-margin": (*TWO, "--measure", "auc,brier", "--alternative", "better", "--margin", "0.1", "--weight", "w"),
+    "compare-cluster": (*TWO, "--measure", "auc,sensitivity", "--cluster", "site", "--threshold", "0.6,0.5"),
+    "compare-md": (*TWO, "--measure", "sensitivity", "--method", "mcnemar-exact", "--format", "md"),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    width = "60" if name.endswith("narrow") else "100"
+    result = run("compare", *VIEWS[name], people(tmp_path), "--positive", "1", "-q", env={"COLUMNS": width})
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+    if not name.endswith("md"):
+        assert max(map(cells_wide, result.stdout.splitlines())) <= int(width)
+
+
+def test_help_is_as_ever() -> None:
+    assert is_as_ever(run("compare", "--help").stdout, "help-compare")
+
+
+def rows_of(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["rows"]
+    assert isinstance(found, list)
+    return found
+
+
+def halves(folder: Path) -> tuple[Path, Path]:
+    """The two scores of the file of predictions in two files, the second in another order."""
+    lines = people(folder).read_text(encoding="utf-8").splitlines()[1:]
+    new, old = folder / "new.csv", folder / "old.csv"
+    cells = [line.split(",") for line in lines]
+    new.write_text("who,sick,p\n" + "".join(f"p{at},{c[0]},{c[1]}\n" for at, c in enumerate(cells)), encoding="utf-8")
+    turned = list(enumerate(cells))[::-1]
+    old.write_text("who,sick,p\n" + "".join(f"p{at},{c[0]},{c[2]}\n" for at, c in turned), encoding="utf-8")
+    return new, old
+
+
+def test_programs_get_tidy_rows(tmp_path: Path) -> None:
+    (row,) = rows_of(run("compare", people(tmp_path), *TWO, "--json"))
+    assert (row["measure"], row["model"], row["other"]) == ("auc", "risk", "old")
+    assert row["difference"] == row["value"] - row["other_value"]
+    assert row["low"] < row["difference"] < row["high"]
+    assert 0 < row["p"] == row["adjusted"] <= 1
+    assert row["how"] == row["test"] == "DeLong, paired"
+
+
+def test_the_seed_decides(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    first, again, other = (
+        rows_of(run("compare", path, *TWO, "--measure", "f1", "--seed", seed, "--json"))[0]["low"] for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_two_files_joined_are_one_with_two_scores(tmp_path: Path) -> None:
+    new, old = halves(tmp_path)
+    joined = rows_of(run("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p", "--json"))[0]
+    together = rows_of(run("compare", people(tmp_path), *TWO, "--json"))[0]
+    assert (joined["model"], joined["other"]) == ("new", "old")
+    for name in ("value", "other_value", "difference", "low", "high", "p"):
+        assert joined[name] == pytest.approx(together[name], rel=1e-12)
+
+
+def test_files_that_do_not_fit(tmp_path: Path) -> None:
+    new, old = halves(tmp_path)
+    text = old.read_text(encoding="utf-8")
+    old.write_text(text.replace("p3,1", "p3,0"), encoding="utf-8")
+    asked = ("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p")
+    result = run(*asked)
+    assert result.exit_code == 3
+    assert "truth of new and old differs in 1 of 10 rows (id 'p3')" in result.stderr
+    old.write_text("\n".join(text.splitlines()[:-2]), encoding="utf-8")
+    result = run(*asked)
+    assert result.exit_code == 3
+    assert "some ids are not in all tables (2 of new)" in result.stderr
+    assert "--missing drop" in result.stderr
+    result = run(*asked, "--missing", "drop")
+    assert result.exit_code == 0
+    assert "8 of 10 rows" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [
+        (("--truth", "sick", "--score", "risk"), 2, "it takes two models to compare: repeat --score, or join two"),
+        ((*TWO, "--margin", "0.1"), 2, "say which, for example --alternative better"),
+        ((*TWO, "--measure", "f1", "--method", "delong"), 2, "use --method resample"),
+        ((*TWO, "--measure", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
+        ((*TWO, "--measure", "acuracy"), 2, "Did you mean accuracy"),
+        ((*TWO, "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 models"),
+        ((*TWO, "--id", "site"), 2, "--id joins several files, and this is one"),
+        ((*TWO, "--level", "95"), 2, "a confidence level lies between 0 and 1"),
+        ((*TWO, "--measure", "flag_rate", "--alternative", "better"), 2, "--alternative greater or --alternative less"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+    result = run("compare", people(tmp_path), *typed)
+    assert result.exit_code == code
+    assert told in result.stderr
+
+
+def test_a_file_against_itself_is_refused(tmp_path: Path) -> None:
+    new, _ = halves(tmp_path)
+    result = run("compare", new, new, "--id", "who", "--truth", "sick", "--score", "p")
+    assert result.exit_code == 2
+    assert "a file is named twice" in result.stderr

@@ -1,0 +1,244 @@
+"""Different rows, and many classes."""
+
+from math import isnan, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from baserate import ClassRows, Rows, Tally, scored, tally
+from baserate._errors import BadOption, BadShape
+from baserate.infer import _paired, _unpaired
+from baserate.infer._compare import compare
+from baserate.infer._compare_classes import compare_classes, moved
+from baserate.infer._question import Question
+from baserate.infer._unpaired import compare_unpaired
+from baserate.measure import MEASURES, about, multiclass
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw less than users do, and take percentiles all the same: rough, but not biased."""
+    monkeypatch.setattr(_paired, "MOST", 299)
+    monkeypatch.setattr(_paired, "_ENOUGH", 199)
+
+
+def sample(seed: int, size: int = 200, shift: float = 1.0) -> Tally:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(size) < 0.4
+    return tally(truth, np.round(1 / (1 + np.exp(-(truth * shift - 0.5 + rng.normal(size=size)))), 2))
+
+
+def shares(first: tuple[int, int], second: tuple[int, int]) -> list[Tally]:
+    return [Tally.counted([1.0, 0.0], [list(each), [0, 0]]) for each in (first, second)]
+
+
+# Newcombe 1998, table II, method 10, all but the first rows of which are extreme.
+NEWCOMBE = [
+    ((56, 14), (48, 32), 0.0524, 0.3339),
+    ((9, 1), (3, 7), 0.1705, 0.8090),
+    ((6, 1), (2, 5), 0.0582, 0.8062),
+    ((5, 51), (0, 29), -0.0381, 0.1926),
+    ((0, 10), (0, 20), -0.1611, 0.2775),
+    ((0, 10), (0, 10), -0.2775, 0.2775),
+    ((10, 0), (0, 20), 0.6791, 1.0),
+    ((10, 0), (0, 10), 0.6075, 1.0),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "low", "high"), NEWCOMBE)
+def test_newcombe(first: tuple[int, int], second: tuple[int, int], low: float, high: float) -> None:
+    found = compare_unpaired(*shares(first, second), measure="sensitivity")
+    assert (found.difference.low, found.difference.high) == pytest.approx((low, high), abs=5.1e-5)
+
+
+def test_p_is_where_the_interval_ends() -> None:
+    a, b = shares((56, 14), (48, 32))
+    found = compare_unpaired(a, b, measure="sensitivity")
+    at = compare_unpaired(a, b, measure="sensitivity", question=Question(level=1 - found.p))
+    assert at.difference.low == pytest.approx(0, abs=1e-6)
+    assert found.p == pytest.approx(0.008, abs=0.002)  # the pooled score test gives 0.0082
+    for margin in (0.0, 0.05):
+        question = Question(alternative="greater", margin=margin)
+        level = 1 - 2 * compare_unpaired(a, b, measure="sensitivity", question=question).p
+        wide = compare_unpaired(a, b, measure="sensitivity", question=Question(level=level))
+        assert wide.difference.low == pytest.approx(-margin, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_is_compared(name: str) -> None:
+    a, b = sample(1), sample(2, 150)
+    found = compare_unpaired(a, b, measure=name)
+    d = found.difference
+    assert d.value == found.values[0] - found.values[1]
+    assert d.low <= d.value <= d.high
+    assert 0 < found.p <= 1
+    assert found.measure == about(MEASURES[name]).name
+
+
+def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_paired, "MOST", 999)
+    rng = np.random.default_rng(7)
+    a, b = (tally(truth, 1 / (1 + np.exp(-(truth + rng.normal(size=800))))) for truth in rng.random((2, 800)) < 0.4)
+    exact = compare_unpaired(a, b, measure="brier")
+    monkeypatch.setattr(_paired, "BUCKETS", 100)
+    monkeypatch.setattr(_unpaired, "BUCKETS", 100)
+    pooled = compare_unpaired(a, b, measure="brier")
+    assert "pooled into 100 ranks" in pooled.test
+    assert "pooled" not in exact.test
+    assert pooled.values == exact.values
+    wide = exact.difference.high - exact.difference.low
+    assert pooled.difference.high - pooled.difference.low == pytest.approx(wide, rel=0.15)
+    assert pooled.difference.low == pytest.approx(exact.difference.low, abs=0.15 * wide)
+
+
+def test_the_same_sample_twice_differs_by_nothing_that_could_not_be_chance() -> None:
+    a = sample(1)
+    for name in ("auc", "sensitivity"):
+        found = compare_unpaired(a, a, measure=name)
+        assert (found.difference.value, found.p) == (0, 1)
+        assert found.difference.low < 0 < found.difference.high
+
+
+def test_unpaired_is_less_sure_than_paired() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(200) < 0.5
+    seen = truth + rng.normal(size=200)
+    score = {name: seen + rng.normal(size=200) / 3 for name in ("a", "b")}
+    (paired,) = compare(Rows(truth, score))
+    loose = compare_unpaired(*(tally(truth, each) for each in score.values()))
+    assert loose.difference.high - loose.difference.low > 2 * (paired.difference.high - paired.difference.low)
+
+
+def test_two_perfect_samples_have_limits() -> None:
+    perfect = Tally.counted([1.0, 0.0], [[10, 0], [0, 10]])
+    found = compare_unpaired(perfect, perfect)
+    assert (found.difference.value, found.p) == (0, 1)
+    assert found.difference.low < -0.05
+    constant = Tally.counted([1.0], [[10], [10]])
+    found = compare_unpaired(perfect, constant)
+    assert 0 < found.p < 0.05
+
+
+def test_what_is_refused_or_undefined() -> None:
+    a = sample(1)
+    with pytest.raises(BadOption, match="is not a tally"):
+        compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="on the same rows"):
+        compare_unpaired(a, a, measure="accuracy", question=Question(method="mcnemar"))
+    with pytest.raises(BadOption, match="DeLong's test is of areas"):
+        compare_unpaired(a, a, measure="accuracy", question=Question(method="delong"))
+    one = Tally.counted([0.5], [[3], [0]])
+    found = compare_unpaired(a, one)
+    assert isnan(found.p)
+    assert found.why == "second: there are no negatives"
+    wild = tally([1, 0], [3.0, -2.0])
+    with pytest.raises(BadOption, match="not probabilities; give a threshold"):
+        compare_unpaired(a, wild, measure="accuracy")
+
+
+def classes(seed: int = 0, size: int = 200, width: int = 3) -> tuple[ClassRows, ClassRows]:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, width, size)
+    seen = rng.normal(size=(size, width)) + np.eye(width)[truth]
+    a, b = (np.round(seen + rng.normal(size=(size, width)), 1) for _ in range(2))
+    labels = tuple("abcdefgh"[:width])
+    return ClassRows(truth, a, labels), ClassRows(truth, b, labels)
+
+
+def test_influence_is_a_derivative() -> None:
+    rows, _ = classes(size=40)
+    rng = np.random.default_rng(1)
+    weight = rng.random(40) + 0.5
+    weighted = ClassRows(rows.truth, rows.score, rows.labels, weight=weight)
+    found = moved(weighted)
+    for at in range(0, 40, 7):
+        more = weight.copy()
+        more[at] *= 1 + 1e-6
+        other = ClassRows(rows.truth, rows.score, rows.labels, weight=more)
+        slope = (multiclass.hand_till(other) - multiclass.hand_till(weighted)) / 1e-6
+        assert found[at] == pytest.approx(slope, abs=1e-7)
+    assert found.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_two_classes_are_delong() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.random(80) < 0.4
+    a, b = (1 / (1 + np.exp(-(truth + rng.normal(size=80)))) for _ in range(2))
+    (two,) = compare(Rows(truth, {"first": a, "second": b}))
+    many = compare_classes(*(scored(truth.astype(int), np.column_stack([1 - each, each])) for each in (a, b)))
+    assert many.statistic == pytest.approx(two.statistic, rel=1e-9)
+    assert many.difference.low == pytest.approx(two.difference.low, rel=1e-9)
+    assert many.p == pytest.approx(two.p, rel=1e-9)
+
+
+def test_many_classes_in_closed_form_are_as_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_paired, "MOST", 999)
+    a, b = classes()
+    weight = np.random.default_rng(2).random(len(a)) + 0.5
+    for one, other in ((a, b), [ClassRows(each.truth, each.score, each.labels, weight=weight) for each in (a, b)]):
+        closed = compare_classes(one, other)
+        drawn = compare_classes(one, other, question=Question(method="resample"))
+        wide = closed.difference.high - closed.difference.low
+        assert drawn.difference.high - drawn.difference.low == pytest.approx(wide, rel=0.1)
+        assert drawn.p == pytest.approx(closed.p, abs=0.05)
+        assert closed.p == pytest.approx(2 * norm.sf(abs(closed.statistic)))
+
+
+@pytest.mark.parametrize("name", ["hand_till", "accuracy", "mcc", "kappa", "top_2_accuracy"])
+def test_classes_order_and_repetition(name: str) -> None:
+    a, b = classes(size=60)
+    found = compare_classes(a, b, measure=name)
+    order = np.random.default_rng(0).permutation(60)
+    shuffled = [ClassRows(each.truth[order], each.score[order], each.labels) for each in (a, b)]
+    assert repr(compare_classes(*shuffled, measure=name)) == repr(found)
+    times = np.random.default_rng(1).integers(1, 3, 60)
+    counted = [ClassRows(each.truth, each.score, each.labels, count=times) for each in (a, b)]
+    long = [
+        ClassRows(np.repeat(each.truth, times), np.repeat(each.score, times, axis=0), each.labels) for each in (a, b)
+    ]
+    assert repr(compare_classes(*counted, measure=name)) == repr(compare_classes(*long, measure=name))
+    same = compare_classes(a, a, measure=name)
+    assert (same.difference.value, same.p) == (0, 1)
+
+
+def test_two_perfect_models_of_many_classes() -> None:
+    truth = np.repeat([0, 1, 2], 5)
+    score = np.eye(3)[truth]
+    jitter = np.linspace(0, 0.1, 45).reshape(15, 3)
+    found = compare_classes(*(ClassRows(truth, score + each, ("a", "b", "c")) for each in (jitter, -jitter)))
+    assert found.values == (1, 1)
+    assert found.p == 1
+    assert found.difference.low < -0.05
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda b: ClassRows(b.truth[::-1].copy(), b.score, b.labels), "truth differs in"),
+        (lambda b: ClassRows(b.truth[1:], b.score[1:], b.labels), "have 200 and 199 rows"),
+        (lambda b: ClassRows(b.truth, b.score, ("x", "y", "z")), "different classes"),
+        (lambda b: ClassRows(b.truth, b.score, b.labels, weight=np.ones(200)), "differ in weight"),
+    ],
+)
+def test_classes_that_are_not_of_the_same_rows(change: Any, told: str) -> None:  # noqa: ANN401
+    a, b = classes()
+    with pytest.raises(BadShape, match=told):
+        compare_classes(a, change(b))
+
+
+def test_classes_need_a_measure_of_classes() -> None:
+    a, b = classes()
+    with pytest.raises(BadOption, match="is not for mcc"):
+        compare_classes(a, b, measure="mcc", question=Question(method="delong"))
+    with pytest.raises(BadOption, match="is not ClassRows"):
+        compare_classes(a, None)  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="no measure of many classes"):
+        compare_classes(a, b, measure=MEASURES["auc"])
+
+
+def test_hand_till_keeps_its_level() -> None:
+    runs = 300
+    rejected = sum(compare_classes(*classes(seed, size=60)).p < 0.05 for seed in range(runs))
+    assert rejected / runs == pytest.approx(0.05, abs=3 * sqrt(0.05 * 0.95 / runs))

@@ -1,0 +1,93 @@
+"""Rows of two tables joined by their names."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import Rows, read
+from baserate._errors import BadOption, BadShape, EmptyData, MissingValues
+from baserate.infer._compare import compare
+
+WHO = ["a", "b", "c", "d"]
+NEW: dict[str, Any] = {
+    "who": WHO,
+    "sick": [1, 0, 1, 0],
+    "risk": [0.9, 0.2, 0.6, 0.7],
+    "sex": ["f", "m", "m", "f"],
+    "w": [1, 2, 3, 4],
+}
+OLD: dict[str, Any] = {name: [column[at] for at in (2, 0, 3, 1)] for name, column in NEW.items()} | {
+    "risk": [0.5, 0.8, 0.1, 0.3]
+}
+
+
+def rows(table: dict[str, Any], **more: Any) -> Rows:  # noqa: ANN401  (options of the reader)
+    return read.rows(table, **{"truth": "sick", "score": "risk", "id": "who"} | more)
+
+
+def without(table: dict[str, Any], name: str) -> dict[str, Any]:
+    kept = [at for at, who in enumerate(table["who"]) if who != name]
+    return {column: [values[at] for at in kept] for column, values in table.items()}
+
+
+def test_rows_find_each_other() -> None:
+    found = read.joined({"new": rows(NEW, weight="w", group="sex"), "old": rows(OLD, weight="w", group="sex")})
+    assert found.score["new"].tolist() == NEW["risk"]
+    assert found.score["old"].tolist() == [0.8, 0.3, 0.5, 0.1]
+    assert found.truth.tolist() == [True, False, True, False]
+    assert found.weight is not None
+    assert found.weight.tolist() == [1, 2, 3, 4]
+    assert found.id is not None
+    assert found.id.tolist() == WHO
+    assert found.intake.told == "4 rows read; positive = 1, negative = 0"
+    assert len(compare(found)) == 3
+
+
+def test_several_scores_keep_their_names() -> None:
+    both = [table | {"age": np.arange(4.0)} for table in (NEW, OLD)]
+    found = read.joined({f"m{at}": rows(each, score=["risk", "age"]) for at, each in enumerate(both)})
+    assert list(found.score) == ["m0: risk", "m0: age", "m1: risk", "m1: age"]
+
+
+def test_rows_of_one_table_alone() -> None:
+    short = without(OLD, "b")
+    with pytest.raises(
+        MissingValues, match=r"some ids are not in all tables \(1 of new\)\. Add them, or leave them out"
+    ):
+        read.joined({"new": rows(NEW), "old": rows(short)})
+    found = read.joined({"new": rows(NEW), "old": rows(short)}, missing="drop")
+    assert len(found) == 3
+    assert found.intake.told.startswith("4 rows read, 1 of them dropped (new id: 1 not in all tables)")
+    with pytest.raises(EmptyData, match="no id is in all tables"):
+        read.joined({"new": rows(NEW), "old": rows(OLD | {"who": [1, 2, 3, 4]})}, missing="drop")
+
+
+@pytest.mark.parametrize(
+    ("change", "more", "error", "told"),
+    [
+        ({"sick": [1, 1, 1, 0]}, {}, BadShape, r"truth of new and old differs in 1 of 4 rows \(id 'd'\)"),
+        ({"who": ["c", "a", "a", "b"]}, {}, BadShape, r"1 ids of old name several rows \('a'\)"),
+        ({"sex": ["f", "f", "f", "f"]}, {"group": "sex"}, BadShape, "group of new and old differs in 2 of 4 rows"),
+        ({"w": [9, 9, 9, 9]}, {"weight": "w"}, BadShape, "weight of new and old differs in 4 of 4 rows"),
+    ],
+)
+def test_tables_that_contradict_each_other(change: Any, more: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
+    with pytest.raises(error, match=told):
+        read.joined({"new": rows(NEW, **more), "old": rows(OLD | change, **more)})
+
+
+def test_what_cannot_be_joined() -> None:
+    new, old = rows(NEW), rows(OLD)
+    with pytest.raises(BadOption, match="nothing to join"):
+        read.joined({"new": new})
+    with pytest.raises(BadOption, match="missing is 'ignore'"):
+        read.joined({"new": new, "old": old}, missing="ignore")  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="old have no ids; read them with id="):
+        read.joined({"new": new, "old": read.rows(OLD, truth="sick", score="risk")})
+    with pytest.raises(BadOption, match="grouped by different columns"):
+        read.joined({"new": new, "old": rows(OLD, group="sex")})
+    with pytest.raises(BadOption, match="only one of new and old has a weight"):
+        read.joined({"new": new, "old": rows(OLD, weight="w")})
+    with pytest.raises(BadOption, match="positive label is 1 in new but 0 in old"):
+        read.joined({"new": new, "old": rows(OLD, positive=0)})
