@@ -1,4 +1,4 @@
-"""Options -> Tallies, and what a person should hear about them."""
+"""Options -> Tallies or Rows, and what a person should hear about them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,6 +18,7 @@ from baserate.cli._say import WIDTH, put, room, say
 
 if TYPE_CHECKING:
     from baserate._results import Results
+    from baserate._rows import Rows
     from baserate._tallies import Tallies
 
 
@@ -25,19 +26,29 @@ def tallies(asked: Reading, *, quiet: bool) -> "Tallies":
     """Read what was asked for."""
     from baserate import read
 
+    return read.tallies(asked.file, **_read(asked, quiet=quiet))
+
+
+def rows(asked: Reading, cluster: str, *, quiet: bool) -> "Rows":
+    """Read the same, remembering which rows belong together."""
+    from baserate import read
+
+    return read.rows(asked.file, cluster=cluster, **_read(asked, quiet=quiet))
+
+
+def _read(asked: Reading, *, quiet: bool) -> dict[str, Any]:
+    from baserate import read
+
     check_truth(asked)
-    columns: dict[str, Any] = {
-        name: getattr(asked, name) for name in ("truth", "score", "predicted", "group", "weight", "count")
-    }
+    columns = {name: getattr(asked, name) for name in ("truth", "score", "predicted", "group", "weight", "count")}
     positive, negative = (None if each is None else read.Spelled(each) for each in (asked.positive, asked.negative))
-    return read.tallies(
-        asked.file,
-        positive=positive,
-        negative=negative,
-        missing="drop" if asked.missing == "drop" else "refuse",
-        watch=partial(shown, quiet=quiet),
+    return {
+        "positive": positive,
+        "negative": negative,
+        "missing": "drop" if asked.missing == "drop" else "refuse",
+        "watch": partial(shown, quiet=quiet),
         **{name: value for name, value in columns.items() if value},
-    )
+    }
 
 
 def check_truth(asked: Reading) -> None:

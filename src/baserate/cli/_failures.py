@@ -19,7 +19,10 @@ debug = click.option("--debug", is_flag=True, expose_value=False, help="Show whe
 _OPTIONS = (
     *("truth", "score", "predicted", "group", "weight", "count"),
     *("positive", "negative", "missing", "threshold", "measures", "points", "scores", "labels"),
+    *("level", "method", "seed", "cluster"),
 )
+_OTHERWISE = {"method": "interval"}
+"""Options with another name in the shell."""
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
 _LONGEST = 100
 _ASIDES = {
@@ -40,7 +43,8 @@ def in_flags(message: str) -> str:
     """
 
     def flag(found: re.Match[str]) -> str:
-        name, *values = found.groups()
+        keyword, *values = found.groups()
+        name = _OTHERWISE.get(keyword, keyword)
         value = next((each for each in values if each is not None), None)
         if value is None:
             return f"--{name}"
