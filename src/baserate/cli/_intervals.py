@@ -91,7 +91,7 @@ _INTERVALS = (
         help="Method for those measures that know it, such as wilson, delong or bootstrap; otherwise what suits each.",
     ),
     click.option("--no-interval", is_flag=True, help="Numbers alone, without intervals."),
-    click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Of random draws; otherwise 0."),
+    click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Seed of random draws; otherwise 0."),
     click.option(
         "--cluster", metavar="COLUMN", help="Column of what rows belong together, such as patient; intervals know it."
     ),
