@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import measure
+from baserate import infer, measure
 from baserate.cli._people import screening
 from examples.screening.__main__ import by_site, cheapest, main
 
@@ -37,6 +37,9 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     area = measure.auc(baserate.curve(by_site(screening())["all"]))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"{area:.3f}" in printed
-    assert f"<td>{area:.3f}</td>" in page
+    assert f"<td>{area:.3f} <small>" in page
+    found = infer.estimate("auc", by_site(screening())["all"])
+    assert f"{found.low:.3f}–{found.high:.3f}" in printed
+    assert f"<small>{found.low:.3f}–{found.high:.3f}</small>" in page
     assert page.count("<polyline") == 8
     assert "<script" not in page

@@ -1,14 +1,15 @@
 """Judge the test, print the numbers, and leave a page to open."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import baserate
-from baserate import Costs, Curve, Tally, measure
+from baserate import Costs, Counts, Tally, infer, measure
 from baserate.cli._people import Screening, screening
-from examples.screening.page import Page, shown
+from examples.screening.page import Number, Page, Table, interval, shown
 
 COSTS = Costs(fp=1, fn=20)
 """A missed case costs as much as twenty needless call-backs."""
@@ -22,19 +23,17 @@ def by_site(people: Screening) -> dict[str, Tally]:
     return {"all": Tally.sum(tallies.values())} | tallies
 
 
-def ranking(tally: Tally) -> dict[str, float]:
+def ranking(tally: Tally) -> dict[str, Number]:
     """How well the score ranks and forecasts, whatever is done with it."""
-    curve = baserate.curve(tally)
-    numbers = {"rows": tally.total, "prevalence": tally.prevalence}
-    numbers |= {name: measure.MEASURES[name](curve) for name in ("auc", "average_precision", "ks")}
-    return numbers | {name: measure.MEASURES[name](tally) for name in ("brier", "brier_skill", "log_loss_skill")}
+    names = ("auc", "average_precision", "ks", "brier", "brier_skill", "log_loss_skill")
+    numbers: dict[str, Number] = {"rows": tally.total, "prevalence": tally.prevalence}
+    return numbers | {name: infer.estimate(name, tally) for name in names}
 
 
-def deciding(curve: Curve, threshold: float) -> dict[str, float]:
+def deciding(counts: Counts[float]) -> dict[str, Number]:
     """What flagging at or above one threshold does."""
-    counts = curve.at(threshold)
-    rates = {name: float(measure.MEASURES[name](counts)) for name in AT_ONE_THRESHOLD}
-    return rates | {"cost per person": measure.expected_cost(counts, costs=COSTS)}
+    rates: dict[str, Number] = {name: infer.estimate(name, counts) for name in AT_ONE_THRESHOLD}
+    return rates | {"cost per person": infer.estimate(partial(measure.expected_cost, costs=COSTS), counts)}
 
 
 def cheapest(tally: Tally) -> float:
@@ -48,7 +47,7 @@ def main(folder: Path) -> None:
     threshold = cheapest(tallies["all"])
     print(f"{tallies['all']}\n")
     scores = {name: ranking(tally) for name, tally in tallies.items()}
-    decisions = {name: deciding(baserate.curve(tally), threshold) for name, tally in tallies.items()}
+    decisions = {name: deciding(baserate.curve(tally).at(threshold)) for name, tally in tallies.items()}
     for title, table in (
         ("How well the score ranks and forecasts", scores),
         (
@@ -56,7 +55,7 @@ def main(folder: Path) -> None:
             decisions,
         ),
     ):
-        print(f"{title}\n{in_columns(table)}\n")
+        print(f"{title}, with 95 % intervals\n{in_columns(table)}\n")
     own = {name: cheapest(tally) for name, tally in tallies.items()}
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,13 +64,13 @@ def main(folder: Path) -> None:
     print(f"Open {path}")
 
 
-def in_columns(table: dict[str, dict[str, float]]) -> str:
-    """One line for each measure, one column for each site."""
-    names = list(next(iter(table.values())))
-    head = f"  {'':18}" + "".join(f"{site:>10}" for site in table)
-    return "\n".join(
-        [head, *(f"  {name:18}" + "".join(f"{shown(row[name]):>10}" for row in table.values()) for name in names)]
-    )
+def in_columns(table: Table) -> str:
+    """One line for each measure, its 95 % intervals below it, and one column for each site."""
+    lines = [["", *table]]
+    for name in next(iter(table.values())):
+        numbers = [row[name] for row in table.values()]
+        lines += [[name, *map(shown, numbers)], ["", *map(interval, numbers)]]
+    return "\n".join(f"  {name:18}" + "".join(f"{cell:>17}" for cell in cells) for name, *cells in lines if any(cells))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 import baserate
-from baserate import Costs, Tally, measure
+from baserate import Costs, Estimate, Tally, measure
 
-Table = dict[str, dict[str, float]]
+Number = Estimate | float
+Table = dict[str, dict[str, Number]]
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart, and a dash pattern for each besides.
 STYLES = (("#000000", ""), ("#0072b2", "7 3"), ("#d55e00", "2 3"), ("#009e73", "9 3 2 3"))
@@ -19,6 +20,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; m
   padding: 0 1rem; }
 h1 { line-height: 1.2; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ddd; }
+tbody th, td { vertical-align: top; } td small { display: block; color: #555; line-height: 1.1; white-space: nowrap; }
 th:first-child { text-align: left; font-weight: normal; } thead th { font-weight: 600; }
 .scroll { overflow-x: auto; } .figures { display: flex; flex-wrap: wrap; gap: 1.5rem; }
 figure { margin: 1rem 0; flex: 1 1 20rem; max-width: 28rem; } figcaption { font-weight: 600; }
@@ -48,7 +50,8 @@ class Page(NamedTuple):
 <p>{everyone.total:,.0f} generated people at three sites; {everyone.prevalence:.1%} are sick. The same score meets a
 different prevalence at each site, and an older machine at the hill.</p>
 <h2>How well the score ranks and forecasts</h2>{_table(self.scores)}
-<p>A negative skill means that saying the site's prevalence to everybody would forecast better.</p>
+<p>Below each number stand the bounds of its 95&nbsp;% interval. A negative skill means that saying the site's
+prevalence to everybody would forecast better.</p>
 <div class="figures">{self._figure("ROC curve", "roc", "false positive rate", "sensitivity")}
 {self._figure("Precision–recall curve", "pr", "recall", "precision")}</div>
 <p>Dots mark the threshold {self.threshold:g}, the cheapest for all together.</p>
@@ -104,11 +107,24 @@ def _axes(x_title: str, y_title: str) -> str:
 def _table(table: Table) -> str:
     head = "".join(f"<th>{escape(site)}</th>" for site in table)
     names = next(iter(table.values()))
-    cells = {name: "".join(f"<td>{shown(row[name])}</td>" for row in table.values()) for name in names}
+    cells = {name: "".join(_cell(row[name]) for row in table.values()) for name in names}
     rows = "".join(f"<tr><th>{escape(name.replace('_', ' '))}</th>{row}</tr>" for name, row in cells.items())
     return f'<div class="scroll"><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def shown(value: float) -> str:
+def _cell(number: Number) -> str:
+    bounds = interval(number)
+    return f"<td>{shown(number)}{f' <small>{bounds}</small>' if bounds else ''}</td>"
+
+
+def shown(number: Number) -> str:
     """Counts whole, everything else to three digits."""
+    value = number.value if isinstance(number, Estimate) else number
     return f"{value:,.0f}" if value >= 100 else f"{value:.3f}".replace("-", "−")
+
+
+def interval(number: Number) -> str:
+    """Bounds, where there are some; a minus is kept apart from the dash."""
+    if not isinstance(number, Estimate):
+        return ""
+    return f"{shown(number.low)}{' – ' if number.low < 0 else '–'}{shown(number.high)}"

@@ -79,9 +79,9 @@ class Rows:
         return Tallies(models, self.attributes, self.intake, self._decisions())
 
     def _decisions(self) -> dict[str, Tally]:
-        """Where predicted labels sit among the scores."""
+        """Where predicted labels sit among the scores; nowhere if they were left behind."""
         predicted = self.intake.columns.get("predicted")
-        if not isinstance(predicted, str):
+        if not isinstance(predicted, str) or predicted not in self.score:
             return {}
         flagged = self.score[predicted] > 0
         return {

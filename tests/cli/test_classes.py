@@ -34,6 +34,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "classes-groups": (*LABELS, "--group", "home", "--measures", "f1,kappa"),
     "classes-md": (*LABELS, "--average", "none", "--format", "md"),
     "classes-weights": (*LABELS, "--average", "cat=1,dog=2,fish=0", "--average", "micro", "--measures", "recall,kappa"),
+    "classes-plain": (*LABELS, "--no-interval"),
+    "classes-scores-plain": (*SCORES, "--no-interval"),
     "classes-counted": (*LABELS, "--count", "times", "--labels", "fish,dog,cat,bird", "--measures", "precision"),
 }
 
@@ -93,7 +95,10 @@ def test_json_holds_every_cell_and_number(tmp_path: Path) -> None:
     assert precision["fish", None]["value"] is None
     assert precision["fish", None]["why"] == "the class is never decided"
     assert precision[None, "macro"]["value"] == pytest.approx((0.6 + 0.5) / 2)
-    assert precision[None, "macro"]["how"] == "mean of 2 of 3 classes, without fish"
+    told = "mean of 2 of 3 classes, without fish"
+    assert precision[None, "macro"]["how"].startswith(f"{told}; ")
+    plain = rows(pets(tmp_path), *LABELS, "--no-interval")
+    assert [row["how"] for row in plain if row["average"] == "macro" and row["measure"] == "precision"] == [told]
     (accuracy,) = (row for row in found if row["measure"] == "accuracy")
     assert accuracy["value"] == pytest.approx(5 / 9)
     assert [accuracy[name] for name in ("class", "against", "average", "group")] == [None] * 4
@@ -117,7 +122,7 @@ def test_scores_of_each_class(tmp_path: Path) -> None:
     pairs = {(row["class"], row["against"]) for row in found if row["measure"] == "pairwise_auc"}
     assert len(pairs) == 6
     (hand_till,) = (row for row in found if row["measure"] == "hand_till")
-    assert hand_till["how"] == "mean of 3 pairs of classes"
+    assert hand_till["how"] == "mean of 3 pairs of classes; influence function"
     for spelled in ("p_*", "p_cat,p_dog,p_fish", "cat=p_cat,dog=p_dog,fish=p_fish"):
         assert rows(path, "--truth", "is", "--scores", spelled) == found
     given = run("measure", "-", *SCORES, "--json", "-q", given=PETS).stdout

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from baserate import measure, read
+from baserate import infer, measure, read
 from tests.cli.shell import PEOPLE, people, program, run
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -31,12 +31,17 @@ def shown(*typed: object) -> dict[str, Any]:
 def test_json_has_its_shape_and_the_librarys_numbers(more: tuple[str, ...], tmp_path: Path) -> None:
     path = people(tmp_path)
     told = shown("measure", path, *ONE, *more)
-    assert list(told["data"]) == [*HEADER, "notes"]
+    assert list(told["data"]) == [*HEADER, "notes", "interval"]
     options: dict[str, Any] = {"score": ["risk", "old"] if "old" in more else "risk"}
     options |= {"group": "site"} if "site" in more else {}
     options |= {"weight": "w"} if "w" in more else {}
     tallies = read.tallies(path, truth="sick", **options)
-    assert told == json.loads(measure.summary(tallies, threshold=[inf] if "inf" in more else None).to_json())
+    threshold = [inf] if "inf" in more else None
+    assert told == json.loads(infer.summary(tallies, threshold=threshold).to_json())
+    plain = shown("measure", path, *ONE, *more, "--no-interval")
+    assert plain == json.loads(measure.summary(tallies, threshold=threshold).to_json())
+    assert list(plain["data"]) == [*HEADER, "notes"]
+    assert {row["low"] for row in plain["rows"]} == {None}
 
 
 def test_a_csv_parsed_back_equals_the_rows(tmp_path: Path) -> None:
@@ -46,9 +51,9 @@ def test_a_csv_parsed_back_equals_the_rows(tmp_path: Path) -> None:
     assert len(parsed) == len(rows)
     for line, row in zip(parsed, rows, strict=True):
         assert line["group.site"] == (row["group"]["site"] if row["group"] else "")
-        for name in ("measure", "model", "why"):
+        for name in ("measure", "model", "how", "why"):
             assert line[name] == (row[name] or "")
-        for name in ("value", "threshold"):
+        for name in ("value", "low", "high", "level", "threshold"):
             assert (float(line[name]) if line[name] else None) == (None if row[name] is None else float(row[name]))
 
 

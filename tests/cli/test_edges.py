@@ -215,8 +215,10 @@ def test_long_names_and_footnotes_are_broken_at_spaces_alone() -> None:
 
 
 def test_models_of_which_one_is_no_probability_share_a_table(tmp_path: Path) -> None:
-    result = run("measure", people(tmp_path), *ONE, "--score", "times", "--threshold", "0.5", "-q")
-    assert result.exit_code == 0
-    lines = [line.split() for line in unstyle(result.stdout).splitlines()]
-    assert next(len(words) for words in lines if words[:1] == ["brier"]) == 2
-    assert next(len(words) for words in lines if words[:1] == ["auc"]) == 3
+    typed = ("measure", people(tmp_path), *ONE, "--score", "times", "--threshold", "0.5", "-q")
+    for more, apiece in (("--no-interval", 1), ("--level=0.9", 4)):
+        result = run(*typed, more)
+        assert result.exit_code == 0
+        lines = [line.split() for line in unstyle(result.stdout).splitlines()]
+        assert next(len(words) for words in lines if words[:1] == ["brier"]) == 1 + apiece
+        assert next(len(words) for words in lines if words[:1] == ["auc"]) == 1 + 2 * apiece

@@ -159,7 +159,7 @@ def broken(*_: object, **__: object) -> None:
 def test_an_unexpected_error_is_ours_and_is_traced_only_on_demand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("baserate.measure.summary", broken)
+    monkeypatch.setattr("baserate.infer.summary", broken)
     result = run("measure", people(tmp_path), *ONE)
     assert result.exit_code == 4
     assert result.stderr == (
@@ -183,7 +183,7 @@ def test_what_the_system_refuses_is_not_our_fault(tmp_path: Path, monkeypatch: p
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "out")
 
-    monkeypatch.setattr("baserate.measure.summary", full)
+    monkeypatch.setattr("baserate.infer.summary", full)
     result = run("measure", people(tmp_path), *ONE)
     assert (result.exit_code, result.stderr) == (2, "baserate: the system refuses: No space left on device (out).\n")
 
@@ -192,7 +192,7 @@ def test_control_c_ends_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("baserate.measure.summary", stopped)
+    monkeypatch.setattr("baserate.infer.summary", stopped)
     result = run("measure", people(tmp_path), *ONE)
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "baserate: interrupted.\n")
 
@@ -317,7 +317,7 @@ def test_long_names_stay_apart(tmp_path: Path) -> None:
 def test_a_group_called_everybody_is_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("y,p,g\n1,0.9,everybody\n0,0.1,nobody\n", encoding="utf-8")
-    shown = run("measure", path, "--truth", "y", "--score", "p", "--group", "g").stdout
+    shown = run("measure", path, "--truth", "y", "--score", "p", "--group", "g", "--no-interval").stdout
     assert "everybody  'everybody'   nobody" in shown
 
 

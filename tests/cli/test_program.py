@@ -13,9 +13,9 @@ import baserate
 from baserate.cli import VERBS
 from baserate.cli._demo import NAME, steps
 from baserate.cli._progress import bar, shown
-from tests.cli.shell import program, run
+from tests.cli.shell import people, program, run
 
-HEAVY = {"numpy", "duckdb", "narwhals", "scipy", "baserate.measure", "baserate.read"}
+HEAVY = {"numpy", "duckdb", "narwhals", "scipy", "baserate.measure", "baserate.read", "baserate.infer"}
 
 
 def loaded(*typed: str) -> set[str]:
@@ -28,6 +28,13 @@ def loaded(*typed: str) -> set[str]:
 @pytest.mark.parametrize("typed", [["--help"], ["--version"], ["measure", "--help"], ["curve", "--help"]])
 def test_help_loads_nothing_heavy(typed: list[str]) -> None:
     assert not loaded(*typed) & HEAVY
+
+
+def test_numbers_alone_load_nothing_for_intervals(tmp_path: Path) -> None:
+    typed = ("measure", str(people(tmp_path)), "--truth", "sick", "--score", "risk", "--threshold", "0.3,0.5")
+    heavy = {"scipy", "baserate.infer"}
+    assert not loaded(*typed, "--no-interval") & heavy
+    assert loaded(*typed) >= heavy
 
 
 def test_help_loads_no_verb() -> None:
@@ -71,6 +78,8 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
         ("baserate measure x --measures auc,log_loss_", {"auc,log_loss_skill"}),
         ("baserate measure x --measures al", {"all"}),
         ("baserate measure x --missing d", {"drop"}),
+        ("baserate measure x --interval bo", {"bootstrap"}),
+        ("baserate measure x --interval w", {"wilson"}),
         ("baserate curve l", {"lift", "lorenz"}),
     ],
 )

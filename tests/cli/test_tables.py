@@ -26,6 +26,11 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "weighted": ("measure", *ONE, "--weight", "w", "--digits", "2"),
     "counted": ("measure", *ONE, "--count", "times", "--measures", "accuracy"),
     "all": ("measure", *ONE, "--measures", "all"),
+    "infinite": ("measure", *ONE, "--group", "sex", "--measures", "dor,lift,auc", "--level", "90%"),
+    "undefined-interval": ("measure", *ONE, "--interval", "logit-delong", "--threshold", "0.9", "--group", "site"),
+    "clusters": ("measure", *ONE, "--cluster", "site"),
+    "clusters-groups": ("measure", *TWO, "--cluster", "site", "--group", "sex", "--measures", "recall,f1,auc"),
+    "groups-wide": ("measure", *ONE, "--group", "site"),
     "roc": ("curve", "roc", *ONE),
     "pr-groups": ("curve", "pr", *ONE, "--group", "sex", "--points", "3"),
     "roc-band": ("curve", "roc", *ONE, "--band"),
@@ -35,15 +40,18 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "groups-md": ("measure", *ONE, "--group", "site", "--format", "md"),
     "roc-md": ("curve", "roc", *ONE, "--format", "md"),
 }
+PLAIN = ("one", "one-narrow", "thresholds", "groups", "groups-narrow", "one-md", "groups-md")
+"""Views without intervals, which are as they were before there were any."""
+VIEWS |= {f"{name}-plain": (*VIEWS[name], "--no-interval") for name in PLAIN}
 
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    width = "60" if name.endswith("narrow") else "100"
+    width = "60" if "narrow" in name else "130" if "wide" in name else "100"
     result = run(*VIEWS[name], people(tmp_path), "--positive", "1", "-q", env={"COLUMNS": width})
     assert result.exit_code == 0
     assert is_as_ever(result.stdout, name)
-    if not name.endswith("md"):
+    if "-md" not in name:
         assert max(map(cells_wide, result.stdout.splitlines())) <= int(width)
 
 

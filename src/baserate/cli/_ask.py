@@ -41,9 +41,7 @@ def _given(asked: Reading, *, quiet: bool) -> dict[str, Any]:
     from baserate import read
 
     check_truth(asked)
-    columns: dict[str, Any] = {
-        name: getattr(asked, name) for name in ("truth", "score", "predicted", "group", "weight", "count")
-    }
+    columns = {name: getattr(asked, name) for name in ("truth", "score", "predicted", "group", "weight", "count")}
     positive, negative = (None if each is None else read.Spelled(each) for each in (asked.positive, asked.negative))
     return {
         "positive": positive,

@@ -9,10 +9,11 @@ import click
 
 from baserate._errors import UnknownName
 from baserate.cli._ask import check_truth
-from baserate.cli._numbers import UNDEFINED, amount, mark, number
+from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Verb, bundled, names
-from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
+from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate.cli._progress import shown
+from baserate.cli._sure import Reasons, cell, footnotes, heading, left_out
 
 if TYPE_CHECKING:
     from baserate._class_rows import ClassRows
@@ -158,7 +159,7 @@ def page(found: "Results", asked: Reading, headline: str, digits: int) -> Page:
     """Lay the numbers out."""
     sheet = _Sheet(found, asked, digits)
     panels = tuple(sheet.panels())
-    return Page(headline, panels, tuple(f"{mark(at)} {why}" for at, why in enumerate(sheet.reasons, start=1)))
+    return Page(headline, panels, sheet.reasons.footnotes() + footnotes(found.rows(), found.data))
 
 
 class _Sheet:
@@ -166,7 +167,7 @@ class _Sheet:
 
     def __init__(self, found: "Results", asked: Reading, digits: int) -> None:
         self.asked, self.data, self.digits = asked, found.data, digits
-        self.reasons: list[str] = []
+        self.reasons = Reasons()
         self.groups: dict[tuple[object, ...] | None, list[Mapping[str, Any]]] = {}
         for row in found.rows():
             group = None if row["group"] is None else tuple(row["group"].values())
@@ -225,7 +226,7 @@ class _Sheet:
     def _shares(self, name: object, masses: Sequence[float]) -> Row:
         total = sum(masses)
         if not total:
-            return Row(label(name), tuple(self._undefined("no row is of this class") for _ in (*masses, total)))
+            return Row(label(name), tuple(self.reasons.undefined("no row is of this class") for _ in (*masses, total)))
         return Row(label(name), tuple(_percent(mass / total) for mass in (*masses, total)))
 
     def _by_class(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
@@ -266,13 +267,15 @@ class _Sheet:
         lines = [
             Row(
                 " ".join(filter(None, [average, name.replace("_", " ")])),
-                tuple(self._cell(rows.get((name, average))) for rows in by.values()),
+                tuple(self._cell(rows.get((name, average)), several=several) for rows in by.values()),
                 "" if several else self._meaning(name),
             )
             for name, average in names
         ]
         heads = (
-            tuple(EVERYBODY if group is None else ", ".join(map(label, group)) for group in by) if several else ("",)
+            tuple(EVERYBODY if group is None else ", ".join(map(label, group)) for group in by)
+            if several
+            else (heading(self.data),)
         )
         title = f"all classes by {', '.join(map(label, self.asked.group))}" if several else "all classes together"
         yield Panel("" if not several else title, heads, (Section("" if several else title, tuple(lines)),))
@@ -282,22 +285,13 @@ class _Sheet:
 
         return about(multiclass.named(name)).meaning
 
-    def _cell(self, row: Mapping[str, Any] | None) -> str:
-        if row is None:
-            return ""
-        if row["value"] is None:
-            return self._undefined(row["why"])
+    def _cell(self, row: Mapping[str, Any] | None, *, several: bool = True) -> Cell:
+        shown = cell(row, self.reasons, digits=self.digits, several=several)
+        if row is None or row["value"] is None:
+            return shown
         # An average that leaves classes out says so.
-        _, out, which = (row["how"] or "").partition("without ")
-        return number(row["value"], self.digits) + (self._marked(f"{out}{which}") if out else "")
-
-    def _undefined(self, why: str | None) -> str:
-        return UNDEFINED + self._marked(why or "undefined")
-
-    def _marked(self, reason: str) -> str:
-        if reason not in self.reasons:
-            self.reasons.append(reason)
-        return mark(self.reasons.index(reason) + 1)
+        marks = "".join(map(self.reasons.mark, left_out(row)))
+        return shown + marks if isinstance(shown, str) else shown._replace(value=shown.value + marks)
 
 
 def _numbered(panel: Panel) -> Panel:
@@ -307,7 +301,10 @@ def _numbered(panel: Panel) -> Panel:
     for section in panel.sections:
         sparse = _whole_percent if section.title else _sparse
         rows = [
-            Row(f"{at:>{wide}} {row.name}" if at < len(panel.columns) else row.name, tuple(map(sparse, row.cells)))
+            Row(
+                f"{at:>{wide}} {row.name}" if at < len(panel.columns) else row.name,
+                tuple(map(sparse, map(str, row.cells))),
+            )
             for at, row in enumerate(section.rows, start=1)
         ]
         sections.append(replace(section, rows=tuple(rows)))

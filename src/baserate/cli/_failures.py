@@ -19,7 +19,7 @@ debug = click.option("--debug", is_flag=True, expose_value=False, help="Show whe
 _OPTIONS = (
     *("truth", "score", "predicted", "group", "weight", "count"),
     *("positive", "negative", "missing", "threshold", "measures", "points", "scores", "labels"),
-    *("prevalence", "flag_rate", "alpha"),
+    *("prevalence", "flag_rate", "alpha", "level", "seed"),
     *("measure", "alternative", "margin", "method", "id", "cluster"),
 )
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")

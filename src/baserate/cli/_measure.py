@@ -1,18 +1,22 @@
-"""`baserate measure`: read, measure."""
+"""`baserate measure`: read, measure, say how sure it is."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from baserate.cli._ask import answer, explain, tallies
+from baserate.cli._ask import answer, explain, rows, tallies
 from baserate.cli._classes import Classes, classes
+from baserate.cli._intervals import Intervals, intervals
 from baserate.cli._options import Reading, Writing, command, complete_measures, names, reading, thresholds, writing
 
 if TYPE_CHECKING:
     from baserate._class_rows import ClassRows
     from baserate._confusions import Confusions
+    from baserate._results import Results
+    from baserate._rows import Rows
     from baserate._tallies import Tallies
+    from baserate.infer import Interval
 
 _EXAMPLES = (
     ("from a file of predictions to numbers", "baserate measure people.csv --truth sick --score risk"),
@@ -21,6 +25,7 @@ _EXAMPLES = (
         "by group, a few measures, for a program",
         "baserate measure people.csv --truth sick --score risk --group site --measures auc,f1 --json",
     ),
+    ("rows of one patient belong together", "baserate measure scans.csv --truth sick --score risk --cluster patient"),
     ("from another program", "zcat people.csv.gz | baserate measure - --truth sick --score risk"),
     ("many classes, from labels", "baserate measure pets.csv --truth is --predicted called"),
     ("many classes, from a score for each", "baserate measure pets.csv --truth is --scores p_ --average macro"),
@@ -45,12 +50,14 @@ _EXAMPLES = (
     multiple=True,
     help="Measures by any of their names, separated by commas, or all; otherwise the usual ones.",
 )
+@intervals
 @writing
 def measure(
     reading: Reading,
     classes: Classes,
     threshold: tuple[tuple[float, ...], ...],
     measures: tuple[tuple[str, ...], ...],
+    intervals: Intervals,
     writing: Writing,
 ) -> None:
     """Measure predictions: the 2×2 table, rates, ranking, probabilities; or many classes.
@@ -63,51 +70,80 @@ def measure(
 
     asked = [name for each in measures for name in each]
     at = [each for several in threshold for each in several]
-    if not classes.asked and (reading.score or reading.positive or reading.negative or not reading.predicted):
+    interval = intervals.chosen
+    if intervals.cluster and classes.asked:
+        raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
+    if intervals.cluster or not (classes.asked or _of_labels(reading)):
         wanted = chosen(asked)  # before reading, so that a slip is told at once
-        _of_two(tallies(reading, quiet=writing.quiet), reading, wanted, at, writing)
+        quiet = writing.quiet
+        read = rows(reading, intervals.cluster, quiet=quiet) if intervals.cluster else tallies(reading, quiet=quiet)
+        _of_two(_summary(read, wanted, at, interval), reading, writing)
         return
     known(asked)
-    read = read_classes(reading, classes, quiet=writing.quiet)
-    if isinstance(read, Tallies):
-        _of_two(read, reading, chosen(asked), at, writing)
+    found = read_classes(reading, classes, quiet=writing.quiet)
+    if isinstance(found, Tallies):
+        _of_two(_summary(found, chosen(asked), at, interval), reading, writing)
         return
     if at:
         raise click.UsageError("a threshold is for two classes; of several, the one with the highest score is taken.")
-    _of_many(read, reading, classes, known(asked), writing)
+    _of_many(_class_summary(found, known(asked), classes, interval), reading, writing)
 
 
-def _of_two(
-    read: "Tallies",
-    reading: Reading,
+def _of_labels(reading: Reading) -> bool:
+    """Whether there may be any number of classes."""
+    return bool(reading.predicted and not (reading.score or reading.positive or reading.negative))
+
+
+def _summary(
+    read: "Tallies | Rows",
     measures: list[str] | Literal["usual", "all"],
     threshold: Sequence[float],
-    writing: Writing,
-) -> None:
-    from baserate.cli._summary import page
-    from baserate.measure import summary
+    interval: "Interval | None",
+) -> "Results":
+    from baserate import Rows
 
-    found = summary(read, measures=measures, threshold=dict.fromkeys(threshold) or None)
+    at = list(dict.fromkeys(threshold)) or None
+    if interval is None:
+        from baserate.measure import summary
+
+        return summary(read.tallies() if isinstance(read, Rows) else read, measures=measures, threshold=at)
+    from baserate import infer
+
+    return infer.summary(read, measures=measures, threshold=at, interval=interval)
+
+
+def _of_two(found: "Results", reading: Reading, writing: Writing) -> None:
+    from baserate.cli._summary import page
+
     explain(reading, found.data, writing)
     answer(found, lambda: page(found, reading, writing.digits), writing)
 
 
-def _of_many(
+def _class_summary(
     read: "Confusions | ClassRows",
-    reading: Reading,
-    classes: Classes,
     measures: list[str] | Literal["usual", "all"],
-    writing: Writing,
-) -> None:
-    from baserate.cli._ask import headline
-    from baserate.cli._classes import averages, costs, page
-    from baserate.measure import multiclass
+    classes: Classes,
+    interval: "Interval | None",
+) -> "Results":
+    from baserate.cli._classes import averages, costs
 
-    found = multiclass.summary(
-        read,
-        measures=measures,
-        averages=averages(classes.average, read.labels),
-        costs=costs(classes.costs),
-    )
+    of: dict[str, Any] = {
+        "measures": measures,
+        "averages": averages(classes.average, read.labels),
+        "costs": costs(classes.costs),
+    }
+    if interval is None:
+        from baserate.measure import multiclass
+
+        return multiclass.summary(read, **of)
+    from baserate import infer
+
+    return infer.class_summary(read, **of, interval=interval)
+
+
+def _of_many(found: "Results", reading: Reading, writing: Writing) -> None:
+    from baserate.cli._ask import headline
+    from baserate.cli._classes import page
+
     explain(reading, found.data, writing)
     answer(found, lambda: page(found, reading, headline(reading, found.data), writing.digits), writing)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
+from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
 import click
@@ -17,6 +18,24 @@ _LONGEST = 40
 _GAP = "  "
 _SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 _MOST_IN_MARKDOWN = 8
+_LEAST_ROOM = 20
+"""Letters of a meaning beside its number; with less room it stands below."""
+
+
+class Spread(NamedTuple):
+    """A number and its bounds; where it has none, `low` alone says so."""
+
+    value: str
+    low: str
+    high: str = ""
+
+    def interval(self, dash: str = "–") -> str:
+        """Bounds in a few letters; a minus is kept apart from the dash."""
+        loose = "−" in self.low + self.high and dash == "–"
+        return f"{self.low}{' – ' if loose else dash}{self.high}" if self.high else self.low
+
+
+Cell = str | Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +43,7 @@ class Row:
     """A name, a cell for each column, and perhaps a sentence on what it means."""
 
     name: str
-    cells: tuple[str, ...]
+    cells: tuple[Cell, ...]
     meaning: str = ""
 
 
@@ -48,6 +67,8 @@ class Panel:
     """Whether it must never be turned: a table of truth and decisions has truth in rows."""
     narrow: "Panel | None" = None
     """The same with shorter names, for where there is not enough room."""
+    below: bool = False
+    """Whether intervals stand below their numbers, not beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +120,15 @@ def drawn(panel: Panel, width: int) -> Iterator[list[str]]:
     if panel.narrow and not _fits(panel, width):
         yield from (_lines(part, width) for part in _split(panel.narrow, width))
         return
-    if panel.upright or _fits(panel, width):
+    if panel.upright:
         yield _lines(panel if _fits(panel, width) else _terse(panel), width)
         return
+    for fit in (panel, replace(panel, below=True)):
+        if _fits(fit, width):
+            yield _lines(fit, width)
+            return
     for each in turned(panel) if len(panel.columns) > 1 else [panel]:
-        yield from (_lines(part, width) for part in _split(each, width))
+        yield from (_lines(replace(part, below=not _fits(part, width)), width) for part in _split(each, width))
 
 
 def _terse(panel: Panel) -> Panel:
@@ -148,16 +173,21 @@ def _wrapped(headline: str, width: int) -> list[str]:
 def _lines(panel: Panel, width: int) -> list[str]:
     panel = _titled(panel)
     names, columns = _names_wide(panel), _columns(panel)
-    heads = [[head] for head in panel.columns] if _wide(panel) <= width else [_broken(head) for head in panel.columns]
-    wide = [max(map(cells_wide, [*head, *column])) for head, column in zip(heads, columns, strict=True)]
+    whole = _wide(panel) <= width
+    heads = [
+        column.headed([head] if whole else _broken(head)) for head, column in zip(panel.columns, columns, strict=True)
+    ]
+    wide = [max(column.wide, *map(cells_wide, head)) for head, column in zip(heads, columns, strict=True)]
     lines = list(_heading(panel.corner, names, heads, wide))
     at = 0
     for place, section in enumerate(panel.sections):
         lines += [""] * bool(place)
         lines += [_bold(section.title)] * bool(section.title)
         for row in section.rows:
-            cells = [_right(column[at], places) for column, places in zip(columns, wide, strict=True)]
+            cells = [_right(column.first[at], places) for column, places in zip(columns, wide, strict=True)]
             lines += _with_meaning(_GAP.join([f"  {_left(row.name, names)}", *cells]), row.meaning, width)
+            second = [_right(column.second[at], places) for column, places in zip(columns, wide, strict=True)]
+            lines += [_faint(_GAP.join([" " * (names + 2), *second]))] * any(map(str.strip, second))
             at += 1
     return lines
 
@@ -187,15 +217,64 @@ def _broken(name: str) -> list[str]:
     return wrap(name, 12, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def _columns(panel: Panel) -> list[list[str]]:
+class _Column(NamedTuple):
+    """Texts of a column, all ready: for each row what stands in its line, and what stands below."""
+
+    first: list[str]
+    second: list[str]
+    margin: int | None = None
+    """Letters before what stands at the left; None if it stands at the right."""
+
+    @property
+    def wide(self) -> int:
+        return max(map(cells_wide, [*self.first, *self.second]), default=0)
+
+    def headed(self, head: Sequence[str]) -> list[str]:
+        """Lines of the name above it."""
+        if self.margin is None:
+            return list(head)
+        shifted = [" " * self.margin + line for line in head]
+        return [_left(line, max(self.wide, *map(cells_wide, shifted))) for line in shifted]
+
+
+def _columns(panel: Panel) -> list[_Column]:
     """Cells of each column, points under points."""
-    return [_aligned(panel, at) for at in range(len(panel.columns))]
+    return [_column(panel, at) for at in range(len(panel.columns))]
+
+
+def _column(panel: Panel, at: int) -> _Column:
+    rows = [row for section in panel.sections for row in section.rows]
+    cells, numbers = [row.cells[at] for row in rows], _aligned(panel, at)
+    if not any(isinstance(cell, Spread) for cell in cells):
+        return _Column(numbers, [""] * len(cells))
+    if panel.below:
+        return _Column(numbers, [cell.interval() if isinstance(cell, Spread) else "" for cell in cells])
+    intervals, wide = _beside(cells), max(map(cells_wide, numbers))
+    # Several columns stand further apart than a number and its interval; the name of a single one is that of intervals.
+    alone = any(row.meaning for row in rows)
+    margin, gap = 2 * (at > 0), _GAP if alone else " "
+    texts = [f"{'':{margin}}{_right(n, wide)}{gap}{i}" for n, i in zip(numbers, intervals, strict=True)]
+    return _Column(texts, [""] * len(cells), None if alone else margin)
+
+
+def _beside(cells: Sequence[Cell]) -> list[str]:
+    """Intervals of a column, points and dashes under each other."""
+    bounds = [cell for cell in cells if isinstance(cell, Spread) and cell.high]
+    lows, highs = (iter(pointed([getattr(each, name) for each in bounds])) for name in ("low", "high"))
+    texts = [
+        "" if isinstance(cell, str) else f"{next(lows)} – {next(highs)}" if cell.high else cell.low for cell in cells
+    ]
+    return [_left(text, max(map(cells_wide, texts))) for text in texts]
 
 
 def _aligned(panel: Panel, at: int) -> list[str]:
-    sections = [(section.apart, [row.cells[at] for row in section.rows]) for section in panel.sections]
+    sections = [(section.apart, [_number(row.cells[at]) for row in section.rows]) for section in panel.sections]
     pooled = iter(pointed([cell for apart, cells in sections if not apart for cell in cells]))
     return [each for apart, cells in sections for each in (pointed(cells) if apart else (next(pooled) for _ in cells))]
+
+
+def _number(cell: Cell) -> str:
+    return cell.value if isinstance(cell, Spread) else cell
 
 
 def pointed(cells: Sequence[str]) -> list[str]:
@@ -214,18 +293,29 @@ def _with_meaning(start: str, meaning: str, width: int) -> list[str]:
     if not meaning:
         return [start.rstrip()]
     margin = cells_wide(start) + len(_GAP) + 1
-    first, *more = wrap(meaning, max(width - margin, 20), break_on_hyphens=False)
+    if width - margin < _LEAST_ROOM:
+        return [start.rstrip(), *(f"    {line}" for line in wrap(meaning, width - 4, break_on_hyphens=False))]
+    first, *more = wrap(meaning, width - margin, break_on_hyphens=False)
     return [f"{start}{_GAP} {first}", *(f"{'':{margin}}{line}" for line in more)]
 
 
 def _fits(panel: Panel, width: int) -> bool:
     heads = tuple(max(_broken(head), key=cells_wide) for head in panel.columns)
-    return len(panel.columns) == 1 or _wide(replace(panel, columns=heads)) <= width
+    narrowest = len(panel.columns) == 1 and (panel.below or not _spread(panel))
+    return narrowest or _wide(replace(panel, columns=heads)) <= width
+
+
+def _spread(panel: Panel) -> bool:
+    return any(isinstance(cell, Spread) for section in panel.sections for row in section.rows for cell in row.cells)
 
 
 def _wide(panel: Panel) -> int:
     columns = zip(panel.columns, _columns(panel), strict=True)
-    return _names_wide(panel) + 2 + sum(max(map(cells_wide, [head, *column])) + len(_GAP) for head, column in columns)
+    return (
+        _names_wide(panel)
+        + 2
+        + sum(max(cells_wide(head) + (column.margin or 0), column.wide) + len(_GAP) for head, column in columns)
+    )
 
 
 def _split(panel: Panel, width: int) -> list[Panel]:
@@ -242,15 +332,12 @@ def _split(panel: Panel, width: int) -> list[Panel]:
 
 def _only(panel: Panel, places: range) -> Panel:
     """The panel with these columns alone."""
-
-    def cut(values: tuple[str, ...]) -> tuple[str, ...]:
-        return values[places.start : places.stop]
-
+    there = slice(places.start, places.stop)
     sections = (
-        replace(section, rows=tuple(replace(row, cells=cut(row.cells)) for row in section.rows))
+        replace(section, rows=tuple(replace(row, cells=row.cells[there]) for row in section.rows))
         for section in panel.sections
     )
-    return Panel(panel.corner, cut(panel.columns), tuple(sections))
+    return Panel(panel.corner, panel.columns[there], tuple(sections))
 
 
 def _names_wide(panel: Panel) -> int:
@@ -269,18 +356,40 @@ def _bold(text: str) -> str:
     return click.style(text.rstrip(), bold=True)
 
 
+def _faint(text: str) -> str:
+    return click.style(text.rstrip(), dim=True)
+
+
 def _markdown(panel: Panel) -> str:
     """One table for each section with a title of its own; the title stands above the names."""
     lines: list[list[str]] = []
     for place, section in enumerate(panel.sections):
         told = any(row.meaning for row in section.rows)
         if section.title or not place:
-            columns = [name or "value" for name in panel.columns]
+            columns = _heads(panel)
             lines += [[]] * bool(place)
             lines += [[section.title or panel.corner, *columns, *["meaning"] * told]]
             lines += [["---", *["---:"] * len(columns), *["---"] * told]]
-        lines += [[row.name.strip(), *row.cells, *[row.meaning] * told] for row in section.rows]
+        for row in section.rows:
+            cells = _marked_down(row.cells, apart=len(columns) > len(row.cells))
+            lines += [[row.name.strip(), *cells, *[row.meaning] * told]]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" if line else "" for line in lines)
+
+
+def _heads(panel: Panel) -> list[str]:
+    """Names of columns; the intervals of a single one have a column of their own."""
+    if _spread(panel) and len(panel.columns) == 1:
+        return ["value", *panel.columns]
+    return [name or "value" for name in panel.columns]
+
+
+def _marked_down(cells: Sequence[Cell], *, apart: bool) -> Iterator[str]:
+    for cell in cells:
+        interval = cell.interval(" – ") if isinstance(cell, Spread) else ""
+        if apart:
+            yield from (_number(cell), interval)
+        else:
+            yield f"{_number(cell)} ({interval})" if interval else _number(cell)
 
 
 def _cell(text: str) -> str:

@@ -8,9 +8,10 @@ from baserate._curve import Curve
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._ask import headline
-from baserate.cli._numbers import UNDEFINED, amount, mark, number, plain
+from baserate.cli._numbers import amount, number, plain
 from baserate.cli._options import Reading
 from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
+from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, named, prevalence
 
 _TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
@@ -35,9 +36,8 @@ def chosen(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
 def page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay the numbers out."""
     sheet = _Sheet(found, asked, digits)
-    panels = list(sheet.panels())
-    notes = tuple(f"{mark(at)} {why}" for at, why in enumerate(sheet.reasons, start=1))
-    return Page(headline(asked, found.data), tuple(panels), notes)
+    panels = tuple(sheet.panels())
+    return Page(headline(asked, found.data), panels, sheet.reasons.footnotes() + footnotes(found.rows(), found.data))
 
 
 class _Sheet:
@@ -45,7 +45,7 @@ class _Sheet:
 
     def __init__(self, found: Results, asked: Reading, digits: int) -> None:
         self.asked, self.data, self.digits = asked, found.data, digits
-        self.reasons: list[str] = []
+        self.reasons = Reasons()
         self.tables: dict[Case, dict[str, Mapping[str, Any]]] = {}
         self.wholes: dict[Case, dict[str, Mapping[str, Any]]] = {}
         for row in found.rows():
@@ -71,12 +71,12 @@ class _Sheet:
         alone = cases if len(cases) == 1 else []
         if alone and len(models) == 1:
             at = f"at {self._flagged(alone[0])}" if alone[0].threshold is not None else f"by {self._flagged(alone[0])}"
-            yield Panel("", ("",), (*self._rates(alone, at), *self._whole(models)))
+            yield Panel("", (heading(self.data),), (*self._rates(alone, at), *self._whole(models)))
             return
         if alone:
-            yield Panel("", ("",), tuple(self._rates(alone, "")))
+            yield Panel("", (heading(self.data),), tuple(self._rates(alone, "")))
         if models:
-            names = tuple(self._model(case) for case in models) if len(models) > 1 else ("",)
+            names = tuple(self._model(case) for case in models) if len(models) > 1 else (heading(self.data),)
             yield Panel("", names, tuple(self._whole(models)))
 
     def _by_group(self) -> Iterator[Panel]:
@@ -142,17 +142,8 @@ class _Sheet:
 
     def _row(self, name: str, found: Sequence[Mapping[str, Any] | None]) -> Row:
         meaning = about(MEASURES[name]).meaning if len(found) == 1 else ""
-        return Row(name.replace("_", " "), tuple(self._cell(row) for row in found), meaning)
-
-    def _cell(self, row: Mapping[str, Any] | None) -> str:
-        if row is None:
-            return ""
-        if row["value"] is not None:
-            return number(row["value"], self.digits)
-        why = row["why"] or "undefined"
-        if why not in self.reasons:
-            self.reasons.append(why)
-        return UNDEFINED + mark(self.reasons.index(why) + 1)
+        cells = (cell(row, self.reasons, digits=self.digits, several=len(found) > 1) for row in found)
+        return Row(name.replace("_", " "), tuple(cells), meaning)
 
     def _cells(self, case: Case) -> tuple[float, float, float, float]:
         tp, fp, fn, tn = (float(self.tables[case][name]["value"]) for name in _CELLS)

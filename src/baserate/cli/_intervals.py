@@ -1,0 +1,98 @@
+"""Options for intervals, handed over as one value."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from baserate.cli._options import Verb, bundled
+
+if TYPE_CHECKING:
+    from baserate.infer import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """What kind of intervals are wanted, or that none are."""
+
+    level: float | None
+    interval: str | None
+    no_interval: bool
+    seed: int | None
+    cluster: str | None
+
+    def __post_init__(self) -> None:
+        given = {
+            f"--{name}": getattr(self, name)
+            for name in ("level", "interval", "seed", "cluster")
+            if getattr(self, name) is not None
+        }
+        if self.no_interval and given:
+            raise click.UsageError(f"{next(iter(given))} is for intervals; leave out either it or --no-interval.")
+        if self.interval and self.cluster:
+            raise click.UsageError(
+                f"--interval {self.interval} takes rows as independent, --cluster does not; leave out one of them."
+            )
+
+    @property
+    def chosen(self) -> "Interval | None":
+        """What the library is to be asked for."""
+        if self.no_interval:
+            return None
+        from baserate.infer import Interval
+
+        level = {} if self.level is None else {"level": self.level}
+        return Interval(method=self.interval, seed=self.seed or 0, **level)
+
+
+def intervals(verb: Verb) -> Verb:
+    """Add the options for intervals; the verb gets them as `intervals`."""
+    return bundled(verb, Intervals, "intervals", _INTERVALS)
+
+
+def _level(text: str) -> float:
+    """Read a share, or per cent that are called so."""
+    bare = text.strip().removesuffix("%")
+    try:
+        return float(bare) / (100 if bare != text.strip() else 1)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no confidence level; give one such as 0.95 or 95%.") from None
+
+
+def _method(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+    """See that there is such a method; the nearest is named otherwise."""
+    if given is None:
+        return None
+    from baserate.cli._failures import no_such
+    from baserate.infer._summary import METHODS
+
+    typed = given.strip().lower().replace("_", "-").replace("–", "-")
+    if typed not in METHODS:
+        no_such(context, "kind of interval", given, METHODS)
+    return typed
+
+
+def _complete(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from baserate.infer._summary import METHODS
+
+    return [CompletionItem(name) for name in METHODS if name.startswith(incomplete)]
+
+
+_INTERVALS = (
+    click.option(
+        "--level", type=_level, metavar="SHARE", help="Confidence of the intervals, such as 0.9 or 90%; otherwise 0.95."
+    ),
+    click.option(
+        "--interval",
+        metavar="METHOD",
+        callback=_method,
+        shell_complete=_complete,
+        help="Method for those measures that know it, such as wilson, delong or bootstrap; otherwise what suits each.",
+    ),
+    click.option("--no-interval", is_flag=True, help="Numbers alone, without intervals."),
+    click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Seed of random draws; otherwise 0."),
+    click.option(
+        "--cluster", metavar="COLUMN", help="Column of what rows belong together, such as patient; intervals know it."
+    ),
+)

@@ -1,0 +1,219 @@
+"""Intervals in the shell: which are made, where they stand, what is refused."""
+
+import csv
+import json
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click import unstyle
+
+from baserate import infer, read
+from baserate.cli._panels import Page, Panel, Row, Section, Spread, cells_wide
+from baserate.cli._sure import bounds
+from tests.cli.shell import people, run
+from tests.cli.test_data import SCHEMA
+
+ONE = ("--truth", "sick", "--score", "risk")
+
+
+def told(*typed: object) -> dict[str, Any]:
+    """What a command gives as JSON, which must fit the schema."""
+    result = run("measure", *typed, "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+    found: dict[str, Any] = json.loads(result.stdout)
+    jsonschema.validate(found, SCHEMA)
+    return found
+
+
+def row(found: dict[str, Any], measure: str) -> dict[str, Any]:
+    (only,) = (row for row in found["rows"] if row["measure"] == measure)
+    return dict(only)
+
+
+def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    interval = infer.Interval(level=0.8, method="jeffreys", seed=7)
+    found = told(path, *ONE, "--level", "0.8", "--interval", "jeffreys", "--seed", "7")
+    assert found == json.loads(
+        infer.summary(read.tallies(path, truth="sick", score="risk"), interval=interval).to_json()
+    )
+    assert found["data"]["interval"] == {"level": 0.8, "method": "jeffreys", "seed": 7, "clustered": False}
+    assert row(found, "sensitivity")["how"] == "Jeffreys"
+    assert row(found, "auc")["how"] != "Jeffreys"  # it knows no such method
+
+
+def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Path) -> None:
+    shown = run("measure", people(tmp_path), *ONE, "-q").stdout
+    assert re.search(r"sensitivity +0\.7500 +0\.1941 – 0\.9937 ", shown)  # 3 of 4
+    assert "95 % intervals: Clopper–Pearson for shares; " in shown
+
+
+@pytest.mark.parametrize("typed", ["0.9", "90%", "90 %", ".9"])
+def test_a_level_is_a_share_or_per_cent(typed: str, tmp_path: Path) -> None:
+    found = told(people(tmp_path), *ONE, "--level", typed)
+    assert found["data"]["interval"]["level"] == pytest.approx(0.9)
+    assert "90 % interval" in run("measure", people(tmp_path), *ONE, "--level", typed).stdout
+
+
+def test_a_higher_level_gives_wider_intervals(tmp_path: Path) -> None:
+    low, high = (told(people(tmp_path), *ONE, "--level", level)["rows"] for level in ("0.5", "0.99"))
+    pairs = [(a, b) for a, b in zip(low, high, strict=True) if a["low"] is not None]
+    assert len(pairs) == 15
+    assert all(float(b["low"]) <= float(a["low"]) <= float(a["high"]) <= float(b["high"]) for a, b in pairs)
+
+
+def test_only_draws_depend_on_the_seed(tmp_path: Path) -> None:
+    one, two = (told(people(tmp_path), *ONE, "--seed", seed) for seed in (1, 2))
+    assert row(one, "f1")["low"] != row(two, "f1")["low"]
+    assert row(one, "sensitivity") == row(two, "sensitivity")
+    assert told(people(tmp_path), *ONE, "--seed", 1) == one
+
+
+def test_bounds_may_be_infinite_or_missing(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    typed = (path, *ONE, "--group", "sex", "--measures", "dor,auc", "--interval", "logit-delong", "--threshold", "0.5")
+    found = {(each["measure"], (each["group"] or {}).get("sex")): each for each in told(*typed)["rows"]}
+    assert found["diagnostic_odds_ratio", "f"]["high"] == "inf"
+    auc = found["auc", "f"]
+    assert (auc["value"], auc["low"], auc["high"], auc["level"]) == (1, None, None, 0.95)
+    assert auc["why"] == "the AUC is 0 or 1, where log-odds are infinite"
+    lines = list(csv.DictReader(StringIO(run("measure", *typed, "--format", "csv", "-q").stdout)))
+    by = {(line["measure"], line["group.sex"]): line for line in lines}
+    assert by["diagnostic_odds_ratio", "f"]["high"] == "inf"
+    assert (by["auc", "f"]["low"], by["auc", "f"]["why"]) == ("", auc["why"])
+    shown = run("measure", *typed, "-q").stdout
+    assert re.search(r"diagnostic odds ratio .* ∞ +0\.457 – ∞ ", shown)
+    assert re.search(r"auc .* 1 +–¹ ", shown)
+    assert "¹ the AUC is 0 or 1, where log-odds are infinite" in shown
+
+
+def test_rows_of_one_cluster_say_less(tmp_path: Path) -> None:
+    path = tmp_path / "eyes.csv"
+    people = [(at % 3 == 0, (at * 37 % 100) / 100) for at in range(60)]
+    lines = [f"{sick:d},{risk},{at}" for at, (sick, risk) in enumerate(people) for _ in range(2)]
+    path.write_text("\n".join(["sick,risk,who", *lines]), encoding="utf-8")
+    once = tmp_path / "one_eye.csv"
+    once.write_text("\n".join(["sick,risk,who", *lines[::2]]), encoding="utf-8")
+    eyes, clustered, single = (told(*typed) for typed in ((path, *ONE), (path, *ONE, "--cluster", "who"), (once, *ONE)))
+    wide = {
+        name: [
+            float(each["high"]) - float(each["low"])
+            for each in (row(found, name) for found in (eyes, clustered, single))
+        ]
+        for name in ("sensitivity", "auc", "f1")
+    }
+    assert all(naive < right for naive, right, _ in wide.values())
+    # Every row stands there twice, so the clusters are as much worth as the rows once.
+    assert all(right == pytest.approx(once, rel=0.1) for _, right, once in wide.values())
+    assert [a["value"] for a in clustered["rows"]] == pytest.approx([b["value"] for b in eyes["rows"]])
+    assert clustered["data"]["interval"]["clustered"] is True
+    assert clustered["data"]["columns"]["cluster"] == "who"
+    shown = run("measure", path, *ONE, "--cluster", "who").stdout
+    assert "95 % intervals of clusters (who): Clopper–Pearson or Wilson for shares; " in shown
+
+
+def test_clusters_go_with_labels_groups_and_several_models(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    typed = (path, *ONE, "--score", "old", "--predicted", "says", "--group", "sex", "--cluster", "site")
+    found = told(*typed)["rows"]
+    plain = told(*typed[:-2], "--no-interval")["rows"]
+    assert [each["value"] for each in found] == [each["value"] for each in plain]
+    assert {each["model"] for each in found} == {"risk", "old", "says"}
+    labels = told(path, "--truth", "sick", "--predicted", "says", "--cluster", "site")
+    assert row(labels, "sensitivity")["how"].endswith("clusters")
+
+
+def test_many_classes_have_intervals(tmp_path: Path) -> None:
+    path = tmp_path / "pets.csv"
+    names = ("cat", "dog", "fish")
+    lines = [f"{names[at % 3]},{names[at * at % 3]}" for at in range(60)]
+    path.write_text("\n".join(["is,called", *lines]), encoding="utf-8")
+    typed = (path, "--truth", "is", "--predicted", "called", "--level", "0.9")
+    found = told(*typed)
+    classes = read.confusions(path, truth="is", predicted="called")
+    assert found == json.loads(infer.class_summary(classes, interval=infer.Interval(level=0.9)).to_json())
+    judged = [each for each in found["rows"] if each["measure"] != "cell" and each["value"] is not None]
+    assert judged
+    assert all(each["low"] <= each["value"] <= each["high"] for each in judged)
+    assert {each["average"] for each in judged} == {None, "macro", "weighted"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ((*ONE, "--level", "1.5"), "--level 1.5 is no confidence level; give one between 0 and 1, for example 0.95."),
+        ((*ONE, "--level", "95"), "--level 95.0 is no confidence level; give one between 0 and 1, for example 0.95."),
+        ((*ONE, "--level", "0"), "--level 0.0 is no confidence level;"),
+        ((*ONE, "--level", "high"), "invalid value for '--level': 'high' is no confidence level; give one such as"),
+        (
+            (*ONE, "--interval", "wilsn"),
+            "there is no kind of interval 'wilsn'. Did you mean wilson? There are: wilson,",
+        ),
+        ((*ONE, "--interval", "delong", "--no-interval"), "--interval is for intervals; leave out either it or"),
+        ((*ONE, "--level", "0.9", "--no-interval"), "--level is for intervals; leave out either it or --no-interval."),
+        ((*ONE, "--cluster", "site", "--no-interval"), "--cluster is for intervals;"),
+        ((*ONE, "--cluster", "site", "--interval", "wilson"), "--interval wilson takes rows as independent, --cluster"),
+        ((*ONE, "--cluster", "sight"), "there is no column 'sight'. Did you mean 'site'"),
+        ((*ONE, "--seed", "-1"), "invalid value for '--seed':"),
+        (
+            ("--truth", "site", "--predicted", "site", "--average", "macro", "--cluster", "sex"),
+            "--cluster is for two classes; intervals of many classes take rows as independent.",
+        ),
+    ],
+)
+def test_slips_are_told_in_the_words_of_the_shell(typed: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    result = run("measure", people(tmp_path), *typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"baserate: {told}")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_clusters_of_many_labels_lead_to_a_positive_one(tmp_path: Path) -> None:
+    typed = ("--truth", "site", "--predicted", "site", "--cluster", "sex")
+    result = run("measure", people(tmp_path), *typed)
+    assert result.exit_code == 3
+    assert "--positive" in result.stderr
+
+
+def test_a_method_is_found_however_it_is_written(tmp_path: Path) -> None:
+    found = told(people(tmp_path), *ONE, "--interval", "Clopper_Pearson")
+    assert found["data"]["interval"]["method"] == "clopper-pearson"
+
+
+def test_bounds_keep_the_digits_that_tell_them_apart() -> None:
+    assert bounds(0.123456, 0.654321, 4, 4) == ("0.1235", "0.6543")
+    assert bounds(0.012345, 0.654321, 4, 3) == ("0.012", "0.654")
+    assert bounds(0.84201, 0.84399, 4, 3) == ("0.8420", "0.8440")
+    assert bounds(0.000012, 0.000034, 4, 3) == ("1.200e-05", "3.400e-05")
+    assert bounds(-0.0001, 1.0, 4, 3) == ("0.000", "1")
+    assert bounds(-float("inf"), 12345.678, 4, 3) == ("−∞", "12 346")
+
+
+def spread(columns: int) -> Panel:
+    cells = (Spread("0.5000", "−0.250", "0.750"), *(Spread("1", "–¹"),) * (columns - 1))
+    return Panel("", tuple(f"site {at}" for at in range(columns)), (Section("rates", (Row("f1", cells),)),))
+
+
+def test_intervals_stand_beside_numbers_or_below_or_the_table_turns() -> None:
+    beside, below, turned = (unstyle(Page("", (spread(3),)).text(width)).splitlines() for width in (60, 40, 25))
+    assert beside == [
+        "rates  site 0                   site 1    site 2",
+        "  f1   0.5000 −0.250 – 0.750      1 –¹      1 –¹",
+    ]
+    assert below == [
+        "rates          site 0  site 1  site 2",
+        "  f1           0.5000       1       1",
+        "       −0.250 – 0.750      –¹      –¹",
+    ]
+    assert turned[0].split() == ["rates", "f1"]
+    assert [line.split() for line in turned[1:5]] == [
+        ["site", "0", "0.5000"],
+        ["−0.250", "–", "0.750"],
+        ["site", "1", "1"],
+        ["–¹"],
+    ]
+    assert max(map(cells_wide, turned)) <= 25
