@@ -11,7 +11,8 @@ from baserate import ClassRows, Rows, Tally, scored, tally
 from baserate._errors import BadOption, BadShape
 from baserate.infer import _paired, _unpaired
 from baserate.infer._compare import compare
-from baserate.infer._compare_classes import compare_classes, moved
+from baserate.infer._compare_classes import compare_classes
+from baserate.infer._hand_till import moved
 from baserate.infer._question import Question
 from baserate.infer._unpaired import compare_unpaired
 from baserate.measure import MEASURES, about, multiclass

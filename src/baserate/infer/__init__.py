@@ -1,9 +1,122 @@
-"""measure -> Estimate: an interval on every number, comparison of models, and how many rows are needed.
+"""measure -> Estimate: an interval on every number, honest comparison, and how many rows are needed.
 
-May import the nouns and `measure`. `estimate` takes a measure and what it is of, and chooses the method.
+May import the nouns and `measure`. `estimate` and `summary` give intervals, `band` and `bands` those of curves,
+`compare` tells models apart, and the functions about sizes plan a study. Names are resolved on first use: who wants an
+interval need not load what compares.
 """
 
-from baserate.infer._estimate import estimate, methods
-from baserate.infer._summary import Interval, class_summary, summary
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["Interval", "class_summary", "estimate", "methods", "summary"]
+if TYPE_CHECKING:
+    from baserate.infer._auc_pair import (
+        AucPair,
+        Spread,
+        assumed_pair,
+        binormal_pair,
+        binormal_spread,
+        delong_pair,
+        stated_pair,
+        tallied_pair,
+    )
+    from baserate.infer._bands import Band, band, bands
+    from baserate.infer._compare import compare
+    from baserate.infer._compare_classes import compare_classes
+    from baserate.infer._comparison import Comparison, tidy
+    from baserate.infer._estimate import estimate, methods
+    from baserate.infer._question import Question
+    from baserate.infer._size import Size, size_of_auc, size_of_share
+    from baserate.infer._size_auc import (
+        alpha_to_show_auc,
+        detectable_auc,
+        power_of_auc,
+        power_of_auc_difference,
+        size_to_show_auc,
+        size_to_show_auc_difference,
+    )
+    from baserate.infer._size_share import (
+        power_of_share,
+        power_of_share_difference,
+        size_to_show_share,
+        size_to_show_share_difference,
+    )
+    from baserate.infer._size_simulated import size_by_simulation
+    from baserate.infer._summary import METHODS, Interval, class_summary, summary
+    from baserate.infer._unpaired import compare_unpaired
+
+_HOMES = {
+    "_estimate": ("estimate", "methods"),
+    "_summary": ("METHODS", "Interval", "class_summary", "summary"),
+    "_bands": ("Band", "band", "bands"),
+    "_question": ("Question",),
+    "_comparison": ("Comparison", "tidy"),
+    "_compare": ("compare",),
+    "_compare_classes": ("compare_classes",),
+    "_unpaired": ("compare_unpaired",),
+    "_size": ("Size", "size_of_auc", "size_of_share"),
+    "_size_auc": (
+        *("alpha_to_show_auc", "detectable_auc", "power_of_auc", "power_of_auc_difference"),
+        *("size_to_show_auc", "size_to_show_auc_difference"),
+    ),
+    "_size_share": (
+        *("power_of_share", "power_of_share_difference", "size_to_show_share", "size_to_show_share_difference"),
+    ),
+    "_size_simulated": ("size_by_simulation",),
+    "_auc_pair": (
+        *("AucPair", "Spread", "assumed_pair", "binormal_pair", "binormal_spread", "delong_pair"),
+        *("stated_pair", "tallied_pair"),
+    ),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "METHODS",
+    "AucPair",
+    "Band",
+    "Comparison",
+    "Interval",
+    "Question",
+    "Size",
+    "Spread",
+    "alpha_to_show_auc",
+    "assumed_pair",
+    "band",
+    "bands",
+    "binormal_pair",
+    "binormal_spread",
+    "class_summary",
+    "compare",
+    "compare_classes",
+    "compare_unpaired",
+    "delong_pair",
+    "detectable_auc",
+    "estimate",
+    "methods",
+    "power_of_auc",
+    "power_of_auc_difference",
+    "power_of_share",
+    "power_of_share_difference",
+    "size_by_simulation",
+    "size_of_auc",
+    "size_of_share",
+    "size_to_show_auc",
+    "size_to_show_auc_difference",
+    "size_to_show_share",
+    "size_to_show_share_difference",
+    "stated_pair",
+    "summary",
+    "tallied_pair",
+    "tidy",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'baserate.infer' has no attribute {name!r}")
+    value: object = getattr(import_module(f"baserate.infer.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

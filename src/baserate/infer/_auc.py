@@ -34,12 +34,14 @@ class Area(NamedTuple):
     """Degrees of freedom of the variance."""
 
 
-def area(tally: Tally) -> Area:
+def area(tally: Tally, value: float | None = None) -> Area:
     r"""AUC of a tally with DeLong's variance, :math:`S_{10}/P+S_{01}/N` [@delong1988].
 
     The placement of a positive is the share of negatives below it, ties half; S₁₀ is their variance among positives,
     and S₀₁ that of the placements of negatives. With weights, the variance of a weighted mean is
     :math:`\sum w^2(V-A)^2/(\sum w)^2`, and r rows lose a degree of freedom: r/(r − 1).
+
+    The value is computed unless it is known.
 
     >>> from baserate import tally
     >>> area(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
@@ -48,7 +50,7 @@ def area(tally: Tally) -> Area:
     effective = _kish(tally, 0), _kish(tally, 1)
     if not tally.positives or not tally.negatives:
         return Area(nan, nan, *effective)
-    found = spread(auc, tally)
+    found = spread(auc, tally, value)
     if found.rare == 1:
         return Area(found.value, nan, *effective)
     return Area(found.value, found.seen, *effective, found.freedom)

@@ -73,9 +73,12 @@ def satterthwaite(variances: Sequence[float], rows: Sequence[float]) -> float:
     return float(sum(variances) ** 2 / doubt) if doubt > 0 else inf
 
 
-def spread(measure: Measure, tally: Tally) -> Spread:
-    """Value and variance of a measure that has a closed form; rows lose a degree of freedom."""
-    value = _value(measure, tally)
+def spread(measure: Measure, tally: Tally, value: float | None = None) -> Spread:
+    """Value and variance of a measure that has a closed form; rows lose a degree of freedom.
+
+    The value is computed unless it is known.
+    """
+    value = _value(measure, tally) if value is None else value
     rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
     probable = measure not in _OF_CURVES
     positives = negatives = expected = 0.0
@@ -142,13 +145,14 @@ def _skill(loss: Slopes, t: Tally, value: float, change: float, constant: float)
 
 def _brier_skill(t: Tally, value: float) -> Slopes:
     share = t.prevalence
-    return _skill(_brier(t, brier(t)), t, value, 1 - 2 * share, share * (1 - share))
+    constant = share * (1 - share)
+    return _skill(_brier(t, (1 - value) * constant), t, value, 1 - 2 * share, constant)
 
 
 def _log_loss_skill(t: Tally, value: float) -> Slopes:
     share, rest = t.prevalence, 1 - t.prevalence
     entropy = -share * log(share) - rest * log(rest)
-    return _skill(_log_loss(t, log_loss(t)), t, value, log(rest / share), entropy)
+    return _skill(_log_loss(t, (1 - value) * entropy), t, value, log(rest / share), entropy)
 
 
 def _average_precision(t: Tally, value: float) -> Slopes:

@@ -74,9 +74,9 @@ def positive(value: float, variance: float, level: float) -> Bounds:
     return value**2 / high, high
 
 
-def interval(measure: Measure, tally: Tally, level: float) -> Bounds:
-    """Bounds of a measure that has a closed form."""
-    return _INTERVALS[measure](spread(measure, tally), level)
+def interval(measure: Measure, tally: Tally, value: float, level: float) -> Bounds:
+    """Bounds of a measure that has a closed form, and this value."""
+    return _INTERVALS[measure](spread(measure, tally, value), level)
 
 
 def _average_precision(found: Spread, level: float) -> Bounds:

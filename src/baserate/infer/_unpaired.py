@@ -131,7 +131,7 @@ def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
     return _of_intervals(asked, values, interval, "Newcombe's hybrid score interval")
 
 
-def _value(found: Share) -> float:
+def _value(found: Share[float]) -> float:
     return found.hits / found.trials
 
 
