@@ -134,8 +134,9 @@ def of_tables(measure: Measure, table: Joint, seed: Seed, *, turned: bool = Fals
     """Draws of the difference of a measure of 2×2 tables.
 
     Masses of the eight cells are drawn, each after adding half a row (Jeffreys' prior), so that cells in which nothing
-    was seen are not taken for impossible; of clustered rows, a random weight for each cluster. Where `turned`, the
-    second model is drawn as if it were the first, so that it does not matter which comes first.
+    was seen are not taken for impossible; of clustered rows, a random weight for each cluster, and in each cell half of
+    what a cluster usually adds to one. Where `turned`, the second model is drawn as if it were the first, so that it
+    does not matter which comes first.
     """
     if turned:
         drawn = of_tables(measure, table.turned, seed)
@@ -147,9 +148,11 @@ def of_tables(measure: Measure, table: Joint, seed: Seed, *, turned: bool = Fals
         else:
             # Not by BLAS, so that the result does not depend on threads.
             drawn = np.einsum("ij,jk->ik", rng.standard_exponential((draws, len(table.by_cluster))), table.by_cluster)
+            drawn += rng.standard_gamma(_PRIOR, (draws, 8)) * usual
         with np.errstate(invalid="ignore"):  # infinite ones
             return np.asarray(measure(_counts(drawn, 0)) - measure(_counts(drawn, 1)))
 
+    usual = 1.0 if table.by_cluster is None else float((table.by_cluster**2).sum() / table.by_cluster.sum())
     if table.by_cluster is None:
         return Drawn(in_blocks(make, draws=TABLES, seed=seed, size=8), "Dirichlet draws of the joint table")
     size = len(table.by_cluster)
