@@ -41,7 +41,7 @@ def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
     assert found == json.loads(
         infer.summary(read.tallies(path, truth="sick", score="risk"), interval=interval).to_json()
     )
-    assert found["data"]["interval"] == {"level": 0.8, "method": "jeffreys", "seed": 7, "clustered": False}
+    assert found["data"]["interval"] == {"level": 0.8, "method": "jeffreys", "seed": 7, "clusters": None}
     assert row(found, "sensitivity")["how"] == "Jeffreys"
     assert row(found, "auc")["how"] != "Jeffreys"  # it knows no such method
 
@@ -110,7 +110,7 @@ def test_rows_of_one_cluster_say_less(tmp_path: Path) -> None:
     # Every row stands there twice, so the clusters are as much worth as the rows once.
     assert all(right == pytest.approx(once, rel=0.1) for _, right, once in wide.values())
     assert [a["value"] for a in clustered["rows"]] == pytest.approx([b["value"] for b in eyes["rows"]])
-    assert clustered["data"]["interval"]["clustered"] is True
+    assert clustered["data"]["interval"]["clusters"] == 60
     assert clustered["data"]["columns"]["cluster"] == "who"
     shown = run("measure", path, *ONE, "--cluster", "who").stdout
     assert "95 % intervals of clusters (who): Clopper–Pearson or Wilson for shares; " in shown

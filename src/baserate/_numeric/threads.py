@@ -1,5 +1,6 @@
 """Several things at once, where that pays."""
 
+import os
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -17,5 +18,6 @@ def mapped(function: Callable[[Item], Made], items: Iterable[Item], *, size: int
         return [function(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
 
-    with ThreadPoolExecutor() as pool:
+    # More threads than cores would only wait for each other.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))

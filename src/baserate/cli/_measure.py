@@ -76,7 +76,11 @@ def measure(
     if intervals.cluster or not (classes.asked or _of_labels(reading)):
         wanted = chosen(asked)  # before reading, so that a slip is told at once
         quiet = writing.quiet
-        read = rows(reading, quiet=quiet, cluster=intervals.cluster) if intervals.cluster else tallies(reading, quiet=quiet)
+        read = (
+            rows(reading, quiet=quiet, cluster=intervals.cluster)
+            if intervals.cluster
+            else tallies(reading, quiet=quiet)
+        )
         _of_two(_summary(read, wanted, at, interval), reading, writing)
         return
     known(asked)

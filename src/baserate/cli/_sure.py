@@ -107,7 +107,7 @@ def footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> tup
 
 
 def _of_clusters(data: Mapping[str, Any]) -> str:
-    return f" of clusters ({label(data['columns']['cluster'])})" if data["interval"]["clustered"] else ""
+    return f" of clusters ({label(data['columns']['cluster'])})" if data["interval"]["clusters"] else ""
 
 
 def _short(how: str) -> str:

@@ -104,10 +104,15 @@ def _table(measure: Measure, cells: Alike, flagged: Bools, *, level: float, seed
         [_by_cluster(cells, np.where(_among(cells, flagged, (name,)), cells.mass, 0.0)) for name in names]
     )
 
+    # Half a usual cluster in each cell, so that what was never seen is not taken for impossible.
+    totals = tables.sum(axis=0)
+    usual = float(np.sum(totals**2)) / float(totals.sum())
+
     def some(rng: np.random.Generator, draws: int) -> Floats:
         weight = rng.standard_exponential((draws, cells.clusters))
         # Not by BLAS, whose sums depend on how many threads it uses.
-        return np.asarray(measure(Counts(*np.einsum("dc,kc->kd", weight, tables))))
+        drawn = np.einsum("dc,kc->kd", weight, tables) + rng.standard_gamma(0.5, (len(names), draws)) * usual
+        return np.asarray(measure(Counts(*drawn)))
 
     draws = max(min(_WORK // cells.clusters, DRAWS), _LEAST)
     values = in_blocks(some, draws=draws, seed=seed, size=cells.clusters)

@@ -52,8 +52,24 @@ class Found(NamedTuple):
     why: str | None = None
 
 
-Way = Callable[[Measure, Any, Asked], Found]
-"""Makes the bounds of a measure of a noun."""
+class Case(NamedTuple):
+    """A number, what it was measured of, and what is wanted."""
+
+    measure: Measure
+    noun: Any
+    value: float
+    asked: Asked
+
+    @property
+    def tally(self) -> Tally:
+        """The tally, where the noun is one or a curve of one."""
+        found = self.noun.tally if isinstance(self.noun, Curve) else self.noun
+        assert isinstance(found, Tally)  # noqa: S101  (for the type checker)
+        return found
+
+
+Way = Callable[[Case], Found]
+"""Makes the bounds of a number."""
 
 
 def estimate(
@@ -111,7 +127,8 @@ def judged(measure: Measure, noun: Noun, asked: Asked) -> Estimate:
             f"method={asked.method!r} makes no interval of {about(measure).name}; known are: "
             f"{', '.join(name for name in known_ways if name)}."
         )
-    return framed(value, known_ways[asked.method or ""](measure, noun, asked), measure, asked)
+    found = known_ways[asked.method or ""](Case(measure, noun, value, asked))
+    return framed(value, found, measure, asked)
 
 
 def framed(value: float, found: Found, measure: Measure, asked: Asked) -> Estimate:
@@ -163,12 +180,13 @@ def noun_of(measure: Measure, data: object, threshold: float | None = None) -> A
     return data
 
 
-def _share(measure: Measure, noun: Counts[float] | Confusion, asked: Asked, *, name: str | None = None) -> Found:
-    return Found(*_binomial.interval(_binomial.share(measure, noun), asked.level, name))
+def _share(case: Case, *, name: str | None = None) -> Found:
+    return Found(*_binomial.interval(_binomial.share(case.measure, case.noun), case.asked.level, name))
 
 
-def _table(measure: Measure, noun: Counts[float] | Confusion, asked: Asked, *, way: _tables.Way = "draws") -> Found:
-    return _middle(_tables.drawn(measure, noun, way=way, seed=asked.seed), asked.level, _tables.how(way))
+def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
+    draws = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed)
+    return _middle(draws, case.asked.level, _tables.how(way))
 
 
 def _middle(draws: Floats, level: float, how: str) -> Found:
@@ -181,66 +199,61 @@ def _middle(draws: Floats, level: float, how: str) -> Found:
     return Found(*percentiles(defined, level), told)
 
 
-def _area(measure: Measure, curve: Curve, asked: Asked, *, name: str | None = None) -> Found:
-    found = _auc.area(curve.tally)
+def _area(case: Case, *, name: str | None = None) -> Found:
+    plain = case.measure is auc
+    found = _auc.area(case.tally, case.value if plain else (case.value + 1) / 2)
     if name is None:
-        low, high, how = _auc.usual(found, asked.level)
+        low, high, how = _auc.usual(found, case.asked.level)
     else:
         make, how = _auc.METHODS[name]
         if "delong" in name and isnan(found.variance):
             return Found(nan, nan, how, "a class has a single row")
-        low, high = make(found, asked.level)
-    if measure is not auc:
-        low, high = 2 * low - 1, 2 * high - 1
+        low, high = make(found, case.asked.level)
     reason = "the AUC is 0 or 1, where log-odds are infinite" if isnan(low) else None
-    return Found(low, high, how, reason)
+    return Found(low, high, how, reason) if plain else Found(2 * low - 1, 2 * high - 1, how, reason)
 
 
-def _greatest(_measure: Measure, curve: Curve, asked: Asked) -> Found:
-    return Found(*_ks.interval(curve.tally, asked.level), _ks.HOW)
+def _greatest(case: Case) -> Found:
+    return Found(*_ks.interval(case.tally, case.asked.level), _ks.HOW)
 
 
-def _closed(measure: Measure, noun: Curve | Tally, asked: Asked) -> Found:
-    tally = noun.tally if isinstance(noun, Curve) else noun
+def _closed(case: Case) -> Found:
     how = "influence function"
-    if isinf(float(measure(noun))):
+    if isinf(case.value):
         return Found(nan, nan, how, "the value is infinite")
-    if tally.rows.sum(dtype=np.int64) < 2:
+    if case.tally.rows.sum(dtype=np.int64) < 2:
         return Found(nan, nan, how, "there is a single row")
-    return Found(*_moments.interval(measure, tally, asked.level), how)
+    return Found(*_moments.interval(case.measure, case.tally, case.value, case.asked.level), how)
 
 
-def _captured(measure: Measure, curve: Curve, asked: Asked) -> Found:
+def _captured(case: Case) -> Found:
     """Interval of the area under the gain curve, through that of the AUC which belongs to it."""
-    tally = curve.tally
     how = "influence function"
-    if not tally.negatives:
+    if not case.tally.negatives:
         return Found(nan, nan, how, "there are no negatives, so nothing can vary")
-    low, high = _auc.captured(tally, asked.level)
-    return Found(2 * low - 1, 2 * high - 1, how) if measure is lorenz_gini else Found(low, high, how)
+    low, high = _auc.captured(case.tally, case.asked.level)
+    return Found(2 * low - 1, 2 * high - 1, how) if case.measure is lorenz_gini else Found(low, high, how)
 
 
-def _moved(measure: Measure, curve: Curve, asked: Asked, *, way: _resample.Way = "resample") -> Found:
+def _moved(case: Case, *, way: _resample.Way = "resample") -> Found:
     """Interval by mean and variance of draws, for numbers between 0 and what a perfect ranking would have."""
-    tally = curve.tally
+    measure, tally, asked = case.measure, case.tally, case.asked
     draws = _resample.drawn(measure, tally, way=way, seed=asked.seed, draws=_resample.FEW)
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
     span = about(measure).span[0], float(measure(Curve(perfect)))
-    moments = _moments.of_draws(float(measure(curve)), draws, span, float(rows.min()))
+    moments = _moments.of_draws(case.value, draws, span, float(rows.min()))
     low, high = (span[0] + (span[1] - span[0]) * bound for bound in _moments.bounded(moments, asked.level))
-    how = f"share as sure as {_resample.FEW} {_resample.how(tally, way)}"
-    return Found(low, high, how)
+    return Found(low, high, f"share as sure as {_resample.FEW} {_resample.how(tally, way)}")
 
 
-def _resampled(measure: Measure, noun: Curve | Tally, asked: Asked, *, way: _resample.Way) -> Found:
-    tally = noun.tally if isinstance(noun, Curve) else noun
-    draws = _resample.drawn(measure, tally, way=way, seed=asked.seed)
-    return _middle(draws, asked.level, _resample.how(tally, way))
+def _resampled(case: Case, *, way: _resample.Way) -> Found:
+    draws = _resample.drawn(case.measure, case.tally, way=way, seed=case.asked.seed)
+    return _middle(draws, case.asked.level, _resample.how(case.tally, way))
 
 
-def _of_rows(measure: Measure, noun: ClassRows | LabelSets, asked: Asked) -> Found:
-    return Found(*_means.interval(measure, noun, level=asked.level, seed=asked.seed))
+def _of_rows(case: Case) -> Found:
+    return Found(*_means.interval(case.measure, case.noun, level=case.asked.level, seed=case.asked.seed))
 
 
 def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Asked) -> Estimate:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats, ratio, sealed
 from baserate._curve import Curve
-from baserate._numeric.distinct import run_sums
+from baserate._numeric.distinct import narrowest, run_sums
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, in_blocks
 from baserate.measure import Measure, about
@@ -93,12 +93,29 @@ def _refill(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
 
 def _drawn_again(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
     """Draw rows with replacement."""
+    rows = int(tally.rows.sum(dtype=np.int64))
+    if rows == len(tally.score):
+        return _single_rows(tally)
     cell = np.repeat(there, tally.rows.ravel()[there])
-    rows = len(cell)
 
     def refill(rng: np.random.Generator) -> Tally:
         chosen = cell[rng.integers(0, rows, rows)]
         counts: Cells = np.bincount(chosen, minlength=tally.mass.size).reshape(2, -1)
-        return Tally.counted(tally.score, sealed(counts.astype(np.uint32)))
+        return Tally.counted(tally.score, sealed(narrowest(counts)))
+
+    return refill
+
+
+def _single_rows(tally: Tally) -> Callable[[np.random.Generator], Tally]:
+    """Do the same where every row has a score of its own: a row is a place, and need not be looked up."""
+    positive = tally.rows[0]
+    rows = len(positive)
+
+    def refill(rng: np.random.Generator) -> Tally:
+        times = narrowest(np.bincount(rng.integers(0, rows, rows), minlength=rows))
+        counts = np.empty((2, rows), dtype=times.dtype)
+        np.multiply(times, positive, out=counts[0])
+        np.subtract(times, counts[0], out=counts[1])
+        return Tally.counted(tally.score, sealed(counts))
 
     return refill

@@ -73,7 +73,8 @@ def summary(
     tallies = data.tallies() if isinstance(data, Rows) else data
     judge = _of_clusters(data, interval) if isinstance(data, Rows) and clustered else _of_tallies(interval)
     found = measured(tallies, measures=measures, threshold=threshold, judge=judge)
-    return Results(found.columns, {**found.data, "interval": _told(interval, clustered=clustered)})
+    clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
+    return Results(found.columns, {**found.data, "interval": _told(interval, clusters)})
 
 
 def class_summary(
@@ -93,7 +94,7 @@ def class_summary(
         return interval.of(measure, noun.classes if isinstance(noun, multiclass.Split) else noun)
 
     found = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
-    return Results(found.columns, {**found.data, "interval": _told(interval, clustered=False)})
+    return Results(found.columns, {**found.data, "interval": _told(interval, None)})
 
 
 def _of_tallies(interval: Interval) -> Callable[[Measure, Any, object], Estimate]:
@@ -119,7 +120,7 @@ def _part(rows: Rows, model: str, group: tuple[object, ...] | None) -> Rows:
     return replace(rows, truth=rows.truth[there], score={model: rows.score[model][there]}, **plain, **kept)
 
 
-def _told(interval: Interval, *, clustered: bool) -> dict[str, Any]:
+def _told(interval: Interval, clusters: int | None) -> dict[str, Any]:
     """What the intervals are, for those who read the results."""
     seed = interval.seed if isinstance(interval.seed, int) else None
-    return {"level": interval.level, "method": interval.method, "seed": seed, "clustered": clustered}
+    return {"level": interval.level, "method": interval.method, "seed": seed, "clusters": clusters}
