@@ -9,11 +9,16 @@ import pytest
 
 from baserate import population
 from baserate.cli._panels import cells_wide
-from baserate.infer._auc_pair import assumed_pair
-from baserate.infer._size import size_of_auc, size_of_share
-from baserate.infer._size_auc import size_to_show_auc, size_to_show_auc_difference
-from baserate.infer._size_share import size_to_show_share, size_to_show_share_difference
-from baserate.infer._size_simulated import size_by_simulation
+from baserate.infer import (
+    assumed_pair,
+    size_by_simulation,
+    size_of_auc,
+    size_of_share,
+    size_to_show_auc,
+    size_to_show_auc_difference,
+    size_to_show_share,
+    size_to_show_share_difference,
+)
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded
 

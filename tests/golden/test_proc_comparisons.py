@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from baserate import Rows, Tally
-from baserate.infer._cells import alike
-from baserate.infer._compare import compare
+from baserate.infer import Question, compare, compare_unpaired
+from baserate.infer._alike import alike
 from baserate.infer._delong import influence
-from baserate.infer._question import Question
-from baserate.infer._unpaired import compare_unpaired
 
 Columns = Callable[[str], dict[str, list[str]]]
 

@@ -9,18 +9,23 @@ import pytest
 from scipy.special import ndtri
 
 from baserate import Rows, tally
-from baserate.infer._auc import area
-from baserate.infer._auc_pair import AucPair, binormal_pair, binormal_spread, delong_pair, stated_pair
-from baserate.infer._power import rows_needed, z_of
-from baserate.infer._size_auc import (
+from baserate.infer import (
+    AucPair,
     alpha_to_show_auc,
+    binormal_pair,
+    binormal_spread,
+    delong_pair,
     detectable_auc,
     power_of_auc,
     power_of_auc_difference,
+    power_of_share_difference,
     size_to_show_auc,
     size_to_show_auc_difference,
+    size_to_show_share_difference,
+    stated_pair,
 )
-from baserate.infer._size_share import power_of_share_difference, size_to_show_share_difference
+from baserate.infer._auc import area
+from baserate.infer._sizing._power import rows_needed, z_of
 
 Columns = Callable[[str], dict[str, list[str]]]
 PRINTED: dict[str, Any] = {"rel": 2e-7, "abs": 0}

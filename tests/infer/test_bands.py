@@ -11,7 +11,7 @@ from scipy import stats
 
 import baserate
 from baserate import BadOption, Tally, measure, read
-from baserate.infer._bands import Band, band, bands
+from baserate.infer import Band, band, bands
 from baserate.infer._binomial import usual, wilson
 from baserate.infer._paths import Path, Steps, farthest, gain, pr, roc, roc_everywhere, roc_kolmogorov
 from tests.strategies import Array, Rows, few, like, rows, same

@@ -14,12 +14,10 @@ from sklearn.metrics import average_precision_score, brier_score_loss
 from baserate import Rows, Tally, measure
 from baserate._errors import BadOption, UnknownName
 from baserate._intake import Intake
-from baserate.infer import _paired
-from baserate.infer._cells import alike
-from baserate.infer._compare import compare
-from baserate.infer._comparison import Comparison, tidy
+from baserate.infer import Comparison, Question, _columns, compare, tidy
+from baserate.infer._alike import alike
+from baserate.infer._comparing import _paired
 from baserate.infer._delong import influence
-from baserate.infer._question import Question
 from baserate.measure import MEASURES, about
 from tests import strategies
 
@@ -42,7 +40,7 @@ BY_NOUN = (
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less than users do, and take percentiles all the same: rough, but not biased."""
-    monkeypatch.setattr(_paired, "MOST", 299)
+    monkeypatch.setattr(_columns, "MOST", 299)
     monkeypatch.setattr(_paired, "TABLES", 1999)
     monkeypatch.setattr(_paired, "_ENOUGH", 199)
 
@@ -274,7 +272,7 @@ def test_draws_never_give_zero() -> None:
     rows = Rows(truth, {"good": good / 2, "bad": bad})
     for name in ("average_precision", "brier", "f1"):
         (found,) = compare(rows, measure=name)
-        draws = _paired.TABLES if name == "f1" else _paired.MOST
+        draws = _paired.TABLES if name == "f1" else _columns.MOST
         assert found.p == pytest.approx(2 / (draws + 1))
 
 
@@ -300,7 +298,7 @@ def test_gini_is_twice_the_area() -> None:
 
 @pytest.mark.parametrize("name", ["average_precision", "brier"])
 def test_draws_agree_with_a_plain_bootstrap(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_paired, "MOST", 1999)
+    monkeypatch.setattr(_columns, "MOST", 1999)
     rows = sample(300, seed=4)
     rival = {"average_precision": average_precision_score, "brier": brier_score_loss}[name]
     rng = np.random.default_rng(0)
@@ -318,9 +316,9 @@ def test_draws_agree_with_a_plain_bootstrap(name: str, monkeypatch: pytest.Monke
 
 def test_many_rows_need_fewer_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = sample(400, seed=2)
-    monkeypatch.setattr(_paired, "MOST", 999)
+    monkeypatch.setattr(_columns, "MOST", 999)
     (full,) = compare(rows, measure="average_precision")
-    monkeypatch.setattr(_paired, "MOST", _paired.LEAST)
+    monkeypatch.setattr(_columns, "MOST", _columns.LEAST)
     monkeypatch.setattr(_paired, "_ENOUGH", 999)
     (few,) = compare(rows, measure="average_precision")
     assert "normal with their standard deviation" in str(few.difference.how)
@@ -337,8 +335,8 @@ def test_pooled_scores_vary_as_all_do(name: str, monkeypatch: pytest.MonkeyPatch
     seen = truth + rng.normal(size=1000)
     rows = Rows(truth, {model: 1 / (1 + np.exp(-seen - rng.normal(size=1000))) for model in ("new", "old")})
     (exact,) = compare(rows, measure=name)
-    monkeypatch.setattr(_paired, "_MANY", 500)
-    monkeypatch.setattr(_paired, "BUCKETS", 200)
+    monkeypatch.setattr(_columns, "_MANY", 500)
+    monkeypatch.setattr(_columns, "BUCKETS", 200)
     (pooled,) = compare(rows, measure=name)
     assert "pooled into 200 ranks" in pooled.test
     assert pooled.values == exact.values

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2, norm
 
 from baserate import Rows
-from baserate.infer._compare import compare
-from baserate.infer._mcnemar import TESTS, asymptotic, corrected, exact, mid_p
-from baserate.infer._question import Question, holm, of_draws
+from baserate.infer import Question, compare
+from baserate.infer._comparing._mcnemar import TESTS, asymptotic, corrected, exact, mid_p
+from baserate.infer._comparing._question import holm, of_draws
 
 count = st.integers(0, 60)
 

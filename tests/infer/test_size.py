@@ -13,36 +13,34 @@ from scipy.special import ndtri
 from scipy.stats import binom, binomtest
 
 from baserate import BadOption, BaserateError, Rows, measure, population, tally
-from baserate.infer import _auc
-from baserate.infer._auc import Area, newcombe_variance
-from baserate.infer._auc_pair import (
+from baserate.infer import (
     AucPair,
+    Size,
     Spread,
+    _auc,
+    alpha_to_show_auc,
     assumed_pair,
     binormal_pair,
     binormal_spread,
     delong_pair,
-    stated_pair,
-    tallied_pair,
-)
-from baserate.infer._binomial import METHODS, Share, interval
-from baserate.infer._power import Sides
-from baserate.infer._size import Size, size_of_auc, size_of_share
-from baserate.infer._size_auc import (
-    alpha_to_show_auc,
     detectable_auc,
     power_of_auc,
     power_of_auc_difference,
-    size_to_show_auc,
-    size_to_show_auc_difference,
-)
-from baserate.infer._size_share import (
     power_of_share,
     power_of_share_difference,
+    size_by_simulation,
+    size_of_auc,
+    size_of_share,
+    size_to_show_auc,
+    size_to_show_auc_difference,
     size_to_show_share,
     size_to_show_share_difference,
+    stated_pair,
+    tallied_pair,
 )
-from baserate.infer._size_simulated import size_by_simulation
+from baserate.infer._auc import Area, newcombe_variance
+from baserate.infer._binomial import METHODS, Share, interval
+from baserate.infer._sizing._power import Sides
 
 shares = st.floats(0.01, 0.99)
 widths = st.floats(0.005, 0.3)

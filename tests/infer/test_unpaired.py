@@ -9,19 +9,16 @@ from scipy.stats import norm
 
 from baserate import ClassRows, Rows, Tally, scored, tally
 from baserate._errors import BadOption, BadShape
-from baserate.infer import _paired, _unpaired
-from baserate.infer._compare import compare
-from baserate.infer._compare_classes import compare_classes
+from baserate.infer import Question, _columns, compare, compare_classes, compare_unpaired
+from baserate.infer._comparing import _paired, _unpaired
 from baserate.infer._hand_till import moved
-from baserate.infer._question import Question
-from baserate.infer._unpaired import compare_unpaired
 from baserate.measure import MEASURES, about, multiclass
 
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less than users do, and take percentiles all the same: rough, but not biased."""
-    monkeypatch.setattr(_paired, "MOST", 299)
+    monkeypatch.setattr(_columns, "MOST", 299)
     monkeypatch.setattr(_paired, "_ENOUGH", 199)
 
 
@@ -79,11 +76,11 @@ def test_every_measure_is_compared(name: str) -> None:
 
 
 def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_paired, "MOST", 999)
+    monkeypatch.setattr(_columns, "MOST", 999)
     rng = np.random.default_rng(7)
     a, b = (tally(truth, 1 / (1 + np.exp(-(truth + rng.normal(size=800))))) for truth in rng.random((2, 800)) < 0.4)
     exact = compare_unpaired(a, b, measure="brier")
-    monkeypatch.setattr(_paired, "BUCKETS", 100)
+    monkeypatch.setattr(_columns, "BUCKETS", 100)
     monkeypatch.setattr(_unpaired, "BUCKETS", 100)
     pooled = compare_unpaired(a, b, measure="brier")
     assert "pooled into 100 ranks" in pooled.test
@@ -175,7 +172,7 @@ def test_two_classes_are_delong() -> None:
 
 
 def test_many_classes_in_closed_form_are_as_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_paired, "MOST", 999)
+    monkeypatch.setattr(_columns, "MOST", 999)
     a, b = classes()
     weight = np.random.default_rng(2).random(len(a)) + 0.5
     for one, other in ((a, b), [ClassRows(each.truth, each.score, each.labels, weight=weight) for each in (a, b)]):

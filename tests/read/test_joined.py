@@ -7,7 +7,7 @@ import pytest
 
 from baserate import Rows, read
 from baserate._errors import BadOption, BadShape, EmptyData, MissingValues
-from baserate.infer._compare import compare
+from baserate.infer import compare
 
 WHO = ["a", "b", "c", "d"]
 NEW: dict[str, Any] = {

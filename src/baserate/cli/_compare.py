@@ -112,9 +112,8 @@ def compare(reading: Reading, comparing: Comparing, writing: Writing) -> None:
     with --id hold one model each; without it, several files are one table.
     """
     from baserate.cli._differences import page
-    from baserate.infer._compare import compare as compared
-    from baserate.infer._comparison import tidy
-    from baserate.infer._question import Question
+    from baserate.infer import Question, tidy
+    from baserate.infer import compare as compared
     from baserate.measure import named
     from baserate.measure._summary import header
 

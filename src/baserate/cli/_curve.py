@@ -102,7 +102,7 @@ def _found(read: "Tallies", what: str, points: int | None, doubt: Doubt) -> "Res
         from baserate.measure import curves
 
         return curves(read, what, points=points)
-    from baserate.infer._bands import bands
+    from baserate.infer import bands
 
     return bands(read, what, level=doubt.level or LEVEL, simultaneous=doubt.simultaneous, points=points)
 

@@ -65,7 +65,7 @@ def _method(context: click.Context, _option: click.Parameter, given: str | None)
     if given is None:
         return None
     from baserate.cli._failures import no_such
-    from baserate.infer._summary import METHODS
+    from baserate.infer import METHODS
 
     typed = given.strip().lower().replace("_", "-").replace("–", "-")
     if typed not in METHODS:
@@ -74,7 +74,7 @@ def _method(context: click.Context, _option: click.Parameter, given: str | None)
 
 
 def _complete(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from baserate.infer._summary import METHODS
+    from baserate.infer import METHODS
 
     return [CompletionItem(name) for name in METHODS if name.startswith(incomplete)]
 

@@ -13,7 +13,7 @@ from baserate.cli._say import say
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate.cli._panels import Page
-    from baserate.infer._size import Size
+    from baserate.infer import Size
 
 _EXAMPLES = (
     ("to know an AUC to ± 0.03", "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1"),
@@ -145,7 +145,7 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
 @click.pass_obj
 def simulated(asked: Any, /, measure: str, writing: Writing, **options: Any) -> None:  # noqa: ANN401  (click's own)
     """Tell how many rows are needed to know MEASURE, by drawing samples."""
-    from baserate.infer._size_simulated import size_by_simulation
+    from baserate.infer import size_by_simulation
     from baserate.measure import about, named
 
     made = asked.population()
@@ -158,29 +158,29 @@ def simulated(asked: Any, /, measure: str, writing: Writing, **options: Any) -> 
 
 
 def _of_auc(plan: Plan) -> "Size":
-    from baserate.infer import _auc_pair, _size, _size_auc
+    from baserate import infer
 
     if plan.prevalence is None:
         raise click.UsageError("an AUC needs positives and negatives; give --prevalence, the share of positives.")
     plan.only("auc", *["correlation"] * (plan.against is not None))
     if plan.half_width is not None:
-        return _size.size_of_auc(plan.expect, plan.half_width, prevalence=plan.prevalence, level=plan.level)
+        return infer.size_of_auc(plan.expect, plan.half_width, prevalence=plan.prevalence, level=plan.level)
     if plan.goal is not None:
-        return _size_auc.size_to_show_auc(plan.expect, null=plan.goal, prevalence=plan.prevalence, **plan.test)
-    pair = _auc_pair.assumed_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
-    return _size_auc.size_to_show_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
+        return infer.size_to_show_auc(plan.expect, null=plan.goal, prevalence=plan.prevalence, **plan.test)
+    pair = infer.assumed_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
+    return infer.size_to_show_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
 
 
 def _of_share(measure: str, plan: Plan) -> "Size":
-    from baserate.infer import _size, _size_share
+    from baserate import infer
 
     margins: dict[str, Any] = {"prevalence": plan.prevalence, "flag_rate": plan.flag_rate}
     plan.only(measure, *(["flag_rate"] if plan.against is None else ["paired", "discordance"]))
     if plan.half_width is not None:
-        return _size.size_of_share(measure, plan.expect, plan.half_width, level=plan.level, **margins)
+        return infer.size_of_share(measure, plan.expect, plan.half_width, level=plan.level, **margins)
     if plan.goal is not None:
-        return _size_share.size_to_show_share(measure, plan.expect, goal=plan.goal, **margins, **plan.test)
-    return _size_share.size_to_show_share_difference(
+        return infer.size_to_show_share(measure, plan.expect, goal=plan.goal, **margins, **plan.test)
+    return infer.size_to_show_share_difference(
         measure,
         plan.expect,
         plan.against or 0.0,

@@ -9,7 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from baserate.infer._auc_pair import (
+    from baserate.infer._bands import Band, band, bands
+    from baserate.infer._comparing._classes import compare_classes
+    from baserate.infer._comparing._compare import compare
+    from baserate.infer._comparing._comparison import Comparison, tidy
+    from baserate.infer._comparing._question import Question
+    from baserate.infer._comparing._unpaired import compare_unpaired
+    from baserate.infer._estimate import estimate, methods
+    from baserate.infer._sizing._auc import (
+        alpha_to_show_auc,
+        detectable_auc,
+        power_of_auc,
+        power_of_auc_difference,
+        size_to_show_auc,
+        size_to_show_auc_difference,
+    )
+    from baserate.infer._sizing._auc_pair import (
         AucPair,
         Spread,
         assumed_pair,
@@ -19,50 +34,35 @@ if TYPE_CHECKING:
         stated_pair,
         tallied_pair,
     )
-    from baserate.infer._bands import Band, band, bands
-    from baserate.infer._compare import compare
-    from baserate.infer._compare_classes import compare_classes
-    from baserate.infer._comparison import Comparison, tidy
-    from baserate.infer._estimate import estimate, methods
-    from baserate.infer._question import Question
-    from baserate.infer._size import Size, size_of_auc, size_of_share
-    from baserate.infer._size_auc import (
-        alpha_to_show_auc,
-        detectable_auc,
-        power_of_auc,
-        power_of_auc_difference,
-        size_to_show_auc,
-        size_to_show_auc_difference,
-    )
-    from baserate.infer._size_share import (
+    from baserate.infer._sizing._share import (
         power_of_share,
         power_of_share_difference,
         size_to_show_share,
         size_to_show_share_difference,
     )
-    from baserate.infer._size_simulated import size_by_simulation
+    from baserate.infer._sizing._simulated import size_by_simulation
+    from baserate.infer._sizing._size import Size, size_of_auc, size_of_share
     from baserate.infer._summary import METHODS, Interval, class_summary, summary
-    from baserate.infer._unpaired import compare_unpaired
 
 _HOMES = {
     "_estimate": ("estimate", "methods"),
     "_summary": ("METHODS", "Interval", "class_summary", "summary"),
     "_bands": ("Band", "band", "bands"),
-    "_question": ("Question",),
-    "_comparison": ("Comparison", "tidy"),
-    "_compare": ("compare",),
-    "_compare_classes": ("compare_classes",),
-    "_unpaired": ("compare_unpaired",),
-    "_size": ("Size", "size_of_auc", "size_of_share"),
-    "_size_auc": (
+    "_comparing._question": ("Question",),
+    "_comparing._comparison": ("Comparison", "tidy"),
+    "_comparing._compare": ("compare",),
+    "_comparing._classes": ("compare_classes",),
+    "_comparing._unpaired": ("compare_unpaired",),
+    "_sizing._size": ("Size", "size_of_auc", "size_of_share"),
+    "_sizing._auc": (
         *("alpha_to_show_auc", "detectable_auc", "power_of_auc", "power_of_auc_difference"),
         *("size_to_show_auc", "size_to_show_auc_difference"),
     ),
-    "_size_share": (
+    "_sizing._share": (
         *("power_of_share", "power_of_share_difference", "size_to_show_share", "size_to_show_share_difference"),
     ),
-    "_size_simulated": ("size_by_simulation",),
-    "_auc_pair": (
+    "_sizing._simulated": ("size_by_simulation",),
+    "_sizing._auc_pair": (
         *("AucPair", "Spread", "assumed_pair", "binormal_pair", "binormal_spread", "delong_pair"),
         *("stated_pair", "tallied_pair"),
     ),

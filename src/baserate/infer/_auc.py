@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf, log, nan, sqrt
+from math import exp, hypot, inf, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from baserate._arrays import ratio
 from baserate._tally import Tally
+from baserate.infer import _binomial
 from baserate.infer._binomial import two_sided
 from baserate.infer._influence import spread
 from baserate.infer._moments import widening
-from baserate.measure import auc, cap_area
+from baserate.measure import auc
 
 Bounds = tuple[float, float]
 
@@ -108,13 +109,20 @@ def usual(found: Area, level: float) -> tuple[float, float, str]:
 
 
 def captured(tally: Tally, level: float) -> Bounds:
-    """Bounds of the area under the gain curve, π/2 + (1 − π)·AUC: those of the AUC, with the variance of both."""
-    found, share = spread(cap_area, tally), tally.prevalence
-    low, high, _ = usual(
-        area(tally)._replace(variance=found.variance / (1 - share) ** 2, freedom=found.freedom),
-        level,
+    """Bounds of the area under the gain curve, π/2 + (1 − π)·AUC, from those of the AUC and of the prevalence."""
+    found = area(tally)
+    low, high, _ = usual(found, level)
+    share = tally.prevalence
+    squares = tally.squares.sum(axis=1, dtype=np.float64)
+    few, many = _binomial.usual(*_binomial.effective(tally.positives, tally.negatives, *squares.tolist()), level)
+    # The two are independent, so their reaches add like the sides of a right angle [@zou2008].
+    tilt = found.value - 0.5
+    down, up = ((share - few), (many - share)) if tilt < 0 else ((many - share), (share - few))
+    value = share / 2 + (1 - share) * found.value
+    return (
+        value - hypot((1 - share) * (found.value - low), tilt * down),
+        value + hypot((1 - share) * (high - found.value), tilt * up),
     )
-    return share / 2 + (1 - share) * low, share / 2 + (1 - share) * high
 
 
 def exponential_variance(value: float, positives: float, negatives: float) -> float:

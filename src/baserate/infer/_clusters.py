@@ -15,11 +15,11 @@ from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._rows import Rows
 from baserate.infer import _auc, _binomial, _ks
-from baserate.infer._cells import Alike, alike
+from baserate.infer._alike import Alike, alike
+from baserate.infer._columns import of_columns
 from baserate.infer._delong import influence
 from baserate.infer._draws import Seed, in_blocks, percentiles
 from baserate.infer._moments import bounded, of_draws, widening
-from baserate.infer._paired import of_columns
 from baserate.measure import Measure, about, accuracy_ratio, auc, fpr, gini, ks, sensitivity
 
 DRAWS = 10_000
@@ -104,9 +104,8 @@ def _table(measure: Measure, cells: Alike, flagged: Bools, *, level: float, seed
         [_by_cluster(cells, np.where(_among(cells, flagged, (name,)), cells.mass, 0.0)) for name in names]
     )
 
-    # Half a usual cluster in each cell, so that what was never seen is not taken for impossible.
-    totals = tables.sum(axis=0)
-    usual = float(np.sum(totals**2)) / float(totals.sum())
+    # In each cell half of what a cluster usually adds to one, so that what was never seen is not taken for impossible.
+    usual = float(np.sum(tables**2)) / float(tables.sum())
 
     def some(rng: np.random.Generator, draws: int) -> Floats:
         weight = rng.standard_exponential((draws, cells.clusters))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, ratio
 from baserate._numeric.distinct import descending
-from baserate.infer._cells import Alike
+from baserate.infer._alike import Alike
 
 Places = npt.NDArray[np.intp]
 
@@ -43,7 +43,7 @@ def influence(cells: Alike, models: Sequence[str]) -> Influence:
     negative, that of positives above it. The covariance is DeLong's; of clustered rows, Obuchowski's [@obuchowski1997].
 
     >>> from baserate import Rows
-    >>> from baserate.infer._cells import alike
+    >>> from baserate.infer._alike import alike
     >>> rows = Rows(np.array([True, False, True, False]), {"p": np.array([0.9, 0.8, 0.7, 0.1])})
     >>> influence(alike(rows, ["p"]), ["p"]).covariance(0, 0)
     0.125

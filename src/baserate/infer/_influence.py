@@ -19,23 +19,33 @@ from baserate._tally import Tally
 from baserate.measure import Measure, auc, average_precision, brier, brier_skill, cap_area, log_loss, log_loss_skill
 
 
+class Part(NamedTuple):
+    """What the rows of a class add to a variance."""
+
+    variance: float
+    fourth: float
+    """Sum of the fourth powers of what each row adds: whether few rows make most of it."""
+    rows: float
+
+    @property
+    def doubt(self) -> float:
+        """Variance of the variance, over two."""
+        return max(self.fourth - self.variance**2 / self.rows, 0.0) / 2 if self.rows else 0.0
+
+
 class Spread(NamedTuple):
     """A value and its variance, by class."""
 
     value: float
-    of_positives: float
-    """What the positives add to the variance."""
-    of_negatives: float
+    of_positives: Part
+    of_negatives: Part
     expected: float
     """The variance that there would be if the probabilities were right; 0 for measures of ranks."""
-    positives: float
-    """Number of rows."""
-    negatives: float
 
     @property
     def seen(self) -> float:
         """Variance by what was seen in both classes."""
-        return self.of_positives + self.of_negatives
+        return self.of_positives.variance + self.of_negatives.variance
 
     @property
     def variance(self) -> float:
@@ -44,8 +54,24 @@ class Spread(NamedTuple):
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of the variance that was seen, by Welch and Satterthwaite."""
-        return satterthwaite((self.of_positives, self.of_negatives), (self.positives, self.negatives))
+        """Degrees of freedom of the variance that was seen: as many as a normal sample that is as unsure would have.
+
+        That is Welch and Satterthwaite's number where rows add normal amounts, and less where a few add most.
+        """
+        parts = self.of_positives, self.of_negatives
+        doubt = sum(part.doubt for part in parts)
+        usual = satterthwaite([part.variance for part in parts], [part.rows for part in parts])
+        return min(self.seen**2 / doubt, usual) if doubt > 0 else usual
+
+    @property
+    def positives(self) -> float:
+        """Rows of the positive class."""
+        return self.of_positives.rows
+
+    @property
+    def negatives(self) -> float:
+        """Rows of the negative class."""
+        return self.of_negatives.rows
 
     @property
     def rare(self) -> float:
@@ -61,6 +87,7 @@ class Block(NamedTuple):
     """Positives flagged, one more than there are scores."""
     false: Floats
     squares: Cells
+    rows: Cells
 
 
 Slopes = Iterator[tuple[Block, Floats, Floats]]
@@ -81,15 +108,20 @@ def spread(measure: Measure, tally: Tally, value: float | None = None) -> Spread
     value = _value(measure, tally) if value is None else value
     rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
     probable = measure not in _OF_CURVES
-    positives = negatives = expected = 0.0
-    for block, true, false in _SLOPES[measure](tally, value):
-        positives += _summed(block.squares[0], true)
-        negatives += _summed(block.squares[1], false)
+    sums = np.zeros((2, 2))
+    expected = 0.0
+    for block, *slopes in _SLOPES[measure](tally, value):
+        for at, slope in enumerate(slopes):
+            sums[at] += _powers(block.squares[at], block.rows[at], slope)
         if probable:
             both = block.squares.sum(axis=0, dtype=np.float64)
-            expected += _summed(both * block.score, true) + _summed(both * (1 - block.score), false)
-    freed = [ratio(row, row - 1) for row in rows]
-    return Spread(value, positives * freed[0], negatives * freed[1], expected, rows[0], rows[1])
+            chances = block.score, 1 - block.score
+            expected += sum(_summed(both * each, slope) for each, slope in zip(chances, slopes, strict=True))
+    parts = [
+        Part(ratio(row, row - 1) * float(second), ratio(row, row - 1) ** 2 * float(fourth), row)
+        for (second, fourth), row in zip(sums, rows, strict=True)
+    ]
+    return Spread(value, parts[0], parts[1], expected)
 
 
 def known(measure: Measure) -> bool:
@@ -112,8 +144,15 @@ def _blocks(t: Tally) -> Iterator[Block]:
     start = 0
     for true, false in running_blocks(t.mass):
         place = slice(start, start + len(true) - 1)
-        yield Block(t.score[place], true, false, t.squares[:, place])
+        yield Block(t.score[place], true, false, t.squares[:, place], t.rows[:, place])
         start = place.stop
+
+
+def _powers(squares: Cells, rows: Cells, slope: Floats) -> tuple[float, float]:
+    """Sums of the second and the fourth powers of what rows add; those at one score are taken to be alike."""
+    there = np.flatnonzero(rows)
+    second = squares[there] * np.square(slope[there])
+    return float(np.sum(second)), float(np.sum(np.square(second) / rows[there]))
 
 
 def _summed(squares: Cells, slope: Floats) -> float:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats
 from baserate._errors import BadOption
-from baserate.infer._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
-from baserate.infer._size import Portion, Size, check_inside, check_share
+from baserate.infer._sizing._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
+from baserate.infer._sizing._size import Portion, Size, check_inside, check_share
 from baserate.measure import Measure, about
 from baserate.measure._registry import known
 

@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats, sealed
+from baserate._arrays import Bools, Floats
 from baserate._counts import Counts
-from baserate._curve import Curve
-from baserate._tally import Tally
+from baserate.infer._alike import Alike
 from baserate.infer._binomial import two_sided
-from baserate.infer._cells import Alike
-from baserate.infer._delong import ranked
+from baserate.infer._columns import LEAST, WORK
+from baserate.infer._comparing._question import Side, of_draws, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses, percentiles
-from baserate.infer._question import Side, of_draws, of_normal
 from baserate.measure import Measure, about
 
 TABLES = 9_999
 """Draws of a table of eight cells: they cost next to nothing."""
-MOST, LEAST = 1_999, 199
-"""Draws of whole columns: so many, but fewer where there are many rows, down to the least."""
-WORK = 100_000_000
-"""Scores that all draws together may hold."""
 _ENOUGH = 999
 """Draws from which their percentiles are steady; of fewer the standard deviation is used, which is sooner so."""
-_MANY = 1 << 15
-"""Kinds of rows from which scores are pooled to draw them."""
-BUCKETS = 1 << 14
-"""So many remain."""
-_CHEAPER = 4
-"""How much less a draw of pooled scores costs."""
 _PRIOR = 0.5
 _CELLS = ("tn", "fn", "fp", "tp")
 """Of a row that is flagged (2) or not (0), positive (1) or not (0)."""
-
-
-def draws_of(size: int) -> int:
-    """How many draws of so many numbers each."""
-    return max(min(WORK // max(size, 1), MOST), LEAST)
 
 
 class Drawn(NamedTuple):
@@ -158,101 +139,6 @@ def of_tables(measure: Measure, table: Joint, seed: Seed, *, turned: bool = Fals
     size = len(table.by_cluster)
     draws = max(min(WORK // size, TABLES), LEAST)
     return Drawn(in_blocks(make, draws=draws, seed=seed, size=size), "resampled clusters")
-
-
-def of_columns(measure: Measure, cells: Alike, models: Sequence[str], seed: Seed) -> tuple[Floats, str]:
-    """Values of a measure of curves or tallies with random weights for rows, or clusters: a column for each model.
-
-    Every model is sorted once, and gets the same weights in every draw. Of very many rows, neighbouring scores are
-    pooled: draws then tell how values vary, and are moved to where the values of all scores are.
-    """
-    pooled = len(cells) > _MANY
-    ready = [(_Pooled if pooled else _Sorted).of(cells, model) for model in models]
-
-    def valued(tally: Tally) -> float:
-        return float(measure(Curve(tally) if about(measure).of is Curve else tally))
-
-    def make(rng: np.random.Generator, draws: int) -> Floats:
-        mass = cells.drawn(rng, draws)
-        return np.array([[valued(tally) for tally in each.tallies(mass)] for each in ready]).T
-
-    size = len(cells) * len(models)
-    how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
-    if not pooled:
-        return in_blocks(make, draws=draws_of(size), seed=seed, size=size), how
-    found = in_blocks(make, draws=draws_of(size // _CHEAPER), seed=seed, size=size)
-    exact = [valued(cells.tally(model)) for model in models]
-    rough = [valued(next(each.tallies(cells.mass[None]))) for each in ready]
-    with np.errstate(invalid="ignore"):  # both may be infinite
-        found += np.nan_to_num(np.subtract(exact, rough), posinf=np.inf, neginf=-np.inf)
-    return found, f"{how} of scores pooled into {BUCKETS} ranks"
-
-
-class _Sorted(NamedTuple):
-    """Scores of one model, sorted, ready for any masses."""
-
-    score: Floats
-    order: Any
-    positive: Bools
-    first: Any
-    """Where each distinct score begins; None if all are distinct."""
-    rows: Any
-
-    @staticmethod
-    def of(cells: Alike, model: str) -> _Sorted:
-        score = cells.score[model]
-        order, ends, runs = ranked(score)
-        first = np.concatenate([[0], ends[:-1] + 1])
-        positive = cells.truth[order]
-        rows = np.zeros((2, len(ends)), dtype=np.uint8)
-        rows[0, runs[positive]] = rows[1, runs[~positive]] = 1
-        alone = None if len(first) == len(order) else first
-        return _Sorted(sealed(score[order][first]), order, positive, alone, sealed(rows))
-
-    def tallies(self, mass: Floats) -> Iterator[Tally]:
-        """Tallies of random masses; of rows they know only that there are some, which no measure asks."""
-        taken = mass[:, self.order]
-        cells = np.empty((len(taken), 2, taken.shape[1]))
-        np.multiply(taken, self.positive, out=cells[:, 0])
-        np.subtract(taken, cells[:, 0], out=cells[:, 1])
-        if self.first is not None:
-            cells = np.add.reduceat(cells, self.first, axis=2)
-        yield from (Tally(self.score, each, self.rows, self.rows) for each in sealed(cells))
-
-
-class _Pooled(NamedTuple):
-    """Scores of one model in buckets of neighbours, ready for any masses."""
-
-    score: Floats
-    place: Any
-    """Of each kind: its bucket, after those of positives if it is negative."""
-    rows: Any
-
-    @staticmethod
-    def of(cells: Alike, model: str) -> _Pooled:
-        order, ends, runs = ranked(cells.score[model])
-        bucket, score = pooled_scores(cells.score[model][order][ends])
-        place = np.empty(len(order), dtype=np.intp)
-        place[order] = bucket[runs]
-        place[~cells.truth] += len(score)
-        rows = np.bincount(place, minlength=2 * len(score)).reshape(2, -1) > 0
-        return _Pooled(score, place, sealed(rows.astype(np.uint8)))
-
-    def tallies(self, mass: Floats) -> Iterator[Tally]:
-        """Tallies of random masses."""
-        for each in mass:
-            cells = np.bincount(self.place, each, minlength=2 * len(self.score)).reshape(2, -1)
-            yield Tally(self.score, sealed(cells), self.rows, self.rows)
-
-
-def pooled_scores(score: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Bucket of each of many falling scores, equally many in each, and the mean score of each bucket."""
-    bucket = np.arange(len(score)) * min(BUCKETS, len(score)) // max(len(score), 1)
-    first = np.flatnonzero(np.diff(bucket, prepend=-1))
-    last = np.append(first[1:], len(score)) - 1
-    mean = np.add.reduceat(score, first) / (last - first + 1)
-    # Rounding must not carry a mean into the next bucket.
-    return bucket, sealed(np.clip(mean, score[last], score[first]))
 
 
 def _cell(at: int, which: int) -> str:

@@ -12,7 +12,7 @@ from math import sqrt
 from typing import Literal
 
 from baserate._errors import BadOption
-from baserate.infer._size import check_inside
+from baserate.infer._sizing._size import check_inside
 
 Sides = Literal[1, 2]
 

@@ -12,7 +12,7 @@ from baserate._arrays import Floats
 from baserate._errors import BadOption, EmptyData
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer._size import check_inside, check_share
+from baserate.infer._sizing._size import check_inside, check_share
 
 Standard = Literal["first", "second"] | None
 

@@ -15,11 +15,12 @@ from baserate._confusion import Confusion
 from baserate._errors import BadOption, BadShape
 from baserate.infer import _auc
 from baserate.infer._binomial import two_sided
-from baserate.infer._comparison import Asked, Comparison
+from baserate.infer._columns import draws_of
+from baserate.infer._comparing._comparison import Asked, Comparison
+from baserate.infer._comparing._paired import Drawn
+from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses
 from baserate.infer._hand_till import moved
-from baserate.infer._paired import Drawn, draws_of
-from baserate.infer._question import LEAST, Question, hybrid, of_intervals, of_normal
 from baserate.measure import Measure, about, multiclass, why
 
 _SAME = "the same predictions in every row"

@@ -16,11 +16,12 @@ from baserate._errors import BadOption
 from baserate._tally import Tally
 from baserate.infer import _auc
 from baserate.infer._binomial import Share, share, wilson
-from baserate.infer._compare import AREAS, cut
-from baserate.infer._comparison import Asked, Comparison
+from baserate.infer._columns import BUCKETS, draws_of, pooled_scores
+from baserate.infer._comparing._compare import AREAS, cut
+from baserate.infer._comparing._comparison import Asked, Comparison
+from baserate.infer._comparing._paired import TABLES, Drawn
+from baserate.infer._comparing._question import Bounds, Question, hybrid, of_intervals, of_student
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
-from baserate.infer._paired import BUCKETS, TABLES, Drawn, draws_of, pooled_scores
-from baserate.infer._question import Bounds, Question, hybrid, of_intervals, of_student
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
 

@@ -18,14 +18,15 @@ from baserate._errors import BadOption, UnknownName
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc
+from baserate.infer._alike import Alike, Place, alike
 from baserate.infer._binomial import two_sided
-from baserate.infer._cells import Alike, Place, alike
-from baserate.infer._comparison import Asked, Comparison, adjusted
+from baserate.infer._columns import of_columns
+from baserate.infer._comparing._comparison import Asked, Comparison, adjusted
+from baserate.infer._comparing._mcnemar import TESTS
+from baserate.infer._comparing._paired import Drawn, joint, of_tables
+from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal
 from baserate.infer._delong import Influence, influence, same_ranks
 from baserate.infer._draws import Seed
-from baserate.infer._mcnemar import TESTS
-from baserate.infer._paired import Drawn, joint, of_columns, of_tables
-from baserate.infer._question import LEAST, Question, hybrid, of_intervals, of_normal
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import copysign, nan, sqrt
 from typing import NamedTuple
 
-from baserate.infer._question import LEAST, Side, of_normal
+from baserate.infer._comparing._question import LEAST, Side, of_normal
 
 
 class Tested(NamedTuple):

@@ -8,9 +8,10 @@ from math import ceil, sqrt
 import numpy as np
 
 from baserate._errors import BadOption
-from baserate.infer._auc_pair import AucPair, Standard, binormal_spread, check_classes
-from baserate.infer._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
-from baserate.infer._size import LARGEST, Size, check_inside, least_rows, sized
+from baserate.infer import AucPair, Size, binormal_spread
+from baserate.infer._sizing._auc_pair import Standard, check_classes
+from baserate.infer._sizing._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
+from baserate.infer._sizing._size import LARGEST, check_inside, least_rows, sized
 
 
 def power_of_auc(
@@ -110,7 +111,7 @@ def power_of_auc_difference(
 ) -> float:
     """Chance to show that two AUCs differ [@obuchowski1997].
 
-    >>> from baserate.infer._auc_pair import stated_pair
+    >>> from baserate.infer._sizing._auc_pair import stated_pair
     >>> pair = stated_pair(
     ...     0.6119580, 0.8236789, variances=(0.00319081, 0.00146991), covariance=-0.00053297, positives=41, negatives=72
     ... )
@@ -137,7 +138,7 @@ def size_to_show_auc_difference(
 
     If each model has rows of its own, so many are needed for each.
 
-    >>> from baserate.infer._auc_pair import assumed_pair
+    >>> from baserate.infer._sizing._auc_pair import assumed_pair
     >>> size_to_show_auc_difference(assumed_pair(0.8, 0.7, correlation=0.5), power=0.9, prevalence=0.5).rows
     280
     """

@@ -17,7 +17,7 @@ from baserate._errors import BadOption
 from baserate._population import Population
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, checked_seed
-from baserate.infer._size import LARGEST, Size, check_inside, sized
+from baserate.infer._sizing._size import LARGEST, Size, check_inside, sized
 from baserate.measure import Measure, about
 from baserate.measure._registry import known
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from baserate._estimate import Estimate
 from baserate._results import Results
-from baserate.infer._question import Alternative, Question, holm
+from baserate.infer._comparing._question import Alternative, Question, holm
 from baserate.measure import Measure, about
 
 COLUMNS = (

@@ -1,0 +1,1 @@
+"""Two models on the same rows, on different rows, or of many classes: how far apart, and whether by chance."""
