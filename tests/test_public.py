@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import baserate
-from baserate import measure, population, read
+from baserate import infer, measure, population, read
 from baserate.measure import multiclass
 
 NAMES = {
@@ -26,7 +26,7 @@ NAMES = {
         "Tallies",
         "Tally",
     ),
-    *("confusion", "curve", "label_sets", "scored", "tally", "measure", "population", "read", "__version__"),
+    *("confusion", "curve", "label_sets", "scored", "tally", "infer", "measure", "population", "read", "__version__"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -41,6 +41,16 @@ THEORY = {
     *("best", "cheapest", "study", "summary", "table", "theory", "thresholds", "where"),
 }
 
+INFERENCE = {
+    *("METHODS", "Interval", "class_summary", "estimate", "methods", "summary", "Band", "band", "bands"),
+    *("Comparison", "Question", "compare", "compare_classes", "compare_unpaired", "tidy"),
+    *("Size", "size_by_simulation", "size_of_auc", "size_of_share", "size_to_show_auc", "size_to_show_auc_difference"),
+    *("size_to_show_share", "size_to_show_share_difference", "alpha_to_show_auc", "detectable_auc", "power_of_auc"),
+    *("power_of_auc_difference", "power_of_share", "power_of_share_difference"),
+    *("AucPair", "Spread", "assumed_pair", "binormal_pair", "binormal_spread", "delong_pair", "stated_pair"),
+    *("tallied_pair",),
+}
+
 
 def test_the_public_names_are_these() -> None:
     assert set(baserate.__all__) == NAMES
@@ -50,11 +60,12 @@ def test_the_public_names_are_these() -> None:
     assert set(population.__all__) == THEORY
     assert set(read.__all__) == {
         *("Spelled", "class_rows", "confusion", "confusions", "costs", "cross_table", "decisions"),
-        *("label_sets", "rows", "scored", "tallies", "tally"),
+        *("joined", "label_sets", "rows", "scored", "tallies", "tally"),
     }
+    assert set(infer.__all__) == set(dir(infer)) == INFERENCE
 
 
-@pytest.mark.parametrize("room", [baserate, measure, multiclass, population, read], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [baserate, infer, measure, multiclass, population, read], ids=lambda room: room.__name__)
 def test_every_public_name_is_there(room: object) -> None:
     for name in room.__all__:  # type: ignore[attr-defined]
         assert getattr(room, name) is not None

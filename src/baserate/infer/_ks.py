@@ -16,7 +16,7 @@ HOW = "Newcombe's difference of shares, the lower bound for a selected threshold
 
 
 def interval(tally: Tally, level: float) -> tuple[float, float]:
-    r"""Newcombe's interval [@newcombe1998b] for TPR − FPR where they differ most.
+    r"""Newcombe's interval [@newcombe1998] for TPR − FPR where they differ most.
 
     The greatest difference seen is no less than the one seen where the true one is greatest, so an ordinary upper
     bound holds. It is too large by having been selected; below, the normal quantile is replaced by that of the maximum
