@@ -65,7 +65,9 @@ def test_the_public_names_are_these() -> None:
     assert set(infer.__all__) == set(dir(infer)) == INFERENCE
 
 
-@pytest.mark.parametrize("room", [baserate, infer, measure, multiclass, population, read], ids=lambda room: room.__name__)
+@pytest.mark.parametrize(
+    "room", [baserate, infer, measure, multiclass, population, read], ids=lambda room: room.__name__
+)
 def test_every_public_name_is_there(room: object) -> None:
     for name in room.__all__:  # type: ignore[attr-defined]
         assert getattr(room, name) is not None

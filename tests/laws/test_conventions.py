@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import Confusion, MissingValues, Tally, curve, measure, read, tally
+from baserate import Confusion, MissingValues, Tally, curve, infer, measure, read, tally
 from baserate.read._labels import parsed
 
 PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
@@ -136,6 +136,30 @@ def convention_16_the_highest_score_decides_and_of_equal_ones_the_first_class() 
     by_rows, by_columns = (Confusion.of_matrix([[5, 1], [2, 3]], truth=truth) for truth in ("rows", "columns"))
     assert by_rows.truth.tolist() == [6, 5]
     assert by_columns.truth.tolist() == [7, 4]
+
+
+def convention_17_an_interval_contains_its_value_and_is_never_of_width_0() -> None:
+    perfect = tally([1, 1, 1, 0, 0], [5, 4, 3, 2, 1])
+    narrow, wide = (infer.estimate("auc", perfect, level=level) for level in (0.8, 0.95))
+    assert 0 <= wide.low < narrow.low < narrow.value == narrow.high == wide.high == 1
+    sure = infer.estimate("f1", baserate.Counts(tp=5, fp=0, fn=0, tn=5))
+    assert sure.low < sure.value == sure.high == 1
+    lonely = infer.estimate("auc", tally([1, 0], [1, 0]), method="delong")
+    assert math.isnan(lonely.low)
+    assert lonely.why == "a class has a single row"
+
+
+def convention_18_the_first_model_less_the_second() -> None:
+    truth = np.array([True, True, False, False, True, False])
+    good, bad = np.array([0.9, 0.8, 0.3, 0.2, 0.4, 0.5]), np.array([0.1, 0.8, 0.3, 0.9, 0.4, 0.5])
+    rows = baserate.Rows(truth, {"good": good, "bad": bad})
+    (area,) = infer.compare(rows, question=infer.Question(alternative="better"))
+    (loss,) = infer.compare(rows, measure="brier", question=infer.Question(alternative="better"))
+    assert area.difference.value > 0 > loss.difference.value
+    assert (area.alternative, loss.alternative) == ("greater", "less")
+    (same,) = infer.compare(baserate.Rows(truth, {"one": good, "other": good.copy()}))
+    assert (same.difference.value, same.p) == (0, 1)
+    assert area.p > 0
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
