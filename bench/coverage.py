@@ -2,6 +2,7 @@
 
     python -m bench.coverage                 every measure, everywhere
     python -m bench.coverage auc f1 --runs 4000
+    python -m bench.coverage --docs          the table in docs/intervals.md, too
 
 Samples come from two normal classes whose AUC is known, at several prevalences and sizes, with equal and with unequal
 spreads. A place whose coverage looks low is run again, four times as long and with other random numbers, and that
@@ -17,6 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from math import log, sqrt
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +26,7 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, logit, ndtri
 
 from baserate import Counts, Population, Tally, infer, population
+from baserate._files import write_text
 from baserate.measure import MEASURES, Measure, partial_auc
 
 LEVEL = 0.95
@@ -47,6 +50,9 @@ _SMALL = 1000
 NAMES = (*OF_TABLES, *OF_SCORES, *SLOW)
 
 Floats = npt.NDArray[np.float64]
+
+_PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
+_MARK, _END = "<!-- coverage -->", "<!-- /coverage -->"
 
 
 class Place(NamedTuple):
@@ -115,7 +121,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         tasks = [Task(place, tuple(names)) for place, names in again.items()]
         for part in pool.map(partial(_studied, runs=4 * asked.runs, seed=2), tasks):
             found |= part
-    print("\n".join(_table(found)))
+    table = "\n".join(_table(found))
+    print(table)
+    if asked.docs:
+        before, mark, rest = _PAGE.read_text(encoding="utf-8").partition(_MARK)
+        write_text(_PAGE, f"{before}{mark}\n{table}\n{rest[rest.index(_END) :]}")
     broken = {key: covered for key, covered in found.items() if covered.share < KEPT and key[1].rare >= 10}
     for (name, place), covered in broken.items():
         print(f"{covered.share:.3f} of {name} at {place}, {covered.below:.3f} below", file=sys.stderr)
@@ -126,6 +136,7 @@ def _asked(argv: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser(prog="python -m bench.coverage", description="How often intervals cover the truth.")
     parser.add_argument("names", nargs="*", metavar="MEASURE", help="measures to study; all if none is named")
     parser.add_argument("--runs", type=int, default=1000, help="samples at each place (1000)")
+    parser.add_argument("--docs", action="store_true", help="write the table into the documentation")
     asked = parser.parse_args(argv)
     asked.names = asked.names or list(NAMES)
     unknown = [name for name in asked.names if name not in NAMES]

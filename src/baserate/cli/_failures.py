@@ -29,6 +29,7 @@ _ASIDES = {
     r"name the class of each column, for example score=\{(.*): (.*)\}\.": r"name the class of each: --scores \1=\2,….",
     r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them with --scores or --predicted.",
     r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
+    r"method='([\w-]+)' makes no": r"--interval \1 makes no",
     r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",
 }
 """What is said differently in a shell."""

@@ -123,10 +123,9 @@ def judged(measure: Measure, noun: Noun, asked: Asked) -> Estimate:
         return Estimate(nan, why=why(measure, noun) or "it is undefined")
     known_ways = ways(measure)
     if asked.method is not None and asked.method not in known_ways:
-        raise BadOption(
-            f"method={asked.method!r} makes no interval of {about(measure).name}; known are: "
-            f"{', '.join(name for name in known_ways if name)}."
-        )
+        names = ", ".join(filter(None, known_ways))
+        told = f"known are: {names}" if names else "there is one kind only, so leave it out"
+        raise BadOption(f"method={asked.method!r} makes no interval of {about(measure).name}; {told}.")
     found = known_ways[asked.method or ""](Case(measure, noun, value, asked))
     return framed(value, found, measure, asked)
 

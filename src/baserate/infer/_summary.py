@@ -18,7 +18,7 @@ from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked, Data, estimate, judged, noun_of, ways
-from baserate.measure import Measure, multiclass
+from baserate.measure import MEASURES, Measure, multiclass
 from baserate.measure import summary as measured
 
 
@@ -59,7 +59,7 @@ def summary(
     """Measure as `baserate.measure.summary` does, with an interval on every number; the cells have none.
 
     Of `Rows` with a cluster the intervals are those of clusters. A method that is not known for a measure leaves it
-    with its own.
+    with its own; one that none of them knows is refused.
 
     >>> from baserate import infer, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
@@ -73,6 +73,7 @@ def summary(
     tallies = data.tallies() if isinstance(data, Rows) else data
     judge = _of_clusters(data, interval) if isinstance(data, Rows) and clustered else _of_tallies(interval)
     found = measured(tallies, measures=measures, threshold=threshold, judge=judge)
+    _check_use(interval, found)
     clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
     return Results(found.columns, {**found.data, "interval": _told(interval, clusters)})
 
@@ -94,7 +95,17 @@ def class_summary(
         return interval.of(measure, noun.classes if isinstance(noun, multiclass.Split) else noun)
 
     found = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
+    _check_use(interval, found)
     return Results(found.columns, {**found.data, "interval": _told(interval, None)})
+
+
+def _check_use(interval: Interval, found: Results) -> None:
+    """See that the method was of use."""
+    names = {*found.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
+    registries = (MEASURES, multiclass.MEASURES)
+    known = [known[name] for known in registries for name in names if name in known]
+    if interval.method is not None and known and not any(interval.method in ways(measure) for measure in known):
+        raise BadOption(f"method={interval.method!r} makes no interval of {', '.join(sorted(names))}; leave it out.")
 
 
 def _of_tallies(interval: Interval) -> Callable[[Measure, Any, object], Estimate]:
