@@ -48,11 +48,6 @@ class Spread(NamedTuple):
         return self.of_positives.variance + self.of_negatives.variance
 
     @property
-    def variance(self) -> float:
-        """The larger of what was seen and what was to be expected: few rows may lack the rare great losses."""
-        return max(self.seen, self.expected)
-
-    @property
     def freedom(self) -> float:
         """Degrees of freedom of the variance that was seen: as many as a normal sample that is as unsure would have.
 

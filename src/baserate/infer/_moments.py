@@ -80,25 +80,30 @@ def interval(measure: Measure, tally: Tally, value: float, level: float) -> Boun
 
 
 def _average_precision(found: Spread, level: float) -> Bounds:
-    return bounded(Moments(found.value, found.variance, found.freedom, found.positives), level)
+    return bounded(Moments(found.value, found.seen, found.freedom, found.positives), level)
+
+
+def _variance(found: Spread, level: float) -> float:
+    """The larger of what was seen, which was estimated, and of what was to be expected: rows may lack great losses."""
+    return max(found.seen * widening(found.freedom, level) ** 2, found.expected)
 
 
 def _brier(found: Spread, level: float) -> Bounds:
-    share = as_share(found.value, found.variance, found.positives + found.negatives)
+    share = as_share(found.value, _variance(found, level), found.positives + found.negatives)
     return usual(share.hits, share.misses, level)
 
 
 def _log_loss(found: Spread, level: float) -> Bounds:
-    return positive(found.value, found.variance, level)
+    return positive(found.value, _variance(found, level), level)
 
 
 def _skill(found: Spread, level: float) -> Bounds:
     """Interval of the share of the loss that is left, which is positive."""
     left = 1 - found.value
-    variance = found.variance
+    variance = _variance(found, level)
     if found.rare < MANY and 0 < left < 1:
         variance = max(variance, left * (1 - left) / found.rare)
-    low, high = positive(left, variance * widening(found.freedom, level) ** 2, level)
+    low, high = positive(left, variance, level)
     return 1 - high, 1 - low
 
 
