@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import sys
-from importlib import resources
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ import pyarrow as pa
 import pytest
 
 from baserate import BadShape, NotInstalled, Results, UnknownName, _frames, measure, read
-
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
+from tests.schemas import RESULTS
 
 TALLIES = read.tallies(
     {
@@ -32,13 +30,13 @@ TALLIES = read.tallies(
 )
 SUMMARY = measure.summary(TALLIES, threshold=[0.5, math.inf], measures=["precision", "lift", "auc", "log_loss"])
 CURVES = measure.curves(TALLIES, "lift")
-RESULTS = {"numbers": SUMMARY, "curves": CURVES}
+KINDS = {"numbers": SUMMARY, "curves": CURVES}
 
 
-@pytest.mark.parametrize("results", RESULTS.values(), ids=RESULTS)
+@pytest.mark.parametrize("results", KINDS.values(), ids=KINDS)
 def test_json_fits_its_schema_and_is_the_rows(results: Results) -> None:
     form = json.loads(results.to_json())
-    jsonschema.validate(form, SCHEMA)
+    jsonschema.validate(form, RESULTS)
     assert form["schema_version"] == 1
     assert form["data"]["rows"] == 6
     assert [unwritten(row) for row in form["rows"]] == results.rows()
@@ -61,10 +59,10 @@ def test_the_schema_wants_a_reason() -> None:
     undefined = next(row for row in form["rows"] if row["value"] is None)
     undefined["why"] = None
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(form, SCHEMA)
+        jsonschema.validate(form, RESULTS)
 
 
-@pytest.mark.parametrize("results", RESULTS.values(), ids=RESULTS)
+@pytest.mark.parametrize("results", KINDS.values(), ids=KINDS)
 def test_csv_can_be_read_back(results: Results) -> None:
     flat = results.flat()
     lines = list(csv.reader(StringIO(results.to_csv())))
@@ -78,7 +76,7 @@ def test_csv_can_be_read_back(results: Results) -> None:
             assert [cell or None for cell in column] == [None if value is None else str(value) for value in flat[name]]
 
 
-@pytest.mark.parametrize("results", RESULTS.values(), ids=RESULTS)
+@pytest.mark.parametrize("results", KINDS.values(), ids=KINDS)
 def test_frames_hold_the_same(results: Results) -> None:
     flat = results.flat()
     polars, arrow, pandas = (results.frame(backend) for backend in ("polars", "pyarrow", "pandas"))
@@ -90,7 +88,7 @@ def test_frames_hold_the_same(results: Results) -> None:
         assert told == column
 
 
-@pytest.mark.parametrize("results", RESULTS.values(), ids=RESULTS)
+@pytest.mark.parametrize("results", KINDS.values(), ids=KINDS)
 def test_any_library_can_read_the_stream(results: Results) -> None:
     assert pa.table(results).to_pydict() == results.flat()
     assert pl.DataFrame(results).to_dict(as_series=False) == results.flat()

@@ -7,11 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-import baserate
 from baserate.cli._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
-
-SCHEMA = json.loads((Path(baserate.__file__).parent / "schemas" / "results-1.json").read_text(encoding="utf-8"))
+from tests.schemas import RESULTS
 
 PETS = """\
 is,called,p_cat,p_dog,p_fish,home,times
@@ -50,7 +48,7 @@ def rows(*typed: object) -> list[dict[str, Any]]:
     result = run("measure", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
-    jsonschema.validate(found, SCHEMA)
+    jsonschema.validate(found, RESULTS)
     return list(found["rows"])
 
 

@@ -1,6 +1,5 @@
 """`baserate compare`: what people see, what programs get, and what is refused."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ from click.testing import Result
 
 from baserate.cli._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
+from tests.schemas import fitting
 
 TWO = ("--truth", "sick", "--score", "risk", "--score", "old")
 
@@ -39,7 +39,7 @@ def test_help_is_as_ever() -> None:
 
 def rows_of(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)["rows"]
+    found = fitting(result.stdout)["rows"]
     assert isinstance(found, list)
     return found
 
@@ -62,6 +62,25 @@ def test_programs_get_tidy_rows(tmp_path: Path) -> None:
     assert row["low"] < row["difference"] < row["high"]
     assert 0 < row["p"] == row["adjusted"] <= 1
     assert row["how"] == row["test"] == "DeLong, paired"
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
+def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
+    found = rows_of(run("compare", people(tmp_path), *VIEWS[name], "--json", "-q"))
+    assert {"measure", "other", "difference", "adjusted"} <= found[0].keys()
+
+
+def test_what_is_undefined_fits_the_schema_too(tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("sick,risk,old\n1,0.9,0.3\n1,0.4,0.6\n", encoding="utf-8")
+    (row,) = rows_of(run("compare", path, *TWO, "--positive", "1", "--measure", "auc", "--json", "-q"))
+    assert row["difference"] is None
+    assert row["why"] == "there are no negatives"
+
+
+def test_a_measure_that_is_named_twice_is_compared_once(tmp_path: Path) -> None:
+    found = rows_of(run("compare", people(tmp_path), *TWO, "--measure", "recall,sensitivity,auc", "--json", "-q"))
+    assert [row["measure"] for row in found] == ["sensitivity", "auc"]
 
 
 def test_the_seed_decides(tmp_path: Path) -> None:
@@ -106,7 +125,7 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
         ((*TWO, "--margin", "0.1"), 2, "say which, for example --alternative better"),
         ((*TWO, "--measure", "f1", "--method", "delong"), 2, "use --method resample"),
         ((*TWO, "--measure", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
-        ((*TWO, "--measure", "acuracy"), 2, "Did you mean accuracy"),
+        ((*TWO, "--measure", "acurracyy"), 2, "Did you mean accuracy"),
         ((*TWO, "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 models"),
         ((*TWO, "--id", "site"), 2, "--id joins several files, and this is one"),
         ((*TWO, "--level", "95"), 2, "a confidence level lies between 0 and 1"),

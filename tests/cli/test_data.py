@@ -2,7 +2,6 @@
 
 import csv
 import json
-from importlib import resources
 from io import StringIO
 from math import inf
 from pathlib import Path
@@ -13,17 +12,17 @@ import pytest
 
 from baserate import infer, measure, read
 from tests.cli.shell import PEOPLE, people, program, run
+from tests.schemas import RESULTS
 
 ONE = ("--truth", "sick", "--score", "risk")
 
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
 HEADER = ["rows", "read", "refused", "reasons", "positive", "negative", "prevalence", "weighted", "digest", "columns"]
 
 
 def shown(*typed: object) -> dict[str, Any]:
     """What a command gives as JSON, which must fit the schema."""
     told: dict[str, Any] = json.loads(run(*typed, "--json").stdout)
-    jsonschema.validate(told, SCHEMA)
+    jsonschema.validate(told, RESULTS)
     return told
 
 
@@ -171,7 +170,7 @@ def test_a_band_is_two_columns_more_and_a_reason(tmp_path: Path) -> None:
     typed = ("curve", "pr", people(tmp_path), *ONE)
     plain = json.loads(run(*typed, "--json").stdout)
     found = json.loads(run(*typed, "--band", "--level", "0.9", "--json").stdout)
-    jsonschema.validate(found, SCHEMA)
+    jsonschema.validate(found, RESULTS)
     assert [{name: row[name] for name in plain["rows"][0]} for row in found["rows"]] == plain["rows"]
     assert found["rows"][0] | {"low": None, "high": None, "why": "nothing is flagged"} == found["rows"][0]
     assert all(row["low"] <= row["precision"] <= row["high"] and row["why"] is None for row in found["rows"][1:])

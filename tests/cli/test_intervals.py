@@ -15,7 +15,7 @@ from baserate import infer, read
 from baserate.cli._panels import Page, Panel, Row, Section, Spread, cells_wide
 from baserate.cli._sure import bounds
 from tests.cli.shell import people, run
-from tests.cli.test_data import SCHEMA
+from tests.schemas import RESULTS
 
 ONE = ("--truth", "sick", "--score", "risk")
 
@@ -25,7 +25,7 @@ def told(*typed: object) -> dict[str, Any]:
     result = run("measure", *typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     found: dict[str, Any] = json.loads(result.stdout)
-    jsonschema.validate(found, SCHEMA)
+    jsonschema.validate(found, RESULTS)
     return found
 
 

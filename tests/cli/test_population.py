@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-from importlib import resources
 from io import StringIO
 from math import sqrt
 from pathlib import Path
@@ -16,8 +15,8 @@ from baserate.cli._panels import cells_wide
 from baserate.cli._population import FAMILIES
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded
+from tests.schemas import RESULTS
 
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
 LINEAR = ("population", "linear")
 
 VIEWS: dict[str, tuple[str, ...]] = {
@@ -77,7 +76,7 @@ def form(*typed: str) -> dict[str, list[dict[str, object]]]:
     result = run(*typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     found: dict[str, list[dict[str, object]]] = json.loads(result.stdout)
-    jsonschema.validate(found, SCHEMA)
+    jsonschema.validate(found, RESULTS)
     return found
 
 

@@ -1,7 +1,6 @@
 """How many rows, in the shell: what people see, what programs read, and what slips are told."""
 
 import json
-from importlib import resources
 from typing import Any
 
 import jsonschema
@@ -21,8 +20,8 @@ from baserate.infer import (
 )
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded
+from tests.schemas import RESULTS
 
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
 AUC = ("size", "auc", "--expect", "0.8", "--prevalence", "0.1")
 SENSITIVITY = ("size", "sensitivity", "--expect", "0.9", "--prevalence", "0.1")
 F1 = ("population", "binormal", "--prevalence", "0.1", "size", "f1", "--half-width", "0.03", "--threshold", "1")
@@ -62,7 +61,7 @@ def form(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
     result = run(*typed, "--json", "-q")
     assert (result.exit_code, result.stderr) == (0, "")
     found = json.loads(result.stdout)
-    jsonschema.validate(found, SCHEMA)
+    jsonschema.validate(found, RESULTS)
     (row,) = found["rows"]
     return row, found["data"]
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import ndtri
 
 from baserate import Counts, Curve, infer, measure, tally
 from baserate.infer import _binomial
@@ -145,3 +146,8 @@ def test_hits_and_misses_mirror(hits: int, misses: int, method: str) -> None:
         low, high = _binomial.METHODS[method](hits, misses, 0.9)
         other = _binomial.METHODS[method](misses, hits, 0.9)
         assert (low, high) == pytest.approx((1 - other[1], 1 - other[0]), abs=1e-12)
+
+
+def test_normal_quantiles_are_those_of_scipy() -> None:
+    for level in (0.001, 0.3, 0.5, 0.9, 0.95, 0.999999, 1 - 1e-12, 1 - 1e-15):
+        assert _binomial.two_sided(level) == pytest.approx(-ndtri((1 - level) / 2), rel=1e-12)

@@ -240,3 +240,24 @@ def test_hand_till_keeps_its_level() -> None:
     runs = 300
     rejected = sum(compare_classes(*classes(seed, size=60)).p < 0.05 for seed in range(runs))
     assert rejected / runs == pytest.approx(0.05, abs=3 * sqrt(0.05 * 0.95 / runs))
+
+
+def test_models_that_decide_alike_are_not_proven_equal() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 4, 20)
+    score = rng.random((20, 4))
+    sharper = score**2  # other scores, the same decisions
+    found = compare_classes(scored(truth, score), scored(truth, sharper), measure="accuracy")
+    assert (found.difference.value, found.p) == (0, 1)
+    assert found.difference.low < -0.03 < 0.03 < found.difference.high
+
+
+def test_decisions_of_many_classes_keep_their_level() -> None:
+    missed = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 3, 40)
+        models = [scored(truth, 0.4 * np.eye(3)[truth] + rng.random((40, 3)), labels=[0, 1, 2]) for _ in "ab"]
+        found = compare_classes(models[0], models[1], measure="accuracy")
+        missed += not found.difference.low <= 0 <= found.difference.high
+    assert missed <= 20

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import resources
 from math import sqrt
 
 import jsonschema
@@ -11,8 +10,7 @@ import pytest
 
 from baserate import BadOption, Population, measure, population, tally
 from baserate import curve as read
-
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
+from tests.schemas import RESULTS
 
 
 def test_means_stay_near_the_theory_and_spreads_shrink() -> None:
@@ -24,7 +22,7 @@ def test_means_stay_near_the_theory_and_spreads_shrink() -> None:
         # Ten times the rows, a third of the spread.
         assert [rows[k]["sd"] / rows[k + 1]["sd"] for k in (0, 1)] == pytest.approx([sqrt(10)] * 2, rel=0.35)
     assert all(row["theory"] == pytest.approx(5 / 6) for row in found.rows())
-    jsonschema.validate(json.loads(found.to_json()), SCHEMA)
+    jsonschema.validate(json.loads(found.to_json()), RESULTS)
 
 
 def test_imbalance_widens_the_spread() -> None:
@@ -73,7 +71,7 @@ def test_single_classes_are_counted_and_told() -> None:
     assert found.data["notes"][1] == (
         "60 of 60 draws of 1 rows at prevalence 0.05 hold a single class and are left out."
     )
-    jsonschema.validate(json.loads(found.to_json()), SCHEMA)
+    jsonschema.validate(json.loads(found.to_json()), RESULTS)
 
 
 def test_progress_goes_from_nothing_to_everything() -> None:

@@ -1,7 +1,6 @@
 """Exact curves, summaries and the values of whole curves."""
 
 import json
-from importlib import resources
 from math import inf, isnan
 
 import jsonschema
@@ -10,8 +9,7 @@ import pytest
 from scipy import stats
 
 from baserate import BadOption, Population, UnknownName, curve, measure, population, tally
-
-SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/results-1.json").read_text(encoding="utf-8"))
+from tests.schemas import RESULTS
 
 
 def test_thresholds_run_from_nothing_to_everything() -> None:
@@ -37,7 +35,7 @@ def test_tables_hold_curves_and_measures() -> None:
     assert found.rows()[0]["precision"] is None
     assert found.data["prevalence"] == 0.25
     assert found.data["auc"] == pytest.approx(5 / 6)
-    jsonschema.validate(json.loads(found.to_json()), SCHEMA)
+    jsonschema.validate(json.loads(found.to_json()), RESULTS)
     at = population.table(made, "roc", at=[0.1, inf, 0.9])
     assert list(at.columns["threshold"]) == [inf, 0.9, 0.1]
 
@@ -70,7 +68,7 @@ def test_summaries_tell_best_values_first() -> None:
     assert len(inner) == 6
     assert (inner["precision", 1.0]["value"], inner["precision", 1.0]["why"]) == (None, "nothing is flagged")
     assert inner["flag_rate", 0.5]["value"] == 0.5
-    jsonschema.validate(json.loads(found.to_json()), SCHEMA)
+    jsonschema.validate(json.loads(found.to_json()), RESULTS)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1])

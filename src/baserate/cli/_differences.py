@@ -29,7 +29,8 @@ def page(found: Results, asked: Reading, digits: int) -> Page:
     columns = [name for name in _NUMBERS if name != "adjusted" or len(lines) > 1]
     reasons: list[str] = []
     sections = []
-    for title, group in groupby(lines, key=_title):
+    grouped = any(line["group"] for line in lines)
+    for title, group in groupby(lines, key=lambda line: _title(line, grouped=grouped)):
         rows = [_row(line, columns, digits, reasons) for line in group]
         sections.append(Section(title, tuple(rows)))
     panel = Panel("", tuple(_NUMBERS[name] for name in columns), tuple(sections))
@@ -37,12 +38,11 @@ def page(found: Results, asked: Reading, digits: int) -> Page:
     return Page(headline(asked, found.data), (panel,), (*notes, *_footnotes(lines)))
 
 
-def _title(line: Line) -> str:
-    group = line["group"]
+def _title(line: Line, *, grouped: bool) -> str:
     measure = line["measure"].replace("_", " ")
-    if group is None:
+    if not grouped:
         return str(measure)
-    named = ", ".join(f"{label(name)} = {label(value)}" for name, value in group.items())
+    named = ", ".join(f"{label(name)} = {label(value)}" for name, value in (line["group"] or {}).items())
     return f"{measure}, {named or EVERYBODY}"
 
 
@@ -95,6 +95,6 @@ def _asked(line: Line) -> str:
     side, margin = line["alternative"], line["margin"]
     if side == "two-sided":
         return ""
-    bound = plain(margin if side == "less" else -margin)
+    bound = plain(margin if side == "less" else 0.0 - margin)
     where = "below" if side == "less" else "above"
     return f"A small p speaks for a difference of {line['measure'].replace('_', ' ')} {where} {bound}."

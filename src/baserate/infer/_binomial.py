@@ -72,10 +72,11 @@ def two_sided(level: float) -> float:
     >>> round(two_sided(0.95), 6)
     1.959964
     """
-    z = 0.0
-    for _ in range(30):  # Newton's steps towards the logarithm of what lies outside; SciPy would take long to import
+    wanted = log1p(-level)
+    z = sqrt(-2 * wanted)  # too far, from where Newton's steps never go too near
+    for _ in range(30):  # towards the logarithm of what lies outside; SciPy would take long to import
         outside = erfc(z / sqrt(2))
-        step = (log(outside) - log1p(-level)) * outside / (sqrt(2 / pi) * exp(-z * z / 2))
+        step = (log(outside) - wanted) * outside / (sqrt(2 / pi) * exp(-z * z / 2))
         z += step
         if abs(step) < 1e-15 * z:
             break

@@ -12,20 +12,20 @@ import numpy as np
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption
 from baserate._rows import Rows
 from baserate.infer import _auc, _binomial, _ks
 from baserate.infer._alike import Alike, alike
 from baserate.infer._columns import of_columns
 from baserate.infer._delong import influence
 from baserate.infer._draws import Seed, in_blocks, percentiles
-from baserate.infer._moments import bounded, of_draws, widening
+from baserate.infer._moments import Units, bounded, of_draws, stretched, widening
 from baserate.measure import Measure, about, accuracy_ratio, auc, fpr, gini, ks, sensitivity
 
 DRAWS = 10_000
 _WORK = 20_000_000
 """Random weights of clusters that all draws together may need."""
 _LEAST = 1000
+_PRIOR = 0.5
 
 Found = tuple[float, float, str, str | None]
 """Low, high, what made them, and why they are undefined if they are."""
@@ -33,8 +33,6 @@ Found = tuple[float, float, str, str | None]
 
 def interval(measure: Measure, rows: Rows, *, threshold: float | None, level: float, seed: Seed) -> Found:
     """Bounds of any measure of clustered rows."""
-    if len(rows.score) > 1:
-        raise BadOption(f"there are several models ({', '.join(rows.score)}); take rows of one of them.")
     (model,) = rows.score
     cells = alike(rows, [model])
     if cells.clusters < 2:
@@ -53,10 +51,10 @@ def _drawn(measure: Measure, cells: Alike, model: str, *, level: float, seed: Se
     """Interval by random weights for clusters."""
     draws, how = of_columns(measure, cells, [model], seed)
     told = f"{how}, {len(draws)} draws"
-    if about(measure).span != (0, 1):
-        return *_percentiles(draws[:, 0], level), told, None
     tally = cells.tally(model)
     value = float(measure(Curve(tally) if about(measure).of is Curve else tally))
+    if about(measure).span != (0, 1):
+        return *_percentiles(draws[:, 0], value, Units(cells.clusters), level), told, None
     # A mean loss may well be surer than a share of as many clusters; of ranks that was seen to be too sure.
     worth = float(cells.clusters) if about(measure).of is Curve else inf
     moments = of_draws(value, draws[:, 0], (0.0, 1.0), worth)._replace(freedom=cells.clusters - 1)
@@ -110,16 +108,18 @@ def _table(measure: Measure, cells: Alike, flagged: Bools, *, level: float, seed
     def some(rng: np.random.Generator, draws: int) -> Floats:
         weight = rng.standard_exponential((draws, cells.clusters))
         # Not by BLAS, whose sums depend on how many threads it uses.
-        drawn = np.einsum("dc,kc->kd", weight, tables) + rng.standard_gamma(0.5, (len(names), draws)) * usual
+        drawn = np.einsum("dc,kc->kd", weight, tables) + rng.standard_gamma(_PRIOR, (len(names), draws)) * usual
         return np.asarray(measure(Counts(*drawn)))
 
     draws = max(min(_WORK // cells.clusters, DRAWS), _LEAST)
     values = in_blocks(some, draws=draws, seed=seed, size=cells.clusters)
-    return *_percentiles(values, level), f"resampled clusters, {draws} draws", None
+    value = float(measure(Counts(*tables.sum(axis=1).tolist())))
+    units = Units(cells.clusters, len(names) * _PRIOR)
+    return *_percentiles(values, value, units, level), f"resampled clusters, {draws} draws", None
 
 
 def _area(measure: Measure, cells: Alike, model: str, level: float) -> Found:
-    """Interval of an AUC with the variance of clusters [@obuchowski1997]."""
+    """Interval of an AUC with the variance of clusters [@obuchowski1997clusters]."""
     tally = cells.tally(model)
     variance = influence(cells, [model]).covariance(0, 0)
     found = _auc.area(tally)._replace(variance=variance, freedom=cells.clusters - 1)
@@ -156,6 +156,8 @@ def _kish(mass: Floats) -> float:
     return ratio(float(mass.sum()) ** 2, float(np.sum(mass**2)))
 
 
-def _percentiles(draws: Floats, level: float) -> tuple[float, float]:
+def _percentiles(draws: Floats, value: float, units: Units, level: float) -> tuple[float, float]:
     defined = draws[~np.isnan(draws)]
-    return percentiles(defined, level) if len(defined) else (nan, nan)
+    if not len(defined):
+        return nan, nan
+    return stretched(percentiles(defined, level), value, units, level)

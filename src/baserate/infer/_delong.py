@@ -40,7 +40,8 @@ def influence(cells: Alike, models: Sequence[str]) -> Influence:
     r"""Influence of rows on the AUC of models, :math:`w_i(V_i-A)/\sum w` within a row's class [@delong1988].
 
     The placement V of a positive is the mass of negatives below it, ties half, over that of all negatives; of a
-    negative, that of positives above it. The covariance is DeLong's; of clustered rows, Obuchowski's [@obuchowski1997].
+    negative, that of positives above it. The covariance is DeLong's; of clustered rows, Obuchowski's
+    [@obuchowski1997clusters].
 
     >>> from baserate import Rows
     >>> from baserate.infer._alike import alike

@@ -159,7 +159,7 @@ def noun_of(measure: Measure, data: object, threshold: float | None = None) -> A
     """Make what the measure takes of what there is."""
     wanted = about(measure).of
     if isinstance(data, Rows):
-        data = data.tallies().tally
+        data = _only(data)
     if wanted is Counts and isinstance(data, Tally | Curve):
         if threshold is None:
             raise BadOption(f"{about(measure).name} is of decisions: give a threshold=.")
@@ -177,6 +177,14 @@ def noun_of(measure: Measure, data: object, threshold: float | None = None) -> A
         hint = "; average it with multiclass.averaged(…)" if isinstance(data, Confusion | ClassRows) else ""
         raise BadOption(f"{told}{hint}.")
     return data
+
+
+def _only(rows: Rows) -> Tally:
+    """Tally of rows that have one score, and no groups to be told apart."""
+    if len(rows.score) > 1 or rows.attributes:
+        several = "several models" if len(rows.score) > 1 else f"groups ({', '.join(rows.attributes)})"
+        raise BadOption(f"these rows have {several}; infer.summary judges each.")
+    return rows.tallies().tally
 
 
 def _share(case: Case, *, name: str | None = None) -> Found:

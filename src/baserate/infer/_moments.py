@@ -1,7 +1,7 @@
 """From a value and its variance to an interval that stays inside its span and is never of width 0."""
 
 from collections.abc import Callable
-from math import inf, sqrt
+from math import inf, isinf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +47,34 @@ def widening(freedom: float, level: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / z
+
+
+class Units(NamedTuple):
+    """What got random weights: so many independent rows or clusters, and so many that were added as a prior."""
+
+    seen: float = inf
+    added: float = 0.0
+
+    @property
+    def few(self) -> bool:
+        """Whether it matters how many there are."""
+        return self.seen < _MUCH
+
+
+def stretched(bounds: Bounds, value: float, units: Units, level: float) -> Bounds:
+    r"""Percentiles of draws with random weights, made as wide as t intervals are [@hesterberg2015].
+
+    Draws with weights for n units vary :math:`\frac{n-1}{n+1}` times as much as means of n do, and how much that is was
+    seen of n only. What was added makes up for the first, and counts for the second.
+
+    >>> [round(bound, 4) for bound in stretched((-1.0, 2.0), 0.0, Units(10), 0.95)]
+    [-1.276, 2.552]
+    """
+    if not units.few or isinf(value):
+        return bounds
+    seen, added = max(units.seen, 2.0), units.added
+    factor = widening(seen + added - 1, level) * (1.0 if added else sqrt((seen + 1) / (seen - 1)))
+    return value - factor * (value - bounds[0]), value + factor * (bounds[1] - value)
 
 
 def bounded(found: Moments, level: float) -> Bounds:

@@ -21,8 +21,11 @@ from baserate.infer._comparing._paired import Drawn
 from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses
 from baserate.infer._hand_till import moved
+from baserate.infer._moments import Units
 from baserate.measure import Measure, about, multiclass, why
 
+_PRIOR = 4.0
+"""Rows added to a joint table before masses are drawn."""
 _SAME = "the same predictions in every row"
 
 
@@ -108,9 +111,12 @@ def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, flo
     if told.of is Confusion:
         drawn = Drawn(_tables(asked.measure, a, b, seed), "Dirichlet draws of the joint table")
     else:
-        drawn = Drawn(_weights(asked.measure, a, b, seed), "Bayesian bootstrap")
+        rows = np.bincount(a.truth, a.count)
+        drawn = Drawn(_weights(asked.measure, a, b, seed), "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
-    p = drawn.p(value, question.side(told), question.bound(told))
+    agree = told.of is Confusion and np.array_equal(a.decision(), b.decision())
+    p = 1.0 if agree and question.alternative == "two-sided" else None
+    p = drawn.p(value, question.side(told), question.bound(told)) if p is None else p
     return asked.found(values, drawn.interval(value, question.level), drawn.told, p=p, test=drawn.told)
 
 
@@ -131,23 +137,37 @@ def _weights(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats
 
 
 def _tables(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats:
-    """Differences with a random mass for each way in which truth and both decisions occur together."""
+    """Differences with a random mass for each way in which truth and both decisions occur together.
+
+    A few rows are added first, spread over all ways in which a model is right or both agree, so that what was never
+    seen is not taken for impossible; of two classes it is half a row in each of the eight cells.
+    """
     width = len(a.labels)
     truth, first, second = (each.astype(np.intp) for each in (a.truth, a.decision(), b.decision()))
-    ways, which = np.unique((truth * width + first) * width + second, return_inverse=True)
+    seen = (truth * width + first) * width + second
+    ways, which = np.unique(np.concatenate([_usual_ways(width), seen]), return_inverse=True)
     weight = np.ones(len(a)) if a.weight is None else a.weight
     times = np.ones(len(a)) if a.count is None else a.count
-    mass, squares = np.bincount(which, times * weight), np.bincount(which, times * weight**2)
+    mass, squares = (
+        np.bincount(which[-len(a) :], times * weight**power, minlength=len(ways)).astype(np.float64) for power in (1, 2)
+    )
     true = ways // width**2
     tables = [true * width + ways // width % width, true * width + ways % width]
 
     def make(rng: np.random.Generator, draws: int) -> Floats:
-        drawn = masses(rng, draws, mass, squares)
+        drawn = masses(rng, draws, mass, squares, prior=_PRIOR / len(ways))
         one, other = (measure(Confusion(_added(drawn, at, width), a.labels)) for at in tables)
         return np.asarray(one - other)
 
     size = max(len(ways), width**2)
     return in_blocks(make, draws=draws_of(size), seed=seed, size=size)
+
+
+def _usual_ways(width: int) -> npt.NDArray[np.intp]:
+    """Truth and both decisions, as one number, where a model is right or both decide alike."""
+    truth, other = (each.ravel() for each in np.indices((width, width)))
+    decisions = ((truth, other), (other, truth), (other, other))
+    return np.unique(np.concatenate([(truth * width + first) * width + second for first, second in decisions]))
 
 
 def _added(drawn: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:

@@ -24,9 +24,10 @@ from baserate.infer._columns import of_columns
 from baserate.infer._comparing._comparison import Asked, Comparison, adjusted
 from baserate.infer._comparing._mcnemar import TESTS
 from baserate.infer._comparing._paired import Drawn, joint, of_tables
-from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal
+from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal, of_student
 from baserate.infer._delong import Influence, influence, same_ranks
 from baserate.infer._draws import Seed
+from baserate.infer._moments import Units, widening
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
 
@@ -80,7 +81,7 @@ def compare(
     """
     if not isinstance(rows, Rows):
         raise BadOption(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
-    chosen = [known(each) for each in _several(measure)]
+    chosen = list(dict.fromkeys(known(each) for each in _several(measure)))
     if not chosen:
         raise BadOption("there is no measure to compare by; name one, for example measure='auc'.")
     pairs = {at: _pairs(rows, models, each) for at, each in enumerate(chosen)}
@@ -128,6 +129,16 @@ class _Case:
         if isnan(values[0] - values[1]):
             more["why"] = self._why(pair)
         return self.asked.found(values, bounds, how, models=pair, group=self.group, thresholds=at, **more)
+
+    @property
+    def _units(self) -> float:
+        """How many independent units a value rests on: clusters, rows, or for ranks those of the smaller class."""
+        cells = self.cells
+        if cells.cluster is not None:
+            return cells.clusters
+        positives = int(cells.times[cells.truth].sum())
+        rows = int(cells.times.sum())
+        return min(positives, rows - positives) if about(self.asked.measure).of is Curve else rows
 
     @property
     def _decides(self) -> bool:
@@ -188,9 +199,14 @@ class _Case:
             return self._without_variance(pair, scale)
         half = two_sided(self.asked.question.level) * error
         z = (first - second - self._bound) / error
-        how = "DeLong, paired" if self.cells.cluster is None else "DeLong, paired, clusters by Obuchowski"
+        how, p = "DeLong, paired", of_normal(z, self._side)
+        if self.cells.cluster is not None:
+            # With eight clusters a normal quantile gave 9 % false alarms instead of 5.
+            freedom = self.cells.clusters - 1
+            how, p = "DeLong, paired, clusters by Obuchowski", of_student(z, freedom, self._side)
+            half *= widening(freedom, self.asked.question.level)
         bounds = (first - second - half, first - second + half)
-        return self._found(pair, bounds, how, statistic=z, p=of_normal(z, self._side), test=how)
+        return self._found(pair, bounds, how, statistic=z, p=p, test=how)
 
     def _without_variance(self, pair: Pair, scale: float) -> Comparison:
         areas = [_area(self.cells, self._tally(model)) for model in pair]
@@ -240,7 +256,7 @@ class _Case:
         draws, how = columns
         with np.errstate(invalid="ignore"):  # infinite ones
             apart = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
-        drawn = Drawn(apart, how)
+        drawn = Drawn(apart, how, Units(self._units))
         bounds = drawn.interval(value, self.asked.question.level)
         return self._found(pair, bounds, drawn.told, p=drawn.p(value, self._side, self._bound), test=drawn.told)
 

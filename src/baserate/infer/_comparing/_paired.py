@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,9 @@ from baserate._counts import Counts
 from baserate.infer._alike import Alike
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import LEAST, WORK
-from baserate.infer._comparing._question import Side, of_draws, of_normal
+from baserate.infer._comparing._question import Side, of_draws, of_intervals, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses, percentiles
+from baserate.infer._moments import Units, stretched
 from baserate.measure import Measure, about
 
 TABLES = 9_999
@@ -30,16 +31,23 @@ class Drawn(NamedTuple):
 
     draws: Floats
     how: str
+    units: Units = Units()
+    """What got random weights; as many as you like where it does not matter."""
 
     def interval(self, value: float, level: float) -> tuple[float, float]:
         """Middle of the draws; of few, so many of their standard deviations about the value."""
         if len(self.draws) >= _ENOUGH:
-            return percentiles(self.draws, level)
+            return stretched(percentiles(self.draws, level), value, self.units, level)
         half = two_sided(level) * self._spread
-        return value - half, value + half
+        return stretched((value - half, value + half), value, self.units, level)
 
     def p(self, value: float, side: Side, bound: float) -> float:
         """P-value of the difference being on that side of the bound."""
+        if self.units.few and isfinite(value):
+            ordered = self._replace(draws=np.sort(self.draws))
+            found = of_intervals(lambda level: ordered.interval(value, level), value, side, bound)
+            # Draws tell nothing of what lies beyond them all.
+            return max(found, (2 if side == "two-sided" else 1) / (len(self.draws) + 1))
         if len(self.draws) >= _ENOUGH or not self._spread > 0:
             return of_draws(self.draws, side, bound)
         return of_normal((value - bound) / self._spread, side)
@@ -138,7 +146,7 @@ def of_tables(measure: Measure, table: Joint, seed: Seed, *, turned: bool = Fals
         return Drawn(in_blocks(make, draws=TABLES, seed=seed, size=8), "Dirichlet draws of the joint table")
     size = len(table.by_cluster)
     draws = max(min(WORK // size, TABLES), LEAST)
-    return Drawn(in_blocks(make, draws=draws, seed=seed, size=size), "resampled clusters")
+    return Drawn(in_blocks(make, draws=draws, seed=seed, size=size), "resampled clusters", Units(size, 8 * _PRIOR))
 
 
 def _cell(at: int, which: int) -> str:

@@ -71,7 +71,7 @@ class Question:
 
     def bound(self, told: About) -> float:
         """Difference to test against: the one nearest to what is asked that does not yet satisfy it."""
-        return self.margin if self.side(told) == "less" else -self.margin
+        return self.margin if self.side(told) == "less" else 0.0 - self.margin  # never −0
 
 
 def of_normal(z: float, side: Side) -> float:

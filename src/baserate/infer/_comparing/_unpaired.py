@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from baserate.infer._comparing._comparison import Asked, Comparison
 from baserate.infer._comparing._paired import TABLES, Drawn
 from baserate.infer._comparing._question import Bounds, Question, hybrid, of_intervals, of_student
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
+from baserate.infer._moments import Units
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
 
@@ -147,7 +148,8 @@ def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Compar
     made = [_draws(asked.measure, noun, each) for noun, each in zip(nouns, rng.spawn(2), strict=True)]
     fewest = min(map(len, made))
     with np.errstate(invalid="ignore"):  # infinite ones
-        drawn = Drawn(made[0][:fewest] - made[1][:fewest], f"independent draws of both{_told(nouns)}")
+        apart = made[0][:fewest] - made[1][:fewest]
+    drawn = Drawn(apart, f"independent draws of both{_told(nouns)}", Units(min(map(_units, nouns))))
     value = values[0] - values[1]
     p = drawn.p(value, asked.question.side(told), asked.question.bound(told))
     return asked.found(values, drawn.interval(value, asked.question.level), drawn.told, p=p, test=drawn.told)
@@ -176,6 +178,14 @@ def _draws(measure: Measure, noun: Any, rng: np.random.Generator) -> Floats:  # 
     # Draws of pooled scores tell how the value varies, and are moved to where that of all scores is.
     moved = float(measure(noun)) - float(measure(Curve(tally) if curve else tally))
     return found if isnan(moved) else found + moved
+
+
+def _units(noun: Any) -> float:  # noqa: ANN401  (what the measure takes)
+    """How many rows a value rests on; it does not matter for tables, to which half rows are added."""
+    if isinstance(noun, Counts):
+        return inf
+    rows = (noun.tally if isinstance(noun, Curve) else noun).rows.sum(axis=1, dtype=np.int64)
+    return float(rows.min() if isinstance(noun, Curve) else rows.sum())
 
 
 def _told(nouns: list[Any]) -> str:

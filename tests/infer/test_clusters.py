@@ -1,0 +1,224 @@
+"""Rows that belong together: variances of statsmodels, areas by hand, and what must not matter."""
+
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import statsmodels.api as sm
+from scipy.special import stdtrit
+
+from baserate import BadOption, Rows, infer, read
+from baserate.infer import _binomial
+from baserate.measure import MEASURES, about
+
+SIZES = (3, 1, 4, 2, 5, 1, 6, 2, 3, 4, 2, 3)
+
+
+def clustered(seed: int, *, sizes: tuple[int, ...] = SIZES, weighted: bool = False) -> Rows:
+    """Rows whose scores share what is peculiar to their cluster."""
+    rng = np.random.default_rng(seed)
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    truth = rng.random(len(cluster)) < 0.5
+    own = rng.normal(0, 0.8, len(sizes))[cluster]
+    score = np.round(1 / (1 + np.exp(-(own + truth + rng.normal(0, 0.5, len(cluster)) - 0.5))), 3)
+    weight = rng.random(len(cluster)) + 0.5 if weighted else None
+    return Rows(truth, {"risk": score}, cluster=cluster, weight=weight)
+
+
+def bounds(measure: str, rows: Rows, **options: float) -> tuple[float, float, float]:
+    found = infer.estimate(measure, rows, threshold=0.5 if about(MEASURES[measure]).share else None, **options)  # type: ignore[arg-type]
+    return found.value, found.low, found.high
+
+
+def chosen(measure: str, rows: Rows) -> npt.NDArray[np.bool_]:
+    """Rows that a share is of."""
+    flagged = rows.score["risk"] >= 0.5
+    return {"sensitivity": rows.truth, "precision": flagged, "accuracy": rows.truth | ~rows.truth}[measure]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("measure", ["sensitivity", "precision", "accuracy"])
+def test_shares_have_the_variance_that_statsmodels_finds(measure: str, *, weighted: bool) -> None:
+    rows = clustered(1, weighted=weighted)
+    assert rows.cluster is not None
+    there = chosen(measure, rows)
+    right = (rows.truth == (rows.score["risk"] >= 0.5))[there].astype(float)
+    weight = np.ones(there.sum()) if rows.weight is None else rows.weight[there]
+    model = sm.WLS(right, np.ones_like(right), weights=weight)
+    groups = np.unique(rows.cluster[there], return_inverse=True)[1]
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True})
+    p, clusters = float(fit.params[0]), groups.max() + 1
+    # Its correction also has (n − 1)/(n − 1).
+    variance = float(fit.bse[0]) ** 2
+    t_over_z = stdtrit(clusters - 1, 0.975) / _binomial.two_sided(0.95)
+    trials = p * (1 - p) / variance / t_over_z**2
+    low, high, _ = _binomial.interval(_binomial.Share(p * trials, (1 - p) * trials), 0.95)
+    assert bounds(measure, rows) == pytest.approx((p, low, high), abs=1e-9)
+
+
+def test_where_all_are_hits_a_cluster_is_worth_one_trial() -> None:
+    rows = Rows(np.ones(24, dtype=bool), {"risk": np.full(24, 0.9)}, cluster=np.repeat(np.arange(8), 3))
+    found = infer.estimate("sensitivity", rows, threshold=0.5)
+    low, high = _binomial.clopper_pearson(8.0, 0.0, 0.95)
+    assert (found.low, found.high) == (low, high)
+    assert found.how == "Clopper–Pearson with the variance of 8 clusters"
+
+
+def obuchowski(rows: Rows) -> tuple[float, float]:
+    """AUC and its clustered variance, straight from the definition (1997)."""
+    assert rows.cluster is not None
+    score, truth = rows.score["risk"], rows.truth
+    wins = np.array([[(x > y) + 0.5 * (x == y) for y in score[~truth]] for x in score[truth]], dtype=float)
+    of_positives, of_negatives = wins.mean(axis=1), wins.mean(axis=0)
+    area = wins.mean()
+    first, second = rows.cluster[truth], rows.cluster[~truth]
+    total = 0.0
+    of_both = []
+    for kind, values in ((first, of_positives), (second, of_negatives)):
+        there = np.unique(kind)
+        sums = np.array([(values[kind == c] - area).sum() for c in there])
+        total += len(there) / (len(there) - 1) * (sums**2).sum() / len(values) ** 2
+        of_both.append(dict(zip(there.tolist(), sums.tolist(), strict=True)))
+    every = np.union1d(first, second).tolist()
+    cross = sum(of_both[0].get(c, 0.0) * of_both[1].get(c, 0.0) for c in every)
+    both = len(every) / (len(every) - 1) * cross / (len(first) * len(second))
+    return float(area), total + 2 * both
+
+
+def test_area_has_the_variance_of_obuchowski() -> None:
+    rows = clustered(2, sizes=(3,) * 30)
+    area, variance = obuchowski(rows)
+    found = infer.estimate("auc", rows)
+    half = stdtrit(29, 0.975) * sqrt(variance) / (area * (1 - area))
+    low, high = (1 / (1 + np.exp(-(np.log(area / (1 - area)) + side * half))) for side in (-1, 1))
+    assert (found.value, found.low, found.high) == pytest.approx((area, low, high), rel=0.02)
+    assert found.how is not None
+    assert found.how.endswith("with the variance of 30 clusters")
+
+
+def test_perfect_ranks_of_few_clusters_are_not_sure() -> None:
+    truth = np.tile([True, True, False, False], 6)
+    rows = Rows(truth, {"risk": truth.astype(float)}, cluster=np.repeat(np.arange(6), 4))
+    alone = infer.estimate("auc", Rows(truth, rows.score))
+    found = infer.estimate("auc", rows)
+    # As of six positives and six negatives.
+    six = np.tile([True, False], 6)
+    assert found.low == infer.estimate("auc", Rows(six, {"risk": six.astype(float)})).low < alone.low
+    assert found.high == 1
+
+
+DECISIONS = ("f1", "sensitivity", "mcc", "youden")
+EVERY = ["auc", "gini", "average_precision", "ks", "brier", "log_loss", "f1", "sensitivity", "mcc", "youden", "pr_auc"]
+
+
+@pytest.mark.parametrize("measure", EVERY)
+def test_neither_order_nor_names_nor_copies_matter(measure: str) -> None:
+    rows = clustered(3)
+    assert rows.cluster is not None
+    threshold = 0.5 if measure in DECISIONS else None
+    expected = infer.estimate(measure, rows, threshold=threshold)
+    order = np.random.default_rng(0).permutation(len(rows.truth))
+    moved = Rows(rows.truth[order], {"risk": rows.score["risk"][order]}, cluster=(rows.cluster * -7 + 3)[order])
+    assert infer.estimate(measure, moved, threshold=threshold) == expected
+    # Twice the same row in the same cluster tells nothing new.
+    twice = Rows(np.tile(rows.truth, 2), {"risk": np.tile(rows.score["risk"], 2)}, cluster=np.tile(rows.cluster, 2))
+    counted = Rows(rows.truth, rows.score, cluster=rows.cluster, count=np.full(len(rows.truth), 2))
+    assert infer.estimate(measure, twice, threshold=threshold) == infer.estimate(measure, counted, threshold=threshold)
+    found = infer.estimate(measure, twice, threshold=threshold)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, expected.low, expected.high), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("measure", EVERY)
+def test_levels_nest_and_bounds_hold_the_value(measure: str) -> None:
+    rows = clustered(4, weighted=True)
+    threshold = 0.5 if measure in DECISIONS else None
+    inner, outer = (infer.estimate(measure, rows, threshold=threshold, level=level) for level in (0.8, 0.99))
+    least, most = about(MEASURES[measure]).span
+    assert least <= outer.low <= inner.low <= inner.value <= inner.high <= outer.high <= most
+    assert inner.low < inner.high
+
+
+@pytest.mark.parametrize("measure", ["auc", "sensitivity", "f1", "brier", "average_precision"])
+def test_rows_of_the_same_kind_within_clusters_are_less_sure(measure: str) -> None:
+    rng = np.random.default_rng(5)
+    truth = np.repeat(rng.random(40) < 0.5, 10)
+    score = np.clip(np.repeat(0.4 + 0.2 * truth[::10] + rng.normal(0, 0.2, 40), 10), 0.01, 0.99)
+    threshold = 0.5 if measure in ("f1", "sensitivity") else None
+    alone = infer.estimate(measure, Rows(truth, {"risk": score}), threshold=threshold)
+    found = infer.estimate(
+        measure, Rows(truth, {"risk": score}, cluster=np.repeat(np.arange(40), 10)), threshold=threshold
+    )
+    assert found.value == alone.value
+    assert found.high - found.low > 2 * (alone.high - alone.low)
+
+
+def test_a_single_cluster_tells_nothing() -> None:
+    rows = Rows(np.array([True, False, True]), {"risk": np.array([0.9, 0.2, 0.6])}, cluster=np.zeros(3, dtype=int))
+    found = infer.estimate("auc", rows)
+    assert found.value == 1
+    assert np.isnan(found.low)
+    assert found.why == "there is a single cluster"
+
+
+def test_what_clusters_refuse() -> None:
+    rows = clustered(6)
+    with pytest.raises(BadOption, match="method='wilson' is for independent rows"):
+        infer.estimate("sensitivity", rows, threshold=0.5, method="wilson")
+    two = Rows(rows.truth, {"one": rows.score["risk"], "two": rows.score["risk"]}, cluster=rows.cluster)
+    with pytest.raises(BadOption, match=r"several models; infer\.summary judges each"):
+        infer.estimate("auc", two)
+    with pytest.raises(BadOption, match="method='wilson' is for independent rows"):
+        infer.summary(rows, interval=infer.Interval(method="wilson"))
+
+
+def test_summaries_take_each_group_and_model_with_its_clusters() -> None:
+    rng = np.random.default_rng(7)
+    table = {
+        "sick": rng.integers(0, 2, 60),
+        "one": rng.random(60).round(2),
+        "two": rng.random(60).round(2),
+        "site": rng.choice(["a", "b"], 60),
+        "person": rng.integers(0, 15, 60),
+    }
+    rows = read.rows(table, truth="sick", score=["one", "two"], group="site", cluster="person")
+    found = infer.summary(rows, measures=["auc", "f1"], threshold=0.5)
+    assert found.data["interval"] == {"level": 0.95, "method": None, "seed": 0, "clusters": 15}
+    for row in found.rows():
+        if row["measure"] not in ("auc", "f1"):
+            continue
+        there = np.ones(60, dtype=bool) if row["group"] is None else table["site"] == row["group"]["site"]
+        alone = Rows(table["sick"][there] == 1, {"x": table[row["model"]][there]}, cluster=table["person"][there])
+        expected = infer.estimate(row["measure"], alone, threshold=0.5 if row["measure"] == "f1" else None)
+        assert (row["value"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
+    assert {row["model"] for row in found.rows()} == {"one", "two"}
+    assert sum(row["measure"] == "auc" for row in found.rows()) == 6
+
+
+def test_few_clusters_still_cover() -> None:
+    """Ten clusters of eight rows that share much, of which the truth is known."""
+    missed = {"sensitivity": 0, "auc": 0, "f1": 0}
+    everything = drawn(np.random.default_rng(0), 200_000)
+    truths = {name: bounds_at(name, everything)[0] for name in missed}
+    for seed in range(200):
+        rows = drawn(np.random.default_rng(seed + 1), 10)
+        for name, truth in truths.items():
+            _, low, high = bounds_at(name, rows)
+            missed[name] += not low <= truth <= high
+    assert max(missed.values()) <= 20, missed
+
+
+def bounds_at(name: str, rows: Rows) -> tuple[float, float, float]:
+    if len(rows.truth) > 10_000:
+        rows = Rows(rows.truth, rows.score)
+    found = infer.estimate(name, rows, threshold=None if name == "auc" else 0.5)
+    return found.value, found.low, found.high
+
+
+def drawn(rng: np.random.Generator, clusters: int) -> Rows:
+    cluster = np.repeat(np.arange(clusters), 8)
+    truth = rng.random(len(cluster)) < 0.5
+    logit = rng.normal(0, 1, clusters)[cluster] + 2 * truth - 1 + rng.normal(0, 1, len(cluster))
+    return Rows(truth, {"risk": 1 / (1 + np.exp(-logit))}, cluster=cluster)
