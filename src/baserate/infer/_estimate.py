@@ -121,7 +121,7 @@ def judged(measure: Measure, noun: Noun, asked: Asked) -> Estimate:
     value = float(measure(noun))
     if isnan(value):
         return Estimate(nan, why=why(measure, noun) or "it is undefined")
-    known_ways = ways(measure)
+    known_ways = _OF_ROWS if isinstance(noun, LabelSets) else ways(measure)
     if asked.method is not None and asked.method not in known_ways:
         names = ", ".join(filter(None, known_ways))
         told = f"known are: {names}" if names else "there is one kind only, so leave it out"
@@ -145,7 +145,7 @@ def ways(measure: Measure) -> Mapping[str, Way]:
     if told.of in (Counts, Confusion):
         return _SHARES if told.share else _TABLES
     if told.of in (ClassRows, LabelSets):
-        return {"": _of_rows}
+        return _OF_ROWS
     return _RANKS.get(measure, {"": _moved}) | _RESAMPLED
 
 
@@ -172,6 +172,8 @@ def noun_of(measure: Measure, data: object, threshold: float | None = None) -> A
         return data.tally
     if wanted is Confusion and isinstance(data, ClassRows):
         return data.decided()
+    if isinstance(data, LabelSets) and "parts" in vars(measure):
+        return data  # whatever is averaged over classes is averaged over labels, too
     if not isinstance(data, wanted):
         told = f"{about(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
         hint = "; average it with multiclass.averaged(…)" if isinstance(data, Confusion | ClassRows) else ""
@@ -274,6 +276,7 @@ def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Ask
     return framed(value, Found(*found), measure, asked)
 
 
+_OF_ROWS: dict[str, Way] = {"": _of_rows}
 _TABLES: dict[str, Way] = {
     "": _table,
     "draws": _table,

@@ -27,6 +27,12 @@ class Part(NamedTuple):
     """Sum of the fourth powers of what each row adds: whether few rows make most of it."""
     rows: float
 
+    @staticmethod
+    def of(second: float, fourth: float, rows: float) -> Part:
+        """Take a degree of freedom from sums of the second and fourth powers of what rows add."""
+        lost = ratio(rows, rows - 1)
+        return Part(lost * second, lost**2 * fourth, rows)
+
     @property
     def doubt(self) -> float:
         """Variance of the variance, over two."""
@@ -49,14 +55,8 @@ class Spread(NamedTuple):
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of the variance that was seen: as many as a normal sample that is as unsure would have.
-
-        That is Welch and Satterthwaite's number where rows add normal amounts, and less where a few add most.
-        """
-        parts = self.of_positives, self.of_negatives
-        doubt = sum(part.doubt for part in parts)
-        usual = satterthwaite([part.variance for part in parts], [part.rows for part in parts])
-        return min(self.seen**2 / doubt, usual) if doubt > 0 else usual
+        """Degrees of freedom of the variance that was seen."""
+        return freedom([self.of_positives, self.of_negatives])
 
     @property
     def positives(self) -> float:
@@ -89,10 +89,15 @@ Slopes = Iterator[tuple[Block, Floats, Floats]]
 """Change of the value with the mass of positives, and of negatives, at each score, block by block."""
 
 
-def satterthwaite(variances: Sequence[float], rows: Sequence[float]) -> float:
-    """Degrees of freedom of a sum of variances, each of so many rows [@satterthwaite1946]."""
-    doubt = sum(part**2 / (row - 1) for part, row in zip(variances, rows, strict=True) if part > 0 and row > 1)
-    return float(sum(variances) ** 2 / doubt) if doubt > 0 else inf
+def freedom(parts: Sequence[Part]) -> float:
+    """Degrees of freedom of a variance with these parts: as many as a normal sample that is as unsure would have.
+
+    That is Welch and Satterthwaite's number where rows add normal amounts, and less where a few add most
+    [@satterthwaite1946].
+    """
+    usual = sum(part.variance**2 / (part.rows - 1) for part in parts if part.variance > 0 and part.rows > 1)
+    doubt = max(usual, sum(part.doubt for part in parts))
+    return float(sum(part.variance for part in parts) ** 2 / doubt) if doubt > 0 else inf
 
 
 def spread(measure: Measure, tally: Tally, value: float | None = None) -> Spread:
@@ -112,10 +117,7 @@ def spread(measure: Measure, tally: Tally, value: float | None = None) -> Spread
             both = block.squares.sum(axis=0, dtype=np.float64)
             chances = block.score, 1 - block.score
             expected += sum(_summed(both * each, slope) for each, slope in zip(chances, slopes, strict=True))
-    parts = [
-        Part(ratio(row, row - 1) * float(second), ratio(row, row - 1) ** 2 * float(fourth), row)
-        for (second, fourth), row in zip(sums, rows, strict=True)
-    ]
+    parts = [Part.of(float(second), float(fourth), row) for (second, fourth), row in zip(sums, rows, strict=True)]
     return Spread(value, parts[0], parts[1], expected)
 
 

@@ -67,15 +67,21 @@ def _share(hit: Floats, noun: Noun, level: float) -> Found:
 
 
 def _mean(measure: Measure, rows: ClassRows, value: float, level: float) -> Found:
-    """Interval of a mean loss; its variance is that seen, or that to be expected of the probabilities if larger."""
+    """Interval of a mean loss; its variance is that seen, or that to be expected of the probabilities if larger.
+
+    That seen was estimated, and counts with a t quantile.
+    """
     score = np.asarray(rows.score, dtype=np.float64)
     losses = _LOSSES[measure](score)
     own = losses[np.arange(len(rows)), rows.truth]
     with np.errstate(invalid="ignore"):
         expected = np.where(score > 0, score * (losses - value) ** 2, 0.0).sum(axis=1)
-    squares = _times(rows) * _weight(rows) ** 2 / rows.total**2
-    many = float(_times(rows).sum())
-    seen = float(np.sum(squares * (own - value) ** 2)) * ratio(many, many - 1)
+    times = _times(rows)
+    squares = times * _weight(rows) ** 2 / rows.total**2
+    if times.sum() < 2:
+        return Found(nan, nan, "influence function", "there is a single row")
+    part = _part(_weight(rows) * (own - value) / rows.total, times)
+    seen = part.variance * _moments.widening(_influence.freedom([part]), level) ** 2
     variance = max(seen, float(np.sum(squares * expected)))
     how = "influence function"
     if measure is log_loss:
@@ -89,21 +95,23 @@ def _smooth(slopes: Floats, noun: Noun, value: float, level: float, *, areas: bo
     """Interval of a number in [0, 1], or above 0, of which it is known how much each row moves it."""
     assert isinstance(noun, ClassRows)  # noqa: S101  (for the type checker)
     times = _times(noun)
-    size = len(noun.labels)
-    rows = np.bincount(noun.truth, times, minlength=size).astype(np.float64)
-    parts = np.bincount(noun.truth, times * slopes**2, minlength=size).astype(np.float64)
-    there = rows > 0
-    if rows[there].min() < 2:
+    parts = [_part(slopes[noun.truth == at], times[noun.truth == at]) for at in np.unique(noun.truth)]
+    fewest = sorted(part.rows for part in parts)
+    if fewest[0] < 2:
         return Found(nan, nan, "influence function", "a class has a single row")
-    parts, rows = parts[there] * rows[there] / (rows[there] - 1), rows[there]
-    freedom = _influence.satterthwaite(tuple(parts), tuple(rows))
+    variance, freedom = sum(part.variance for part in parts), _influence.freedom(parts)
     how = "influence function"
     if areas:
-        fewest = np.sort(rows)[:2]
-        low, high, _ = _auc.usual(_auc.Area(value, float(parts.sum()), fewest[0], fewest[-1], freedom), level)
+        low, high, _ = _auc.usual(_auc.Area(value, variance, fewest[0], fewest[1], freedom), level)
         return Found(low, high, how)
-    found = _moments.Moments(value, float(parts.sum()), freedom, float(rows.sum()))
+    found = _moments.Moments(value, variance, freedom, sum(fewest))
     return Found(*_moments.bounded(found, level), how)
+
+
+def _part(moved: Floats, times: Floats) -> _influence.Part:
+    """What rows add to a variance, each as often as it stands for itself."""
+    second, fourth = (float(np.sum(times * moved**power)) for power in (2, 4))
+    return _influence.Part.of(second, fourth, float(times.sum()))
 
 
 def _moved_by_rows(measure: Measure, noun: Noun, value: float) -> Floats | None:
