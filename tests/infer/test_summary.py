@@ -1,0 +1,102 @@
+"""Summaries with intervals: the numbers of plain ones, each judged as `estimate` judges it."""
+
+import numpy as np
+import pytest
+
+from baserate import BadOption, Counts, Rows, infer, measure, read
+from baserate.infer import Interval
+from baserate.measure import MEASURES, about
+
+CELLS = {"tp", "fp", "fn", "tn"}
+RNG = np.random.default_rng(3)
+TABLE = {
+    "sick": RNG.integers(0, 2, 80),
+    "risk": RNG.uniform(0.01, 0.99, 80).round(2),
+    "old": RNG.uniform(0.01, 0.99, 80).round(2),
+    "says": RNG.integers(0, 2, 80),
+    "site": RNG.choice(["a", "b"], 80),
+    "w": RNG.random(80) + 0.5,
+}
+TWO = ["risk", "old"]
+
+
+def test_every_number_is_judged_as_it_would_be_alone() -> None:
+    tallies = read.tallies(TABLE, truth="sick", score=TWO, group="site", weight="w")
+    found = infer.summary(tallies, measures="all", threshold=[0.3, 0.6], interval=Interval(0.9, seed=5)).rows()
+    plain = measure.summary(tallies, measures="all", threshold=[0.3, 0.6]).rows()
+    assert [(row["measure"], row["value"], row["why"]) for row in plain] == [
+        (row["measure"], row["value"], row["why"]) for row in found
+    ]
+    checked = 0
+    for row in found:
+        if row["measure"] in CELLS:
+            assert row["low"] is row["high"] is row["level"] is None
+            continue
+        group = None if row["group"] is None else (row["group"]["site"],)
+        tally = tallies.pooled(row["model"]) if group is None else tallies.models[row["model"]][group]
+        decides = about(MEASURES[row["measure"]]).of is Counts
+        alone = infer.estimate(
+            row["measure"], tally, threshold=row["threshold"] if decides else None, level=0.9, seed=5
+        )
+        assert (row["low"], row["high"], row["how"]) == (alone.low, alone.high, alone.how)
+        checked += 1
+    assert checked > 200
+
+
+def test_a_method_is_for_those_that_know_it() -> None:
+    tallies = read.tallies(TABLE, truth="sick", score="risk")
+    found = infer.summary(tallies, measures=["sensitivity", "auc", "f1"], interval=Interval(method="wilson")).rows()
+    how = {row["measure"]: row["how"] for row in found if row["measure"] not in CELLS}
+    plain = infer.summary(tallies, measures=["sensitivity", "auc", "f1"]).rows()
+    assert how["sensitivity"] == "Wilson"
+    assert {name: how[name] for name in ("auc", "f1")} == {
+        row["measure"]: row["how"] for row in plain if row["measure"] in ("auc", "f1")
+    }
+    with pytest.raises(BadOption, match=r"method='delong' makes no interval of .*f1.*; leave it out"):
+        infer.summary(tallies, measures=["f1"], interval=Interval(method="delong"))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"level": 95}, "level=95 is no confidence level; give one between 0 and 1"),
+        ({"level": float("nan")}, "level=nan is no confidence level"),
+        ({"method": "wald"}, "method='wald' makes no intervals; known are: wilson, "),
+        ({"seed": -1}, "seed is -1; give a whole number of 0 or more"),
+    ],
+)
+def test_what_intervals_refuse(options: dict[str, object], told: str) -> None:
+    with pytest.raises(BadOption, match=told):
+        Interval(**options)  # type: ignore[arg-type]
+
+
+def test_every_named_method_makes_some_interval() -> None:
+    known = {name for each in MEASURES.values() for name in infer.methods(each, Counts(1, 1, 1, 1))}
+    assert known == set(infer._summary.METHODS)  # noqa: SLF001
+
+
+def test_labels_have_intervals_of_their_table() -> None:
+    tallies = read.tallies(TABLE, truth="sick", predicted="says")
+    found = infer.summary(tallies, measures=["sensitivity", "specificity"]).rows()
+    counts = {row["measure"]: row["value"] for row in found if row["measure"] in CELLS}
+    for row in found:
+        if row["measure"] in ("sensitivity", "specificity"):
+            alone = infer.estimate(row["measure"], Counts(**counts))
+            assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
+
+
+def test_rows_without_clusters_are_tallies() -> None:
+    rows = read.rows(TABLE, truth="sick", score=TWO, group="site")
+    tallies = read.tallies(TABLE, truth="sick", score=TWO, group="site")
+    asked = ["auc", "f1", "brier"]
+    assert infer.summary(rows, measures=asked).rows() == infer.summary(tallies, measures=asked).rows()
+    assert infer.summary(rows, measures=asked).data["interval"]["clusters"] is None
+
+
+def test_rows_of_several_kinds_are_for_summaries() -> None:
+    truth, score = np.array([True, False, True]), np.array([0.9, 0.2, 0.6])
+    with pytest.raises(BadOption, match=r"these rows have several models; infer\.summary judges each"):
+        infer.estimate("auc", Rows(truth, {"one": score, "two": score}))
+    grouped = Rows(truth, {"one": score}, group=np.array([0, 1, 1]), groups=(("f",), ("m",)), attributes=("sex",))
+    with pytest.raises(BadOption, match=r"these rows have groups \(sex\); infer\.summary judges each"):
+        infer.estimate("auc", grouped)
