@@ -111,16 +111,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     with ProcessPoolExecutor() as pool:
         tasks = [Task(place, names) for place in places for names in kinds if names]
         tasks = [task for task in tasks if task.place.rows <= _SMALL or not set(task.names) & set(SLOW)]
-        for part in pool.map(partial(_studied, runs=asked.runs, seed=1), tasks):
+        for done, part in enumerate(pool.map(partial(_studied, runs=asked.runs, seed=1), tasks), start=1):
             found |= part
+            _show(done, len(tasks))
         again: dict[Place, list[str]] = {}
         for (name, place), covered in found.items():
             if covered.share < DOUBTFUL and place.rare >= 10:
                 again.setdefault(place, []).append(name)
         print(f"{len(found)} numbers; {sum(map(len, again.values()))} studied again", file=sys.stderr)
         tasks = [Task(place, tuple(names)) for place, names in again.items()]
-        for part in pool.map(partial(_studied, runs=4 * asked.runs, seed=2), tasks):
+        for done, part in enumerate(pool.map(partial(_studied, runs=4 * asked.runs, seed=2), tasks), start=1):
             found |= part
+            _show(done, len(tasks))
     table = "\n".join(_table(found))
     print(table)
     if asked.docs:
@@ -130,6 +132,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     for (name, place), covered in broken.items():
         print(f"{covered.share:.3f} of {name} at {place}, {covered.below:.3f} below", file=sys.stderr)
     return int(bool(broken))
+
+
+def _show(done: int, tasks: int) -> None:
+    """Tell those who wait how far it is."""
+    if sys.stderr.isatty():
+        print(f"{done} of {tasks}", end="\r", file=sys.stderr, flush=True)
 
 
 def _asked(argv: Sequence[str] | None) -> Namespace:
