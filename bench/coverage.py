@@ -114,12 +114,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         for done, part in enumerate(pool.map(partial(_studied, runs=asked.runs, seed=1), tasks), start=1):
             found |= part
             _show(done, len(tasks))
-        again: dict[Place, list[str]] = {}
-        for (name, place), covered in found.items():
-            if covered.share < DOUBTFUL and place.rare >= 10:
-                again.setdefault(place, []).append(name)
-        print(f"{len(found)} numbers; {sum(map(len, again.values()))} studied again", file=sys.stderr)
-        tasks = [Task(place, tuple(names)) for place, names in again.items()]
+        doubtful = {key for key, covered in found.items() if covered.share < DOUBTFUL and key[1].rare >= 10}
+        print(f"{len(found)} numbers; {len(doubtful)} studied again", file=sys.stderr)
+        tasks = [Task(place, tuple(name for name in names if (name, place) in doubtful)) for place, names in tasks]
+        tasks = [task for task in tasks if task.names]
         for done, part in enumerate(pool.map(partial(_studied, runs=4 * asked.runs, seed=2), tasks), start=1):
             found |= part
             _show(done, len(tasks))

@@ -1,0 +1,56 @@
+"""The study of coverage runs, judges, and fills the page; that intervals cover is its own business."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bench import coverage
+
+PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(coverage, "SIZES", (100,))
+    monkeypatch.setattr(coverage, "AREAS", (0.8,))
+    page = tmp_path / "intervals.md"
+    page.write_text(f"before\n{coverage._MARK}\nold\n{coverage._END}\nafter\n", encoding="utf-8")  # noqa: SLF001
+    monkeypatch.setattr(coverage, "_PAGE", page)
+    return page
+
+
+def test_all_kinds_at_once(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # So few runs that many a place is studied again.
+    coverage.main(["sensitivity", "brier_skill", "auc", "pr_auc", "--runs", "8", "--docs"])
+    told = capsys.readouterr()
+    again = re.search(r"36 numbers; (\d+) studied again", told.err)
+    assert again is not None
+    assert int(again[1]) > 0
+    page = small.read_text(encoding="utf-8")
+    assert page.startswith("before\n")
+    assert page.endswith("\nafter\n")
+    assert "old" not in page
+    for name in ("sensitivity", "brier skill", "auc", "pr auc"):
+        assert name in page
+        assert name in told.out
+
+
+def test_a_broken_promise_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(coverage, "KEPT", 1.01)
+    assert coverage.main(["auc", "--runs", "20"]) == 1
+    assert re.search(r"0\.\d+ of auc at Place\(prevalence=0\.\d", capsys.readouterr().err)
+
+
+def test_what_is_not_studied_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        coverage.main(["recall"])
+    assert "'recall' is not studied. Known are: sensitivity" in capsys.readouterr().err
+
+
+def test_the_page_tells_of_all_that_is_studied() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    table = page[page.index("<!-- coverage -->") : page.index("<!-- /coverage -->")]
+    assert [line.split("|")[1].strip() for line in table.splitlines()[3:]] == [
+        name.replace("_", " ") for name in coverage.NAMES
+    ]
