@@ -91,6 +91,14 @@ def test_the_seed_decides(tmp_path: Path) -> None:
     assert first == again != other
 
 
+def test_a_level_is_a_share_or_per_cent(tmp_path: Path) -> None:
+    share, hundredths = (
+        rows_of(run("compare", people(tmp_path), *TWO, "--level", at, "--json")) for at in ("0.9", "90%")
+    )
+    assert share == hundredths
+    assert "p and 99.99999 % interval: DeLong" in run("compare", people(tmp_path), *TWO, "--level", "0.9999999").stdout
+
+
 def test_two_files_joined_are_one_with_two_scores(tmp_path: Path) -> None:
     new, old = halves(tmp_path)
     joined = rows_of(run("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p", "--json"))[0]
@@ -128,7 +136,7 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
         ((*TWO, "--measure", "acurracyy"), 2, "Did you mean accuracy"),
         ((*TWO, "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 models"),
         ((*TWO, "--id", "site"), 2, "--id joins several files, and this is one"),
-        ((*TWO, "--level", "95"), 2, "a confidence level lies between 0 and 1"),
+        ((*TWO, "--level", "95"), 2, "'95' is no confidence level; give one such as 0.95 or 95%."),
         ((*TWO, "--measure", "flag_rate", "--alternative", "better"), 2, "--alternative greater or --alternative less"),
     ],
 )
