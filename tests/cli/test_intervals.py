@@ -109,6 +109,10 @@ def test_methods_are_told_of_intervals_that_there_are(tmp_path: Path) -> None:
     assert clustered.endswith("\n¹ there is a single cluster\n")
 
 
+def test_footnotes_do_not_break_at_hyphens() -> None:
+    assert Page("", (), ("DeLong on log-odds",)).text(15) == "DeLong on\nlog-odds\n"
+
+
 def test_rows_of_one_cluster_say_less(tmp_path: Path) -> None:
     path = tmp_path / "eyes.csv"
     people = [(at % 3 == 0, (at * 37 % 100) / 100) for at in range(60)]
