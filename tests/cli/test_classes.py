@@ -214,7 +214,11 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
         (("--truth", "is", "--scores", "p_cat,p_dog"), 3, "for which there is no score"),
         (("--truth", "is", "--score", "p_cat", "--average", "macro"), 2, "no --score"),
         (("--cross-table", "rows", "--truth", "is"), 2, "a cross-table has no columns of rows"),
-        (("--truth", "is", "--score", "p_cat"), 3, "or judge all of them with --scores or --predicted."),
+        (
+            ("--truth", "is", "--score", "p_cat"),
+            3,
+            "or judge all of them: `baserate measure` with --scores or --predicted",
+        ),
         (("--truth", "is", "--average", "macro"), 2, "many classes need --predicted, --scores or --cross-table"),
     ],
 )

@@ -91,6 +91,14 @@ def test_the_seed_decides(tmp_path: Path) -> None:
     assert first == again != other
 
 
+def test_a_level_is_a_share_or_per_cent(tmp_path: Path) -> None:
+    share, hundredths = (
+        rows_of(run("compare", people(tmp_path), *TWO, "--level", at, "--json")) for at in ("0.9", "90%")
+    )
+    assert share == hundredths
+    assert "p and 99.99999 % interval: DeLong" in run("compare", people(tmp_path), *TWO, "--level", "0.9999999").stdout
+
+
 def test_two_files_joined_are_one_with_two_scores(tmp_path: Path) -> None:
     new, old = halves(tmp_path)
     joined = rows_of(run("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p", "--json"))[0]
@@ -126,9 +134,9 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
         ((*TWO, "--measure", "f1", "--method", "delong"), 2, "use --method resample"),
         ((*TWO, "--measure", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
         ((*TWO, "--measure", "acurracyy"), 2, "Did you mean accuracy"),
-        ((*TWO, "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 models"),
+        ((*TWO, "--measure", "f1", "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 scores"),
         ((*TWO, "--id", "site"), 2, "--id joins several files, and this is one"),
-        ((*TWO, "--level", "95"), 2, "a confidence level lies between 0 and 1"),
+        ((*TWO, "--level", "95"), 2, "'95' is no confidence level; give one such as 0.95 or 95%."),
         ((*TWO, "--measure", "flag_rate", "--alternative", "better"), 2, "--alternative greater or --alternative less"),
     ],
 )
@@ -136,6 +144,31 @@ def test_what_is_refused(typed: tuple[str, ...], code: int, told: str, tmp_path:
     result = run("compare", people(tmp_path), *typed)
     assert result.exit_code == code
     assert told in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (TWO, "--threshold is for measures of decisions, not for auc; leave it out, or name one with --measure"),
+        ((*TWO, "--measure", "auc,brier"), "--threshold is for measures of decisions, not for auc, brier;"),
+        (
+            (*TWO, "--predicted", "says", "--id", "who", "--measure", "accuracy"),
+            "--threshold would cut the labels of --predicted too",
+        ),
+    ],
+)
+def test_a_threshold_that_would_not_be_used_as_meant_is_refused(
+    typed: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    result = run("compare", people(tmp_path), *typed, "--threshold", "0.3")
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_labels_need_no_threshold(tmp_path: Path) -> None:
+    asked = ("compare", people(tmp_path), *TWO, "--predicted", "says", "--measure", "accuracy")
+    found = rows_of(run(*asked, "--threshold", "0.3,0.4", "--json"))
+    assert [(row["threshold"], row["other_threshold"]) for row in found] == [(0.3, 0.4), (0.3, None), (0.4, None)]
 
 
 def test_a_file_against_itself_is_refused(tmp_path: Path) -> None:

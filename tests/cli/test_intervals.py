@@ -91,6 +91,28 @@ def test_bounds_may_be_infinite_or_missing(tmp_path: Path) -> None:
     assert "¹ the AUC is 0 or 1, where log-odds are infinite" in shown
 
 
+def test_extreme_levels_have_intervals_of_all_measures(tmp_path: Path) -> None:
+    for level in ("1e-9", "0.999999999"):
+        found = told(people(tmp_path), *ONE, "--measures", "all", "--level", level)["rows"]
+        bounded = [each for each in found if each["low"] is not None]
+        assert len(bounded) > 40
+        assert all(float(each["low"]) <= float(each["value"]) <= float(each["high"]) for each in bounded)
+    assert "99.9999999 % intervals: " in run("measure", people(tmp_path), *ONE, "--level", "0.999999999").stdout
+
+
+def test_methods_are_told_of_intervals_that_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("sick,risk,who\n1,0.3,a\n", encoding="utf-8")
+    alone = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy,brier", "-q").stdout
+    assert alone.endswith("\n¹ there is a single row\n95 % intervals: Clopper–Pearson.\n")
+    clustered = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy", "--cluster", "who", "-q").stdout
+    assert clustered.endswith("\n¹ there is a single cluster\n")
+
+
+def test_footnotes_do_not_break_at_hyphens() -> None:
+    assert Page("", (), ("DeLong on log-odds",)).text(15) == "DeLong on\nlog-odds\n"
+
+
 def test_rows_of_one_cluster_say_less(tmp_path: Path) -> None:
     path = tmp_path / "eyes.csv"
     people = [(at % 3 == 0, (at * 37 % 100) / 100) for at in range(60)]
@@ -145,9 +167,15 @@ def test_many_classes_have_intervals(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ((*ONE, "--level", "1.5"), "--level 1.5 is no confidence level; give one between 0 and 1, for example 0.95."),
-        ((*ONE, "--level", "95"), "--level 95.0 is no confidence level; give one between 0 and 1, for example 0.95."),
-        ((*ONE, "--level", "0"), "--level 0.0 is no confidence level;"),
+        *[
+            (
+                (*ONE, "--level", typed),
+                f"invalid value for '--level': '{typed}' is no confidence level; give one such as",
+            )
+            for typed in ("1.5", "95", "0", "1", "nan", "100%")
+        ],
+        ((*ONE, "--level", "1e-10"), "--level 1e-10 is too near to 0 or 1; give one at least 1e-09 away from both."),
+        ((*ONE, "--level", "0.9999999999"), "--level 0.9999999999 is too near to 0 or 1;"),
         ((*ONE, "--level", "high"), "invalid value for '--level': 'high' is no confidence level; give one such as"),
         (
             (*ONE, "--interval", "wilsn"),
@@ -177,6 +205,7 @@ def test_clusters_of_many_labels_lead_to_a_positive_one(tmp_path: Path) -> None:
     result = run("measure", people(tmp_path), *typed)
     assert result.exit_code == 3
     assert "--positive" in result.stderr
+    assert "without --cluster" in result.stderr
 
 
 def test_a_method_is_found_however_it_is_written(tmp_path: Path) -> None:

@@ -92,7 +92,11 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         (("measure", "FILE", *ONE, "--digits", "0"), 2, "invalid value for '--digits':"),
         (("curve", "rok", "FILE", *ONE), 2, "invalid value for 'CURVE': 'rok' is not one of"),
         (("curve", "roc", "FILE", *ONE, "--points", "1"), 2, "invalid value for '--points':"),
-        (("curve", "roc", "FILE", *ONE, "--band", "--level", "1"), 2, "invalid value for '--level':"),
+        (
+            ("curve", "roc", "FILE", *ONE, "--band", "--level", "1"),
+            2,
+            "invalid value for '--level': '1' is no confidence",
+        ),
         (
             ("curve", "roc", "FILE", *ONE, "--level", "0.9"),
             2,

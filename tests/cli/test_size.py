@@ -67,7 +67,7 @@ def form(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def test_the_shell_tells_what_python_tells() -> None:
-    row, data = form(*AUC, "--half-width", "0.03", "--level", "0.9")
+    row, data = form(*AUC, "--half-width", "0.03", "--level", "90%")
     assert row["rows"] == size_of_auc(0.8, 0.03, prevalence=0.1, level=0.9).rows
     assert data["asked"] == {"expect": 0.8, "half_width": 0.03, "prevalence": 0.1, "level": 0.9}
     row, data = form(*AUC, "--goal", "0.7", "--power", "0.9", "--one-sided")
@@ -138,6 +138,17 @@ def test_what_is_assumed_is_said() -> None:
         (("size", "f11", "--expect", "0.8", "--half-width", "0.1"), "there is no measure 'f11'. Did you mean f1"),
         (("size", "auc"), "missing option '--expect'"),
         (F1[:-2], "f1 needs a threshold; give one with --threshold."),
+        ((*AUC, "--half-width", "0.1", "--correlation", "0"), "--correlation means nothing"),
+        ((*AUC, "--half-width", "0.1", "--one-sided"), "--one-sided means nothing"),
+        ((*SENSITIVITY, "--half-width", "0.1", "--power", "0.8"), "--power means nothing"),
+        ((*SENSITIVITY, "--goal", "0.8", "--level", "0.9"), "--level means nothing"),
+        ((*AUC, "--against", "0.7", "--level", "0.95"), "--level means nothing"),
+        ((*AUC, "--half-width", "0.1", "--level", "95"), "'95' is no confidence level; give one such as 0.95 or 95%."),
+        (("size", "npv", "--expect", "0.8", "--against", "0.7"), "or show of one model that it reaches a --goal."),
+        (
+            ("population", "binormal", "size", "dor", "--half-width", "0.5", "--threshold", "40"),
+            "diagnostic_odds_ratio is undefined or infinite in too many samples, even of 1e+11 rows; ask for another",
+        ),
         ((*AUC, "--against", "0.7", "--power", "0.04"), "a power of 0.04 is had for nothing at --alpha 0.05"),
     ],
 )

@@ -44,6 +44,15 @@ def test_rows_find_each_other() -> None:
     assert len(compare(found)) == 3
 
 
+def test_clusters_are_the_same_whatever_their_numbers() -> None:
+    renamed = OLD | {"sex": ["a man" if sex == "m" else "woman" for sex in OLD["sex"]]}
+    found = read.joined({"new": rows(NEW, cluster="sex"), "old": rows(renamed, cluster="sex")})
+    assert found.cluster is not None
+    assert found.cluster.tolist() == [0, 1, 1, 0]
+    with pytest.raises(BadOption, match="only one of new and old has a cluster"):
+        read.joined({"new": rows(NEW, cluster="sex"), "old": rows(OLD)})
+
+
 def test_several_scores_keep_their_names() -> None:
     both = [table | {"age": np.arange(4.0)} for table in (NEW, OLD)]
     found = read.joined({f"m{at}": rows(each, score=["risk", "age"]) for at, each in enumerate(both)})
@@ -69,6 +78,13 @@ def test_rows_of_one_table_alone() -> None:
         ({"sick": [1, 1, 1, 0]}, {}, BadShape, r"truth of new and old differs in 1 of 4 rows \(id 'd'\)"),
         ({"who": ["c", "a", "a", "b"]}, {}, BadShape, r"1 ids of old name several rows \('a'\)"),
         ({"sex": ["f", "f", "f", "f"]}, {"group": "sex"}, BadShape, "group of new and old differs in 2 of 4 rows"),
+        # Of c, a, d, b: d leaves the cluster of a.
+        (
+            {"sex": ["m", "f", "m", "m"]},
+            {"cluster": "sex"},
+            BadShape,
+            r"cluster of new and old differs in 1 of 4 .*'d'",
+        ),
         ({"w": [9, 9, 9, 9]}, {"weight": "w"}, BadShape, "weight of new and old differs in 4 of 4 rows"),
     ],
 )

@@ -14,7 +14,8 @@ from baserate.cli._options import (
     Writing,
     bundled,
     command,
-    complete_measures,
+    complete_two_class,
+    level,
     names,
     reading,
     thresholds,
@@ -23,6 +24,7 @@ from baserate.cli._options import (
 
 if TYPE_CHECKING:
     from baserate._rows import Rows
+    from baserate.measure import Measure
 
 _EXAMPLES = (
     ("which of two scores ranks better?", "baserate compare people.csv --truth sick --score risk --score old"),
@@ -67,7 +69,7 @@ _COMPARING = (
         "--measure",
         type=names,
         metavar="NAMES",
-        shell_complete=complete_measures,
+        shell_complete=complete_two_class,
         multiple=True,
         help="Measures by any of their names, separated by commas; otherwise auc.",
     ),
@@ -94,7 +96,9 @@ _COMPARING = (
         help="How much worse the first may be, with a one-sided alternative: non-inferiority.",
     ),
     click.option("--method", type=click.Choice(_METHODS), help="How to test; otherwise what fits the measure."),
-    click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval."),
+    click.option(
+        "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of the interval."
+    ),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same."),
     click.option("--id", "id_", metavar="COLUMN", help="Column that names rows, to join several files by."),
     click.option("--cluster", metavar="COLUMN", help="Column of what rows belong to, if they are not independent."),
@@ -124,8 +128,11 @@ def compare(reading: Reading, comparing: Comparing, writing: Writing) -> None:
         comparing.level,
         comparing.method,
     )
+    given = [each for several in comparing.threshold for each in several]
+    if given:
+        _check_use(reading, comparing, measures)
     read = _read(reading, comparing, quiet=writing.quiet)
-    cuts = _cuts([each for several in comparing.threshold for each in several], list(read.score))
+    cuts = _cuts(given, [name for name in read.score if name != reading.predicted])
     found = compared(read, measure=measures, threshold=cuts, question=question, seed=comparing.seed)
     results = tidy(found, header(read.tallies(), []) | {"seed": comparing.seed})
     explain(reading, results.data, writing)
@@ -158,11 +165,29 @@ def _named(files: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def _check_use(asked: Reading, comparing: Comparing, measures: Sequence["Measure"]) -> None:
+    """Refuse thresholds that would not be used, or not as they are meant."""
+    from baserate import Counts
+    from baserate.measure import about
+
+    if not any(about(measure).of is Counts for measure in measures):
+        named = ", ".join(about(measure).name for measure in measures)
+        raise click.UsageError(
+            f"--threshold is for measures of decisions, not for {named}; leave it out, or name one with --measure, "
+            "such as accuracy."
+        )
+    if comparing.id_ and asked.predicted:
+        raise click.UsageError(
+            "--threshold would cut the labels of --predicted too, which are joined as scores of 0 and 1; leave out one "
+            "of them."
+        )
+
+
 def _cuts(given: Sequence[float], models: Sequence[str]) -> float | Mapping[str, Any] | None:
     if len(given) <= 1:
         return given[0] if given else None
     if len(given) != len(models):
         raise click.UsageError(
-            f"there are {len(given)} thresholds for {len(models)} models; give one for all, or one for each."
+            f"there are {len(given)} thresholds for {len(models)} scores; give one for all, or one for each."
         )
     return dict(zip(models, given, strict=True))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate.cli._ask import answer, explain, headline, tallies
-from baserate.cli._numbers import UNDEFINED, amount, mark, number, plain
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, reading, writing
+from baserate.cli._numbers import UNDEFINED, amount, mark, number, percent, plain
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, writing
 from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label, pointed
 
 if TYPE_CHECKING:
@@ -62,12 +62,7 @@ _DOUBT = (
     click.option(
         "--simultaneous", is_flag=True, help="Add low and high that hold together everywhere; of roc and det only."
     ),
-    click.option(
-        "--level",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        metavar="NUMBER",
-        help=f"How sure the bounds are; {LEVEL} if not named.",
-    ),
+    click.option("--level", type=level, metavar="SHARE", help=f"How sure the bounds are; {LEVEL} if not named."),
 )
 
 
@@ -136,7 +131,7 @@ def _bounds(found: "Results") -> tuple[str, ...]:
         return ()
     x, y = (name.replace("_", " ") for name in list(found.columns)[3:5])
     hold = "all together" if found.data["simultaneous"] else "each by itself"
-    sure = f"{100 * found.data['level']:g}"
+    sure = percent(found.data["level"])
     return (f"low, high: bounds of {y} at that {x}, {hold} with {sure} % confidence ({found.data['how']})",)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from baserate._results import Results
 from baserate.cli._ask import headline
-from baserate.cli._numbers import UNDEFINED, mark, number, plain
+from baserate.cli._numbers import UNDEFINED, mark, number, percent, plain
 from baserate.cli._options import Reading
 from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
 
@@ -87,7 +87,7 @@ def _made(line: Line) -> str:
     if line["test"] is None:
         return ""
     test = line["test"].partition(":")[0] if line["test"].startswith("McNemar") else line["test"]
-    level = f"{100 * line['level']:g} % interval"
+    level = f"{percent(line['level'])} % interval"
     return f"p and {level}: {test}." if test == line["how"] else f"p: {test}. {level}: {line['how']}."
 
 

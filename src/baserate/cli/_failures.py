@@ -27,7 +27,9 @@ _LONGEST = 100
 _ASIDES = {
     r"give a threshold\.": "give one with --threshold.",
     r"name the class of each column, for example score=\{(.*): (.*)\}\.": r"name the class of each: --scores \1=\2,….",
-    r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them with --scores or --predicted.",
+    r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them: `baserate measure` with "
+    "--scores or --predicted, and without --cluster.",
+    r"take size_to_show_share for one model\.": "show of one model that it reaches a --goal.",
     r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
     r"method='([\w-]+)' makes no": r"--interval \1 makes no",
     r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",

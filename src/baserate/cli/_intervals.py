@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from baserate.cli._options import Verb, bundled
+from baserate.cli._options import Verb, bundled, level
 
 if TYPE_CHECKING:
     from baserate.infer import Interval
@@ -51,15 +51,6 @@ def intervals(verb: Verb) -> Verb:
     return bundled(verb, Intervals, "intervals", _INTERVALS)
 
 
-def _level(text: str) -> float:
-    """Read a share, or per cent that are called so."""
-    bare = text.strip().removesuffix("%")
-    try:
-        return float(bare) / (100 if bare != text.strip() else 1)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is no confidence level; give one such as 0.95 or 95%.") from None
-
-
 def _method(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
     """See that there is such a method; the nearest is named otherwise."""
     if given is None:
@@ -81,7 +72,7 @@ def _complete(_context: click.Context, _option: click.Parameter, incomplete: str
 
 _INTERVALS = (
     click.option(
-        "--level", type=_level, metavar="SHARE", help="Confidence of the intervals, such as 0.9 or 90%; otherwise 0.95."
+        "--level", type=level, metavar="SHARE", help="Confidence of the intervals, such as 0.9 or 90%; otherwise 0.95."
     ),
     click.option(
         "--interval",

@@ -38,6 +38,15 @@ def plain(value: float) -> str:
     return str(float(value)).removesuffix(".0").replace("inf", "∞").replace("-", "−", value < 0)
 
 
+def percent(level: float) -> str:
+    """Show a confidence level in full: 99.99999 % are not 100 %.
+
+    >>> percent(0.95), percent(0.57), percent(0.9999999)
+    ('95', '57', '99.99999')
+    """
+    return f"{100 * level:.14g}"  # without the trace that a product leaves
+
+
 def mark(which: int) -> str:
     """Sign of a footnote.
 

@@ -1,7 +1,7 @@
 """Options that several verbs share, handed over as one value each."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -178,6 +178,18 @@ def _threshold(text: str) -> float:
     return number
 
 
+def level(text: str) -> float:
+    """Read a confidence level: a share, or per cent that are called so."""
+    bare = text.strip().removesuffix("%")
+    try:
+        share = float(bare) / (100 if bare != text.strip() else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{text!r} is no confidence level; give one such as 0.95 or 95%.")
+    return share
+
+
 def numbers(text: str) -> tuple[float, ...]:
     """Read finite numbers, separated by commas."""
     found = thresholds(text)
@@ -195,12 +207,24 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def complete_measures(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last name of a list of measures."""
-    from baserate.measure import MEASURES, about, multiclass
+    """Complete the last name of a list of measures, or of all of them."""
+    from baserate.measure import MEASURES, multiclass
+
+    return _completed(incomplete, {**multiclass.MEASURES, **MEASURES}, {"all": "Every measure."})
+
+
+def complete_two_class(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last name of a list of measures of two classes."""
+    from baserate.measure import MEASURES
+
+    return _completed(incomplete, MEASURES, {})
+
+
+def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str]) -> list[CompletionItem]:
+    from baserate.measure import about
 
     before, comma, last = incomplete.rpartition(",")
-    known = {**multiclass.MEASURES, **MEASURES}
-    told = {"all": "Every measure."} | {name: about(measure).meaning for name, measure in known.items()}
+    told = {**more, **{name: about(measure).meaning for name, measure in known.items()}}
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 

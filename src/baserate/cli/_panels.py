@@ -83,7 +83,11 @@ class Page:
         """Draw it for a terminal of that width."""
         parts = [_wrapped(self.headline, width)] if self.headline else []
         parts += [lines for panel in self.panels for lines in drawn(panel, width)]
-        parts += [[line for note in self.footnotes for line in wrap(note, width)]] if self.footnotes else []
+        parts += (
+            [[line for note in self.footnotes for line in wrap(note, width, break_on_hyphens=False)]]
+            if self.footnotes
+            else []
+        )
         return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
     def markdown(self) -> str:

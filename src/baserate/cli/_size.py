@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from baserate.cli._ask import answer
-from baserate.cli._options import Writing, bundled, command, complete_measures, writing
+from baserate.cli._options import Writing, bundled, command, complete_two_class, level, writing
 from baserate.cli._say import say
 
 if TYPE_CHECKING:
@@ -65,12 +66,16 @@ class Plan:
 
     def only(self, measure: str, *names: str) -> None:
         """Refuse options that do not belong to what is asked."""
-        given = {name for name in ("flag_rate", "correlation", "paired", "discordance") if getattr(self, name)}
-        for name in sorted(given - set(names)):
+        source = click.get_current_context().get_parameter_source
+        used = {*names, *(_OF_INTERVALS if self.half_width is not None else _OF_TESTS)}
+        given = {name for name in _OF_SOME if source(name) is ParameterSource.COMMANDLINE}
+        for name in sorted(given - used):
             flag = name.replace("_", "-")
             raise click.UsageError(f"--{flag} means nothing for what is asked of {measure}; leave it out.")
 
 
+_OF_INTERVALS, _OF_TESTS = ("level",), ("power", "alpha", "one_sided")
+_OF_SOME = ("flag_rate", "correlation", "paired", "discordance", *_OF_INTERVALS, *_OF_TESTS)
 _SHARE = click.FloatRange(0, 1)
 _INSIDE = click.FloatRange(0, 1, min_open=True, max_open=True)
 _OPTIONS = (
@@ -96,7 +101,9 @@ _OPTIONS = (
     ),
     click.option("--paired", is_flag=True, help="Two shares are of the same rows; otherwise each model has its own."),
     click.option("--discordance", type=_SHARE, help="Share of these rows on which paired models differ."),
-    click.option("--level", type=_INSIDE, default=0.95, show_default=True, help="Confidence of the interval."),
+    click.option(
+        "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of the interval."
+    ),
 )
 
 
@@ -105,7 +112,7 @@ def _planning(verb: Any) -> Any:  # noqa: ANN401  (a decorator of verbs)
 
 
 @command("size", examples=_EXAMPLES)
-@click.argument("measure", shell_complete=complete_measures)
+@click.argument("measure", shell_complete=complete_two_class)
 @_planning
 @writing
 def size(measure: str, plan: Plan, writing: Writing) -> None:
@@ -123,8 +130,8 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
         )
     found = _of_auc(plan) if told.name == "auc" else _of_share(told.name, plan)
     asked = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
-    for name in ("power", "alpha") if plan.half_width else ("level",):
-        del asked[name]
+    for name in _OF_TESTS if plan.half_width else _OF_INTERVALS:
+        asked.pop(name, None)
     _show(_results(told.name, found, asked, _notes(told.name, plan, found)), writing)
 
 
@@ -135,10 +142,17 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
         ("over all thresholds", "baserate population linear size average-precision --half-width 0.02"),
     ),
 )
-@click.argument("measure", shell_complete=complete_measures)
+@click.argument("measure", shell_complete=complete_two_class)
 @click.option("--half-width", type=click.FloatRange(0, min_open=True), required=True, help="Half of what is wanted.")
 @click.option("--threshold", type=float, help="Flag scores at or above it; for measures of decisions.")
-@click.option("--level", type=_INSIDE, default=0.95, show_default=True, help="Share of samples that lie so close.")
+@click.option(
+    "--level",
+    type=level,
+    metavar="SHARE",
+    default="0.95",
+    show_default=True,
+    help="Share of samples that lie so close.",
+)
 @click.option("--draws", type=click.IntRange(400), help="Samples of each size; otherwise 20000, or 2000 of rows.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
 @writing

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate.cli._numbers import UNDEFINED, mark, number
+from baserate.cli._numbers import UNDEFINED, mark, number, percent
 from baserate.cli._panels import Cell, Spread, label
 
 _MOST = 5
@@ -86,14 +86,14 @@ def heading(data: Mapping[str, Any]) -> str:
     >>> heading({"interval": {"level": 0.9}})
     '90 % interval'
     """
-    return f"{100 * data['interval']['level']:g} % interval" if "interval" in data else ""
+    return f"{percent(data['interval']['level'])} % interval" if "interval" in data else ""
 
 
 def footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> tuple[str, ...]:
     """One sentence on how the intervals were made; none if there are none."""
     made: dict[str, dict[str, None]] = {}
     for row in rows:
-        if row["level"] is not None:
+        if row["low"] is not None:
             how = _short(row["how"])
             what = "shares" if how in _SHARES else "averages" if row.get("average") else row["measure"]
             made.setdefault(what.replace("_", " "), {})[how] = None

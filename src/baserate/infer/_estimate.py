@@ -28,6 +28,9 @@ from baserate.measure._registry import known
 Data = Tally | Curve | Counts[float] | Confusion | Rows | ClassRows | LabelSets
 Noun = Tally | Curve | Counts[float] | Confusion | ClassRows | LabelSets
 
+_NEAREST = 1e-9
+"""Level that still tells quantiles from 0 and from infinity, in all methods."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -40,6 +43,8 @@ class Asked:
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
             raise BadOption(f"level={self.level} is no confidence level; give one between 0 and 1, for example 0.95.")
+        if not _NEAREST <= self.level <= 1 - _NEAREST:
+            raise BadOption(f"level={self.level} is too near to 0 or 1; give one at least {_NEAREST} away from both.")
         checked_seed(self.seed)
 
 

@@ -97,12 +97,14 @@ def _check(one: Rows, other: Rows, mine: npt.NDArray[Any], theirs: npt.NDArray[A
     columns = {"truth": (one.truth[mine], other.truth[theirs])}
     if one.attributes:
         columns["group"] = (_groups(one)[mine], _groups(other)[theirs])
-    for name in _SIDES:
+    for name in (*_SIDES, "cluster"):
         first, second = getattr(one, name), getattr(other, name)
         if (first is None) != (second is None):
             raise BadOption(f"only one of {both} has a {name}; read both with the same.")
         if first is not None:
             columns[name] = (first[mine], second[theirs])
+    if "cluster" in columns:
+        columns["cluster"] = (_firsts(columns["cluster"][0]), _firsts(columns["cluster"][1]))
     for name, (first, second) in columns.items():
         bad = np.flatnonzero(first != second)
         if len(bad):
@@ -114,6 +116,12 @@ def _check(one: Rows, other: Rows, mine: npt.NDArray[Any], theirs: npt.NDArray[A
 def _groups(rows: Rows) -> npt.NDArray[Any]:
     """Group of each row, as text: numbers of groups depend on which there are."""
     return np.array([repr(group) for group in rows.groups])[rows.group]
+
+
+def _firsts(cluster: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Where the cluster of each row begins: their numbers, too, depend on which there are."""
+    _, first, which = np.unique(cluster, return_index=True, return_inverse=True)
+    return first[which]
 
 
 def _model(part: str, model: str, rows: Rows) -> str:

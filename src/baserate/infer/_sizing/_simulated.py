@@ -79,6 +79,11 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
         checked_seed(seed),
     )
     rows, last = _closing_in(work, half_width, least)
+    if not isfinite(last.half):
+        raise BadOption(
+            f"{about(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows; ask for "
+            "another measure, or at another threshold."
+        )
     return sized(rows, population.prevalence, **last.scaled(rows), how=_told(last, rows, least))
 
 
