@@ -52,6 +52,17 @@ def test_expected_variance_where_probabilities_are_right() -> None:
     assert found.expected == pytest.approx(found.seen, rel=0.02)
 
 
+@pytest.mark.parametrize("name", ["brier", "brier_skill", "log_loss", "log_loss_skill"])
+def test_a_class_of_one_row_tells_nothing(name: str) -> None:
+    for truth, score in (([1, 0], [0.8, 0.2]), ([1, 0, 0, 0], [0.8, 0.2, 0.3, 0.1])):
+        found = infer.estimate(name, tally(truth, score))
+        assert found.why is None
+        assert (found.low, found.high) == {
+            "brier": (0, 1),
+            "log_loss": (0, np.inf),
+        }.get(name, (-np.inf, 1))
+
+
 def test_a_lucky_sample_is_not_sure() -> None:
     # A hundred events given probability 0.99, and all happened: one in a hundred would have cost much.
     lucky = tally(np.ones(100, dtype=bool), np.full(100, 0.99), positive=True)

@@ -29,14 +29,16 @@ class Part(NamedTuple):
 
     @staticmethod
     def of(second: float, fourth: float, rows: float) -> Part:
-        """Take a degree of freedom from sums of the second and fourth powers of what rows add."""
+        """Take a degree of freedom from sums of the second and fourth powers of what rows add; one tells nothing."""
+        if rows == 1:
+            return Part(inf, inf, rows)
         lost = ratio(rows, rows - 1)
         return Part(lost * second, lost**2 * fourth, rows)
 
     @property
     def doubt(self) -> float:
         """Variance of the variance, over two."""
-        return max(self.fourth - self.variance**2 / self.rows, 0.0) / 2 if self.rows else 0.0
+        return max(self.fourth - self.variance**2 / self.rows, 0.0) / 2 if self.rows > 1 else 0.0
 
 
 class Spread(NamedTuple):
