@@ -119,7 +119,29 @@ def test_two_perfect_samples_have_limits() -> None:
     assert 0 < found.p < 0.05
 
 
+@pytest.mark.parametrize("name", ["auc", "gini", "ks", "average_precision"])
+def test_a_small_perfect_sample_is_not_surely_better_than_a_large_good_one(name: str) -> None:
+    perfect, good = Tally.counted([1.0, 0.0], [[3, 0], [0, 3]]), sample(1, 400, 3.0)
+    found = compare_unpaired(perfect, good, measure=name)
+    assert found.difference.low < 0 < found.difference.value
+    assert found.p > 0.2
+    turned = compare_unpaired(good, perfect, measure=name)
+    assert turned.p == pytest.approx(found.p, rel=0.1)
+    # That constant scores have an AUC of 1/2 is sure.
+    constant = Tally.counted([1.0], [[3], [3]])
+    assert compare_unpaired(good, constant).test == "DeLong, unpaired, Welch's t"
+
+
+def test_a_sample_of_one_row_bounds_no_loss() -> None:
+    one, many = tally([1], [0.5]), sample(1)
+    loss = compare_unpaired(one, many, measure="log_loss")
+    assert isnan(loss.p)
+    assert loss.why == "these rows show no variance"
+    assert compare_unpaired(one, many, measure="brier").p > 0.2
+
+
 def test_what_is_refused_or_undefined() -> None:
+    assert isnan(compare_unpaired(Tally.counted([], [[], []]), sample(1), measure="sensitivity").p)
     a = sample(1)
     with pytest.raises(BadOption, match="is not a tally"):
         compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
@@ -209,6 +231,18 @@ def test_two_perfect_models_of_many_classes() -> None:
     assert found.values == (1, 1)
     assert found.p == 1
     assert found.difference.low < -0.05
+
+
+def test_two_models_of_many_classes_that_are_always_right() -> None:
+    truth = np.repeat([0, 1, 2], 2)
+    scores = (np.eye(3)[truth] * share + (1 - share) / 3 for share in (0.8, 0.5))
+    first, second = (ClassRows(truth, score, ("a", "b", "c")) for score in scores)
+    question = Question("better", margin=0.02)
+    for name in ("top_k_accuracy", "brier"):
+        found = compare_classes(first, second, measure=name, question=question)
+        assert found.p > 0.1
+        assert found.difference.high - found.difference.low > 0.5
+    assert isnan(compare_classes(first, second, measure="log_loss").p)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from baserate.infer import _auc
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import draws_of
 from baserate.infer._comparing._comparison import Asked, Comparison
-from baserate.infer._comparing._paired import Drawn
+from baserate.infer._comparing._paired import STILL, Drawn, as_shares
 from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses
 from baserate.infer._hand_till import moved
@@ -114,10 +114,24 @@ def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, flo
         rows = np.bincount(a.truth, a.count)
         drawn = Drawn(_weights(asked.measure, a, b, seed), "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
+    if told.of is ClassRows and drawn.still(max(map(abs, values))) and (value or values[0] in told.span):
+        return _unvaried(asked, values, drawn.units)
     agree = told.of is Confusion and np.array_equal(a.decision(), b.decision())
     p = 1.0 if agree and question.alternative == "two-sided" else None
     p = drawn.p(value, question.side(told), question.bound(told)) if p is None else p
     return asked.found(values, drawn.interval(value, question.level), drawn.told, p=p, test=drawn.told)
+
+
+def _unvaried(asked: Asked, values: tuple[float, float], units: Units) -> Comparison:
+    """Where draws tell nothing: limits of two shares of as many rows."""
+    told, question = about(asked.measure), asked.question
+    interval = as_shares(asked.measure, values, units)
+    bounds = interval(question.level)
+    if isnan(bounds[0]):
+        return asked.found(values, bounds, "", why=STILL)
+    p = of_intervals(interval, values[0] - values[1], question.side(told), question.bound(told))
+    how = f"Wilson's limits of both as if independent shares: {STILL}"
+    return asked.found(values, bounds, how, p=p, test=how)
 
 
 def _weights(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats:
