@@ -75,6 +75,21 @@ def test_every_measure_is_compared(name: str) -> None:
     assert found.measure == about(MEASURES[name]).name
 
 
+@pytest.mark.parametrize("name", ["auc", "brier", "ks", "partial_auc", "sensitivity", "mcc"])
+def test_turn_and_scale(name: str) -> None:
+    a, b = sample(1, 60), sample(2, 80, 0.5)
+    for first, second in ((a, b), (b, a)):
+        found, turned = (compare_unpaired(*pair, measure=name) for pair in ((first, second), (second, first)))
+        assert (turned.difference.low, turned.difference.high) == (-found.difference.high, -found.difference.low)
+        assert turned.p == found.p
+    truth, score, weight = np.arange(60) % 3 == 0, np.arange(60) * 7 % 60 / 60, np.linspace(0.1, 3, 60)
+    units = [Tally.of_rows(truth, score, weight=weight * unit) for unit in (1, 7, 0.3)]
+    found, *scaled = (compare_unpaired(each, b, measure=name) for each in units)
+    for each in scaled:
+        assert each.p == pytest.approx(found.p)
+        assert each.difference.low == pytest.approx(found.difference.low)
+
+
 def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_columns, "MOST", 999)
     rng = np.random.default_rng(7)
@@ -219,6 +234,11 @@ def test_classes_order_and_repetition(name: str) -> None:
         ClassRows(np.repeat(each.truth, times), np.repeat(each.score, times, axis=0), each.labels) for each in (a, b)
     ]
     assert repr(compare_classes(*counted, measure=name)) == repr(compare_classes(*long, measure=name))
+    turned = compare_classes(b, a, measure=name)
+    assert turned.p == pytest.approx(found.p)
+    assert (turned.difference.low, turned.difference.high) == pytest.approx(
+        (-found.difference.high, -found.difference.low)
+    )
     same = compare_classes(a, a, measure=name)
     assert (same.difference.value, same.p) == (0, 1)
 

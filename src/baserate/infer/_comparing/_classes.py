@@ -108,11 +108,17 @@ def _without_variance(asked: Asked, values: tuple[float, float], rows: int) -> C
 
 def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float], seed: Seed) -> Comparison:
     told, question = about(asked.measure), asked.question
+    make = _tables if told.of is Confusion else _weights
+    # By content, so that it does not matter which model comes first.
+    if (values[0], np.sort(a.score, axis=0).tobytes()) > (values[1], np.sort(b.score, axis=0).tobytes()):
+        draws = -make(asked.measure, *_ordered(b, a), seed)
+    else:
+        draws = make(asked.measure, a, b, seed)
     if told.of is Confusion:
-        drawn = Drawn(_tables(asked.measure, a, b, seed), "Dirichlet draws of the joint table")
+        drawn = Drawn(draws, "Dirichlet draws of the joint table")
     else:
         rows = np.bincount(a.truth, a.count)
-        drawn = Drawn(_weights(asked.measure, a, b, seed), "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
+        drawn = Drawn(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
     if told.of is ClassRows and drawn.still(max(map(abs, values))) and (value or values[0] in told.span):
         return _unvaried(asked, values, drawn.units)

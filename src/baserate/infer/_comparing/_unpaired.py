@@ -148,10 +148,12 @@ def _of_intervals(asked: Asked, values: Bounds, interval: Callable[[float], Boun
 
 
 def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Comparison:
-    told, rng = about(asked.measure), checked_seed(seed)
+    told, own = about(asked.measure), checked_seed(seed).spawn(2)
+    # By content, so that it does not matter which comes first.
+    turned = _content(values[0], nouns[0]) > _content(values[1], nouns[1])
     each = [
-        Drawn(_draws(asked.measure, noun, own), "", Units(_units(noun)))
-        for noun, own in zip(nouns, rng.spawn(2), strict=True)
+        Drawn(_draws(asked.measure, noun, rng), "", Units(_units(noun)))
+        for noun, rng in zip(nouns, own[::-1] if turned else own, strict=True)
     ]
     if any(one.still(value) for one, value in zip(each, values, strict=True)):
         return _unvaried(asked, each, values)
@@ -162,6 +164,13 @@ def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Compar
     value = values[0] - values[1]
     p = drawn.p(value, asked.question.side(told), asked.question.bound(told))
     return asked.found(values, drawn.interval(value, asked.question.level), drawn.told, p=p, test=drawn.told)
+
+
+def _content(value: float, noun: Any) -> tuple[Any, ...]:  # noqa: ANN401  (what the measure takes)
+    if isinstance(noun, Counts):
+        return (value, noun.rows.tp, noun.rows.fp, noun.rows.fn, noun.rows.tn)
+    tally = noun.tally if isinstance(noun, Curve) else noun
+    return (value, tally.score.tobytes(), tally.rows.tobytes())
 
 
 def _unvaried(asked: Asked, each: list[Drawn], values: Bounds) -> Comparison:
