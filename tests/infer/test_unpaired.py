@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from baserate import ClassRows, Rows, Tally, scored, tally
-from baserate._errors import BadOption, BadShape
+from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import Question, _columns, compare, compare_classes, compare_unpaired
 from baserate.infer._comparing import _paired, _unpaired
 from baserate.infer._hand_till import moved
@@ -241,6 +241,21 @@ def test_classes_order_and_repetition(name: str) -> None:
     )
     same = compare_classes(a, a, measure=name)
     assert (same.difference.value, same.p) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["hand_till", "top_2_accuracy", "mcc"])
+def test_classes_of_rows_that_are_not_there(name: str) -> None:
+    a, b = classes(size=60)
+    left = [ClassRows(each.truth[20:], each.score[20:], each.labels) for each in (a, b)]
+    expected = compare_classes(*left, measure=name)
+    there = np.arange(60) >= 20
+    counted = (ClassRows(each.truth, each.score, each.labels, count=there.astype(int)) for each in (a, b))
+    assert repr(compare_classes(*counted, measure=name)) == repr(expected)
+    weighted = (ClassRows(each.truth, each.score, each.labels, weight=there.astype(float)) for each in (a, b))
+    assert repr(compare_classes(*weighted, measure=name)) == repr(expected)
+    none = [ClassRows(each.truth[:0], each.score[:0], each.labels) for each in (a, b)]
+    with pytest.raises(EmptyData, match="there are no rows"):
+        compare_classes(*none, measure=name)
 
 
 def test_two_perfect_models_of_many_classes() -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
-from baserate._errors import BadOption, BadShape
+from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import _auc
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import draws_of
@@ -226,12 +226,17 @@ def _ordered(a: ClassRows, b: ClassRows) -> tuple[ClassRows, ClassRows]:
     keys = [a.truth, *np.asarray(a.score, np.float64).T + 0.0, *np.asarray(b.score, np.float64).T + 0.0]
     keys += [] if a.weight is None else [a.weight]
     order = np.lexsort(keys[::-1])
-    new = np.zeros(max(len(order) - 1, 0), dtype=np.bool_)
+    for column in (a.weight, a.count):
+        if column is not None:  # zero means absent
+            order = order[column[order] > 0]
+    if not len(order):
+        raise EmptyData("there are no rows; give at least one, with a weight above 0.")
+    new = np.zeros(len(order) - 1, dtype=np.bool_)
     for key in keys:
         new |= np.diff(key[order]) != 0
-    first = np.concatenate([np.zeros(min(len(order), 1), dtype=np.intp), np.flatnonzero(new) + 1])
+    first = np.concatenate([np.zeros(1, dtype=np.intp), np.flatnonzero(new) + 1])
     kept = order[first]
-    times = np.add.reduceat(np.ones(len(a), dtype=np.int64) if a.count is None else a.count[order], first)
+    times = np.add.reduceat(np.ones(len(order), dtype=np.int64) if a.count is None else a.count[order], first)
     weight = None if a.weight is None else a.weight[kept]
     count = None if times.max(initial=1) == 1 else times
     changes: dict[str, Any] = {"truth": a.truth[kept], "weight": weight, "count": count}
