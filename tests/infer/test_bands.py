@@ -81,6 +81,19 @@ def test_a_band_at_a_point_by_hand() -> None:
     assert high == pytest.approx(share + np.hypot(most - share, 0.6 * (laxer - rate) / 0.75))
 
 
+def test_where_everything_is_flagged_precision_is_as_unsure_as_the_prevalence() -> None:
+    found = band(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
+    assert bounds(found)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
+
+
+def test_equal_local_levels_by_hand() -> None:
+    path = Path.of(baserate.curve(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]])))
+    local = 1 + np.log(0.95) / (2 * np.log(100) * np.log(np.log(100)))
+    kept = np.arange(3)
+    for found, expected in zip(roc_everywhere(path, kept, 0.95), roc(path, kept, local), strict=True):
+        assert found == pytest.approx(expected)
+
+
 def test_a_share_against_the_threshold_has_the_interval_of_a_share() -> None:
     tally = Tally.counted([0.9, 0.4, 0.1], [[81, 20, 10], [182, 100, 300]])
     low, high = bounds(band(tally, "precision"))[:, 1]

@@ -17,9 +17,11 @@ from baserate._errors import BadOption, EmptyData, UnknownName
 from baserate._intake import Intake
 from baserate.infer import Comparison, Question, _columns, compare, tidy
 from baserate.infer._alike import alike
-from baserate.infer._comparing import _paired
-from baserate.infer._comparing._question import of_intervals
+from baserate.infer._binomial import two_sided
+from baserate.infer._comparing import _compare, _paired
+from baserate.infer._comparing._question import Side, of_intervals, of_normal
 from baserate.infer._delong import influence
+from baserate.infer._moments import Units, stretched
 from baserate.measure import MEASURES, about
 from tests import strategies
 
@@ -175,6 +177,34 @@ def test_no_rows_at_all() -> None:
     grouped = Rows(rows.truth, rows.score, np.arange(4) // 2, (("m",), ("f",)), ("sex",), count=np.array([1, 1, 0, 0]))
     with pytest.raises(EmptyData, match="no rows for sex = f"):
         compare(grouped)
+
+
+@pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("value", [-0.3, -0.05, 0.2])
+def test_p_of_normal_intervals_is_that_of_the_normal_test(value: float, side: Side) -> None:
+    def interval(level: float) -> tuple[float, float]:
+        return value - 0.1 * two_sided(level), value + 0.1 * two_sided(level)
+
+    assert of_intervals(interval, value, side, -0.02) == pytest.approx(of_normal((value + 0.02) / 0.1, side))
+
+
+def test_ranks_rest_on_the_smaller_class_and_means_on_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[float] = []
+
+    def units(seen: float) -> Units:
+        made.append(seen)
+        return Units(seen)
+
+    monkeypatch.setattr(_compare, "Units", units)
+    rows = sample(60)
+    for name in ("ks", "brier"):
+        compare(rows, measure=name)
+    assert made == [int(rows.truth.sum()), 60]
+
+
+def test_rows_added_as_a_prior_make_up_for_draws_that_vary_too_little() -> None:
+    low, high = stretched((-1.0, 2.0), 0.0, Units(8, 4), 0.95)
+    assert (low, high) == pytest.approx((stdtrit(11, 0.975) / ndtri(0.975) * np.array([-1, 2])).tolist())
 
 
 def test_draws_to_one_side_of_the_value_are_no_evidence_for_the_other() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom, binomtest
 
 from baserate import BadOption, BaserateError, Rows, measure, population, tally
@@ -321,6 +321,16 @@ def test_two_shares_are_symmetric_and_mirror_each_other(
     assert power_of_share_difference(first, second, trials=trials, paired=paired) >= power - 1e-12
     assert trials == 1 or power_of_share_difference(first, second, trials=trials - 1, paired=paired) < power
     assert found.samples == (1 if paired else 2)
+
+
+def test_connors_formula_by_hand() -> None:
+    # sqrt(200)·0.1 − 1.959964·sqrt(0.2), over sqrt(0.2 − 0.01)
+    found = power_of_share_difference(0.9, 0.8, trials=200, discordance=0.2)
+    assert found == pytest.approx(float(ndtr((1.41421356 - 1.95996398 * 0.44721360) / 0.43588989)), rel=1e-6)
+
+
+def test_no_level_is_above_one() -> None:
+    assert alpha_to_show_auc(0.5001, power=0.99, positives=5, negatives=5) == 1
 
 
 def test_the_more_models_disagree_the_more_rows_are_needed() -> None:

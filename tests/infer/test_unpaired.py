@@ -12,6 +12,7 @@ from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import Question, _columns, compare, compare_classes, compare_unpaired
 from baserate.infer._comparing import _paired, _unpaired
 from baserate.infer._hand_till import moved
+from baserate.infer._moments import Units
 from baserate.measure import MEASURES, about, multiclass
 
 
@@ -73,6 +74,18 @@ def test_every_measure_is_compared(name: str) -> None:
     assert d.low <= d.value <= d.high
     assert 0 < found.p <= 1
     assert found.measure == about(MEASURES[name]).name
+
+
+def test_draws_rest_on_the_smaller_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[float] = []
+
+    def units(seen: float) -> Units:
+        made.append(seen)
+        return Units(seen)
+
+    monkeypatch.setattr(_unpaired, "Units", units)
+    compare_unpaired(sample(1, 70), sample(2, 30), measure="brier")
+    assert made == [70, 30, 30]
 
 
 @pytest.mark.parametrize("name", ["auc", "brier", "ks", "partial_auc", "sensitivity", "mcc"])
