@@ -81,6 +81,19 @@ def test_a_band_at_a_point_by_hand() -> None:
     assert high == pytest.approx(share + np.hypot(most - share, 0.6 * (laxer - rate) / 0.75))
 
 
+def test_where_everything_is_flagged_precision_is_as_unsure_as_the_prevalence() -> None:
+    found = band(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
+    assert bounds(found)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
+
+
+def test_equal_local_levels_by_hand() -> None:
+    path = Path.of(baserate.curve(Tally.counted([0.9, 0.4], [[20, 10], [20, 50]])))
+    local = 1 + np.log(0.95) / (2 * np.log(100) * np.log(np.log(100)))
+    kept = np.arange(3)
+    for found, expected in zip(roc_everywhere(path, kept, 0.95), roc(path, kept, local), strict=True):
+        assert found == pytest.approx(expected)
+
+
 def test_a_share_against_the_threshold_has_the_interval_of_a_share() -> None:
     tally = Tally.counted([0.9, 0.4, 0.1], [[81, 20, 10], [182, 100, 300]])
     low, high = bounds(band(tally, "precision"))[:, 1]
@@ -203,6 +216,18 @@ def test_a_single_class_has_no_band_and_says_why(what: str, truth: int) -> None:
 
 
 @pytest.mark.parametrize("what", ANY)
+def test_no_rows_have_no_band_and_say_why(what: str) -> None:
+    found = band(Tally.counted([], [[], []]), what)
+    assert np.isnan(bounds(found)).all()
+    assert all(found.why)
+
+
+def test_as_sure_as_a_float_can_be() -> None:
+    found = band(Tally.counted([0.9, 0.4], [[20, 10], [1, 30]]), "roc", level=1 - 2**-53, simultaneous=True)
+    assert (bounds(found)[0] <= y(found)).all()
+
+
+@pytest.mark.parametrize("what", ANY)
 def test_constant_scores_and_perfect_ones_have_a_band(what: str) -> None:
     for score in ([0.5] * 6, [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]):
         found = band(baserate.tally([0, 0, 0, 1, 1, 1], score), what)
@@ -236,6 +261,7 @@ def test_points_are_those_of_the_curve() -> None:
     [
         ({"level": 1.0}, "level is 1.0"),
         ({"level": 0.0}, "level is 0.0"),
+        ({"level": "0.9"}, "level is '0.9'"),
         ({"what": "pr", "simultaneous": True}, "known of roc and det only, not of pr"),
         ({"what": measure.f1, "simultaneous": True}, "not of f1"),
         ({"simultaneous": "hotelling"}, "simultaneous is 'hotelling'"),

@@ -13,12 +13,15 @@ from scipy.special import ndtri, stdtrit
 from sklearn.metrics import average_precision_score, brier_score_loss
 
 from baserate import Rows, Tally, measure
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import BadOption, EmptyData, UnknownName
 from baserate._intake import Intake
 from baserate.infer import Comparison, Question, _columns, compare, tidy
 from baserate.infer._alike import alike
-from baserate.infer._comparing import _paired
+from baserate.infer._binomial import two_sided
+from baserate.infer._comparing import _compare, _paired
+from baserate.infer._comparing._question import Side, of_intervals, of_normal
 from baserate.infer._delong import influence
+from baserate.infer._moments import Units, stretched
 from baserate.measure import MEASURES, about
 from tests import strategies
 
@@ -114,6 +117,100 @@ def test_perfect_models_that_rank_alike_by_chance() -> None:
     (found,) = compare(Rows(truth, {"a": np.array([0.9, 0.8, 0.1]), "b": np.array([0.7, 0.6, 0.2])}))
     assert (found.difference.value, found.p) == (0, 1)
     assert found.difference.low < -0.3
+
+
+@pytest.mark.parametrize("name", ["average_precision", "ks", "partial_auc", "cap_area"])
+def test_perfect_models_are_not_surely_as_good_as_each_other(name: str) -> None:
+    truth = np.repeat([True, False], 5)
+    first, second = truth + np.arange(10) / 100, truth + np.arange(10)[::-1] / 100
+    for other in (second, first**2):  # ranks that differ, and ranks that are alike by chance
+        rows = Rows(truth, {"a": first, "b": other})
+        (found,) = compare(rows, measure=name, question=Question("better", margin=0.02))
+        assert found.difference.value == 0
+        assert found.difference.low < -0.1
+        assert found.p > 0.2
+        assert "show no variance" in found.test
+
+
+def test_what_every_row_says_alike_is_not_proven_by_few() -> None:
+    truth = np.array([True, False])
+    score = {"a": np.where(truth, 0.9, 0.1), "b": np.where(truth, 0.6, 0.4)}
+    (few,) = compare(Rows(truth, score), measure="brier")
+    (many,) = compare(Rows(truth, score, count=np.array([500, 500])), measure="brier")
+    assert few.difference.value == many.difference.value == pytest.approx(0.01 - 0.16)
+    assert few.p > 0.5
+    assert few.difference.low < 0 < few.difference.high
+    assert many.p < 1e-6
+    # A share of as many rows bounds what lies between 0 and 1; of a loss that has no bound nothing is known.
+    (endless,) = compare(Rows(truth, score), measure="log_loss")
+    assert isnan(endless.p)
+    assert endless.why == "these rows show no variance"
+
+
+@pytest.mark.parametrize("name", ["brier", "ks", "average_precision"])
+def test_a_single_cluster_proves_nothing(name: str) -> None:
+    rows = sample()
+    (found,) = compare(Rows(rows.truth, rows.score, cluster=np.zeros(60, dtype=int)), measure=name)
+    assert found.p > 0.5
+    assert found.difference.low < -0.3
+    assert found.difference.high > 0.3
+
+
+def test_zero_means_absent() -> None:
+    rows = sample()
+    there = np.arange(60) % 3 > 0
+    left = Rows(rows.truth[there], {name: score[there] for name, score in rows.score.items()})
+    for name in ("auc", "brier", "mcc"):
+        (expected,) = compare(left, measure=name)
+        (counted,) = compare(Rows(rows.truth, rows.score, count=there.astype(int)), measure=name)
+        (weighted,) = compare(Rows(rows.truth, rows.score, weight=there.astype(float)), measure=name)
+        assert numbers(counted) == numbers(expected)
+        assert numbers(weighted) == pytest.approx(numbers(expected))
+
+
+def test_no_rows_at_all() -> None:
+    nothing = np.zeros(0)
+    for name in ("auc", "brier", "sensitivity"):
+        with pytest.raises(EmptyData, match="there are no rows"):
+            compare(Rows(nothing > 0, {"a": nothing, "b": nothing}), measure=name)
+    rows = sample(4)
+    grouped = Rows(rows.truth, rows.score, np.arange(4) // 2, (("m",), ("f",)), ("sex",), count=np.array([1, 1, 0, 0]))
+    with pytest.raises(EmptyData, match="no rows for sex = f"):
+        compare(grouped)
+
+
+@pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("value", [-0.3, -0.05, 0.2])
+def test_p_of_normal_intervals_is_that_of_the_normal_test(value: float, side: Side) -> None:
+    def interval(level: float) -> tuple[float, float]:
+        return value - 0.1 * two_sided(level), value + 0.1 * two_sided(level)
+
+    assert of_intervals(interval, value, side, -0.02) == pytest.approx(of_normal((value + 0.02) / 0.1, side))
+
+
+def test_ranks_rest_on_the_smaller_class_and_means_on_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[float] = []
+
+    def units(seen: float) -> Units:
+        made.append(seen)
+        return Units(seen)
+
+    monkeypatch.setattr(_compare, "Units", units)
+    rows = sample(60)
+    for name in ("ks", "brier"):
+        compare(rows, measure=name)
+    assert made == [int(rows.truth.sum()), 60]
+
+
+def test_rows_added_as_a_prior_make_up_for_draws_that_vary_too_little() -> None:
+    low, high = stretched((-1.0, 2.0), 0.0, Units(8, 4), 0.95)
+    assert (low, high) == pytest.approx((stdtrit(11, 0.975) / ndtri(0.975) * np.array([-1, 2])).tolist())
+
+
+def test_draws_to_one_side_of_the_value_are_no_evidence_for_the_other() -> None:
+    # The interval is told with the value in it, from -0.1 to 0.3, so nothing speaks against 0.
+    p = of_intervals(lambda level: (0.2 - level / 10, 0.2 + level / 10), -0.1, "two-sided", 0.0)
+    assert p == pytest.approx(1)
 
 
 def test_a_perfect_model_against_a_constant_one_is_not_infinitely_sure() -> None:
@@ -469,7 +566,15 @@ def test_rows_alone_are_compared() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"alternative": "bigger"}, {"margin": np.nan}, {"margin": 0.1}, {"level": 95}, {"method": "t-test"}],
+    [
+        {"alternative": "bigger"},
+        {"margin": np.nan},
+        {"margin": 0.1},
+        {"margin": "0.1"},
+        {"level": 95},
+        {"level": "0.9"},
+        {"method": "t-test"},
+    ],
 )
 def test_questions_that_make_no_sense(options: dict[str, Any]) -> None:
     with pytest.raises(BadOption):

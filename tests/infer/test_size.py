@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom, binomtest
 
 from baserate import BadOption, BaserateError, Rows, measure, population, tally
@@ -323,6 +323,16 @@ def test_two_shares_are_symmetric_and_mirror_each_other(
     assert found.samples == (1 if paired else 2)
 
 
+def test_connors_formula_by_hand() -> None:
+    # sqrt(200)·0.1 − 1.959964·sqrt(0.2), over sqrt(0.2 − 0.01)
+    found = power_of_share_difference(0.9, 0.8, trials=200, discordance=0.2)
+    assert found == pytest.approx(float(ndtr((1.41421356 - 1.95996398 * 0.44721360) / 0.43588989)), rel=1e-6)
+
+
+def test_no_level_is_above_one() -> None:
+    assert alpha_to_show_auc(0.5001, power=0.99, positives=5, negatives=5) == 1
+
+
 def test_the_more_models_disagree_the_more_rows_are_needed() -> None:
     sizes = [
         size_to_show_share_difference("sensitivity", 0.9, 0.8, power=0.8, prevalence=0.1, discordance=each).rows
@@ -421,6 +431,14 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
             "cannot be; check the numbers",
         ),
         (
+            lambda: stated_pair(0.8, 0.7, variances=(np.nan, 1e-3), covariance=0, positives=9, negatives=9),
+            "cannot be; check the numbers",
+        ),
+        (
+            lambda: AucPair(0.8, 0.7, (Spread(1, 1), Spread(1, 1)), Spread(1, 2)),
+            "covariance 2 cannot be; check the numbers",
+        ),
+        (
             lambda: size_to_show_auc_difference(assumed_pair(0.8, 0.8), power=0.9, prevalence=0.1),
             "both AUCs are 0.8",
         ),
@@ -447,6 +465,13 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         (lambda: tallied_pair(tally([1, 0], [1, 2]), WEIGHTED), "fewer than two rows of a class"),
         (lambda: power_of_share(0.9, goal=1.0, trials=10), "goal is 1.0; give a number between 0 and 1"),
         (lambda: power_of_share(0.9, goal=0.8, trials=0), "trials is 0"),
+        (lambda: power_of_share(0.9, goal=0.8, trials=float("nan")), "trials is nan"),  # type: ignore[arg-type]
+        (lambda: power_of_share(0.9, goal=0.8, trials=10**30), "trials is 10+; give a whole number from 1 to"),
+        (lambda: size_of_share("sensitivity", 0.9, 0.05, prevalence=1e-12), "more than 1e.12 rows would be needed"),
+        (
+            lambda: size_to_show_share_difference("accuracy", 0.5, 0.5 + 1e-7, power=0.9),
+            "more than 1e.12 rows would be needed",
+        ),
         (lambda: power_of_share(0.8, goal=0.8, trials=9), "expect and goal are both 0.8"),
         (lambda: size_to_show_share("accuracy", 0.501, goal=0.5, power=0.9), "trials would be needed; ask for less"),
         (
@@ -475,6 +500,12 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
 def test_what_cannot_be_is_refused(call: Callable[[], object], told: str) -> None:
     with pytest.raises(BaserateError, match=told):
         call()
+
+
+def test_models_that_vary_as_one_may_be_rounded() -> None:
+    for second in np.nextafter(0.8, 1) + np.arange(50) * 1e-10:
+        power = power_of_auc_difference(assumed_pair(0.8, float(second), correlation=1), positives=9, negatives=9)
+        assert 0 <= power <= 1
 
 
 def test_refusals_are_usage_errors() -> None:

@@ -153,3 +153,15 @@ def test_partial_areas_stay_below_what_is_perfect() -> None:
     assert 0 < found.low < 0.1
     scaled = infer.estimate(partial(measure.partial_auc, fpr=(0, 0.1), standardized=True), t)
     assert scaled.high == 1
+
+
+@pytest.mark.parametrize("name", ["partial_auc", "pr_auc"])
+def test_the_unit_of_weights_does_not_change_what_is_drawn(name: str) -> None:
+    truth, score, weight = np.arange(60) % 3 == 0, np.arange(60) * 7 % 60 / 60, np.linspace(0.1, 3, 60)
+    for method in (None, "resample"):
+        found, *scaled = (
+            infer.estimate(name, Tally.of_rows(truth, score, weight=weight * unit), method=method)
+            for unit in (1, 7, 0.3)
+        )
+        for each in scaled:
+            assert (each.low, each.high) == pytest.approx((found.low, found.high))

@@ -8,10 +8,11 @@ import pytest
 from scipy.stats import norm
 
 from baserate import ClassRows, Rows, Tally, scored, tally
-from baserate._errors import BadOption, BadShape
+from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import Question, _columns, compare, compare_classes, compare_unpaired
 from baserate.infer._comparing import _paired, _unpaired
 from baserate.infer._hand_till import moved
+from baserate.infer._moments import Units
 from baserate.measure import MEASURES, about, multiclass
 
 
@@ -75,6 +76,33 @@ def test_every_measure_is_compared(name: str) -> None:
     assert found.measure == about(MEASURES[name]).name
 
 
+def test_draws_rest_on_the_smaller_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[float] = []
+
+    def units(seen: float) -> Units:
+        made.append(seen)
+        return Units(seen)
+
+    monkeypatch.setattr(_unpaired, "Units", units)
+    compare_unpaired(sample(1, 70), sample(2, 30), measure="brier")
+    assert made == [70, 30, 30]
+
+
+@pytest.mark.parametrize("name", ["auc", "brier", "ks", "partial_auc", "sensitivity", "mcc"])
+def test_turn_and_scale(name: str) -> None:
+    a, b = sample(1, 60), sample(2, 80, 0.5)
+    for first, second in ((a, b), (b, a)):
+        found, turned = (compare_unpaired(*pair, measure=name) for pair in ((first, second), (second, first)))
+        assert (turned.difference.low, turned.difference.high) == (-found.difference.high, -found.difference.low)
+        assert turned.p == found.p
+    truth, score, weight = np.arange(60) % 3 == 0, np.arange(60) * 7 % 60 / 60, np.linspace(0.1, 3, 60)
+    units = [Tally.of_rows(truth, score, weight=weight * unit) for unit in (1, 7, 0.3)]
+    found, *scaled = (compare_unpaired(each, b, measure=name) for each in units)
+    for each in scaled:
+        assert each.p == pytest.approx(found.p)
+        assert each.difference.low == pytest.approx(found.difference.low)
+
+
 def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_columns, "MOST", 999)
     rng = np.random.default_rng(7)
@@ -119,7 +147,29 @@ def test_two_perfect_samples_have_limits() -> None:
     assert 0 < found.p < 0.05
 
 
+@pytest.mark.parametrize("name", ["auc", "gini", "ks", "average_precision"])
+def test_a_small_perfect_sample_is_not_surely_better_than_a_large_good_one(name: str) -> None:
+    perfect, good = Tally.counted([1.0, 0.0], [[3, 0], [0, 3]]), sample(1, 400, 3.0)
+    found = compare_unpaired(perfect, good, measure=name)
+    assert found.difference.low < 0 < found.difference.value
+    assert found.p > 0.2
+    turned = compare_unpaired(good, perfect, measure=name)
+    assert turned.p == pytest.approx(found.p, rel=0.1)
+    # That constant scores have an AUC of 1/2 is sure.
+    constant = Tally.counted([1.0], [[3], [3]])
+    assert compare_unpaired(good, constant).test == "DeLong, unpaired, Welch's t"
+
+
+def test_a_sample_of_one_row_bounds_no_loss() -> None:
+    one, many = tally([1], [0.5]), sample(1)
+    loss = compare_unpaired(one, many, measure="log_loss")
+    assert isnan(loss.p)
+    assert loss.why == "these rows show no variance"
+    assert compare_unpaired(one, many, measure="brier").p > 0.2
+
+
 def test_what_is_refused_or_undefined() -> None:
+    assert isnan(compare_unpaired(Tally.counted([], [[], []]), sample(1), measure="sensitivity").p)
     a = sample(1)
     with pytest.raises(BadOption, match="is not a tally"):
         compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
@@ -197,8 +247,28 @@ def test_classes_order_and_repetition(name: str) -> None:
         ClassRows(np.repeat(each.truth, times), np.repeat(each.score, times, axis=0), each.labels) for each in (a, b)
     ]
     assert repr(compare_classes(*counted, measure=name)) == repr(compare_classes(*long, measure=name))
+    turned = compare_classes(b, a, measure=name)
+    assert turned.p == pytest.approx(found.p)
+    assert (turned.difference.low, turned.difference.high) == pytest.approx(
+        (-found.difference.high, -found.difference.low)
+    )
     same = compare_classes(a, a, measure=name)
     assert (same.difference.value, same.p) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["hand_till", "top_2_accuracy", "mcc"])
+def test_classes_of_rows_that_are_not_there(name: str) -> None:
+    a, b = classes(size=60)
+    left = [ClassRows(each.truth[20:], each.score[20:], each.labels) for each in (a, b)]
+    expected = compare_classes(*left, measure=name)
+    there = np.arange(60) >= 20
+    counted = (ClassRows(each.truth, each.score, each.labels, count=there.astype(int)) for each in (a, b))
+    assert repr(compare_classes(*counted, measure=name)) == repr(expected)
+    weighted = (ClassRows(each.truth, each.score, each.labels, weight=there.astype(float)) for each in (a, b))
+    assert repr(compare_classes(*weighted, measure=name)) == repr(expected)
+    none = [ClassRows(each.truth[:0], each.score[:0], each.labels) for each in (a, b)]
+    with pytest.raises(EmptyData, match="there are no rows"):
+        compare_classes(*none, measure=name)
 
 
 def test_two_perfect_models_of_many_classes() -> None:
@@ -209,6 +279,18 @@ def test_two_perfect_models_of_many_classes() -> None:
     assert found.values == (1, 1)
     assert found.p == 1
     assert found.difference.low < -0.05
+
+
+def test_two_models_of_many_classes_that_are_always_right() -> None:
+    truth = np.repeat([0, 1, 2], 2)
+    scores = (np.eye(3)[truth] * share + (1 - share) / 3 for share in (0.8, 0.5))
+    first, second = (ClassRows(truth, score, ("a", "b", "c")) for score in scores)
+    question = Question("better", margin=0.02)
+    for name in ("top_k_accuracy", "brier"):
+        found = compare_classes(first, second, measure=name, question=question)
+        assert found.p > 0.1
+        assert found.difference.high - found.difference.low > 0.5
+    assert isnan(compare_classes(first, second, measure="log_loss").p)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,9 @@ def alike(rows: Rows, models: Sequence[str], place: Place = slice(None)) -> Alik
     >>> alike(rows, ["p"]).times.tolist()
     [1, 4]
     """
+    for column in (rows.weight, rows.count):
+        if column is not None and not column[place].all():  # zero means absent
+            place = np.arange(len(rows))[place][column[place] > 0]
     truth = rows.truth[place]
     # −0.0 is 0.0.
     scores = {model: np.asarray(rows.score[model][place], dtype=np.float64) + 0.0 for model in models}

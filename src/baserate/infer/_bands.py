@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
@@ -123,8 +124,8 @@ _TOGETHER_OF = ("roc", "det")
 
 
 def _check(what: str | Measure, level: float, *, simultaneous: bool | str) -> None:
-    if not 0 < level < 1:
-        raise BadOption(f"level is {level}; a confidence level lies between 0 and 1, for example 0.95.")
+    if not isinstance(level, Real) or not 0 < level < 1:
+        raise BadOption(f"level is {level!r}; a confidence level lies between 0 and 1, for example 0.95.")
     if simultaneous is False:
         return
     if simultaneous not in _TOGETHER:
@@ -156,6 +157,8 @@ def _of_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Se
     if about(measure).share is not None:
         hits, misses = (np.asarray(each) for each in share(measure, counts))
         return *usual(hits, misses, level), _SHARE
+    if not np.any(counts.total):
+        return *np.full((2, len(counts.tp)), np.nan), _DIRICHLET
     parts = range(0, len(counts.tp), _AT_ONCE)
     generators = checked_seed(seed).spawn(len(parts))
     drawn = (

@@ -21,6 +21,8 @@ Make = Callable[[np.random.Generator, int], Floats]
 _BLOCK = 1 << 18
 """Numbers drawn at once: they fit the cache."""
 
+_DIGITS = 9
+
 
 def in_blocks(make: Make, *, draws: int, seed: Seed, size: int) -> Floats:
     """Make all draws, each of so many numbers, several blocks of them at once where that pays.
@@ -53,8 +55,16 @@ def masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Cells, *,
     """
     usual = float(ratio(float(squares.sum()), float(mass.sum()))) if prior else 1.0
     weight = np.where(mass > 0, ratio(np.asarray(squares, dtype=np.float64), np.asarray(mass, np.float64)), usual)
-    shape = mass / weight + prior
+    shape = rows_worth(mass, weight) + prior
     return rng.standard_gamma(shape, (draws, *np.shape(mass))) * weight
+
+
+def rows_worth(mass: Cells, weight: Floats) -> Floats:
+    """Rows of that weight that make up a mass, rounded: of a single row 1, whatever the unit of weights.
+
+    Generators draw exponential variables where it is 1, and by other means a hair beside it.
+    """
+    return np.round(mass / weight, _DIGITS)
 
 
 def percentiles(draws: Floats, level: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ much; independent moves add up in quadrature, low ones and high ones apart [@zou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log, nextafter, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ _LARGE = 1000
 """Rows from which the limit law of Kolmogorov's distance is taken."""
 _ROUNDING = 1e-9
 """What is missing of a whole number only because weights are added up in another unit."""
+_SUREST = nextafter(1.0, 0.0)
 _FEWEST = 10
 """Rows below which local levels do not go on growing."""
 
@@ -179,7 +180,7 @@ def roc_everywhere(path: Path, kept: Places, level: float) -> Bounds:
     """
     rows = log(max(path.rows(0) + path.rows(1), _FEWEST))
     doubt = -log(level) / (2 * rows * log(rows))
-    return roc(path, kept, 1 - min(doubt, 1 - level))
+    return roc(path, kept, min(1 - min(doubt, 1 - level), _SUREST))
 
 
 def roc_kolmogorov(path: Path, kept: Places, level: float) -> Bounds:

@@ -10,7 +10,7 @@ from baserate._arrays import Cells, Floats, ratio, sealed
 from baserate._curve import Curve
 from baserate._numeric.distinct import narrowest, run_sums
 from baserate._tally import Tally
-from baserate.infer._draws import Seed, in_blocks
+from baserate.infer._draws import Seed, in_blocks, rows_worth
 from baserate.measure import Measure, about
 
 Way = Literal["resample", "stratified", "bootstrap"]
@@ -75,7 +75,7 @@ def _refill(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
         return _drawn_again(tally, there)
     mass = tally.mass.ravel()[there].astype(np.float64)
     weight = tally.squares.ravel()[there] / mass
-    shape = mass / weight
+    shape = rows_worth(mass, weight)
     single = bool((shape == 1).all())
     totals = np.array([tally.positives, tally.negatives])[:, None]
 

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
-from baserate._errors import BadOption, BadShape
+from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import _auc
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import draws_of
 from baserate.infer._comparing._comparison import Asked, Comparison
-from baserate.infer._comparing._paired import Drawn
+from baserate.infer._comparing._paired import STILL, Drawn, as_shares
 from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses
 from baserate.infer._hand_till import moved
@@ -108,16 +108,36 @@ def _without_variance(asked: Asked, values: tuple[float, float], rows: int) -> C
 
 def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float], seed: Seed) -> Comparison:
     told, question = about(asked.measure), asked.question
+    make = _tables if told.of is Confusion else _weights
+    # By content, so that it does not matter which model comes first.
+    if (values[0], np.sort(a.score, axis=0).tobytes()) > (values[1], np.sort(b.score, axis=0).tobytes()):
+        draws = -make(asked.measure, *_ordered(b, a), seed)
+    else:
+        draws = make(asked.measure, a, b, seed)
     if told.of is Confusion:
-        drawn = Drawn(_tables(asked.measure, a, b, seed), "Dirichlet draws of the joint table")
+        drawn = Drawn(draws, "Dirichlet draws of the joint table")
     else:
         rows = np.bincount(a.truth, a.count)
-        drawn = Drawn(_weights(asked.measure, a, b, seed), "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
+        drawn = Drawn(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
+    if told.of is ClassRows and drawn.still(max(map(abs, values))) and (value or values[0] in told.span):
+        return _unvaried(asked, values, drawn.units)
     agree = told.of is Confusion and np.array_equal(a.decision(), b.decision())
     p = 1.0 if agree and question.alternative == "two-sided" else None
     p = drawn.p(value, question.side(told), question.bound(told)) if p is None else p
     return asked.found(values, drawn.interval(value, question.level), drawn.told, p=p, test=drawn.told)
+
+
+def _unvaried(asked: Asked, values: tuple[float, float], units: Units) -> Comparison:
+    """Where draws tell nothing: limits of two shares of as many rows."""
+    told, question = about(asked.measure), asked.question
+    interval = as_shares(asked.measure, values, units)
+    bounds = interval(question.level)
+    if isnan(bounds[0]):
+        return asked.found(values, bounds, "", why=STILL)
+    p = of_intervals(interval, values[0] - values[1], question.side(told), question.bound(told))
+    how = f"Wilson's limits of both as if independent shares: {STILL}"
+    return asked.found(values, bounds, how, p=p, test=how)
 
 
 def _weights(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats:
@@ -206,12 +226,17 @@ def _ordered(a: ClassRows, b: ClassRows) -> tuple[ClassRows, ClassRows]:
     keys = [a.truth, *np.asarray(a.score, np.float64).T + 0.0, *np.asarray(b.score, np.float64).T + 0.0]
     keys += [] if a.weight is None else [a.weight]
     order = np.lexsort(keys[::-1])
-    new = np.zeros(max(len(order) - 1, 0), dtype=np.bool_)
+    for column in (a.weight, a.count):
+        if column is not None:  # zero means absent
+            order = order[column[order] > 0]
+    if not len(order):
+        raise EmptyData("there are no rows; give at least one, with a weight above 0.")
+    new = np.zeros(len(order) - 1, dtype=np.bool_)
     for key in keys:
         new |= np.diff(key[order]) != 0
-    first = np.concatenate([np.zeros(min(len(order), 1), dtype=np.intp), np.flatnonzero(new) + 1])
+    first = np.concatenate([np.zeros(1, dtype=np.intp), np.flatnonzero(new) + 1])
     kept = order[first]
-    times = np.add.reduceat(np.ones(len(a), dtype=np.int64) if a.count is None else a.count[order], first)
+    times = np.add.reduceat(np.ones(len(order), dtype=np.int64) if a.count is None else a.count[order], first)
     weight = None if a.weight is None else a.weight[kept]
     count = None if times.max(initial=1) == 1 else times
     changes: dict[str, Any] = {"truth": a.truth[kept], "weight": weight, "count": count}

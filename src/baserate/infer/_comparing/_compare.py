@@ -14,16 +14,16 @@ import numpy as np
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import BadOption, EmptyData, UnknownName
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc
 from baserate.infer._alike import Alike, Place, alike
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import of_columns
-from baserate.infer._comparing._comparison import Asked, Comparison, adjusted
+from baserate.infer._comparing._comparison import Asked, Comparison, Grouped, adjusted, of_group
 from baserate.infer._comparing._mcnemar import TESTS
-from baserate.infer._comparing._paired import Drawn, joint, of_tables
+from baserate.infer._comparing._paired import STILL, Drawn, as_shares, joint, of_tables
 from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal, of_student
 from baserate.infer._delong import Influence, influence, same_ranks
 from baserate.infer._draws import Seed
@@ -55,6 +55,7 @@ def compare(
     complements, flag rate): McNemar's mid-p, and an interval from draws of the joint table of truth and both decisions.
     Other measures of a 2×2 table: those draws for both. All else: random weights for rows (Bayesian bootstrap), the
     same for both models. Of clustered rows whole clusters get a weight, and DeLong's components are summed within them.
+    Where draws do not vary, few rows are not taken for proof: limits of shares of as many rows take their place.
 
     Parameters
     ----------
@@ -91,6 +92,8 @@ def compare(
     found: list[Comparison] = []
     for group, place in _walk(rows):
         cells = alike(rows, names, place)
+        if not len(cells):
+            raise EmptyData(f"there are no rows{of_group(group)}; give at least one, with a weight above 0.")
         for at, each in enumerate(chosen):
             found += _Case(Asked(each, question), cells, cuts, seed, group).compared(pairs[at])
     return adjusted(found)
@@ -104,7 +107,7 @@ class _Case:
     cells: Alike
     cuts: Mapping[str, float | None]
     seed: Seed
-    group: tuple[tuple[str, object], ...] | None
+    group: Grouped
     tallies: dict[str, Tally] = field(default_factory=dict)
 
     def compared(self, pairs: Sequence[Pair]) -> Iterator[Comparison]:
@@ -211,8 +214,7 @@ class _Case:
     def _without_variance(self, pair: Pair, scale: float) -> Comparison:
         areas = [_area(self.cells, self._tally(model)) for model in pair]
         values = areas[0].value, areas[1].value
-        # Perfect models may rank a few rows alike by chance; of others, one is surely a function of the other.
-        if areas[0].variance > 0 and same_ranks(*(self.cells.score[model] for model in pair)):
+        if self._function(pair):
             return self._identical(pair, "the same ranks in every row")
 
         def interval(level: float) -> tuple[float, float]:
@@ -226,6 +228,11 @@ class _Case:
         p = of_intervals(interval, value, self._side, self._bound)
         statistic = 0.0 if value == self._bound else nan
         return self._found(pair, interval(self.asked.question.level), how, statistic=statistic, p=p, test=how)
+
+    def _function(self, pair: Pair) -> bool:
+        """Whether one model surely is a function of the other; perfect ones may rank a few rows alike by chance."""
+        imperfect = _auc.area(self._tally(pair[0])).variance > 0
+        return imperfect and same_ranks(*(self.cells.score[model] for model in pair))
 
     def _decided(self, method: str, pair: Pair) -> Comparison:
         """Draws of the joint table, and McNemar's test if it is that."""
@@ -257,8 +264,21 @@ class _Case:
         with np.errstate(invalid="ignore"):  # infinite ones
             apart = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
         drawn = Drawn(apart, how, Units(self._units))
+        if drawn.still(max(map(abs, values))) and not (value == 0 and self._function(pair)):
+            return self._unvaried(pair, drawn.units)
         bounds = drawn.interval(value, self.asked.question.level)
         return self._found(pair, bounds, drawn.told, p=drawn.p(value, self._side, self._bound), test=drawn.told)
+
+    def _unvaried(self, pair: Pair, units: Units) -> Comparison:
+        """Where draws tell nothing: limits of two shares of as many rows."""
+        values = self._values(pair)
+        interval = as_shares(self.asked.measure, values, units)
+        bounds = interval(self.asked.question.level)
+        if isnan(bounds[0]):
+            return self._found(pair, bounds, "", why=STILL)
+        p = of_intervals(interval, values[0] - values[1], self._side, self._bound)
+        how = f"Wilson's limits of both as if independent shares: {STILL}"
+        return self._found(pair, bounds, how, p=p, test=how)
 
 
 def matched(measure: Measure) -> bool:
@@ -352,6 +372,8 @@ def _cuts(rows: Rows, names: Sequence[str], threshold: Any) -> dict[str, float |
 
 
 def cut(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN401  (checked here)
+    if threshold is None and not len(score):
+        return _MIDDLE
     if threshold is None:
         least, most = float(score.min()), float(score.max())
         if not (least >= 0 and most <= 1):
@@ -368,7 +390,7 @@ def cut(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN401  (check
     return found
 
 
-def _walk(rows: Rows) -> Iterator[tuple[tuple[tuple[str, object], ...] | None, Place]]:
+def _walk(rows: Rows) -> Iterator[tuple[Grouped, Place]]:
     """Everybody, then each group."""
     yield None, slice(None)
     if rows.attributes:

@@ -31,6 +31,10 @@ COLUMNS = (
 )
 
 
+Grouped = tuple[tuple[str, object], ...] | None
+"""Attributes of a group and their values; None for everybody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two models A and B compared by a measure.
@@ -56,8 +60,7 @@ class Comparison:
     margin: float = 0.0
     test: str = ""
     """What made p."""
-    group: tuple[tuple[str, object], ...] | None = None
-    """Attributes and their values; None for everybody."""
+    group: Grouped = None
     thresholds: tuple[float | None, float | None] = (None, None)
     """At or above which scores were flagged; None for labels, and for measures that take none."""
 
@@ -68,9 +71,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         (a, b), (x, y), d = self.models, self.values, self.difference
-        group = "" if self.group is None else f" for {', '.join(f'{key} = {value}' for key, value in self.group)}"
         between = f"{d.value:.6g} ({d.low:.6g} to {d.high:.6g})"
-        return f"Comparison({self.measure}{group}: {a} {x:.6g}, {b} {y:.6g}; difference {between}, p {self.p:.6g})"
+        what = f"{self.measure}{of_group(self.group)}"
+        return f"Comparison({what}: {a} {x:.6g}, {b} {y:.6g}; difference {between}, p {self.p:.6g})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,11 @@ class Asked:
             margin=self.question.margin,
             **more,
         )
+
+
+def of_group(group: Grouped) -> str:
+    """In words of whom; nothing for everybody."""
+    return "" if group is None else f" for {', '.join(f'{key} = {value}' for key, value in group)}"
 
 
 def adjusted(found: Sequence[Comparison]) -> tuple[Comparison, ...]:

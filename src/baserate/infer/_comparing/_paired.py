@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from collections.abc import Callable
+from math import isfinite, isinf, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy as np
 from baserate._arrays import Bools, Floats
 from baserate._counts import Counts
 from baserate.infer._alike import Alike
-from baserate.infer._binomial import two_sided
+from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._columns import LEAST, WORK
-from baserate.infer._comparing._question import Side, of_draws, of_intervals, of_normal
+from baserate.infer._comparing._question import Bounds, Side, hybrid, of_draws, of_intervals, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses, percentiles
 from baserate.infer._moments import Units, stretched
 from baserate.measure import Measure, about
@@ -22,6 +23,8 @@ TABLES = 9_999
 _ENOUGH = 999
 """Draws from which their percentiles are steady; of fewer the standard deviation is used, which is sooner so."""
 _PRIOR = 0.5
+_ROUNDING = 1e-12
+STILL = "these rows show no variance"
 _CELLS = ("tn", "fn", "fp", "tp")
 """Of a row that is flagged (2) or not (0), positive (1) or not (0)."""
 
@@ -52,6 +55,11 @@ class Drawn(NamedTuple):
             return of_draws(self.draws, side, bound)
         return of_normal((value - bound) / self._spread, side)
 
+    def still(self, value: float) -> bool:
+        """Whether the draws of something of that size do not vary, but for rounding: then they tell nothing."""
+        with np.errstate(invalid="ignore"):  # infinite draws
+            return bool(np.ptp(self.draws) <= _ROUNDING * abs(value))
+
     @property
     def told(self) -> str:
         """How the interval was made."""
@@ -62,6 +70,21 @@ class Drawn(NamedTuple):
     def _spread(self) -> float:
         with np.errstate(invalid="ignore"):  # infinite draws
             return sqrt(float(np.var(self.draws, ddof=1)))
+
+
+def as_share(measure: Measure, value: float, units: Units, level: float) -> Bounds:
+    """Bounds of a number that draws do not vary: of a share of as many rows, or none where it has no span."""
+    least, most = about(measure).span
+    if isinf(most - least):
+        return nan, nan
+    part = (value - least) / (most - least)
+    low, high = wilson(part * units.seen, (1 - part) * units.seen, level)
+    return least + low * (most - least), least + high * (most - least)
+
+
+def as_shares(measure: Measure, values: Bounds, units: Units) -> Callable[[float], Bounds]:
+    """Intervals of a difference that draws do not vary: of two such shares as if they were independent."""
+    return lambda level: hybrid(values, *(as_share(measure, value, units, level) for value in values))
 
 
 class Joint(NamedTuple):

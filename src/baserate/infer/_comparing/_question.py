@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import erf, hypot, isfinite, isnan, nan, sqrt
+from numbers import Real
 from sys import float_info
 from typing import Literal
 
@@ -52,12 +53,12 @@ class Question:
                 f"alternative is {self.alternative!r}; it is 'two-sided', 'greater', 'less', or 'better', which is "
                 "one of the two before it, by the measure."
             )
-        if not isfinite(self.margin):
-            raise BadOption(f"margin is {self.margin}; give how much worse the first model may be, for example 0.02.")
+        if not isinstance(self.margin, Real) or not isfinite(self.margin):
+            raise BadOption(f"margin is {self.margin!r}; give how much worse the first model may be, for example 0.02.")
         if self.margin and self.alternative == "two-sided":
             raise BadOption('a margin has a direction; say which, for example alternative="better".')
-        if not 0 < self.level < 1:
-            raise BadOption(f"level is {self.level}; a confidence level lies between 0 and 1, for example 0.95.")
+        if not isinstance(self.level, Real) or not 0 < self.level < 1:
+            raise BadOption(f"level is {self.level!r}; a confidence level lies between 0 and 1, for example 0.95.")
         if self.method is not None and self.method not in METHODS:
             raise BadOption(f"there is no method {self.method!r}. Known are: {', '.join(METHODS)}.")
 
@@ -117,7 +118,8 @@ def of_intervals(interval: Callable[[float], tuple[float, float]], value: float,
 
     def reaches(z: float) -> bool:
         low, high = interval(erf(z / sqrt(2)))
-        return low <= bound <= high
+        # Draws may lie to one side of the value, which belongs to its interval all the same.
+        return min(low, value) <= bound <= max(high, value)
 
     near, far = 0.0, 8.0  # in standard errors: beyond 8.2 a level is 1
     for _ in range(50):

@@ -19,7 +19,7 @@ from baserate.infer._binomial import Share, share, wilson
 from baserate.infer._columns import BUCKETS, draws_of, pooled_scores
 from baserate.infer._comparing._compare import AREAS, cut
 from baserate.infer._comparing._comparison import Asked, Comparison
-from baserate.infer._comparing._paired import TABLES, Drawn
+from baserate.infer._comparing._paired import STILL, TABLES, Drawn, as_share
 from baserate.infer._comparing._question import Bounds, Question, hybrid, of_intervals, of_student
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
 from baserate.infer._moments import Units
@@ -27,6 +27,8 @@ from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
 
 _PRIOR = 0.5
+_CONSTANT = 0.5
+"""AUC of constant scores."""
 
 
 def compare_unpaired(
@@ -41,9 +43,10 @@ def compare_unpaired(
     """Compare two independent samples, of one model or of two: the difference of a measure, its interval, a p-value.
 
     AUC, and what is an AUC on another scale: DeLong's variances with Student's distribution and Welch's degrees of
-    freedom, as pROC does [@delong1988] [@welch1947]. Shares: Newcombe's hybrid of Wilson's intervals, and the p-value
-    at which it reaches the bound [@newcombe1998]. All else: independent draws of both. Models that judged the same
-    rows belong to `compare`, which knows that they rise and fall together.
+    freedom, as pROC does [@delong1988] [@welch1947]; score limits where a sample is perfect. Shares:
+    Newcombe's hybrid of Wilson's intervals, and the p-value at which it reaches the bound [@newcombe1998]. All else:
+    independent draws of both. Models that judged the same rows belong to `compare`, which knows that they rise and fall
+    together.
 
     >>> men = Tally.counted([1.0, 0.0], [[56, 14], [0, 0]])
     >>> women = Tally.counted([1.0, 0.0], [[48, 32], [0, 0]])
@@ -98,7 +101,8 @@ def _welch(asked: Asked, tallies: tuple[Tally, Tally]) -> Comparison:
     areas = [_auc.area(tally) for tally in tallies]
     values = float(asked.measure(Curve(tallies[0]))), float(asked.measure(Curve(tallies[1])))
     spread = areas[0].variance + areas[1].variance
-    if not spread > 0:
+    # Of constant scores it is sure that they have none; of perfect ones it is not.
+    if not spread > 0 or any(not each.variance > 0 and each.value != _CONSTANT for each in areas):
         return _without_variance(asked, areas, values)
     # Welch and Satterthwaite, with a degree of freedom for each row but one.
     rows = [each.positives + each.negatives for each in areas]
@@ -119,7 +123,7 @@ def _without_variance(asked: Asked, areas: list[_auc.Area], values: Bounds) -> C
         low, high = hybrid((areas[0].value, areas[1].value), *(_auc.score(each, level) for each in areas))
         return scale * low, scale * high
 
-    return _of_intervals(asked, values, interval, "Newcombe's score limits of both areas: these rows show no variance")
+    return _of_intervals(asked, values, interval, "Newcombe's score limits of both areas: some rows show no variance")
 
 
 def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
@@ -144,15 +148,46 @@ def _of_intervals(asked: Asked, values: Bounds, interval: Callable[[float], Boun
 
 
 def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Comparison:
-    told, rng = about(asked.measure), checked_seed(seed)
-    made = [_draws(asked.measure, noun, each) for noun, each in zip(nouns, rng.spawn(2), strict=True)]
-    fewest = min(map(len, made))
+    told, own = about(asked.measure), checked_seed(seed).spawn(2)
+    # By content, so that it does not matter which comes first.
+    turned = _content(values[0], nouns[0]) > _content(values[1], nouns[1])
+    each = [
+        Drawn(_draws(asked.measure, noun, rng), "", Units(_units(noun)))
+        for noun, rng in zip(nouns, own[::-1] if turned else own, strict=True)
+    ]
+    if any(one.still(value) for one, value in zip(each, values, strict=True)):
+        return _unvaried(asked, each, values)
+    fewest = min(len(one.draws) for one in each)
     with np.errstate(invalid="ignore"):  # infinite ones
-        apart = made[0][:fewest] - made[1][:fewest]
-    drawn = Drawn(apart, f"independent draws of both{_told(nouns)}", Units(min(map(_units, nouns))))
+        apart = each[0].draws[:fewest] - each[1].draws[:fewest]
+    drawn = Drawn(apart, f"independent draws of both{_told(nouns)}", Units(min(one.units.seen for one in each)))
     value = values[0] - values[1]
     p = drawn.p(value, asked.question.side(told), asked.question.bound(told))
     return asked.found(values, drawn.interval(value, asked.question.level), drawn.told, p=p, test=drawn.told)
+
+
+def _content(value: float, noun: Any) -> tuple[Any, ...]:  # noqa: ANN401  (what the measure takes)
+    if isinstance(noun, Counts):
+        return (value, noun.rows.tp, noun.rows.fp, noun.rows.fn, noun.rows.tn)
+    tally = noun.tally if isinstance(noun, Curve) else noun
+    return (value, tally.score.tobytes(), tally.rows.tobytes())
+
+
+def _unvaried(asked: Asked, each: list[Drawn], values: Bounds) -> Comparison:
+    """Where the draws of one sample tell nothing: limits of a share of as many rows take their place."""
+
+    def own(drawn: Drawn, value: float, level: float) -> Bounds:
+        if drawn.still(value):
+            return as_share(asked.measure, value, drawn.units, level)
+        low, high = drawn.interval(value, level)
+        return min(low, value), max(high, value)
+
+    def interval(level: float) -> Bounds:
+        return hybrid(values, *(own(drawn, value, level) for drawn, value in zip(each, values, strict=True)))
+
+    if isnan(sum(interval(asked.question.level))):
+        return asked.found(values, (nan, nan), "", why=STILL)
+    return _of_intervals(asked, values, interval, f"Newcombe's hybrid of draws and of Wilson's limits: {STILL}")
 
 
 def _draws(measure: Measure, noun: Any, rng: np.random.Generator) -> Floats:  # noqa: ANN401  (what the measure takes)

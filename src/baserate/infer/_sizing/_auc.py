@@ -11,7 +11,7 @@ from baserate._errors import BadOption
 from baserate.infer import AucPair, Size, binormal_spread
 from baserate.infer._sizing._auc_pair import Standard, check_classes
 from baserate.infer._sizing._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
-from baserate.infer._sizing._size import LARGEST, check_inside, least_rows, sized
+from baserate.infer._sizing._size import check_inside, least_rows, sized
 
 
 def power_of_auc(
@@ -155,8 +155,6 @@ def size_to_show_auc_difference(
 
 
 def _answer(rows: float, difference: float, varying: list[float], prevalence: float, *, z: float, how: str) -> Size:
-    if rows > LARGEST:
-        raise BadOption(f"more than {LARGEST:.0e} rows would be needed; ask for less.")
     many = max(ceil(rows), least_rows(prevalence))
     reached = normal_power(difference, *(each / many for each in varying), z=z)
     return sized(many, prevalence, power=reached, how=how)

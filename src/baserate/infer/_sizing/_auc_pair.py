@@ -53,6 +53,10 @@ class AucPair:
     def __post_init__(self) -> None:
         for name in ("first", "second"):
             check_share(name, getattr(self, name))
+        for one, other, both in zip(*self.variance, self.covariance, strict=True):
+            # A hair of room, since all three were rounded.
+            if not (0 <= one < np.inf and 0 <= other < np.inf and both**2 <= one * other * (1 + 1e-9)):
+                raise BadOption(f"variances {one} and {other} and covariance {both} cannot be; check the numbers.")
 
     @property
     def difference(self) -> float:
@@ -71,7 +75,7 @@ class AucPair:
             raise BadOption(f"standard is {standard!r}; it is 'first', 'second' or None.")
         one, other = (np.array(each) for each in self.variance)
         shared = 2 * np.array(self.covariance)
-        real = one + other - shared
+        real = np.maximum(one + other - shared, 0.0)
         zero = {"first": 2 * one - shared, "second": 2 * other - shared}.get(standard or "", real)
         if min(*zero, *real) < 0 and standard is not None:
             raise BadOption(
@@ -173,7 +177,7 @@ def stated_pair(
     How much of them each class brings is not told, and taken to be half; where the prevalence stays it does not matter.
     """
     check_classes(positives, negatives)
-    if min(variances) <= 0 or abs(covariance) > sqrt(variances[0] * variances[1]):
+    if not all(0 < each < np.inf for each in variances) or not abs(covariance) <= sqrt(variances[0] * variances[1]):
         raise BadOption(f"variances {variances} and covariance {covariance} cannot be; check the numbers.")
     one, other, both = (Spread(each * positives / 2, each * negatives / 2) for each in (*variances, covariance))
     return AucPair(first, second, (one, other), both)

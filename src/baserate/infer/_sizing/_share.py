@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, floor
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._errors import BadOption
 from baserate.infer._sizing._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
-from baserate.infer._sizing._size import Portion, Size, check_inside, check_share
+from baserate.infer._sizing._size import LARGEST, Portion, Size, check_inside, check_share
 from baserate.measure import Measure, about
 from baserate.measure._registry import known
 
@@ -28,8 +29,8 @@ def power_of_share(expect: float, *, goal: float, trials: int, alpha: float = 0.
     0.703
     """
     _check_two(expect, goal, "expect", "goal")
-    if trials < 1 or trials != floor(trials):
-        raise BadOption(f"trials is {trials!r}; give a whole number of 1 or more.")
+    if not isinstance(trials, Real) or not 1 <= trials <= LARGEST or trials != floor(trials):
+        raise BadOption(f"trials is {trials!r}; give a whole number from 1 to {LARGEST:.0e}.")
     check_inside("alpha", alpha, "0.05")
     told_sides(sides)
     return float(_exact_power(expect, goal, np.array([trials], dtype=np.int64), alpha / sides)[0])

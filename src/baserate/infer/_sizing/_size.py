@@ -170,7 +170,9 @@ _MISSING = {
 
 
 def sized(rows: int, prevalence: float | None, **others: object) -> Size:
-    """Answer with both classes as expected."""
+    """Answer with both classes as expected; so many rows that nobody will have them are refused."""
+    if rows > LARGEST:
+        raise BadOption(f"more than {LARGEST:.0e} rows would be needed; ask for less.")
     if prevalence is None:
         return Size(rows, None, None, **others)  # type: ignore[arg-type]  # the fields of Size
     positives = round(rows * Fraction(str(float(prevalence))))
