@@ -43,9 +43,13 @@ class Asked:
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
             raise BadOption(f"level={self.level} is no confidence level; give one between 0 and 1, for example 0.95.")
+        checked_seed(self.seed)
+
+    def checked(self) -> Asked:
+        """Refuse what nobody means and not every method can do."""
         if not _NEAREST <= self.level <= 1 - _NEAREST:
             raise BadOption(f"level={self.level} is too near to 0 or 1; give one at least {_NEAREST} away from both.")
-        checked_seed(self.seed)
+        return self
 
 
 class Found(NamedTuple):
@@ -101,7 +105,7 @@ def estimate(
     >>> perfect.value, round(perfect.low, 3), perfect.high
     (1.0, 0.89, 1.0)
     """
-    asked = Asked(level, method, seed)
+    asked = Asked(level, method, seed).checked()
     chosen = _chosen(measure, data)
     if isinstance(data, Rows) and data.cluster is not None:
         return _clustered(chosen, data, threshold, asked)
@@ -301,6 +305,8 @@ _RANKS: dict[Measure, dict[str, Way]] = {
     ks: {"": _greatest, "newcombe": _greatest},
 }
 """Of ranks and probabilities, those with an interval of their own."""
+CLOSED = frozenset(_RANKS)
+"""Measures of ranks and probabilities that need no draws."""
 _RESAMPLED: dict[str, Way] = {
     "resample": partial(_resampled, way="resample"),
     "stratified": partial(_resampled, way="stratified"),

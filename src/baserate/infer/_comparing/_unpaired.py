@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import inf, isnan, nan, sqrt
+from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from baserate.infer._comparing._comparison import Asked, Comparison
 from baserate.infer._comparing._paired import STILL, TABLES, Drawn, as_share
 from baserate.infer._comparing._question import Bounds, Question, hybrid, of_intervals, of_student
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
+from baserate.infer._estimate import CLOSED, Case, ways
+from baserate.infer._estimate import Asked as One
 from baserate.infer._moments import Units
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
@@ -44,8 +46,9 @@ def compare_unpaired(
 
     AUC, and what is an AUC on another scale: DeLong's variances with Student's distribution and Welch's degrees of
     freedom, as pROC does [@delong1988] [@welch1947]; score limits where a sample is perfect. Shares:
-    Newcombe's hybrid of Wilson's intervals, and the p-value at which it reaches the bound [@newcombe1998]. All else:
-    independent draws of both. Models that judged the same rows belong to `compare`, which knows that they rise and fall
+    Newcombe's hybrid of Wilson's intervals, and the p-value at which it reaches the bound [@newcombe1998]. KS, average
+    precision, losses and their skill: the same hybrid of the intervals that `estimate` gives. All else: independent
+    draws of both. Models that judged the same rows belong to `compare`, which knows that they rise and fall
     together.
 
     >>> men = Tally.counted([1.0, 0.0], [[56, 14], [0, 0]])
@@ -66,18 +69,21 @@ def compare_unpaired(
         reasons = [why(found, noun) for noun in nouns]
         named = zip(("first", "second"), reasons, strict=True)
         return asked.found(values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in named if each))
-    method = _method(asked)
+    method = _method(asked, values)
     by: dict[str, Callable[[], Comparison]] = {
         "delong": partial(_welch, asked, (a, b)),
         "newcombe": partial(_newcombe, asked, nouns),
+        "hybrid": partial(_hybrid, asked, nouns, values),
         "resample": partial(_drawn, asked, nouns, values, seed),
     }
     return by[method]()
 
 
-def _method(asked: Asked) -> str:
+def _method(asked: Asked, values: Bounds) -> str:
     told, method = about(asked.measure), asked.question.method
     area = told.name in AREAS and told.of is Curve
+    if method is None and asked.measure in CLOSED and not area and isfinite(values[0]) and isfinite(values[1]):
+        return "hybrid"
     if method is None:
         return "delong" if area else "newcombe" if told.of is Counts and told.share else "resample"
     if method == "delong" and not area:
@@ -135,6 +141,21 @@ def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
 
     values = float(asked.measure(nouns[0])), float(asked.measure(nouns[1]))
     return _of_intervals(asked, values, interval, "Newcombe's hybrid score interval")
+
+
+def _hybrid(asked: Asked, nouns: list[Any], values: Bounds) -> Comparison:
+    """Newcombe's hybrid of intervals of each, which are those of `estimate`."""
+
+    def own(noun: Any, value: float, level: float) -> Bounds:  # noqa: ANN401  (what the measure takes)
+        found = ways(asked.measure)[""](Case(asked.measure, noun, value, One(level)))
+        return (nan, nan) if found.why else (min(found.low, value), max(found.high, value))
+
+    def interval(level: float) -> Bounds:
+        return hybrid(values, *(own(noun, value, level) for noun, value in zip(nouns, values, strict=True)))
+
+    if isnan(sum(interval(asked.question.level))):
+        return asked.found(values, (nan, nan), "", why=STILL)
+    return _of_intervals(asked, values, interval, "Newcombe's hybrid of both intervals")
 
 
 def _value(found: Share[float]) -> float:
