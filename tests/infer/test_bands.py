@@ -11,7 +11,7 @@ from scipy import stats
 
 import baserate
 from baserate import BadOption, Tally, measure, read
-from baserate.infer import Band, band, bands
+from baserate.infer import Band, band, bands, estimate
 from baserate.infer._binomial import usual, wilson
 from baserate.infer._paths import Path, Steps, farthest, gain, pr, roc, roc_everywhere, roc_kolmogorov
 from tests.strategies import Array, Rows, few, like, rows, same
@@ -369,3 +369,16 @@ def test_bands_of_precision_and_gain_hold_what_they_promise(rows_: int, prevalen
         found = np.interp(kept / rows_, flagged, true)
         held[1] += (low <= found) & (found <= high)
     assert (held / TIMES >= FEWEST).all()
+
+
+def test_bands_of_measures_know_that_empty_cells_may_stay_empty() -> None:
+    truth = np.arange(1000) < 10
+    score = np.where(truth, 0.5, np.linspace(0, 1, 1000))
+    curve = baserate.curve(baserate.tally(truth, score))
+    found = band(curve, "youden")
+    at = int(np.flatnonzero(np.asarray(found.columns["threshold"]) > 0.95)[-1])
+    counts = curve.at(float(found.columns["threshold"][at]))
+    assert counts.tp == 0
+    alone = estimate("youden", counts)
+    assert (found.columns["low"][at], found.columns["high"][at]) == pytest.approx((alone.low, alone.high), abs=0.02)
+    assert found.columns["low"][at] < float(measure.youden(counts)) - 0.01

@@ -1,5 +1,6 @@
 """Closed forms of variances: slopes by differences, variances by resampling, intervals at the ends."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -165,3 +166,13 @@ def test_the_unit_of_weights_does_not_change_what_is_drawn(name: str) -> None:
         )
         for each in scaled:
             assert (each.low, each.high) == pytest.approx((found.low, found.high))
+
+
+def test_few_rows_that_matter_leave_few_degrees_of_freedom() -> None:
+    rng = np.random.default_rng(9)
+    truth = np.arange(100) < 50
+    t = tally(truth, rng.normal(size=100) + truth)
+    assert _moments.freedom_of(measure.partial_auc, t) == 49
+    assert _moments.freedom_of(partial(measure.partial_auc, fpr=(0, 0.2)), t) == pytest.approx(9)
+    assert _moments.freedom_of(partial(measure.partial_auc, tpr=(0.9, 1)), t) == pytest.approx(4)
+    assert _moments.freedom_of(measure.pr_auc, t) == min(_influence.spread(measure.average_precision, t).freedom, 49)

@@ -108,3 +108,29 @@ def test_weighted_cells_are_drawn_by_their_squares() -> None:
     # Each row weighs 4: as sure as a quarter of them.
     quarter = infer.estimate("f1", Counts(7.5, 3.0, 2.0, 37.5))
     assert (wide.low, wide.high) == pytest.approx((quarter.low, quarter.high), abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["youden", "kappa", "mcc", "markedness"])
+def test_an_empty_cell_may_be_empty_for_ever(name: str) -> None:
+    # Ten sick and ten flagged of a thousand, and none is both: this may be the rule, or chance.
+    found = infer.estimate(name, Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0))
+    never = float(measure.named(name)(Counts(tp=0.0, fp=14.0, fn=14.0, tn=972.0)))
+    often = float(measure.named(name)(Counts(tp=2.0, fp=8.0, fn=8.0, tn=982.0)))
+    assert found.low < never < found.value < often < found.high
+
+
+def test_empty_cells_that_stay_empty() -> None:
+    table = Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0)
+    filled, bare = (
+        _tables.drawn(measure.sensitivity, table, way="draws", seed=0, filled=each) for each in (True, False)
+    )
+    assert bare.max() == 0 < np.quantile(filled, 0.01)
+    # The others are as they were.
+    rates = [_tables.drawn(measure.fpr, table, way="draws", seed=0, filled=each) for each in (True, False)]
+    assert rates[0] == pytest.approx(rates[1])
+
+
+def test_whether_a_cell_is_empty() -> None:
+    assert not _tables.hollow(COUNTS)
+    assert _tables.hollow(Counts(tp=3.0, fp=1.0, fn=0.0, tn=2.0))
+    assert not _tables.hollow(Confusion(np.zeros((3, 3)), ("a", "b", "c")))

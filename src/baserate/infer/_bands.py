@@ -172,9 +172,23 @@ def _of_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Se
 def _drawn(counts: Counts[Floats], measure: Measure, level: float, rng: np.random.Generator) -> Floats:
     """Percentiles of a measure of random tables: low in row 0, high in row 1."""
     mass, squares = (np.stack([each.tp, each.fp, each.fn, each.tn]) for each in (counts, counts.squares))
+    own, others = rng.spawn(2)
+    low, high = _percentiles(mass, squares, measure, level, own)
+    hollow = np.flatnonzero((mass == 0).any(axis=0))
+    if len(hollow):
+        # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
+        bare = _percentiles(mass[:, hollow], squares[:, hollow], measure, level, others, filled=False)
+        low[hollow], high[hollow] = np.fmin(low[hollow], bare[0]), np.fmax(high[hollow], bare[1])
+    return np.stack([low, high])
 
+
+def _percentiles(
+    mass: Floats, squares: Floats, measure: Measure, level: float, rng: np.random.Generator, *, filled: bool = True
+) -> tuple[Floats, Floats]:
     def make(rng: np.random.Generator, draws: int) -> Floats:
         drawn = masses(rng, draws, mass, squares, prior=_PRIOR)
+        if not filled:
+            drawn *= mass > 0
         found: Floats = measure(Counts(*np.moveaxis(drawn, 1, 0)))
         return found
 
@@ -182,7 +196,7 @@ def _drawn(counts: Counts[Floats], measure: Measure, level: float, rng: np.rando
     tail = (1 - level) / 2
     # Draws themselves rather than what lies between them, which for infinite ones is nothing.
     low = np.quantile(values, tail, axis=0, method="lower")
-    return np.stack([low, np.quantile(values, 1 - tail, axis=0, method="higher")])
+    return low, np.quantile(values, 1 - tail, axis=0, method="higher")
 
 
 def _whys(curve: Curve, what: str | Measure, columns: Mapping[str, Floats]) -> list[str | None]:

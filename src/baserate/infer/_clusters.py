@@ -57,7 +57,7 @@ def _drawn(measure: Measure, cells: Alike, model: str, *, level: float, seed: Se
         return *_percentiles(draws[:, 0], value, Units(cells.clusters), level), told, None
     # A mean loss may well be surer than a share of as many clusters; of ranks that was seen to be too sure.
     worth = float(cells.clusters) if about(measure).of is Curve else inf
-    moments = of_draws(value, draws[:, 0], (0.0, 1.0), worth)._replace(freedom=cells.clusters - 1)
+    moments = of_draws(value, draws[:, 0], (0.0, 1.0), worth, cells.clusters - 1)
     return *bounded(moments, level), f"share as sure as {told}", None
 
 

@@ -204,7 +204,13 @@ def _share(case: Case, *, name: str | None = None) -> Found:
 
 def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
     draws = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed)
-    return _middle(draws, case.asked.level, _tables.how(way))
+    found = _middle(draws, case.asked.level, _tables.how(way))
+    if way == "bootstrap" or not _tables.hollow(case.noun):
+        return found
+    # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
+    bare = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed, filled=False)
+    other = _middle(bare, case.asked.level, "")
+    return found._replace(low=min(found.low, other.low), high=max(found.high, other.high)) if not other.why else found
 
 
 def _middle(draws: Floats, level: float, how: str) -> Found:
@@ -260,7 +266,8 @@ def _moved(case: Case, *, way: _resample.Way = "resample") -> Found:
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
     span = about(measure).span[0], float(measure(Curve(perfect)))
-    moments = _moments.of_draws(case.value, draws, span, float(rows.min()))
+    freedom = _moments.freedom_of(measure, tally)
+    moments = _moments.of_draws(case.value, draws, span, float(rows.min()), freedom)
     low, high = (span[0] + (span[1] - span[0]) * bound for bound in _moments.bounded(moments, asked.level))
     return Found(low, high, f"share as sure as {_resample.FEW} {_resample.how(tally, way)}")
 

@@ -1,6 +1,7 @@
 """From a value and its variance to an interval that stays inside its span and is never of width 0."""
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, isinf, sqrt
 from typing import NamedTuple
 
@@ -10,7 +11,16 @@ from baserate._arrays import Floats
 from baserate._tally import Tally
 from baserate.infer._binomial import as_share, two_sided, usual, wilson
 from baserate.infer._influence import Spread, spread
-from baserate.measure import Measure, average_precision, brier, brier_skill, log_loss, log_loss_skill
+from baserate.measure import (
+    Measure,
+    average_precision,
+    brier,
+    brier_skill,
+    log_loss,
+    log_loss_skill,
+    partial_auc,
+    pr_auc,
+)
 
 MANY = 100
 """Rows of the smaller class below which a number in [0, 1] is never taken to be surer than a share of as many rows."""
@@ -108,7 +118,8 @@ def interval(measure: Measure, tally: Tally, value: float, level: float) -> Boun
 
 
 def _average_precision(found: Spread, level: float) -> Bounds:
-    return bounded(Moments(found.value, found.seen, found.freedom, found.positives), level)
+    # Half the degrees of freedom: of a sharp model, the rows that would make most of the variance may be missing.
+    return bounded(Moments(found.value, found.seen, found.freedom / 2, found.positives), level)
 
 
 def _variance(found: Spread, level: float) -> float:
@@ -146,10 +157,30 @@ KNOWN = tuple(_INTERVALS)
 """Measures that have an interval here."""
 
 
-def of_draws(value: float, draws: Floats, span: Bounds, rows: float) -> Moments:
-    """Moments of a number within its span, from draws: as far as they lie above it on average, it lies above truth."""
+def of_draws(value: float, draws: Floats, span: Bounds, rows: float, freedom: float) -> Moments:
+    """Moments of a number within its span, from draws: as far as they lie above it on average, it lies above truth.
+
+    With n weights they vary (n − 1)/(n + 1) times as much as the number does.
+    """
     least, most = span
-    width = most - least
+    width, freedom = most - least, max(freedom, 1.0)
     bias = float(np.mean(draws)) - value
     middle = min(max(value - bias, least), most)
-    return Moments((middle - least) / width, float(np.var(draws)) / width**2, max(rows - 1, 1), rows)
+    variance = float(np.var(draws)) * (1 + 2 / freedom)
+    return Moments((middle - least) / width, variance / width**2, freedom, rows)
+
+
+def freedom_of(measure: Measure, tally: Tally) -> float:
+    """Degrees of freedom of a variance that was drawn: of the smaller class, unless it is known that fewer rows matter.
+
+    Those of an area under the precision–recall curve are as few as for average precision; part of a ROC curve rests on
+    those rows that lie in it.
+    """
+    rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
+    if measure is pr_auc:
+        return min(spread(average_precision, tally).freedom, min(rows) - 1)
+    if isinstance(measure, partial) and measure.func is partial_auc:
+        for which, name in enumerate(("tpr", "fpr")):
+            low, high = measure.keywords.get(name) or (0.0, 1.0)
+            rows[which] *= high - low
+    return min(rows) - 1

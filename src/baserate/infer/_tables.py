@@ -38,13 +38,18 @@ class Cells(NamedTuple):
         return Cells(mass, squares, 2)
 
 
-def drawn(measure: Measure, noun: Counts[float] | Confusion, *, way: Way, seed: Seed) -> Floats:
-    """Values of a measure at random tables."""
+def drawn(measure: Measure, noun: Counts[float] | Confusion, *, way: Way, seed: Seed, filled: bool = True) -> Floats:
+    """Values of a measure at random tables; unless they are to be filled, empty cells stay so."""
     cells = Cells.of(noun)
     # The same table is asked about by one measure after the other.
-    tables = _remembered(cells, way, seed) if isinstance(seed, int) else _tables(cells, way, seed)
+    tables = _remembered(cells, way, seed, filled) if isinstance(seed, int) else _tables(cells, way, seed, filled)
     values: Floats = measure(_as_nouns(noun, tables))
     return values
+
+
+def hollow(noun: Counts[float] | Confusion) -> bool:
+    """Whether a cell of a 2×2 table is empty: then it may be that it always is, or that it was so by chance."""
+    return isinstance(noun, Counts) and not all((noun.tp, noun.fp, noun.fn, noun.tn))
 
 
 def how(way: Way) -> str:
@@ -60,7 +65,7 @@ def _flat(cells: Any) -> tuple[float, ...]:  # noqa: ANN401  (whatever an array 
     return tuple(np.ravel(cells).tolist())
 
 
-def _tables(cells: Cells, way: Way, seed: Seed) -> Floats:
+def _tables(cells: Cells, way: Way, seed: Seed, filled: bool) -> Floats:  # noqa: FBT001  (remembered by place)
     """Random tables of shape (draws, K, K), truth in rows, with as much mass as there was."""
     rng = checked_seed(seed)
     size = (cells.classes, cells.classes)
@@ -69,6 +74,8 @@ def _tables(cells: Cells, way: Way, seed: Seed) -> Floats:
     if way == "bootstrap":
         return sealed(_again(rng, draws, mass, squares))
     made = masses(rng, draws, mass, squares, prior=_PRIOR / mass.size)
+    if not filled:
+        made *= mass > 0
     made[made < 1e-12 * mass.sum()] = 0.0
     axes = -1 if way == "stratified" else (-2, -1)
     # A class that was not there stays away.
@@ -76,7 +83,7 @@ def _tables(cells: Cells, way: Way, seed: Seed) -> Floats:
     return sealed(made)
 
 
-_remembered: Callable[[Cells, Way, int], Floats] = lru_cache(maxsize=4)(_tables)
+_remembered: Callable[[Cells, Way, int, bool], Floats] = lru_cache(maxsize=4)(_tables)
 
 
 def _again(rng: np.random.Generator, draws: int, mass: Floats, squares: Floats) -> Floats:
