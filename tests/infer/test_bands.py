@@ -374,10 +374,10 @@ def test_bands_of_precision_and_gain_hold_what_they_promise(rows_: int, prevalen
 def test_bands_of_measures_know_that_empty_cells_may_stay_empty() -> None:
     truth = np.arange(1000) < 10
     score = np.where(truth, 0.5, np.linspace(0, 1, 1000))
-    curve = baserate.curve(baserate.tally(truth, score))
-    found = band(curve, "youden")
+    tally = baserate.tally(truth, score)
+    found = band(tally, "youden")
     at = int(np.flatnonzero(np.asarray(found.columns["threshold"]) > 0.95)[-1])
-    counts = curve.at(float(found.columns["threshold"][at]))
+    counts = baserate.curve(tally).at(float(found.columns["threshold"][at]))
     assert counts.tp == 0
     alone = estimate("youden", counts)
     assert (found.columns["low"][at], found.columns["high"][at]) == pytest.approx((alone.low, alone.high), abs=0.02)
