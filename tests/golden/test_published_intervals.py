@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from baserate import Confusion, Counts, Tally, infer, measure, tally
+from baserate import Confusion, Counts, MissingValues, Rows, Tally, infer, measure, tally
 from baserate.infer import _auc
-from baserate.measure import multiclass
+from baserate.measure import MEASURES, about, multiclass
 
 Columns = Callable[[str], dict[str, list[str]]]
 
@@ -131,6 +131,27 @@ def test_intervals_of_a_peer_leave_the_span() -> None:
         assert infer.estimate("auc", tally(truth, score), method=method).high <= 1
 
 
+def test_nan_ends_no_loop() -> None:
+    # A peer looks for a bound for ever when a score, and so its AUC, is NaN: it is refused here, wherever it comes in.
+    truth, score = np.array([True, False, True, False]), np.array([0.9, np.nan, 0.4, 0.1])
+    with pytest.raises(MissingValues, match="missing or not finite"):
+        tally(truth, score)
+    with pytest.raises(MissingValues, match="NaN or infinite"):
+        infer.estimate("auc", Rows(truth, {"risk": score}))
+    with pytest.raises(MissingValues, match="NaN or infinite"):
+        infer.compare(Rows(truth, {"risk": score, "old": np.flip(score)}))
+    # And what is undefined has bounds that are, with the reason.
+    alone = tally([1, 1], [0.9, 0.4], positive=1)
+    undefined = 0
+    for name, function in MEASURES.items():
+        found = infer.estimate(name, alone, threshold=0.5 if about(function).of is Counts else None)
+        if np.isnan(found.value):
+            undefined += 1
+            assert np.isnan([found.low, found.high]).all()
+            assert found.why
+    assert undefined > 10
+
+
 def test_perfect_scores_have_width() -> None:
     truth, score = np.array([1] * 10 + [0] * 10), np.linspace(1, 0, 20)
     value, (low, high) = confidenceinterval.roc_auc_score(truth, score)
@@ -145,8 +166,6 @@ def test_identical_models_are_not_told_apart() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(60) < 0.5
     score = rng.random(60) + 0.2 * truth
-    from baserate import Rows
-
     (found,) = infer.compare(Rows(truth, {"a": score, "b": score}))
     assert (found.statistic, found.p) == (0, 1)
     assert Delong_test(truth.astype(int), score, score)[1] == 0  # theirs

@@ -16,9 +16,9 @@ from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import _auc
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import draws_of
-from baserate.infer._comparing._comparison import Asked, Comparison
-from baserate.infer._comparing._paired import STILL, Drawn, as_shares
-from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal
+from baserate.infer._comparing._comparison import STILL, Asked, Comparison
+from baserate.infer._comparing._paired import AS_SHARES, Drawn, as_shares
+from baserate.infer._comparing._question import LEAST, Question, hybrid, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses
 from baserate.infer._hand_till import moved
 from baserate.infer._moments import Units
@@ -95,15 +95,13 @@ def _by_influence(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float,
 
 def _without_variance(asked: Asked, values: tuple[float, float], rows: int) -> Comparison:
     """Limits of two areas, each of as many rows as the smallest class has."""
-    told, question = about(asked.measure), asked.question
     areas = [_auc.Area(value, nan, float(rows), float(rows)) for value in values]
 
     def interval(level: float) -> tuple[float, float]:
         return hybrid(values, _auc.score(areas[0], level), _auc.score(areas[1], level))
 
-    p = of_intervals(interval, values[0] - values[1], question.side(told), question.bound(told))
-    how = "Newcombe's score limits of both as if independent areas of the smallest class: these rows show no variance"
-    return asked.found(values, interval(question.level), how, p=p, test=how)
+    how = f"Newcombe's score limits of both as if independent areas of the smallest class: {STILL}"
+    return asked.by_intervals(values, interval, how)
 
 
 def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float], seed: Seed) -> Comparison:
@@ -121,23 +119,11 @@ def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, flo
         drawn = Drawn(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
     if told.of is ClassRows and drawn.still(max(map(abs, values))) and (value or values[0] in told.span):
-        return _unvaried(asked, values, drawn.units)
-    agree = told.of is Confusion and np.array_equal(a.decision(), b.decision())
-    p = 1.0 if agree and question.alternative == "two-sided" else None
-    p = drawn.p(value, question.side(told), question.bound(told)) if p is None else p
+        return asked.by_intervals(values, as_shares(asked.measure, values, drawn.units), AS_SHARES)
+    p = drawn.p(value, question.side(told), question.bound(told))
+    if told.of is Confusion and question.alternative == "two-sided" and np.array_equal(a.decision(), b.decision()):
+        p = 1.0
     return asked.found(values, drawn.interval(value, question.level), drawn.told, p=p, test=drawn.told)
-
-
-def _unvaried(asked: Asked, values: tuple[float, float], units: Units) -> Comparison:
-    """Where draws tell nothing: limits of two shares of as many rows."""
-    told, question = about(asked.measure), asked.question
-    interval = as_shares(asked.measure, values, units)
-    bounds = interval(question.level)
-    if isnan(bounds[0]):
-        return asked.found(values, bounds, "", why=STILL)
-    p = of_intervals(interval, values[0] - values[1], question.side(told), question.bound(told))
-    how = f"Wilson's limits of both as if independent shares: {STILL}"
-    return asked.found(values, bounds, how, p=p, test=how)
 
 
 def _weights(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats:

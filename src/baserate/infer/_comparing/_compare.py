@@ -23,8 +23,8 @@ from baserate.infer._binomial import two_sided
 from baserate.infer._columns import of_columns
 from baserate.infer._comparing._comparison import Asked, Comparison, Grouped, adjusted, of_group
 from baserate.infer._comparing._mcnemar import TESTS
-from baserate.infer._comparing._paired import STILL, Drawn, as_shares, joint, of_tables
-from baserate.infer._comparing._question import LEAST, Question, hybrid, of_intervals, of_normal, of_student
+from baserate.infer._comparing._paired import AS_SHARES, Drawn, as_shares, joint, of_tables
+from baserate.infer._comparing._question import LEAST, Question, hybrid, of_normal, of_student
 from baserate.infer._delong import Influence, influence, same_ranks
 from baserate.infer._draws import Seed
 from baserate.infer._moments import Units, widening
@@ -127,11 +127,15 @@ class _Case:
             yield by(pair) if pair in left else self._identical(pair)
 
     def _found(self, pair: Pair, bounds: tuple[float, float], how: str, **more: Any) -> Comparison:  # noqa: ANN401
-        at = (self.cuts.get(pair[0]), self.cuts.get(pair[1])) if self._decides else (None, None)
         values = self._values(pair)
         if isnan(values[0] - values[1]):
             more["why"] = self._why(pair)
-        return self.asked.found(values, bounds, how, models=pair, group=self.group, thresholds=at, **more)
+        return self.asked.found(values, bounds, how, **self._place(pair), **more)
+
+    def _place(self, pair: Pair) -> dict[str, Any]:
+        """Say what is compared: models, of whom, and at which thresholds."""
+        at = (self.cuts.get(pair[0]), self.cuts.get(pair[1])) if self._decides else (None, None)
+        return {"models": pair, "group": self.group, "thresholds": at}
 
     @property
     def _units(self) -> float:
@@ -225,9 +229,8 @@ class _Case:
             return self._found(pair, (nan, nan), "")
         how = "Newcombe's score limits of both areas as if independent: these rows show no variance"
         value = scale * (values[0] - values[1])
-        p = of_intervals(interval, value, self._side, self._bound)
         statistic = 0.0 if value == self._bound else nan
-        return self._found(pair, interval(self.asked.question.level), how, statistic=statistic, p=p, test=how)
+        return self.asked.by_intervals(self._values(pair), interval, how, **self._place(pair), statistic=statistic)
 
     def _function(self, pair: Pair) -> bool:
         """Whether one model surely is a function of the other; perfect ones may rank a few rows alike by chance."""
@@ -265,20 +268,10 @@ class _Case:
             apart = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
         drawn = Drawn(apart, how, Units(self._units))
         if drawn.still(max(map(abs, values))) and not (value == 0 and self._function(pair)):
-            return self._unvaried(pair, drawn.units)
+            interval = as_shares(self.asked.measure, values, drawn.units)
+            return self.asked.by_intervals(values, interval, AS_SHARES, **self._place(pair))
         bounds = drawn.interval(value, self.asked.question.level)
         return self._found(pair, bounds, drawn.told, p=drawn.p(value, self._side, self._bound), test=drawn.told)
-
-    def _unvaried(self, pair: Pair, units: Units) -> Comparison:
-        """Where draws tell nothing: limits of two shares of as many rows."""
-        values = self._values(pair)
-        interval = as_shares(self.asked.measure, values, units)
-        bounds = interval(self.asked.question.level)
-        if isnan(bounds[0]):
-            return self._found(pair, bounds, "", why=STILL)
-        p = of_intervals(interval, values[0] - values[1], self._side, self._bound)
-        how = f"Wilson's limits of both as if independent shares: {STILL}"
-        return self._found(pair, bounds, how, p=p, test=how)
 
 
 def matched(measure: Measure) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Any
 
 from baserate._estimate import Estimate
 from baserate._results import Results
-from baserate.infer._comparing._question import Alternative, Question, holm
+from baserate.infer._comparing._question import Alternative, Bounds, Question, holm, of_intervals
 from baserate.measure import Measure, about
 
 COLUMNS = (
@@ -30,6 +30,8 @@ COLUMNS = (
     ),
 )
 
+
+STILL = "these rows show no variance"
 
 Grouped = tuple[tuple[str, object], ...] | None
 """Attributes of a group and their values; None for everybody."""
@@ -102,6 +104,20 @@ class Asked:
             more.pop("why", None),
         )
         return self._made(values, estimate, **more)
+
+    def by_intervals(
+        self,
+        values: Bounds,
+        interval: Callable[[float], Bounds],
+        how: str,
+        **more: Any,  # noqa: ANN401
+    ) -> Comparison:
+        """Make a comparison whose p-value is one less the level at which the interval just reaches the bound."""
+        told, bounds = about(self.measure), interval(self.question.level)
+        if isnan(sum(bounds)):
+            return self.found(values, (nan, nan), "", **more | {"why": STILL})
+        p = of_intervals(interval, values[0] - values[1], self.question.side(told), self.question.bound(told))
+        return self.found(values, bounds, how, **more | {"p": p, "test": how})
 
     def _made(self, values: tuple[float, float], difference: Estimate, **more: Any) -> Comparison:  # noqa: ANN401
         told = about(self.measure)

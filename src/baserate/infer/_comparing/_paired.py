@@ -13,6 +13,7 @@ from baserate._counts import Counts
 from baserate.infer._alike import Alike
 from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._columns import LEAST, WORK
+from baserate.infer._comparing._comparison import STILL
 from baserate.infer._comparing._question import Bounds, Side, hybrid, of_draws, of_intervals, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses, percentiles
 from baserate.infer._moments import Units, stretched
@@ -24,7 +25,8 @@ _ENOUGH = 999
 """Draws from which their percentiles are steady; of fewer the standard deviation is used, which is sooner so."""
 _PRIOR = 0.5
 _ROUNDING = 1e-12
-STILL = "these rows show no variance"
+AS_SHARES = f"Wilson's limits of both as if independent shares: {STILL}"
+"""How `as_shares` makes an interval."""
 _CELLS = ("tn", "fn", "fp", "tp")
 """Of a row that is flagged (2) or not (0), positive (1) or not (0)."""
 

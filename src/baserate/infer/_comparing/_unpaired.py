@@ -18,9 +18,9 @@ from baserate.infer import _auc
 from baserate.infer._binomial import Share, share, wilson
 from baserate.infer._columns import BUCKETS, draws_of, pooled_scores
 from baserate.infer._comparing._compare import AREAS, cut
-from baserate.infer._comparing._comparison import Asked, Comparison
-from baserate.infer._comparing._paired import STILL, TABLES, Drawn, as_share
-from baserate.infer._comparing._question import Bounds, Question, hybrid, of_intervals, of_student
+from baserate.infer._comparing._comparison import STILL, Asked, Comparison
+from baserate.infer._comparing._paired import TABLES, Drawn, as_share
+from baserate.infer._comparing._question import Bounds, Question, hybrid, of_student
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
 from baserate.infer._estimate import CLOSED, Case, ways
 from baserate.infer._estimate import Asked as One
@@ -129,7 +129,7 @@ def _without_variance(asked: Asked, areas: list[_auc.Area], values: Bounds) -> C
         low, high = hybrid((areas[0].value, areas[1].value), *(_auc.score(each, level) for each in areas))
         return scale * low, scale * high
 
-    return _of_intervals(asked, values, interval, "Newcombe's score limits of both areas: some rows show no variance")
+    return asked.by_intervals(values, interval, "Newcombe's score limits of both areas: some rows show no variance")
 
 
 def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
@@ -140,7 +140,7 @@ def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
         return hybrid((_value(first), _value(second)), *bounds)
 
     values = float(asked.measure(nouns[0])), float(asked.measure(nouns[1]))
-    return _of_intervals(asked, values, interval, "Newcombe's hybrid score interval")
+    return asked.by_intervals(values, interval, "Newcombe's hybrid score interval")
 
 
 def _hybrid(asked: Asked, nouns: list[Any], values: Bounds) -> Comparison:
@@ -153,19 +153,11 @@ def _hybrid(asked: Asked, nouns: list[Any], values: Bounds) -> Comparison:
     def interval(level: float) -> Bounds:
         return hybrid(values, *(own(noun, value, level) for noun, value in zip(nouns, values, strict=True)))
 
-    if isnan(sum(interval(asked.question.level))):
-        return asked.found(values, (nan, nan), "", why=STILL)
-    return _of_intervals(asked, values, interval, "Newcombe's hybrid of both intervals")
+    return asked.by_intervals(values, interval, "Newcombe's hybrid of both intervals")
 
 
 def _value(found: Share[float]) -> float:
     return found.hits / found.trials
-
-
-def _of_intervals(asked: Asked, values: Bounds, interval: Callable[[float], Bounds], how: str) -> Comparison:
-    told = about(asked.measure)
-    p = of_intervals(interval, values[0] - values[1], asked.question.side(told), asked.question.bound(told))
-    return asked.found(values, interval(asked.question.level), how, p=p, test=how)
 
 
 def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Comparison:
@@ -206,9 +198,7 @@ def _unvaried(asked: Asked, each: list[Drawn], values: Bounds) -> Comparison:
     def interval(level: float) -> Bounds:
         return hybrid(values, *(own(drawn, value, level) for drawn, value in zip(each, values, strict=True)))
 
-    if isnan(sum(interval(asked.question.level))):
-        return asked.found(values, (nan, nan), "", why=STILL)
-    return _of_intervals(asked, values, interval, f"Newcombe's hybrid of draws and of Wilson's limits: {STILL}")
+    return asked.by_intervals(values, interval, f"Newcombe's hybrid of draws and of Wilson's limits: {STILL}")
 
 
 def _draws(measure: Measure, noun: Any, rng: np.random.Generator) -> Floats:  # noqa: ANN401  (what the measure takes)
