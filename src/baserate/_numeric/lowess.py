@@ -1,0 +1,225 @@
+"""Local linear regression with tricube weights, of many points at the cost of few.
+
+On either side of its centre, within the radius, a tricube is a polynomial. So a block of points that lies there may be
+replaced by as many masses at fixed nodes as give the same moments; blocks of 1, 2, 4, … leaves are made once, and a
+neighbourhood is made up of few of them, and of the single points in the leaves that are cut by its ends or its centre.
+Running sums of powers would be shorter, but lose all digits where a neighbourhood is much narrower than the whole.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numpy.polynomial.chebyshev import chebvander
+
+from baserate._arrays import Floats
+
+Places = npt.NDArray[np.intp]
+
+_SLACK = 1e-12
+"""Relative shortfall of mass that counts as rounding."""
+_FLAT = 1e-12
+"""Least local variance of x: within a millionth, x is as good as constant, and so is the fit."""
+_LEAF = 32
+"""Points in the smallest block: fewer make more blocks, more make more work at the ends of a neighbourhood."""
+_CHUNK = 1 << 10
+"""Fits made at once: what they need stays in the cache."""
+_NODES = np.cos(np.pi * (np.arange(12) + 0.5) / 12)
+"""A tricube is of degree 9, times x² of degree 11: 12 nodes of Chebyshev carry it exactly."""
+_BASIS = chebvander(_NODES, 11).T * np.array([1 / 12] + 11 * [1 / 6])[:, None]
+"""From Chebyshev polynomials to those that are 1 at one node and 0 at the others."""
+
+
+def lowess(x: Floats, mass: Floats, y: Floats, *, frac: float = 0.5, delta: float = 0.0) -> Floats:
+    """Fit of y at each x, by a line through the nearest points with tricube weights [@cleveland1979].
+
+    `x` increases strictly, `mass` > 0 says how much stands at each x, and `y`, of shape (..., m), is its mean there.
+    The neighbourhood of an x is the smallest that holds the share 0 < `frac` ≤ 1 of all mass, not of whole rows, so
+    that the fit does not change when all mass is doubled. One that holds no other x gives y itself.
+
+    With `delta`, lines are fitted at the last x within delta of the one before, and at the last two x; in between, the
+    fit is interpolated. There are no iterations for robustness.
+
+    >>> x, mass = np.array([0.0, 0.1, 0.3, 0.6, 1.0]), np.array([1.0, 2.0, 1.0, 1.0, 1.0])
+    >>> lowess(x, mass, 2 - x, frac=0.8)
+    array([2. , 1.9, 1.7, 1.4, 1. ])
+    """
+    at = _anchors(x, delta)
+    radius = _radii(x, mass, at, frac)
+    rows = y.reshape(-1, len(x))
+    # The matrix of all weights serves any number of y, and few points need no blocks; counted in weights to compute.
+    if len(at) * len(x) <= len(rows) * ((1 << 17) + 16 * len(x) + 256 * len(at)):
+        fits = np.concatenate([rows @ part.T for part in _smoothers(x, mass, at, radius)], axis=1)
+    else:
+        fits = np.stack([_fits(x, mass, row, at, radius) for row in rows])
+    return _between(x, at, fits).reshape(y.shape)
+
+
+def _anchors(x: Floats, delta: float) -> Places:
+    """Places of the x at which lines are fitted."""
+    places = np.arange(len(x))
+    if delta <= 0:
+        return places
+    last = np.searchsorted(x, x + delta, side="right") - 1
+    following = np.maximum(np.minimum(last, len(x) - 2), places + 1).tolist()
+    found = [0]
+    while found[-1] < len(x) - 1:
+        found.append(following[found[-1]])
+    return np.array(found)
+
+
+def _radii(x: Floats, mass: Floats, at: Places, frac: float) -> Floats:
+    """Radius of the smallest neighbourhood that holds enough mass, above 0.
+
+    Of an interval that begins at a point and holds just enough, the middle moves right with its beginning. So the
+    neighbourhood of an x ends where the first interval whose middle is not left of x ends, or begins where the one
+    before begins.
+    """
+    below = np.concatenate([[0.0], np.cumsum(mass)])
+    # Running sums round at each step.
+    enough = frac * below[-1] * (1 - _SLACK - len(x) * np.finfo(float).eps)
+    ends = np.append(x, np.inf)[np.searchsorted(below, below[:-1] + enough) - 1]
+    first = np.searchsorted(x + ends, 2 * x[at])
+    radius = np.minimum(ends[first] - x[at], x[at] - np.append(x, -np.inf)[first - 1])
+    # Any radius short of the next x gives all weight to this one.
+    held: Floats = np.maximum(radius, np.finfo(float).smallest_subnormal)
+    return held
+
+
+def _tricube(u: Floats) -> Floats:
+    """Weight (1 - |u|³)³ of distances in radii, at most 1."""
+    weight = np.abs(u)
+    weight *= weight * weight
+    np.subtract(1.0, weight, out=weight)
+    weight *= weight * weight
+    return weight
+
+
+def _smoothers(x: Floats, mass: Floats, at: Places, radius: Floats) -> Iterator[Floats]:
+    """Weight of each y in the fits at some anchors, in chunks."""
+    step = max(1, (1 << 20) // len(x))
+    for start in range(0, len(at), step):
+        h = radius[start : start + step, None]
+        u = np.clip(x - x[at[start : start + step], None], -h, h) / h
+        weight = _tricube(u) * mass
+        weight /= weight.sum(axis=1, keepdims=True)
+        centre = np.vecdot(weight, u)[:, None]
+        u -= centre
+        slope = h**2 / np.maximum(h**2 * np.vecdot(weight, u**2)[:, None], _FLAT)
+        yield weight * (1 - centre * slope * u)
+
+
+class _Blocks(NamedTuple):
+    """Blocks of neighbouring points, each as points at few places that have the same moments 0 to 11."""
+
+    middle: Floats
+    half: Floats
+    sums: Floats  # blocks × (mass, mass times y) × nodes
+    starts: list[int]  # the first block of 1, 2, 4, … leaves
+
+
+def _fits(x: Floats, mass: Floats, y: Floats, at: Places, radius: Floats) -> Floats:
+    """Fits at the anchors, each from the blocks that lie on one side of it within the radius, and single points."""
+    count = len(x) // _LEAF + 1
+    padding = count * _LEAF - len(x)
+    leaves = np.pad(x, (0, padding), mode="edge").reshape(count, _LEAF)
+    sums = np.pad([mass, mass * y], ((0, 0), (0, padding))).reshape(2, count, _LEAF).swapaxes(0, 1)
+    blocks = _blocks(leaves[:-1], sums[:-1])
+    fits = np.empty(len(at))
+    for start in range(0, len(at), _CHUNK):
+        chosen = slice(start, start + _CHUNK)
+        h, centre = radius[chosen], x[at[chosen]]
+        first = np.searchsorted(x, centre - h, side="right") // _LEAF
+        own = at[chosen] // _LEAF
+        last = np.searchsorted(x, centre + h) // _LEAF
+        owner, block = _cover(np.concatenate([first, own]) + 1, np.concatenate([own, last]), blocks.starts)
+        owner %= len(h)
+        far = (blocks.middle[block] - centre[owner])[:, None] + blocks.half[block][:, None] * _NODES
+        ends, leaf = _ends(first, own, last)
+        near = leaves[leaf] - centre[ends][:, None]
+        fits[chosen] = _lines([(owner, far, blocks.sums[block]), (ends, near, sums[leaf])], h)
+    return fits
+
+
+def _blocks(x: Floats, sums: Floats) -> _Blocks:
+    """Blocks of 1, 2, 4, … leaves; x in leaves × points, sums in leaves × (mass, mass times y) × points."""
+    sizes = [len(x) >> level for level in range(len(x).bit_length())]
+    starts = [0, *np.cumsum(sizes).tolist()]
+    firsts = np.concatenate([x[:: 1 << level, 0][:size] for level, size in enumerate(sizes)])
+    lasts = np.concatenate([x[(1 << level) - 1 :: 1 << level, -1] for level in range(len(sizes))])
+    middle, half = (firsts + lasts) / 2, (lasts - firsts) / 2
+    found = np.empty((starts[-1], 2, len(_NODES)))
+    for start in range(0, len(x), _CHUNK):
+        part = slice(start, min(start + _CHUNK, len(x)))
+        found[part] = _moved(x[part] - middle[part, None], half[part], sums[part])
+    for start, following, size in zip(starts, starts[1:], sizes[1:], strict=False):
+        child, parent = slice(start, start + 2 * size), slice(following, following + size)
+        away = middle[child] - np.repeat(middle[parent], 2)
+        places = away[:, None] + half[child, None] * _NODES
+        found[parent] = _moved(places, np.repeat(half[parent], 2), found[child]).reshape(size, 2, 2, -1).sum(axis=1)
+    return _Blocks(middle, half, found, starts)
+
+
+def _moved(places: Floats, half: Floats, sums: Floats) -> Floats:
+    """Sums at the nodes of blocks that keep all moments of sums at places, both seen from the middle of the block."""
+    moved: Floats = sums @ chebvander(places / half[:, None], len(_NODES) - 1) @ _BASIS
+    return moved
+
+
+def _cover(begin: Places, end: Places, starts: list[int]) -> tuple[Places, Places]:
+    """Largest blocks that make up each range of leaves: whose range, and which block."""
+    owners, blocks = [], []
+    for start in starts[:-1]:
+        left = np.flatnonzero((begin < end) & (begin & 1 == 1))
+        owners.append(left)
+        blocks.append(start + begin[left])
+        begin = (begin + 1) >> 1
+        right = np.flatnonzero((begin << 1 < end) & (end & 1 == 1))
+        owners.append(right)
+        blocks.append(start + end[right] - 1)
+        end = end >> 1
+    return np.concatenate(owners), np.concatenate(blocks)
+
+
+def _ends(first: Places, own: Places, last: Places) -> tuple[Places, Places]:
+    """Leaves that are cut by an end of a neighbourhood or by its centre, each once: whose, and which leaf."""
+    everyone = np.arange(len(own))
+    left, right = np.flatnonzero(first != own), np.flatnonzero(last != own)
+    return np.concatenate([everyone, left, right]), np.concatenate([own, first[left], last[right]])
+
+
+def _lines(parts: list[tuple[Places, Floats, Floats]], h: Floats) -> Floats:
+    """Fit at the centre of each neighbourhood, from distances to it and sums there, and whose they are."""
+    weighed = []
+    total = np.zeros((3, len(h)))
+    for owner, away, sums in parts:
+        reach = h[owner, None]
+        u = np.clip(away, -reach, reach) / reach
+        both = _tricube(u)[:, None] * sums
+        weighed.append((owner, u, both))
+        total += _by_owner(owner, [*(both @ np.ones(u.shape[1])).T, np.vecdot(both[:, 0], u)], len(h))
+    weight, level, centre = total[0], total[1] / total[0], total[2] / total[0]
+    spread = np.zeros((2, len(h)))
+    # From the mean, in a second pass: it may be far from the centre, and the variance small.
+    for owner, u, both in weighed:
+        v = u - centre[owner, None]
+        spread += _by_owner(owner, [np.vecdot(both[:, 0], v * v), np.vecdot(both[:, 1], v)], len(h))
+    variance, covariance = h**2 * spread / weight
+    fits: Floats = level - centre * covariance / np.maximum(variance, _FLAT)
+    return fits
+
+
+def _by_owner(owner: Places, values: list[Floats], count: int) -> Floats:
+    """Sums of each row of values that belong to the same owner."""
+    return np.stack([np.bincount(owner, value, count) for value in values])
+
+
+def _between(x: Floats, at: Places, fits: Floats) -> Floats:
+    """Fits at each x, linear between the anchors."""
+    if len(at) == len(x):
+        return fits
+    left = np.append(np.repeat(np.arange(len(at) - 1), np.diff(at)), len(at) - 2)
+    share = (x - x[at[left]]) / (x[at[left + 1]] - x[at[left]])
+    joined: Floats = fits[:, left] * (1 - share) + fits[:, left + 1] * share
+    return joined
