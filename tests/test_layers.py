@@ -19,7 +19,17 @@ FLOORS: list[set[str]] = [
     {"_numeric"},
     *(
         {noun}
-        for noun in ("_counts", "_confusion", "_estimate", "_costs", "_intake", "_tally", "_tallies", "_confusions")
+        for noun in (
+            "_counts",
+            "_confusion",
+            "_estimate",
+            "_costs",
+            "_intake",
+            "_tally",
+            "_stack",
+            "_tallies",
+            "_confusions",
+        )
     ),
     *({noun} for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results", "_population")),
     {"read", "measure"},

@@ -49,6 +49,9 @@ INFERENCE = {
     *("power_of_auc_difference", "power_of_share", "power_of_share_difference"),
     *("AucPair", "Spread", "assumed_pair", "binormal_pair", "binormal_spread", "delong_pair", "stated_pair"),
     *("tallied_pair",),
+    *("Reliability", "reliability", "Drawn", "reliability_curve", "reliability_curves", "Floor", "floor", "floors"),
+    *("Check", "checks", "cox_test", "ecce_test", "hosmer_lemeshow", "slope_test", "spiegelhalter"),
+    *("Intrinsic", "adjusted", "derived_prevalence", "intrinsic"),
 }
 
 

@@ -22,12 +22,12 @@ def ratio(part: float, whole: float) -> float: ...
 @overload
 def ratio(part: Floats, whole: float | Floats) -> Floats: ...
 def ratio(part: float | Floats, whole: float | Floats) -> float | Floats:
-    """Divide; 0/0 is NaN and a/0 is infinite, without a warning.
+    """Divide; 0/0 is NaN, and a/0 or what is too great is infinite, without a warning.
 
     >>> ratio(0.0, 0.0), ratio(3.0, 0.0), ratio(1.0, 4.0)
     (nan, inf, 0.25)
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value: float | Floats = plain(np.divide(part, whole))
     return value
 
@@ -85,6 +85,12 @@ def others(values: Floats) -> Floats:
     none = np.zeros((*values.shape[:-1], 1))
     found: Floats = np.concatenate([none, before[..., :-1]], axis=-1)
     found += np.concatenate([after[..., 1:], none], axis=-1)
+    return found
+
+
+def number(value: Any) -> float:  # noqa: ANN401  (NumPy's scalars and arrays)
+    """One number as a Python float; of several rows, an array, which type checkers need not know."""
+    found: float = plain(value)
     return found
 
 

@@ -115,6 +115,12 @@ class ClassRows:
         """Tallies of each class against all others."""
         return tuple(self.against_rest(at) for at in range(len(self.labels)))
 
+    def top_class(self) -> Tally:
+        """Tally whether the class with the highest score is the true one, by that score."""
+        decided = self.decision()
+        top = np.ascontiguousarray(self.score[np.arange(len(self)), decided])
+        return Tally.of_rows(decided == self.truth, top, weight=self.weight, count=self.count)
+
     def decision(self) -> Codes:
         """Class with the highest score, for each row; of equal ones, the first."""
         decided = np.empty(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))

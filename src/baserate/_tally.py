@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen, ratio, sealed
-from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues
+from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues, NotAProbability
 from baserate._files import write_text
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
 
@@ -173,6 +173,34 @@ class Tally:
             raise BadOption(f"resolution is {resolution}; give the width of a bucket, for example 0.001.")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         return _summed(_edge_below(self.score, resolution), columns, max(resolution, self.resolution or 0.0))
+
+    def rescored(self, score: npt.ArrayLike) -> Tally:
+        """Give each score another, in whatever order they then are; masses do not change, and equal scores are pooled.
+
+        >>> Tally.counted(score=[0.8, 0.5, 0.2], rows=[[1, 1, 0], [0, 1, 1]]).rescored([0.9, 0.4, 0.4]).rows.tolist()
+        [[1, 1], [0, 2]]
+        """
+        given = np.asarray(score, dtype=np.float64)
+        if given.shape != self.score.shape:
+            raise BadShape(f"score has shape {given.shape}; give one for each of the {len(self.score)} that there are.")
+        columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
+        return _summed(given + 0.0, columns, self.resolution)
+
+    def top_class(self) -> Tally:
+        """Tally whether the likelier class is the true one, by its probability: p at 0.5 or above, otherwise 1 − p.
+
+        >>> Tally.counted(score=[0.8, 0.5, 0.3], rows=[[3, 1, 1], [1, 0, 2]]).top_class()
+        Tally(8 rows, 3 distinct scores from 0.5 to 0.8, prevalence 0.75)
+        """
+        if len(self.score) and not (self.score[-1] >= 0 and self.score[0] <= 1):
+            raise NotAProbability(
+                f"scores from {self.score[-1]:.6g} to {self.score[0]:.6g} are no probabilities, so no class is the "
+                "likelier one; calibrate the scores first."
+            )
+        flagged = self.score >= 0.5
+        names = _columns(weighted=self.weighted)
+        columns = [np.where(flagged, each, each[::-1]) for each in (getattr(self, name) for name in names)]
+        return _summed(np.where(flagged, self.score, 1 - self.score), columns, self.resolution)
 
     def to_json(self) -> str:
         """Return the tally as versioned JSON; every number survives exactly."""

@@ -22,6 +22,7 @@ from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc, _binomial, _clusters, _ks, _means, _moments, _resample, _tables
 from baserate.infer._draws import Seed, checked_seed, percentiles
+from baserate.infer._reliability import _intervals as reliability
 from baserate.measure import Measure, about, accuracy_ratio, auc, cap_area, gini, ks, lorenz_gini, multiclass, why
 from baserate.measure._registry import known
 
@@ -155,6 +156,8 @@ def ways(measure: Measure) -> Mapping[str, Way]:
         return _SHARES if told.share else _TABLES
     if told.of in (ClassRows, LabelSets):
         return _OF_ROWS
+    if reliability.known(measure):
+        return {"": _calibration} | _RESAMPLED
     return _RANKS.get(measure, {"": _moved}) | _RESAMPLED
 
 
@@ -248,6 +251,13 @@ def _closed(case: Case) -> Found:
     if case.tally.rows.sum(dtype=np.int64) < 2:
         return Found(nan, nan, how, "there is a single row")
     return Found(*_moments.interval(case.measure, case.tally, case.value, case.asked.level), how)
+
+
+def _calibration(case: Case) -> Found:
+    if isinf(case.value):
+        return Found(nan, nan, "plug-in", "the value is infinite")
+    asked = reliability.Asked(case.measure, case.tally, case.value, case.asked.level)
+    return Found(*reliability.interval(asked))
 
 
 def _captured(case: Case) -> Found:

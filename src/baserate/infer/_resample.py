@@ -1,6 +1,6 @@
 """Resampling of a tally, for measures of ranks and probabilities that have no closed form."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -9,8 +9,10 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, ratio, sealed
 from baserate._curve import Curve
 from baserate._numeric.distinct import narrowest, run_sums
+from baserate._stack import Stack
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, in_blocks, rows_worth
+from baserate.infer._reliability._null import coarser, measured, neighbours_pooled
 from baserate.measure import Measure, about
 
 Way = Literal["resample", "stratified", "bootstrap"]
@@ -26,6 +28,8 @@ FEW = 500
 
 def drawn(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = DRAWS) -> Floats:
     """Values of a measure at random masses; of very many rows, those of buckets, moved to where they belong."""
+    if about(measure).stacks:
+        return drawn_together([measure], tally, way=way, seed=seed, draws=draws)[:, 0]
     pooled = bucketed(tally)
     value_of = _value_of(measure)
     refill = _refill(pooled, way)
@@ -35,6 +39,22 @@ def drawn(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = 
 
     values = in_blocks(some, draws=draws, seed=seed, size=pooled.mass.size)
     return values if pooled is tally else values + (value_of(tally) - value_of(pooled))
+
+
+def drawn_together(measures: Sequence[Measure], tally: Tally, *, way: Way, seed: Seed, draws: int = DRAWS) -> Floats:
+    """Do the same for several measures that take stacks, from the same draws: a column for each."""
+    pooled = neighbours_pooled(tally) if tally.rows.sum(dtype=np.int64) > EXACT else tally
+    refill = _refill(pooled, way)
+    quick = [coarser(measure) for measure in measures]
+
+    def some(rng: np.random.Generator, many: int) -> Floats:
+        masses = [refill(rng).mass for _ in range(many)]
+        positive, negative = (np.stack([mass[row] for mass in masses]).astype(np.float64) for row in (0, 1))
+        return measured(quick, Stack(pooled.score, positive, negative))
+
+    values = in_blocks(some, draws=draws, seed=seed, size=pooled.mass.size)
+    there = [float(measure(tally)) - float(other(pooled)) for measure, other in zip(measures, quick, strict=True)]
+    return values + there
 
 
 def how(tally: Tally, way: Way) -> str:

@@ -5,13 +5,17 @@ classes together stand in `multiclass` and take `Confusion`. Each is a plain fun
 and what it needs (`about`).
 """
 
-from baserate.measure import _agreement, _counts, _proper, _rank, multiclass
+from baserate.measure import _agreement, _binned, _corp, _counts, _cox, _proper, _rank, _smooth, multiclass
 from baserate.measure._about import About, Measure, about, measure
 from baserate.measure._agreement import *
+from baserate.measure._binned import *
+from baserate.measure._corp import *
 from baserate.measure._counts import *
+from baserate.measure._cox import *
 from baserate.measure._proper import *
 from baserate.measure._rank import *
 from baserate.measure._registry import MEASURES, named, search, why
+from baserate.measure._smooth import *
 from baserate.measure._summary import USUAL, curves, summary
 from baserate.measure._table import TABLES, table
 
@@ -21,3 +25,7 @@ __all__ += _counts.__all__
 __all__ += _agreement.__all__
 __all__ += _rank.__all__
 __all__ += _proper.__all__
+__all__ += _cox.__all__
+__all__ += _binned.__all__
+__all__ += _smooth.__all__
+__all__ += _corp.__all__

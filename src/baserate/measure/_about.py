@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from inspect import getdoc
-from typing import Any, Literal, TypeVar, get_origin
+from types import UnionType
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 Measure = Callable[..., Any]
 F = TypeVar("F", bound=Measure)
@@ -27,6 +28,9 @@ _CAUSES = {
     "decided_spread": "everything is decided alike",
     "any_spread": "truth and decisions are both constant",
     "alternatives": "there is a single label, so nothing else could be decided",
+    "event": "nothing happened, and nothing was expected to",
+    "score_spread": "all probabilities are equal",
+    "overlap": "a threshold separates the classes, so no finite slope fits",
 }
 """What it means that a margin is zero."""
 
@@ -48,6 +52,10 @@ class About:
     """The measure that gives the same value when the classes swap names (Counts) or scores change sign too (Curve)."""
     share: tuple[tuple[str, ...], tuple[str, ...]] | None
     """Of a share, its hits and its misses: properties of the noun, to be added up. It is hits/(hits + misses)."""
+    sampled: bool
+    """Whether it makes up for the size of the sample: then a weight is not the same as repetition, as in intervals."""
+    stacks: bool
+    """Whether it takes a `Stack` of many tallies, too, and gives an array."""
     doc: str
 
     @property
@@ -89,14 +97,16 @@ def measure(
     needs: tuple[str, ...],
     dual: str | None = None,
     share: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
+    sampled: bool = False,
 ) -> Callable[[F], F]:
     """Make a function of Counts, Curve, Tally or Confusion a measure, by telling what it is."""
 
     def decorate(function: F) -> F:
         annotated = next(iter(function.__annotations__.values()))
-        noun = get_origin(annotated) or annotated  # Counts[Value] is Counts
+        several = isinstance(annotated, UnionType)  # the first is the noun, the others are many of it
+        noun = get_args(annotated)[0] if several else get_origin(annotated) or annotated  # Counts[Value] is Counts
         doc = getdoc(function) or ""
-        vars(function)["about"] = About(function.__name__, noun, best, span, needs, dual, share, doc)
+        vars(function)["about"] = About(function.__name__, noun, best, span, needs, dual, share, sampled, several, doc)
         return function
 
     return decorate

@@ -7,6 +7,7 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._errors import NotAProbability
+from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.measure._about import measure
 
@@ -33,7 +34,7 @@ def brier(t: Tally) -> float:
     >>> round(brier(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.0375
     """
-    _check_probabilities(t)
+    check_probabilities(t)
     parts = (np.sum(true * (1 - score) ** 2 + false * score**2) for score, true, false in _blocks(t))
     return ratio(fsum(parts), t.total)
 
@@ -50,7 +51,7 @@ def log_loss(t: Tally) -> float:
     >>> round(log_loss(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.2161618747
     """
-    _check_probabilities(t)
+    check_probabilities(t)
     with np.errstate(divide="ignore"):  # the logarithm of 0
         parts = [
             np.sum(true[true > 0] * np.log(score[true > 0])) + np.sum(false[false > 0] * np.log1p(-score[false > 0]))
@@ -105,10 +106,11 @@ def _relative(loss: float, constant: float) -> float:
     return loss / constant if constant > 0 else nan
 
 
-def _check_probabilities(t: Tally) -> None:
+def check_probabilities(t: Forecasts) -> None:
+    """Refuse scores that are not probabilities."""
     if len(t.score) and not (t.score[-1] >= 0 and t.score[0] <= 1):
         outside = (t.score < 0) | (t.score > 1)
-        rows = int(t.rows[:, outside].sum())
+        rows = int((t.rows if isinstance(t, Tally) else np.stack([t.positive[0], t.negative[0]]))[:, outside].sum())
         raise NotAProbability(
             f"{rows} rows have scores outside [0, 1] (from {t.score[-1]:.6g} to {t.score[0]:.6g}), so they are not "
             "probabilities. Rank measures take any score; to use this one, calibrate the scores first."

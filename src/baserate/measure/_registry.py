@@ -1,14 +1,25 @@
 """Names -> measures, for names that arrive from a shell, a URL or a file; and why a measure is undefined."""
 
+from collections.abc import Callable
+from typing import Any
+
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, BadShape
 from baserate._label_sets import LabelSets
+from baserate._stack import Forecasts
 from baserate._tally import Tally
-from baserate.measure import _agreement, _counts, _names, _proper, _rank
+from baserate.measure import _agreement, _binned, _corp, _counts, _cox, _names, _proper, _rank, _smooth
 from baserate.measure._about import Measure, about
+
+_MARGINS: dict[str, Callable[[Forecasts], float]] = {
+    "event": _cox.event,
+    "overlap": _cox.overlap,
+    "score_spread": _cox.score_spread,
+}
+"""Margins that are of probabilities, and therefore no properties of the noun."""
 
 MEASURES: dict[str, Measure] = {
     "accuracy": _counts.accuracy,
@@ -55,6 +66,30 @@ MEASURES: dict[str, Measure] = {
     "brier_skill": _proper.brier_skill,
     "log_loss": _proper.log_loss,
     "log_loss_skill": _proper.log_loss_skill,
+    "mean_probability": _cox.mean_probability,
+    "observed_expected": _cox.observed_expected,
+    "calibration_in_the_large": _cox.calibration_in_the_large,
+    "calibration_intercept": _cox.calibration_intercept,
+    "calibration_slope": _cox.calibration_slope,
+    "cox_ici": _cox.cox_ici,
+    "ece": _binned.ece,
+    "mce": _binned.mce,
+    "rmsce": _binned.rmsce,
+    "rmsce_debiased": _binned.rmsce_debiased,
+    "ece_sweep": _binned.ece_sweep,
+    "smooth_ece": _smooth.smooth_ece,
+    "ici": _smooth.ici,
+    "e50": _smooth.e50,
+    "e90": _smooth.e90,
+    "emax": _smooth.emax,
+    "ecce": _smooth.ecce,
+    "ecce_mad": _smooth.ecce_mad,
+    "brier_miscalibration": _corp.brier_miscalibration,
+    "brier_discrimination": _corp.brier_discrimination,
+    "brier_uncertainty": _corp.brier_uncertainty,
+    "log_miscalibration": _corp.log_miscalibration,
+    "log_discrimination": _corp.log_discrimination,
+    "log_uncertainty": _corp.log_uncertainty,
 }
 
 
@@ -101,5 +136,10 @@ def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | Clas
         reason: str | None = vars(measure)["why"](noun)
         return reason
     told = about(measure)
-    missing = [cause for margin, cause in zip(told.needs, told.causes, strict=True) if getattr(noun, margin) == 0]
+    missing = [cause for name, cause in zip(told.needs, told.causes, strict=True) if margin(noun, name) == 0]
     return " and ".join(missing) or None
+
+
+def margin(noun: Any, name: str) -> Any:  # noqa: ANN401  (any noun; one number, or one for each table)
+    """Return a margin of a noun: what a measure may need."""
+    return _MARGINS[name](noun) if name in _MARGINS else getattr(noun, name)

@@ -95,7 +95,7 @@ def summary(
     tasks: list[Task] = [
         task
         for model, group, tally in tallies.walk()
-        for task in plans[model].tasks(tally, {"group": _named(tallies, group)}, Place(model, group), judge)
+        for task in plans[model].tasks(tally, {"group": named_group(tallies, group)}, Place(model, group), judge)
     ]
     if not tasks:
         raise BadOption(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
@@ -135,8 +135,8 @@ def tabulated(tallies: Tallies, columns: Callable[[Tally], Mapping[str, Any]]) -
         found = columns(tally)
         size = len(found["threshold"])
         name = model if len(tallies.models) > 1 else None
-        parts.append({"model": [name] * size, "group": [_named(tallies, group)] * size, **found})
-    return {name: _joined([part[name] for part in parts]) for name in parts[0]}
+        parts.append({"model": [name] * size, "group": [named_group(tallies, group)] * size, **found})
+    return {name: joined([part[name] for part in parts]) for name in parts[0]}
 
 
 def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
@@ -285,7 +285,8 @@ def _done(task: Task) -> dict[str, Any]:
     return task()
 
 
-def _named(tallies: Tallies, group: Group | None) -> dict[str, object] | None:
+def named_group(tallies: Tallies, group: Group | None) -> dict[str, object] | None:
+    """Attributes of a group with their values; None for everybody."""
     return None if group is None else dict(zip(tallies.attributes, group, strict=True))
 
 
@@ -303,5 +304,6 @@ def spread(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp
     return np.unique(np.append(wanted[:-1], size - 1))
 
 
-def _joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (lists stay lists, arrays arrays)
+def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (lists stay lists, arrays arrays)
+    """Put columns below each other."""
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [each for part in parts for each in part]

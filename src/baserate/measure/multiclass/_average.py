@@ -19,7 +19,7 @@ from baserate._label_sets import LabelSets
 from baserate._numeric.threads import mapped
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
-from baserate.measure._registry import known
+from baserate.measure._registry import known, margin
 
 __all__ = ["AVERAGES", "averaged", "each", "undefined"]
 
@@ -167,11 +167,11 @@ def undefined(measure: str | Measure, classes: Classes) -> dict[object, str]:
     if isinstance(nouns, Counts) and len(nouns.shape) > 1:
         raise BadShape(f"these are {nouns.shape[:-1]} tables; ask of one, for example confusion[0].")
     found: dict[object, str] = {}
-    for margin in about(measure).needs:
-        masses = getattr(nouns, margin) if isinstance(nouns, Counts) else [getattr(noun, margin) for noun in nouns]
+    for name, cause in zip(about(measure).needs, about(measure).causes, strict=True):
+        masses = margin(nouns, name) if isinstance(nouns, Counts) else [margin(noun, name) for noun in nouns]
         for at in np.flatnonzero(np.asarray(masses) == 0):
             label = split.labels[at]
-            found[label] = " and ".join(filter(None, [found.get(label), _CAUSES[margin]]))
+            found[label] = " and ".join(filter(None, [found.get(label), _CAUSES.get(name, cause)]))
     return found
 
 

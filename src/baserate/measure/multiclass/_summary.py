@@ -90,10 +90,10 @@ def summary(
         raise BadOption(f"{type(classes).__name__} is not what read.confusions or read.class_rows gives; read first.")
     plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, ClassRows))._replace(judge=judge)
     notes: list[str] = []
-    cases = [(group, _Case.of(noun)) for group, noun in _walk(classes)]
+    cases = [(group, _Case.of(noun)) for group, noun in walk(classes)]
     rows = [row | {"group": group} for group, case in cases for row in plan.rows(case, notes)]
     _, everybody = cases[0]
-    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, _header(classes, everybody, notes))
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, header(classes, everybody.table, notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,8 @@ def _hand_till(rows: ClassRows, judge: Judge) -> Iterator[Row]:
     yield {"measure": "hand_till", **tidy(found), "how": _joined(how, found.how)}
 
 
-def _walk(classes: Confusions | ClassRows) -> Iterator[tuple[dict[str, object] | None, Confusion | ClassRows]]:
+def walk(classes: Confusions | ClassRows) -> Iterator[tuple[dict[str, object] | None, Confusion | ClassRows]]:
+    """Everybody together, then each group."""
     if isinstance(classes, Confusions):
         for group, table in classes.walk():
             yield None if group is None else dict(zip(classes.attributes, group, strict=True)), table
@@ -269,9 +270,9 @@ def _walk(classes: Confusions | ClassRows) -> Iterator[tuple[dict[str, object] |
         yield dict(zip(classes.attributes, group, strict=True)), classes.of_group(at)
 
 
-def _header(classes: Confusions | ClassRows, everybody: _Case, notes: Sequence[str]) -> dict[str, Any]:
-    """What the numbers were made from."""
-    intake, table = classes.intake, everybody.table
+def header(classes: Confusions | ClassRows, table: Confusion, notes: Sequence[str]) -> dict[str, Any]:
+    """What the numbers were made from; `table` is that of everybody."""
+    intake = classes.intake
     shares = ratio(table.truth, table.total)
     return {
         "rows": int(table.rows.total),

@@ -1,0 +1,1 @@
+"""Calibration: intervals, noise floors, tests and curves."""

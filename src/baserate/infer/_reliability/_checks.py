@@ -1,0 +1,168 @@
+"""Tests of calibration: how surprising what happened would be if the probabilities were right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import erfc, inf, isnan, nan, sqrt
+
+import numpy as np
+
+from baserate._tally import Tally
+from baserate.measure import ecce
+from baserate.measure._bins import By, binned
+from baserate.measure._cox import cox, log_odds, offset
+from baserate.measure._proper import check_probabilities
+
+_SHORTEST = 0.01
+"""Range of a Brownian motion that none is seen to fall short of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A statistic, and the chance of one at least as extreme if the probabilities are right.
+
+    `freedom` are the degrees of freedom of a χ² statistic. `why` says why it is undefined, if it is.
+    """
+
+    name: str
+    statistic: float
+    p: float
+    how: str
+    freedom: int | None = None
+    why: str | None = None
+
+
+def spiegelhalter(t: Tally) -> Check:
+    r"""Whether the Brier score is what the probabilities promise.
+
+    :math:`z=\sum(y-p)(1-2p)/\sqrt{\sum(1-2p)^2p(1-p)}` is a normal variable if they are right. It does
+    not see an error that is the same on both sides of ½: never look at it alone [@spiegelhalter1986].
+
+    >>> from baserate import tally
+    >>> round(spiegelhalter(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])).statistic, 4)
+    0.4454
+    """
+    check_probabilities(t)
+    p, tilt = t.score, 1 - 2 * t.score
+    surplus = float(np.sum(tilt * (t.positive * (1 - p) - t.negative * p)))
+    noise = float(np.sum(t.squares.sum(axis=0) * tilt**2 * p * (1 - p)))
+    how = "normal, two-sided"
+    if not noise:
+        why = "all probabilities are 0, ½ or 1, of which none bears on it" if t.total else "there are no rows"
+        return Check("spiegelhalter_z", nan, nan, how, why=why)
+    z = surplus / sqrt(noise)
+    return Check("spiegelhalter_z", z, erfc(abs(z) / sqrt(2)), how)
+
+
+def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False) -> Check:
+    r"""Whether bins hold as many positives as expected: :math:`\sum_b\frac{(O_b-E_b)^2}{E_b(1-E_b/n_b)}`.
+
+    On data that the model has not seen each bin is a degree of freedom; of a model `fitted` to the same rows there are
+    two less. Bins that leave nothing to chance count only if they are wrong, and then without bound. With many rows it
+    rejects any model, with few hardly one [@hosmer2013].
+
+    >>> from baserate import tally
+    >>> found = hosmer_lemeshow(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]), bins=3)
+    >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
+    (1.7917, 3, 0.6168)
+    """
+    from scipy.special import chdtrc
+
+    check_probabilities(t)
+    found = binned(t, bins=bins, by=by)
+    mean = found.expected / found.mass
+    noise, gap = found.squares * mean * (1 - mean), found.positive - found.expected
+    by_chance = noise > 0
+    freedom = int(np.count_nonzero(by_chance)) - 2 * fitted
+    how = f"χ² with {freedom} degrees of freedom, {'fitted to these rows' if fitted else 'on rows not fitted to'}"
+    if freedom < 1:
+        few = "a bin is needed" if not fitted else "three bins are needed"
+        return Check("hosmer_lemeshow", nan, nan, how, why=f"{few} in which chance has a say")
+    # Beyond rounding, what is certain and does not happen is impossible.
+    impossible = (np.abs(gap[~by_chance]) > 1e-9 * found.mass[~by_chance]).any()
+    statistic = inf if impossible else float(np.sum(gap[by_chance] ** 2 / noise[by_chance]))
+    return Check("hosmer_lemeshow", statistic, float(chdtrc(freedom, statistic)), how, freedom)
+
+
+def cox_test(t: Tally) -> Check:
+    r"""Whether intercept 0 and slope 1 fit as well as the best line of log-odds: twice the gain in log-likelihood.
+
+    Weighted rows have no likelihood; theirs is Wald's statistic [@cox1958].
+
+    >>> from baserate import tally
+    >>> found = cox_test(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]))
+    >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
+    (0.1152, 2, 0.944)
+    """
+    from scipy.special import chdtrc
+
+    fit = cox(t)
+    if isnan(fit.slope):
+        return Check("cox", nan, nan, "χ² with 2 degrees of freedom", 2, "no line of log-odds fits these rows")
+    if t.weighted:
+        away = np.array([fit.intercept, fit.slope - 1])
+        statistic, how = float(away @ np.linalg.solve(fit.covariance, away)), "Wald, χ² with 2 degrees of freedom"
+    else:
+        x = log_odds(t.score)
+        gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x)
+        statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 2 degrees of freedom"
+    return Check("cox", statistic, float(chdtrc(2, statistic)), how, 2)
+
+
+def ecce_test(t: Tally) -> Check:
+    r"""Whether cumulated differences range further than chance lets them: :math:`ECCE/\sqrt{\sum p(1-p)/n^2}`.
+
+    Of many rows they are a Brownian motion; its range exceeds x with chance
+    :math:`8\sum_k(-1)^{k-1}k\,Q(kx)`, Q the tail of the normal distribution [@feller1951] [@arrieta2022].
+    """
+    p = t.score
+    noise = float(np.sum(t.squares.sum(axis=0) * p * (1 - p)))
+    how = "range of a Brownian motion"
+    if not noise:
+        why = "all probabilities are 0 or 1, so nothing is left to chance" if t.total else "there are no rows"
+        return Check("ecce", nan, nan, how, why=why)
+    statistic = ecce(t) * t.total / sqrt(noise)
+    return Check("ecce", statistic, brownian_range(statistic), how)
+
+
+def brownian_range(x: float) -> float:
+    """Chance that a Brownian motion over one unit of time ranges over more than x."""
+    from scipy.special import ndtr
+
+    if x < _SHORTEST:
+        return 1.0
+    k = np.arange(1, int(40 / x) + 2)
+    signs = np.where(k % 2 == 1, 1.0, -1.0)
+    return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), 0.0, 1.0))
+
+
+def slope_test(t: Tally) -> Check:
+    """Whether a shift of all log-odds fits as well as any line of them: then another prevalence would do."""
+    from scipy.special import chdtrc
+
+    fit, moved = cox(t), offset(t)
+    if isnan(fit.slope):
+        return Check(
+            "offset_or_slope", nan, nan, "χ² with 1 degree of freedom", 1, "no line of log-odds fits these rows"
+        )
+    if t.weighted:
+        statistic = float((fit.slope - 1) ** 2 / fit.covariance[1, 1])
+        how = "Wald, χ² with 1 degree of freedom"
+    else:
+        x = log_odds(t.score)
+        gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x + moved.value)
+        statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 1 degree of freedom"
+    return Check("offset_or_slope", statistic, float(chdtrc(1, statistic)), how, 1)
+
+
+def log_likelihood(t: Tally, line: np.ndarray) -> float:
+    """Log-likelihood of what happened, given log-odds."""
+    from scipy.special import log_expit
+
+    return float(np.sum(t.positive * log_expit(line) + t.negative * log_expit(-line)))
+
+
+def checks(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False) -> tuple[Check, ...]:
+    """All tests of calibration."""
+    return cox_test(t), spiegelhalter(t), hosmer_lemeshow(t, bins=bins, by=by, fitted=fitted), ecce_test(t)

@@ -1,0 +1,178 @@
+"""Calibration curves as tables: in bins, isotonic, local, and the likelihood ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import ratio
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption
+from baserate._results import Results
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate.infer._binomial import two_sided, wilson
+from baserate.infer._draws import Seed
+from baserate.infer._estimate import Asked
+from baserate.infer._reliability._intrinsic import derived_prevalence
+from baserate.infer._reliability._null import drawn as drawn_from
+from baserate.infer._reliability._null import neighbours_pooled
+from baserate.infer._reliability._parts import parted
+from baserate.measure._bins import By, binned, edges
+from baserate.measure._proper import check_probabilities
+from baserate.measure._smooth import Smoother, curve
+from baserate.measure._summary import joined, spread
+
+DRAWS = 1000
+
+Band = Literal["consistency", "confidence"]
+"""Around what would be right, or around what was seen."""
+Columns = dict[str, Any]
+
+
+class Drawn(NamedTuple):
+    """How a curve is to be made."""
+
+    bins: int | Sequence[float] = 10
+    by: By = "width"
+    band: Band = "consistency"
+    level: float = 0.95
+    seed: Seed = 0
+
+
+def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Drawn()) -> Columns:  # noqa: B008
+    """Tabulate a calibration curve: `binned`, `isotonic`, `lowess` or `likelihood_ratio`; lowest probability first.
+
+    >>> from baserate import infer, tally
+    >>> table = infer.reliability_curve(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), drawn=infer.Drawn(bins=2))
+    >>> table["probability"].round(2).tolist(), table["share"].tolist(), table["mass"].tolist()
+    ([0.2, 0.85], [0.0, 1.0], [2.0, 2.0])
+    """
+    Asked(drawn.level, None, drawn.seed).checked()
+    check_probabilities(tally)
+    if what not in CURVES:
+        raise BadOption(f"there is no calibration curve {what!r}; there are: {', '.join(CURVES)}.")
+    return CURVES[what](tally, drawn)
+
+
+def in_bins(tally: Tally, how: Drawn) -> Columns:
+    """Mean probability and share of positives in each bin that is not empty, with Wilson's bounds."""
+    found = binned(tally, bins=how.bins, by=how.by)
+    rows = found.rows
+    low, high = wilson(found.rate * rows, (1 - found.rate) * rows, how.level)
+    lower, upper = edges(tally, bins=how.bins, by=how.by)
+    return {
+        "lower": lower,
+        "upper": upper,
+        "probability": found.expected / found.mass,
+        "share": found.rate,
+        "low": low,
+        "high": high,
+        "mass": found.mass,
+    }
+
+
+def smoothed(tally: Tally, how: Drawn, *, smoother: Smoother) -> Columns:
+    """Isotonic or local regression, with a band that is drawn: of what would be seen if all were right, or around it.
+
+    The band of consistency lies around the diagonal, and a curve that leaves it is no chance; that of confidence lies
+    around the curve [@dimitriadis2021]. Both hold at single probabilities, not at all of them together.
+    """
+    if how.band not in ("consistency", "confidence"):
+        raise BadOption(f"band is {how.band!r}; it is 'consistency' or 'confidence'.")
+    fit = curve(tally, smoother)
+    pooled = neighbours_pooled(tally)
+    right = pooled.score if how.band == "consistency" else np.clip(curve(pooled, smoother), 0.0, 1.0)
+    draws = curve(drawn_from(pooled, right, draws=DRAWS, seed=how.seed), smoother)
+    tail = (1 - how.level) / 2
+    bounds = np.quantile(draws, [tail, 1 - tail], axis=0)
+    low, high = (np.interp(tally.score[::-1], pooled.score[::-1], bound[::-1]) for bound in bounds)
+    if how.band == "confidence":
+        low, high = np.minimum(low, fit[::-1]), np.maximum(high, fit[::-1])
+    mass = tally.mass.sum(axis=0, dtype=np.float64)[::-1]
+    return {"probability": tally.score[::-1], "share": fit[::-1], "low": low, "high": high, "mass": mass}
+
+
+def likelihood_ratio(tally: Tally, how: Drawn) -> Columns:
+    r"""Likelihood ratio in bins, which no prevalence changes, and the one that the probabilities imply.
+
+    Seen is :math:`\frac{O_b/P}{(n_b-O_b)/N}`, with the bounds of a ratio of shares on a logarithmic scale
+    [@simel1991]; implied, at the derived prevalence, the odds of the mean probability over the prior odds.
+    """
+    found = binned(tally, bins=how.bins, by=how.by)
+    negative = found.mass - found.positive
+    seen = ratio(ratio(found.positive, tally.positives), ratio(negative, tally.negatives))
+    weight = found.squares / found.mass
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Of all positives and negatives, the effective number.
+        noise = weight / found.positive + weight / negative
+        noise -= _kish(tally, 0) + _kish(tally, 1)
+        reach = np.exp(two_sided(how.level) * np.sqrt(np.maximum(noise, 0.0)))
+        low, high = np.where(found.positive > 0, seen / reach, 0.0), np.where(negative > 0, seen * reach, np.inf)
+    mean = found.expected / found.mass
+    prior = derived_prevalence(tally).value
+    lower, upper = edges(tally, bins=how.bins, by=how.by)
+    implied = ratio(mean, 1 - mean) * (1 - prior) / prior
+    return {
+        "lower": lower,
+        "upper": upper,
+        "probability": mean,
+        "ratio": seen,
+        "low": low,
+        "high": high,
+        "implied": implied,
+        "mass": found.mass,
+    }
+
+
+def _kish(tally: Tally, row: int) -> float:
+    """One over the effective number of rows of a class."""
+    return ratio(float(tally.squares[row].sum()), float(tally.mass[row].sum()) ** 2)
+
+
+CURVES: dict[str, Callable[[Tally, Drawn], Columns]] = {
+    "binned": in_bins,
+    "isotonic": partial(smoothed, smoother="isotonic"),
+    "lowess": partial(smoothed, smoother="lowess"),
+    "likelihood_ratio": likelihood_ratio,
+}
+
+
+def reliability_curves(
+    data: Tallies | ClassRows,
+    what: str = "binned",
+    *,
+    drawn: Drawn = Drawn(),  # noqa: B008  (it is immutable)
+    points: int | None = None,
+) -> Results:
+    """Tabulate a calibration curve of every model and group, or of every class and the likeliest one.
+
+    It is `binned`, `isotonic`, `lowess` or `likelihood_ratio`. With `points`, at most so many rows of each, spread
+    evenly along it.
+
+    >>> from baserate import infer, read
+    >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
+    >>> infer.reliability_curves(read.tallies(table, truth="sick", score="risk")).columns["probability"].tolist()
+    [0.1, 0.4, 0.6, 0.9]
+    """
+    parts, head = parted(data)
+    tables = []
+    for part in parts:
+        table = reliability_curve(part.tally, what, drawn=drawn)
+        # After the names of bins, if there are any, come what is drawn along x and along y.
+        along = [column for name, column in table.items() if name not in ("lower", "upper")][:2]
+        kept = spread(along, points)
+        which = {name: [part.fixed[name]] * len(kept) for name in ("model", "group", "class", "top")}
+        tables.append(which | {name: column[kept] for name, column in table.items()})
+    columns = {name: joined([table[name] for table in tables]) for name in tables[0]}
+    return Results(columns, head | {"curve": what, "level": drawn.level, "band": _band(what, drawn)})
+
+
+def _band(what: str, drawn: Drawn) -> str:
+    """What low and high are."""
+    if what == "binned":
+        return "Wilson"
+    return "log-normal" if what == "likelihood_ratio" else drawn.band

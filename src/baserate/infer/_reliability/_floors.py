@@ -1,0 +1,99 @@
+"""Noise floors: what a perfectly calibrated model of the same size would score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isnan, nan
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._errors import BadOption
+from baserate._tally import Tally
+from baserate.infer._draws import Seed
+from baserate.infer._estimate import Asked
+from baserate.infer._reliability._intervals import DISTANCES
+from baserate.infer._reliability._null import drawn, measured, neighbours_pooled
+from baserate.measure import Measure, about
+from baserate.measure._registry import known
+
+DRAWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What chance alone makes of a distance from calibration.
+
+    The same probabilities were taken as right, and what happens was drawn from them many times. `typical` is the median
+    of what was then measured; `low` and `high` are the quantiles 1 − level and level. A value above `high` is more than
+    chance, and `p` is the share of draws that reach it.
+    """
+
+    value: float
+    typical: float
+    low: float
+    high: float
+    level: float
+    p: float
+    how: str
+    why: str | None = None
+
+    @property
+    def within(self) -> bool:
+        """Whether chance alone explains the value."""
+        return self.value <= self.high
+
+
+def floor(measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = DRAWS) -> Floor:
+    """Compare a distance from calibration with what a perfect model of this size would score.
+
+    >>> import numpy as np
+    >>> from baserate import infer, tally
+    >>> rng = np.random.default_rng(1)
+    >>> risk = rng.beta(0.5, 0.5, 100)
+    >>> found = infer.floor("ece", tally(rng.random(100) < risk, risk))
+    >>> f"{found.value:.2f}; a perfect model: {found.typical:.2f}, up to {found.high:.2f}"
+    '0.08; a perfect model: 0.09, up to 0.12'
+    """
+    (found,) = floors([known(measure)], tally, level=level, seed=seed, draws=draws)
+    return found
+
+
+def floors(
+    measures: Sequence[Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = DRAWS
+) -> list[Floor]:
+    """Do the same for several measures, from the same draws."""
+    Asked(level, None, seed).checked()
+    for measure in measures:
+        _check(measure)
+    values = [float(measure(tally)) for measure in measures]
+    if not tally.total:
+        return [Floor(nan, nan, nan, nan, level, nan, "draws", "there are no rows") for _ in measures]
+    pooled = neighbours_pooled(tally)
+    found = measured(measures, drawn(pooled, pooled.score, draws=draws, seed=seed))
+    how = f"{draws} draws of what happens if the probabilities are right"
+    return [_judged(value, found[:, at], level, how) for at, value in enumerate(values)]
+
+
+def _judged(value: float, drawn: Floats, level: float, how: str) -> Floor:
+    defined = drawn[~np.isnan(drawn)]
+    if isnan(value) or not len(defined):
+        reason = "it is undefined" if isnan(value) else "no draw is defined"
+        return Floor(value, nan, nan, nan, level, nan, how, reason)
+    low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
+    # The data are one more draw of what there might be, so that p is never 0; rounding tells nothing apart.
+    reached = int(np.count_nonzero(defined >= value - 1e-12 * abs(value)))
+    return Floor(value, typical, low, high, level, (1 + reached) / (1 + len(defined)), how)
+
+
+def _check(measure: Measure) -> None:
+    plain = measure
+    while isinstance(plain, partial):
+        plain = plain.func
+    if plain not in DISTANCES:
+        names = ", ".join(about(each).name for each in DISTANCES)
+        raise BadOption(
+            f"{about(measure).name} is no distance from calibration, so it has no floor; these have: {names}."
+        )

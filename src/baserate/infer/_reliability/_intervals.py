@@ -1,0 +1,243 @@
+"""Intervals of measures of calibration; and why those that are distances have none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._tally import Tally
+from baserate.infer._binomial import as_share, two_sided, usual
+from baserate.infer._moments import Moments, bounded
+from baserate.measure import (
+    Measure,
+    brier_discrimination,
+    brier_miscalibration,
+    brier_uncertainty,
+    calibration_in_the_large,
+    calibration_intercept,
+    calibration_slope,
+    cox_ici,
+    e50,
+    e90,
+    ecce,
+    ecce_mad,
+    ece,
+    ece_sweep,
+    emax,
+    ici,
+    log_discrimination,
+    log_miscalibration,
+    log_uncertainty,
+    mce,
+    mean_probability,
+    observed_expected,
+    rmsce,
+    rmsce_debiased,
+    smooth_ece,
+)
+from baserate.measure._bins import binned
+from baserate.measure._corp import calibrated
+from baserate.measure._cox import cox, expected, offset
+
+DISTANCES: tuple[Measure, ...] = (
+    *(ece, mce, rmsce, ece_sweep, smooth_ece, ici, e50, e90, emax, cox_ici, ecce, ecce_mad),
+    *(brier_miscalibration, log_miscalibration),
+)
+"""Plug-in distances from calibration: chance alone puts them above 0."""
+
+FLOOR = "chance alone puts it above 0; compare it with its noise floor"
+
+
+class Found(NamedTuple):
+    """Bounds, what made them, and why they are undefined if they are."""
+
+    low: float
+    high: float
+    how: str
+    why: str | None = None
+
+
+class Asked(NamedTuple):
+    """A number, of what, and how sure its bounds are to be."""
+
+    measure: Measure
+    tally: Tally
+    value: float
+    level: float
+
+
+def interval(asked: Asked) -> Found:
+    """Bounds of a measure of calibration."""
+    plain = asked.measure
+    while isinstance(plain, partial):
+        plain = plain.func
+    return _WAYS[plain](asked)
+
+
+def known(measure: Measure) -> bool:
+    """Whether it is a measure of calibration."""
+    while isinstance(measure, partial):
+        measure = measure.func
+    return measure in _WAYS
+
+
+def _distance(_asked: Asked) -> Found:
+    return Found(nan, nan, "plug-in", FLOOR)
+
+
+def _wald(asked: Asked) -> Found:
+    """Bounds of a coefficient of a logistic regression, by its standard error."""
+    variance = _VARIANCES[asked.measure](asked.tally)
+    reach = two_sided(asked.level) * sqrt(variance)
+    return Found(asked.value - reach, asked.value + reach, "Wald")
+
+
+def _over(asked: Asked) -> Found:
+    r"""Bounds of O/E: those of the share of positives, with the variance of :math:`y-\frac OEp`, over the mean."""
+    tally, mean = asked.tally, expected(asked.tally)
+    how = "Wilson, with the variance of the ratio"
+    if not mean:
+        return Found(nan, nan, how, "nothing was expected to happen")
+    left = np.stack([1 - asked.value * tally.score, -asked.value * tally.score])
+    noise = float(np.sum(tally.squares * left**2)) / tally.total**2
+    rows = tally.total**2 / float(tally.squares.sum())
+    share = as_share(tally.prevalence, noise, rows)
+    low, high = usual(share.hits, share.misses, asked.level)
+    return Found(low * tally.total / mean, high * tally.total / mean, how)
+
+
+def _mean(asked: Asked) -> Found:
+    """Bounds of the mean probability, as of a share that would be as sure."""
+    tally = asked.tally
+    squares = tally.squares.sum(axis=0, dtype=np.float64)
+    noise = float(np.sum(squares * (tally.score - asked.value) ** 2)) / tally.total**2
+    share = as_share(asked.value, noise, tally.total**2 / float(squares.sum()))
+    return Found(*usual(share.hits, share.misses, asked.level), "Wilson, with the variance of the probabilities")
+
+
+def _uncertain(asked: Asked) -> Found:
+    """Bounds of what depends on the prevalence alone: it is highest in the middle, and falls to both sides."""
+    tally = asked.tally
+    rows = tally.total**2 / float(tally.squares.sum())
+    low, high = usual(tally.prevalence * rows, (1 - tally.prevalence) * rows, asked.level)
+    at = [low, high, *([0.5] if low < 0.5 < high else [])]
+    values = [_OF_SHARE[asked.measure](share) for share in at]
+    return Found(min(values), max(values), "from that of the prevalence")
+
+
+def _debiased(asked: Asked) -> Found:
+    r"""Bounds of the root mean squared gap, from the noncentral χ² distribution of its square.
+
+    In bins with gaps :math:`d_b` of variance :math:`v_b` and shares :math:`w_b`, :math:`\sum w_bd_b^2` is about c times
+    a noncentral χ² variable with f degrees of freedom, where :math:`c=\sum w_b^2v_b^2/\sum w_bv_b` and
+    :math:`f=(\sum w_bv_b)^2/\sum w_b^2v_b^2` [@satterthwaite1946]; c times its noncentrality is what is looked for.
+    """
+    how = "noncentral χ²"
+    options = asked.measure.keywords if isinstance(asked.measure, partial) else {}
+    found = binned(asked.tally, **({"by": "mass"} | options))
+    # A bin in which all is positive, or nothing is, may still vary: as half a row more and less would.
+    rate = (found.rate * found.rows + 0.5) / (found.rows + 1)
+    several = found.rows > 1
+    share, noise = found.mass[several] / asked.tally.total, (rate * (1 - rate) / found.rows)[several]
+    if not len(share):
+        return Found(nan, nan, how, "no bin has two rows")
+    gap = found.gap[several]
+    first, second = float(np.sum(share * noise)), float(np.sum((share * noise) ** 2))
+    scale, freedom = second / first, first**2 / second
+    bounds = _noncentral(float(np.sum(share * gap**2)) / scale, freedom, asked.level)
+    low, high = (sqrt(scale * bound) for bound in bounds)
+    return Found(low, high, how)
+
+
+def _noncentral(value: float, freedom: float, level: float) -> tuple[float, float]:
+    """Noncentralities between which a value of a χ² variable is not unusual in either tail."""
+    from scipy.optimize import brentq
+    from scipy.special import chndtr
+
+    def bound(below: float) -> float:
+        def surplus(noncentrality: float) -> float:
+            return float(chndtr(value, freedom, noncentrality)) - below
+
+        if surplus(0.0) <= 0:
+            return 0.0
+        most = 2 * value + 100 * sqrt(value + freedom) + 100
+        return float(brentq(surplus, 0.0, most))
+
+    tail = (1 - level) / 2
+    return bound(1 - tail), bound(tail)
+
+
+def _resolved(asked: Asked) -> Found:
+    """Bounds of discrimination, as of a share of all uncertainty that would be as sure.
+
+    Both the isotonic regression and the prevalence are where the loss is least, so what a row moves is what it saves
+    of its own loss: that of the regression itself is of higher order.
+    """
+    tally, how = asked.tally, "influence function"
+    loss = _LOSSES[asked.measure]
+    top = _OF_SHARE[asked.measure](tally.prevalence)
+    if not top:
+        return Found(nan, nan, how, "there is a single class, so nothing can vary")
+    fit = calibrated(tally)
+    given = tally.prevalence, 1 - tally.prevalence
+    saved = np.stack([loss(always) - loss(then) for always, then in zip(given, (fit, 1 - fit), strict=True)])
+    # At a score with one class the loss of the other may be infinite, and has no mass.
+    moved = np.where(tally.mass > 0, saved - asked.value, 0.0)
+    noise = float(np.sum(tally.squares * moved**2)) / tally.total**2
+    rows = tally.rows.sum(axis=1, dtype=np.int64)
+    moments = Moments(min(asked.value / top, 1.0), noise / top**2, float(rows.sum()), float(rows.min()))
+    low, high = bounded(moments, asked.level)
+    return Found(low * top, high * top, how)
+
+
+def _of_line(tally: Tally, at: int) -> float:
+    return float(cox(tally).covariance[at, at])
+
+
+def _brier(share: float) -> float:
+    return share * (1 - share)
+
+
+def _surprise(p: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return -np.log(p)
+
+
+def _entropy(share: float) -> float:
+    from scipy.special import entr
+
+    return float(entr(share) + entr(1 - share))
+
+
+_VARIANCES: Mapping[Measure, Callable[[Tally], float]] = {
+    calibration_intercept: partial(_of_line, at=0),
+    calibration_slope: partial(_of_line, at=1),
+    calibration_in_the_large: lambda tally: float(offset(tally).variance),
+}
+_LOSSES: Mapping[Measure, Callable[[Floats | float], Floats]] = {
+    brier_discrimination: lambda p: np.square(1 - np.asarray(p)),
+    log_discrimination: lambda p: _surprise(np.asarray(p, dtype=np.float64)),
+}
+"""Losses of what happened, by the probability that it was given."""
+_OF_SHARE: Mapping[Measure, Callable[[float], float]] = {
+    brier_uncertainty: _brier,
+    brier_discrimination: _brier,
+    log_uncertainty: _entropy,
+    log_discrimination: _entropy,
+}
+_WAYS: Mapping[Measure, Callable[[Asked], Found]] = {
+    **dict.fromkeys(DISTANCES, _distance),
+    **dict.fromkeys(_VARIANCES, _wald),
+    mean_probability: _mean,
+    observed_expected: _over,
+    brier_uncertainty: _uncertain,
+    log_uncertainty: _uncertain,
+    brier_discrimination: _resolved,
+    log_discrimination: _resolved,
+    rmsce_debiased: _debiased,
+}

@@ -1,0 +1,153 @@
+"""Would some prevalence make it calibrated? A likelihood ratio that is right needs nothing but a prior.
+
+A posterior is a likelihood ratio times prior odds. If a model's probabilities are wrong by one factor in all odds, its
+likelihood ratio is right: it was made for another prevalence, and told that of here it would be calibrated. It is then
+called intrinsically calibrated [@gu2011].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan, log, nan
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._errors import BadOption
+from baserate._estimate import Estimate
+from baserate._stack import Forecasts
+from baserate._tally import Tally
+from baserate.infer._draws import Seed
+from baserate.infer._estimate import Asked, estimate
+from baserate.infer._reliability._checks import Check, slope_test
+from baserate.infer._reliability._null import drawn, neighbours_pooled
+from baserate.measure._corp import calibrated
+from baserate.measure._cox import log_odds, offset
+
+DRAWS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic:
+    """Whether another prevalence would make the probabilities right, and which.
+
+    `prevalence` is the one that they are right for, if any: that of derivation. `offset` is what the prevalence here
+    adds to their log-odds. `against_slope` tests that against any line of log-odds, `against_free` against any monotone
+    curve.
+    """
+
+    prevalence: Estimate
+    offset: Estimate
+    slope: Estimate
+    against_slope: Check
+    against_free: Check
+    level: float
+
+    @property
+    def calibrated(self) -> bool | None:
+        """Whether nothing speaks against it at this level; None where it cannot be told."""
+        ps = [check.p for check in (self.against_slope, self.against_free)]
+        return None if any(map(isnan, ps)) else min(ps) >= 1 - self.level
+
+    @property
+    def verdict(self) -> str:
+        """The same in words."""
+        if self.calibrated is None:
+            return f"it cannot be told whether another prevalence would do: {self.against_slope.why}"
+        if not self.calibrated:
+            return "no prevalence makes it calibrated: its likelihood ratio is wrong"
+        if self.offset.low <= 0 <= self.offset.high:
+            return "nothing speaks against it being calibrated for the prevalence here"
+        return f"calibrated for a prevalence of {self.prevalence.value:.4g}, as far as can be told"
+
+
+def intrinsic(tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = DRAWS) -> Intrinsic:
+    """Look for a prevalence that would make the probabilities right, and whether one would.
+
+    >>> import numpy as np
+    >>> from baserate import infer, tally
+    >>> rng = np.random.default_rng(0)
+    >>> risk = rng.beta(0.5, 0.5, 4000)
+    >>> sick = rng.random(4000) < risk
+    >>> kept = ~sick | (rng.random(4000) < 0.5)  # half of the sick are lost
+    >>> found = infer.intrinsic(tally(sick[kept], risk[kept]))
+    >>> found.verdict
+    'calibrated for a prevalence of 0.5135, as far as can be told'
+    """
+    Asked(level, None, seed).checked()
+    moved, slope = (estimate(name, tally, level=level) for name in ("calibration_in_the_large", "calibration_slope"))
+    return Intrinsic(
+        derived_prevalence(tally, level=level), moved, slope, slope_test(tally), _free(tally, seed, draws), level
+    )
+
+
+def derived_prevalence(tally: Tally, *, level: float = 0.95) -> Estimate:
+    r"""The prevalence that the probabilities are right for on average, :math:`σ(\mathrm{logit}\,ȳ-c)`.
+
+    c is `calibration_in_the_large`. Its interval takes the prevalence of the rows as known.
+
+    >>> from baserate import tally
+    >>> round(derived_prevalence(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3])).value, 4)
+    0.4992
+    """
+    found = estimate("calibration_in_the_large", tally, level=level)
+    if isnan(found.value):
+        return Estimate(nan, why=found.why)
+
+    def prior(added: float) -> float:
+        from scipy.special import expit
+
+        return float(expit(log(tally.positives / tally.negatives) - added))
+
+    return Estimate(prior(found.value), prior(found.high), prior(found.low), level, found.how)
+
+
+def adjusted(tally: Tally, prevalence: float | None = None) -> Tally:
+    r"""Carry probabilities that are right at a `prevalence` η to that of the rows, ȳ; without one, at the derived.
+
+    They become :math:`σ(\mathrm{logit}\,p+\mathrm{logit}\,ȳ-\mathrm{logit}\,η)`; masses do not change.
+
+    >>> from baserate import tally
+    >>> adjusted(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3]), 0.5).score.round(4).tolist()
+    [0.5714, 0.25, 0.1818, 0.125]
+    """
+    from scipy.special import expit, logit
+
+    if prevalence is None:
+        added = float(offset(tally).value)
+    elif not 0 < prevalence < 1:
+        raise BadOption(f"prevalence is {prevalence}; it lies between 0 and 1, both excluded.")
+    else:
+        added = float(logit(tally.prevalence) - logit(prevalence))
+    if not np.isfinite(added):
+        raise BadOption("there is a single class, so there is no prevalence to carry probabilities to.")
+    # Certainties stay what they are.
+    return tally.rescored(expit(logit(tally.score) + added))
+
+
+def _free(tally: Tally, seed: Seed, draws: int) -> Check:
+    """Whether a shift of all log-odds fits as well as any monotone curve: its gain, beside that of draws."""
+    name, how = "offset_or_free", f"likelihood ratio, {draws} draws of what happens after the shift"
+    if not (tally.positives and tally.negatives):
+        return Check(name, nan, nan, how, why="there is a single class")
+    pooled = neighbours_pooled(tally)
+    x = log_odds(pooled.score)
+    from scipy.special import expit
+
+    here = float(_gain(tally))
+    might = _gain(drawn(pooled, expit(x + offset(pooled).value), draws=draws, seed=seed))
+    defined = might[~np.isnan(might)]
+    reached = int(np.count_nonzero(defined >= here - 1e-12 * abs(here)))
+    return Check(name, here, (1 + reached) / (1 + len(defined)), how)
+
+
+def _gain(t: Forecasts) -> Floats:
+    """Twice what the isotonic regression gains in log-likelihood over the best shift of all log-odds."""
+    from scipy.special import log_expit, xlog1py, xlogy
+
+    x = log_odds(t.score) + offset(t).value[..., None]
+    shifted = (t.positive * log_expit(x) + t.negative * log_expit(-x)).sum(axis=-1)
+    p = calibrated(t)
+    free = (xlogy(t.positive, p) + xlog1py(t.negative, -p)).sum(axis=-1)
+    gain: Floats = np.maximum(2 * (free - shifted), 0.0)
+    return gain

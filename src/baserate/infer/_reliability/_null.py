@@ -1,0 +1,98 @@
+"""What might happen if given probabilities were right: draws of it, at the same scores with the same masses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from baserate._arrays import Floats, sealed
+from baserate._numeric.distinct import run_sums
+from baserate._stack import Stack
+from baserate._tally import Tally
+from baserate.infer._draws import Seed, in_blocks
+from baserate.measure import Measure
+from baserate.measure._smooth import OF_DISTANCES, STEP, distances
+
+BUCKETS = 4096
+"""Scores that are kept apart; of more, neighbours are pooled."""
+_STEP = 0.01
+_CHUNK = 1 << 16
+"""Numbers that are measured at a time: they fit the cache."""
+
+
+def neighbours_pooled(tally: Tally) -> Tally:
+    """Pool neighbouring scores of a large tally, each under the mean of theirs, into buckets of about equal mass."""
+    if len(tally.score) <= BUCKETS:
+        return tally
+    mass = tally.mass.sum(axis=0, dtype=np.float64)
+    before = np.cumsum(mass)
+    bucket = np.minimum((before / before[-1] * BUCKETS).astype(np.intp), BUCKETS - 1)
+    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
+    tables = [sealed(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
+    mass_, squares, rows = tables if tally.weighted else [tables[2]] * 3
+    return Tally(sealed(score), mass_, squares, rows, tally.resolution)
+
+
+def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
+    """Let each row be positive with the chance of its score, many times over.
+
+    Rows of different weights at one score are drawn as that many of equal weight as would be as sure.
+    """
+    mass = tally.mass.sum(axis=0, dtype=np.float64)
+    trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
+    single = bool((trials == 1).all())
+
+    def some(rng: np.random.Generator, many: int) -> Floats:
+        shape = (many, len(mass))
+        hits = rng.random(shape) < chance if single else rng.binomial(trials, chance, shape)
+        return np.asarray(hits * (mass / trials))
+
+    positive = in_blocks(some, draws=draws, seed=seed, size=len(mass))
+    return Stack(tally.score, positive, mass - positive, shared=True)
+
+
+def coarser(measure: Measure) -> Measure:
+    """Return the same with fewer points of a local regression: enough for draws of a smooth curve."""
+    if _plain(measure) not in OF_DISTANCES:
+        return measure
+    asked = measure.keywords if isinstance(measure, partial) else {}
+    return partial(measure, step=max(asked.get("step", STEP), _STEP))
+
+
+def measured(measures: Sequence[Measure], stack: Stack) -> Floats:
+    """Values of measures, a row for each tally of the stack."""
+    chunks = list(_chunks(stack))
+    columns: dict[Measure, Floats] = {}
+    for options, members in _families(measures).items():
+        distance, mass = distances(stack, **dict(options))  # type: ignore[arg-type]
+        columns |= {each: np.asarray(OF_DISTANCES[_plain(each)](distance, mass)) for each in members}
+    for measure in measures:
+        if measure not in columns:
+            columns[measure] = np.concatenate([measure(chunk) for chunk in chunks])
+    return np.stack([columns[measure] for measure in measures], axis=-1)
+
+
+def _families(measures: Sequence[Measure]) -> dict[tuple[tuple[str, object], ...], list[Measure]]:
+    """Measures of the same distances, by the options that these were asked for with."""
+    found: dict[tuple[tuple[str, object], ...], list[Measure]] = {}
+    for measure in measures:
+        if _plain(measure) in OF_DISTANCES:
+            options = measure.keywords if isinstance(measure, partial) else {}
+            found.setdefault(tuple(sorted(options.items())), []).append(measure)
+    return found
+
+
+def _plain(measure: Measure) -> Measure:
+    while isinstance(measure, partial):
+        measure = measure.func
+    return measure
+
+
+def _chunks(stack: Stack) -> Iterator[Stack]:
+    step = max(_CHUNK // max(len(stack.score), 1), 1)
+    for start in range(0, len(stack.positive), step):
+        place = slice(start, start + step)
+        yield Stack(stack.score, stack.positive[place], stack.negative[place], stack.shared)

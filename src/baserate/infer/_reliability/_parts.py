@@ -1,0 +1,59 @@
+"""What is judged: the tally of each model and group, or of each class and the likeliest one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate.infer._reliability._intrinsic import adjusted, derived_prevalence
+from baserate.measure._summary import header, named_group
+from baserate.measure.multiclass import _summary as of_classes
+
+Prevalence = float | Literal["derived"] | None
+
+
+class Part(NamedTuple):
+    """A tally that is judged, and what it is of."""
+
+    tally: Tally
+    fixed: Mapping[str, Any]
+    shown: str
+
+
+def parted(data: Tallies | ClassRows, prevalence: Prevalence = None) -> tuple[list[Part], dict[str, Any]]:
+    """Parts, each once more after an adjustment if a prevalence is given, and what they were made from."""
+    if isinstance(data, ClassRows):
+        if prevalence is not None:
+            raise BadOption("a prevalence is for two classes; of many there is one for each: leave it out.")
+        return list(_of_classes(data)), of_classes.header(data, data.decided(), [])
+    if isinstance(data, Tallies):
+        return list(_of_two(data, prevalence)), header(data, [])
+    raise BadOption(f"{type(data).__name__} is neither Tallies nor ClassRows; read them with baserate.read.")
+
+
+def _of_two(tallies: Tallies, prevalence: Prevalence) -> Iterator[Part]:
+    labels = tallies.intake.columns.get("predicted")
+    for model, group, tally in tallies.walk():
+        if model == labels:
+            raise BadOption(f"{model} holds labels, which are no probabilities; leave predicted= out.")
+        name = model if len(tallies.models) > 1 else None
+        fixed = {"model": name, "group": named_group(tallies, group), "class": None, "top": False, "adjusted": None}
+        shown = model if group is None else f"{model} of {', '.join(map(str, group))}"
+        yield Part(tally, fixed, shown)
+        if prevalence is not None and tally.positives and tally.negatives:
+            at = derived_prevalence(tally).value if prevalence == "derived" else float(prevalence)
+            yield Part(adjusted(tally, at), fixed | {"adjusted": at}, shown)
+
+
+def _of_classes(classes: ClassRows) -> Iterator[Part]:
+    for group, rows in of_classes.walk(classes):
+        assert isinstance(rows, ClassRows)  # noqa: S101  (for the type checker)
+        of = "" if group is None else f" of {', '.join(map(str, group.values()))}"
+        fixed = {"model": None, "group": group, "class": None, "top": False, "adjusted": None}
+        for at, label in enumerate(rows.labels):
+            yield Part(rows.against_rest(at), fixed | {"class": label}, f"{label}{of}")
+        yield Part(rows.top_class(), fixed | {"top": True}, f"the likeliest class{of}")

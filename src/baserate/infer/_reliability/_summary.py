@@ -1,0 +1,160 @@
+"""Tallies, or rows of many classes -> tidy numbers that tell whether probabilities are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from baserate._class_rows import ClassRows
+from baserate._curve import Curve
+from baserate._errors import BadOption
+from baserate._results import Results
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate.infer._draws import Seed
+from baserate.infer._estimate import Asked, estimate
+from baserate.infer._reliability._checks import Check, checks
+from baserate.infer._reliability._floors import Floor, floors
+from baserate.infer._reliability._intervals import DISTANCES
+from baserate.infer._reliability._intrinsic import intrinsic
+from baserate.infer._reliability._parts import Part, parted
+from baserate.measure import Measure, about, named
+from baserate.measure._bins import By
+from baserate.measure._cox import NEAREST, clipped
+from baserate.measure._summary import tidy
+
+COLUMNS = (
+    *("measure", "model", "group", "class", "top", "adjusted", "threshold", "value", "low", "high", "level"),
+    *("how", "why", "floor", "floor_low", "floor_high", "p", "freedom"),
+)
+ON_AVERAGE = ("mean_probability", "observed_expected", "calibration_in_the_large")
+ON_A_LINE = ("calibration_intercept", "calibration_slope")
+SCORES = {
+    "brier": ("brier", "brier_miscalibration", "brier_discrimination", "brier_uncertainty"),
+    "log_loss": ("log_loss", "log_miscalibration", "log_discrimination", "log_uncertainty"),
+}
+BINNED = ("ece", "mce", "rmsce", "rmsce_debiased")
+OF_TOP = ("ece", "mce", "rmsce", "rmsce_debiased", "ece_sweep", "smooth_ece")
+FEW = 20
+"""Rows below which little can be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """What is to be judged, and how.
+
+    `bins` and `by` (equal `width` or `mass`) are those of all binned numbers; without `by`, what is usual for each.
+    `fitted` says that the model was fitted to these rows. `draws` is how often a perfect model is drawn for the noise
+    floors; with 0 there are none.
+    """
+
+    bins: int | Sequence[float] = 10
+    by: By | None = None
+    fitted: bool = False
+    level: float = 0.95
+    seed: Seed = 0
+    draws: int = 500
+
+    def __post_init__(self) -> None:
+        Asked(self.level, None, self.seed).checked()
+        if isinstance(self.draws, bool) or self.draws < 0:
+            raise BadOption(f"draws is {self.draws}; give how often to draw, or 0 for no noise floors.")
+
+    def binned(self, measure: Measure) -> Measure:
+        """Return a measure with these bins, if it has any."""
+        if about(measure).name not in BINNED:
+            return measure
+        return partial(measure, bins=self.bins, **({} if self.by is None else {"by": self.by}))
+
+
+def reliability(
+    data: Tallies | ClassRows,
+    *,
+    asked: Reliability = Reliability(),  # noqa: B008  (it is immutable)
+    prevalence: float | Literal["derived"] | None = None,
+) -> Results:
+    """Judge whether probabilities are right: every measure with its interval or its noise floor, and every test.
+
+    Everybody together (group None) comes first, then each group; of many classes, each against all others, and the one
+    with the highest probability (`top`). With `prevalence` all is judged once more after an adjustment to that of the
+    rows, from the prevalence given or from the one that fits best; the column `adjusted` holds it.
+
+    >>> from baserate import infer, read
+    >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
+    >>> found = infer.reliability(read.tallies(table, truth="sick", score="risk"))
+    >>> {row["measure"]: round(row["value"], 3) for row in found.rows() if row["value"] is not None}["ece"]
+    0.288
+    """
+    parts, head = parted(data, prevalence)
+    rows = [row for part in parts for row in _judged(part, asked)]
+    seed = asked.seed if isinstance(asked.seed, int) else None
+    head["interval"] = {"level": asked.level, "method": None, "seed": seed, "clusters": None}
+    head["notes"] += list(_notes(parts, prevalence))
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
+
+
+def _judged(part: Part, asked: Reliability) -> Iterator[dict[str, Any]]:
+    tally, fixed = part.tally, dict(part.fixed)
+    if fixed["top"]:
+        yield from (fixed | row for row in _measured(tally, OF_TOP, asked))
+        return
+    yield from (fixed | row for row in _whole(tally, asked, original=fixed["adjusted"] is None))
+    if fixed["class"] is None:
+        yield from (fixed | {"top": True} | row for row in _measured(tally.top_class(), OF_TOP, asked))
+
+
+def _whole(tally: Tally, asked: Reliability, *, original: bool) -> Iterator[dict[str, Any]]:
+    """All that can be said of a tally."""
+    share = estimate("prevalence", Curve(tally).at(0.5), level=asked.level)
+    yield {"measure": "prevalence"} | tidy(share)
+    names = [*ON_AVERAGE, *ON_A_LINE, *(name for names in SCORES.values() for name in names)]
+    names += [about(each).name for each in DISTANCES] + ["rmsce_debiased"]
+    yield from _measured(tally, list(dict.fromkeys(names)), asked)
+    by: dict[str, By] = {} if asked.by is None else {"by": asked.by}
+    yield from map(_of_check, checks(tally, bins=asked.bins, fitted=asked.fitted, **by))
+    if original and tally.positives and tally.negatives:
+        found = intrinsic(tally, level=asked.level, seed=asked.seed)
+        yield {"measure": "derived_prevalence"} | tidy(found.prevalence)
+        yield from map(_of_check, (found.against_slope, found.against_free))
+
+
+def _measured(tally: Tally, names: Iterable[str], asked: Reliability) -> Iterator[dict[str, Any]]:
+    """Numbers with their intervals, or with their noise floors."""
+    measures = {name: asked.binned(named(name)) for name in names}
+    distances = [each for each in measures.values() if named(about(each).name) in DISTANCES]
+    found = floors(distances, tally, level=asked.level, seed=asked.seed, draws=asked.draws) if asked.draws else []
+    by_measure = dict(zip(map(id, distances), found, strict=False))
+    for name, measure in measures.items():
+        number = estimate(measure, tally, level=asked.level, seed=asked.seed)
+        yield {"measure": name} | tidy(number) | _of_floor(by_measure.get(id(measure)))
+
+
+def _of_floor(found: Floor | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    return {"floor": found.typical, "floor_low": found.low, "floor_high": found.high, "p": found.p}
+
+
+def _of_check(found: Check) -> dict[str, Any]:
+    told = {"value": found.statistic, "how": found.how, "why": found.why, "p": found.p, "freedom": found.freedom}
+    return {"measure": f"{found.name}_test", **told}
+
+
+def _notes(parts: Sequence[Part], prevalence: float | str | None) -> Iterator[str]:
+    """What the reader should know of the numbers."""
+    for part in parts:
+        rows = int(part.tally.rows.sum(dtype=np.int64))
+        if rows < FEW and part.fixed["adjusted"] is None:
+            yield f"{part.shown} has {rows} rows, too few to say much of probabilities."
+        moved = clipped(part.tally)
+        if moved and part.fixed["adjusted"] is None and not part.fixed["top"]:
+            yield (
+                f"{moved} rows of {part.shown} have a probability of 0 or 1, or next to it, without finite log-odds; "
+                f"lines of log-odds take them as {NEAREST:g} away from it."
+            )
+    if prevalence == "derived":
+        yield "the adjustment was fitted to the same rows that judge it, so what follows it looks better than it is."

@@ -1,0 +1,144 @@
+"""Calibration errors in bins. Each takes a `Tally` of probabilities, counts every row, and is 0 at its best.
+
+All but the debiased one are plug-in numbers: chance alone puts them above 0, the more so the fewer rows there are.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from baserate._arrays import Floats, number, ratio, root
+from baserate._stack import Forecasts, Stack
+from baserate.measure._about import measure
+from baserate.measure._bins import Bins, By, binned
+from baserate.measure._proper import check_probabilities
+
+__all__ = [
+    "ece",
+    "ece_sweep",
+    "mce",
+    "rmsce",
+    "rmsce_debiased",
+]
+
+_MOST = 1000
+"""Bins up to which a sweep goes on: scores that part the classes would be monotone in any number of them."""
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def ece(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> float:
+    r"""Mean distance of the share of positives from the mean probability in bins, :math:`\sum_b\frac{n_b}n|ȳ_b-p̄_b|`.
+
+    Bins are of equal `width` or of equal `mass`, or have the edges given; see `docs/conventions.md`.
+    Also: expected calibration error, ECE-H, calibration error L1.
+    Reference: [@naeini2015].
+
+    >>> from baserate import tally
+    >>> round(ece(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.175
+    """
+    check_probabilities(t)
+    found = binned(t, bins=bins, by=by)
+    return number(ratio(_l1(found), t.total))
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def mce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> float:
+    r"""Largest distance of the share of positives from the mean probability in a bin, :math:`\max_b|ȳ_b-p̄_b|`.
+
+    Also: maximum calibration error, MCE-H.
+    Reference: [@naeini2015].
+
+    >>> from baserate import tally
+    >>> round(mce(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.3
+    """
+    check_probabilities(t)
+    gap = np.abs(binned(t, bins=bins, by=by).gap)
+    return number(gap.max(axis=-1)) if gap.shape[-1] else float("nan")
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def rmsce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") -> float:
+    r"""Root of the mean squared gap in bins of equal mass, :math:`\sqrt{\sum_b\frac{n_b}n(ȳ_b-p̄_b)^2}`.
+
+    Also: root mean squared calibration error, calibration error L2.
+    Reference: [@hendrycks2019].
+
+    >>> from baserate import tally
+    >>> round(rmsce(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.1936491673
+    """
+    check_probabilities(t)
+    found = binned(t, bins=bins, by=by)
+    return number(root(ratio((found.mass * found.gap**2).sum(axis=-1), t.total)))
+
+
+@measure(best="low", span=(0, 1), needs=("total",), sampled=True)
+def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") -> float:
+    r"""The same without what chance adds, :math:`\sqrt{\sum_b\frac{n_b}n[(ȳ_b-p̄_b)^2-\frac{ȳ_b(1-ȳ_b)}{n_b-1}]}`.
+
+    0 where chance explains more than there is. Of weighted rows the effective number counts; a bin with one row, which
+    tells nothing of chance, adds nothing.
+    Also: debiased calibration error, debiased calibration error L2, debiased L2.
+    Reference: [@kumar2019].
+
+    >>> from baserate import tally
+    >>> truth, score = [0] * 9 + [1] * 31, [0.2] * 20 + [0.8] * 20
+    >>> round(rmsce(tally(truth, score)), 6), round(rmsce_debiased(tally(truth, score)), 6)
+    (0.275, 0.261196)
+    """
+    check_probabilities(t)
+    found = binned(t, bins=bins, by=by)
+    # A bin without two rows has no chance that could be taken off, and no gap that is more than chance.
+    excess = np.where(np.isnan(found.chance), 0.0, found.mass * (found.gap**2 - found.chance))
+    return number(root(np.maximum(ratio(excess.sum(axis=-1), t.total), 0.0)))
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def ece_sweep(t: Forecasts) -> float:
+    r"""Expected calibration error in as many bins of equal mass as leave :math:`ȳ_1≤ȳ_2≤…≤ȳ_B`.
+
+    The number of bins grows from 1 for as long as the shares of positives are in order, up to a thousand.
+    Also: monotone sweep calibration error, ECE sweep.
+    Reference: [@roelofs2022].
+
+    >>> from baserate import tally
+    >>> round(ece_sweep(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.175
+    """
+    check_probabilities(t)
+    if isinstance(t, Stack):
+        return number(np.array([_swept(t.score, *each) for each in zip(t.positive, t.negative, strict=True)]))
+    return _swept(t.score, t.positive, t.negative)
+
+
+def _swept(score: Floats, positive: Floats, negative: Floats) -> float:
+    """Sweep through numbers of bins, from running sums: a bin is the difference of two of them."""
+    mass = (positive + negative)[::-1]
+    there = mass > 0
+    mass, hits, p = mass[there], positive[::-1][there], score[::-1][there]
+    if not len(mass):
+        return float("nan")
+    sums = [np.concatenate([[0.0], np.cumsum(each)]) for each in (mass, hits, mass * p)]
+    middle = (sums[0][:-1] + mass / 2) / sums[0][-1]
+    kept = _parted(sums, middle, 1)
+    for bins in range(2, min(_MOST, len(mass)) + 1):
+        found = _parted(sums, middle, bins)
+        # Cross-multiplied, so that equal shares are equal.
+        if (found.positive[1:] * found.mass[:-1] < found.positive[:-1] * found.mass[1:]).any():
+            break
+        kept = found
+    return float(_l1(kept)) / float(sums[0][-1])
+
+
+def _parted(sums: list[Floats], middle: Floats, bins: int) -> Bins:
+    ends = np.searchsorted(middle, np.arange(1, bins) / bins, side="left")
+    cuts = np.unique(np.concatenate([[0], ends, [len(middle)]]))
+    mass, positive, expected = (np.diff(each[cuts]) for each in sums)
+    return Bins(mass, positive, expected, mass)
+
+
+def _l1(found: Bins) -> Floats:
+    total: Floats = np.abs(found.positive - found.expected).sum(axis=-1)
+    return total

@@ -1,0 +1,157 @@
+"""Scores split into miscalibration, discrimination and uncertainty: S = MCB − DSC + UNC.
+
+The calibrated version of a forecast is its isotonic regression, which pools adjacent violators and needs no bins; the
+edges of the ROC hull are its blocks [@dimitriadis2021]. What it saves is miscalibration; what it saves over a constant
+is discrimination, which no monotone change of the probabilities changes.
+"""
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+
+from baserate._arrays import Floats, number, ratio
+from baserate._numeric.pav import decreasing_blocks
+from baserate._stack import Forecasts, Stack
+from baserate.measure._about import measure
+from baserate.measure._proper import check_probabilities
+
+__all__ = [
+    "brier_discrimination",
+    "brier_miscalibration",
+    "brier_uncertainty",
+    "log_discrimination",
+    "log_miscalibration",
+    "log_uncertainty",
+]
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def brier_miscalibration(t: Forecasts) -> float:
+    r"""Brier score less that of the isotonic regression of what happened on the probabilities, :math:`S(p)-S(\hat p)`.
+
+    Also: MCB, Brier MCB, reliability term.
+    Reference: [@dimitriadis2021].
+
+    >>> from baserate import tally
+    >>> round(brier_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.0375
+    """
+    return _saved(t, _squared, t.score, calibrated(t))
+
+
+@measure(best="high", span=(0, 0.25), needs=("total",))
+def brier_discrimination(t: Forecasts) -> float:
+    r"""What that regression saves of the Brier score of always forecasting the prevalence, :math:`π(1-π)-S(\hat p)`.
+
+    Also: DSC, Brier DSC, resolution term.
+    Reference: [@dimitriadis2021].
+
+    >>> from baserate import tally
+    >>> brier_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]))
+    0.25
+    """
+    return _saved(t, _squared, np.asarray(t.prevalence)[..., None], calibrated(t))
+
+
+@measure(best=None, span=(0, 0.25), needs=("total",))
+def brier_uncertainty(t: Forecasts) -> float:
+    r"""Brier score of always forecasting the prevalence, :math:`π(1-π)`.
+
+    Also: UNC, Brier UNC, variance of the outcome.
+    Reference: [@murphy1973].
+
+    >>> from baserate import tally
+    >>> brier_uncertainty(tally([0, 1, 0, 0], [0.1, 0.9, 0.8, 0.3]))
+    0.1875
+    """
+    return number(t.prevalence * (1 - t.prevalence))
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def log_miscalibration(t: Forecasts) -> float:
+    r"""Log-loss less that of the isotonic regression of what happened on the probabilities, :math:`S(p)-S(\hat p)`.
+
+    Infinite where something happened that was given probability 0.
+    Also: log-loss MCB, log-loss miscalibration.
+    Reference: [@dimitriadis2021].
+
+    >>> from baserate import tally
+    >>> round(log_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.2161618747
+    """
+    return _saved(t, _logarithmic, t.score, calibrated(t))
+
+
+@measure(best="high", span=(0, np.log(2)), needs=("total",))
+def log_discrimination(t: Forecasts) -> float:
+    r"""What that regression saves of the log-loss of always forecasting the prevalence, :math:`H(π)-S(\hat p)`.
+
+    Also: log-loss DSC, log-loss discrimination.
+    Reference: [@dimitriadis2021].
+
+    >>> from baserate import tally
+    >>> round(log_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.6931471806
+    """
+    return _saved(t, _logarithmic, np.asarray(t.prevalence)[..., None], calibrated(t))
+
+
+@measure(best=None, span=(0, np.log(2)), needs=("total",))
+def log_uncertainty(t: Forecasts) -> float:
+    r"""Log-loss of always forecasting the prevalence, :math:`H(π)=-π\lnπ-(1-π)\ln(1-π)`.
+
+    Also: log-loss UNC, entropy of the outcome.
+    Reference: [@good1952].
+
+    >>> from baserate import tally
+    >>> round(log_uncertainty(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.6931471806
+    """
+    from scipy.special import entr
+
+    return number(entr(t.prevalence) + entr(1 - t.prevalence))
+
+
+def calibrated(t: Forecasts) -> Floats:
+    """Isotonic regression of what happened on the probabilities, at each score."""
+    check_probabilities(t)
+    if isinstance(t, Stack):
+        return np.stack([isotonic(*each) for each in zip(t.positive, t.negative, strict=True)])
+    return isotonic(t.positive, t.negative)
+
+
+def isotonic(positive: Floats, negative: Floats) -> Floats:
+    """Share of positives at each of falling scores, pooled so that it falls too; without mass, that of a neighbour."""
+    there = np.flatnonzero(positive + negative > 0)
+    if not len(there):
+        return np.full(len(positive), np.nan)
+    hits, misses = positive[there], negative[there]
+    starts = decreasing_blocks(hits, misses)
+    hits, misses = np.add.reduceat(hits, starts), np.add.reduceat(misses, starts)
+    lengths = np.diff(np.append(there[starts], len(positive)), prepend=0)
+    lengths[1] += lengths[0]
+    return np.repeat(hits / (hits + misses), lengths[1:])
+
+
+Loss = Callable[[Floats, Floats, Floats], Floats]
+"""Takes the masses of both classes, and the probabilities that they were given."""
+
+
+def _saved(t: Forecasts, loss: Loss, given: Floats, better: Floats) -> float:
+    """Loss of what was given less that of what is better, which is never negative."""
+    check_probabilities(t)
+    saved = loss(t.positive, t.negative, given) - loss(t.positive, t.negative, better)
+    return number(ratio(np.maximum(saved, 0.0), t.total))
+
+
+def _squared(positive: Floats, negative: Floats, p: Floats) -> Floats:
+    found: Floats = (positive * (1 - p) ** 2 + negative * p**2).sum(axis=-1)
+    return found
+
+
+def _logarithmic(positive: Floats, negative: Floats, p: Floats) -> Floats:
+    from scipy.special import xlog1py, xlogy
+
+    found: Floats = -(xlogy(positive, p) + xlog1py(negative, -p)).sum(axis=-1)
+    return found

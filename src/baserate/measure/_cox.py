@@ -1,0 +1,215 @@
+"""Recalibration by a line of log-odds: slope, intercepts, and what was observed over what was expected.
+
+A probability of 0 or 1 has no log-odds; for a line it counts as `NEAREST` to it. `clipped` tells how many rows that
+concerns.
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Bools, Floats, number, ratio
+from baserate._numeric.logistic import Line, line, shift
+from baserate._stack import Forecasts, Stack
+from baserate._tally import Tally
+from baserate.measure._about import measure
+from baserate.measure._proper import check_probabilities
+
+__all__ = [
+    "calibration_in_the_large",
+    "calibration_intercept",
+    "calibration_slope",
+    "cox_ici",
+    "mean_probability",
+    "observed_expected",
+]
+
+NEAREST = 1e-12
+"""Probabilities nearer to 0 or 1 are moved there before their log-odds are taken."""
+
+
+@measure(best=None, span=(-inf, inf), needs=("positives", "negatives", "score_spread", "overlap"))
+def calibration_slope(t: Forecasts) -> float:
+    r"""Slope of a logistic regression of what happened on the log-odds, :math:`b` in :math:`σ(a+b\,\mathrm{logit}\,p)`.
+
+    1 is right; below 1 the probabilities are too extreme, above 1 too timid.
+    Also: Cox slope, COX coef, logistic slope, weak calibration slope.
+    Reference: [@cox1958], [@vancalster2019].
+
+    >>> from baserate import tally
+    >>> round(calibration_slope(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
+    0.675153
+    """
+    return number(cox(t).slope)
+
+
+@measure(best=None, span=(-inf, inf), needs=("positives", "negatives", "score_spread", "overlap"))
+def calibration_intercept(t: Forecasts) -> float:
+    r"""Intercept of that regression, next to its slope, :math:`a` in :math:`σ(a+b\,\mathrm{logit}\,p)`.
+
+    0 is right. With the slope held at 1 it is `calibration_in_the_large`: two numbers that often share a name.
+    Also: Cox intercept, logistic intercept, weak calibration intercept.
+    Reference: [@cox1958], [@vancalster2019].
+
+    >>> from baserate import tally
+    >>> round(calibration_intercept(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
+    -0.046183
+    """
+    return number(cox(t).intercept)
+
+
+@measure(best=None, span=(-inf, inf), needs=("positives", "negatives"))
+def calibration_in_the_large(t: Forecasts) -> float:
+    r"""What all log-odds lack for the mean to be right, :math:`\frac1n\sumσ(c+\mathrm{logit}\,p_i)=ȳ`.
+
+    The logistic regression whose slope is held at 1; also what a change of prevalence adds to all log-odds. 0 is right;
+    below 0 the probabilities are too high on average.
+    Also: CITL, calibration intercept with slope 1, prevalence offset.
+    Reference: [@steyerberg2010].
+
+    >>> from baserate import tally
+    >>> round(calibration_in_the_large(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
+    -0.129653
+    """
+    return number(offset(t).value)
+
+
+@measure(best=None, span=(0, inf), needs=("event",))
+def observed_expected(t: Forecasts) -> float:
+    r"""Positives that there are over those that were expected, :math:`O/E=\sum y_i/\sum p_i`.
+
+    1 is right; below 1 the probabilities are too high on average.
+    Also: O/E, O:E ratio, observed to expected ratio, calibration ratio.
+    Reference: [@vancalster2019].
+
+    >>> from baserate import tally
+    >>> observed_expected(tally([0, 1, 0, 1], [0.25, 0.5, 0.75, 1.0]))
+    0.8
+    """
+    check_probabilities(t)
+    return number(ratio(np.asarray(t.positives), np.asarray(expected(t))))
+
+
+@measure(best=None, span=(0, 1), needs=("total",))
+def mean_probability(t: Forecasts) -> float:
+    r"""Mean of the probabilities, :math:`\frac1n\sum p_i`: the share of positives that was expected.
+
+    Also: expected prevalence, mean prediction.
+    Reference: [@vancalster2019].
+
+    >>> from baserate import tally
+    >>> mean_probability(tally([0, 1, 0, 1], [0.25, 0.5, 0.75, 1.0]))
+    0.625
+    """
+    check_probabilities(t)
+    return number(ratio(np.asarray(expected(t)), np.asarray(t.total)))
+
+
+@measure(best="low", span=(0, 1), needs=("positives", "negatives", "score_spread", "overlap"))
+def cox_ici(t: Forecasts) -> float:
+    r"""Mean distance of the probabilities from that regression, :math:`\frac1n\sum|σ(a+b\,\mathrm{logit}\,p_i)-p_i|`.
+
+    Also: COX ICI, integrated calibration index of a logistic fit.
+    Reference: [@austin2019].
+
+    >>> from baserate import tally
+    >>> round(cox_ici(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
+    0.051834
+    """
+    from scipy.special import expit
+
+    fit = cox(t)
+    moved = np.abs(expit(fit.intercept[..., None] + fit.slope[..., None] * log_odds(t.score)) - t.score)
+    return number(ratio(((t.positive + t.negative) * moved).sum(axis=-1), t.total))
+
+
+class Offset(NamedTuple):
+    """What to add to all log-odds, and its variance."""
+
+    value: Floats
+    variance: Floats
+
+
+def cox(t: Forecasts) -> Line:
+    """Logistic regression on the log-odds; NaN where a needed margin is 0."""
+    check_probabilities(t)
+    x = log_odds(t.score)
+    fits = _overlapping(x, t.positive, t.negative)
+    if not fits.any():
+        nothing = np.full(fits.shape, np.nan)
+        return Line(nothing, nothing, np.full((*fits.shape, 2, 2), np.nan))
+    # In place of what has no line, something that has.
+    hits, misses = (np.where(fits[..., None], mass, 1.0) for mass in (t.positive, t.negative))
+    found = line(x, hits, misses, squares=_squares(t), start=_near(t))
+    return Line(np.where(fits, found.intercept, np.nan), np.where(fits, found.slope, np.nan), found.covariance)
+
+
+def _near(t: Forecasts) -> tuple[float, float] | None:
+    """Intercept and slope of all tallies of a stack together, near which those of each will be."""
+    if isinstance(t, Tally) or t.positive.ndim == 1:
+        return None
+    whole = cox(Stack(t.score, t.positive.sum(axis=0), t.negative.sum(axis=0)))
+    return float(whole.intercept), float(whole.slope)
+
+
+def offset(t: Forecasts) -> Offset:
+    """Logistic regression with slope 1; NaN with a single class."""
+    check_probabilities(t)
+    value, variance = shift(log_odds(t.score), t.positive, t.negative, squares=_squares(t))
+    fits = np.isfinite(value)
+    return Offset(np.where(fits, value, np.nan), np.where(fits, variance, np.nan))
+
+
+def log_odds(p: Floats) -> Floats:
+    """Log-odds of probabilities, those of 0 and 1 as of the `NEAREST` to them."""
+    from scipy.special import logit
+
+    found: Floats = logit(np.clip(p, NEAREST, 1 - NEAREST))
+    return found
+
+
+def clipped(t: Tally) -> int:
+    """How many rows have probabilities so near to 0 or 1 that they are moved before their log-odds are taken."""
+    outside = (t.score < NEAREST) | (t.score > 1 - NEAREST)
+    return int(t.rows[:, outside].sum(dtype=np.int64))
+
+
+def expected(t: Forecasts) -> float:
+    """Sum of probabilities: the positives that were expected."""
+    return number(((t.positive + t.negative) * t.score).sum(axis=-1))
+
+
+def event(t: Forecasts) -> float:
+    """Positives that there are, and those that were expected."""
+    return number(t.positives + expected(t))
+
+
+def score_spread(t: Forecasts) -> float:
+    """Distance between the highest and the lowest log-odds."""
+    x = log_odds(t.score)
+    return float(x[0] - x[-1]) if len(x) else 0.0
+
+
+def overlap(t: Forecasts) -> float:
+    """1 if both classes reach above the other's lowest log-odds, or there is nothing to part; otherwise 0."""
+    apart = score_spread(t) > 0 and t.positives and t.negatives
+    return 0.0 if apart and not _overlapping(log_odds(t.score), t.positive, t.negative) else 1.0
+
+
+def _overlapping(x: Floats, positive: Floats, negative: Floats) -> Bools:
+    """Whether each class reaches above the lowest of the other: otherwise no finite slope is the best."""
+    if not len(x):
+        return np.zeros(positive.shape[:-1], dtype=np.bool_)
+    (top, bottom), (other_top, other_bottom) = (
+        (np.where(mass > 0, x, -inf).max(axis=-1), np.where(mass > 0, x, inf).min(axis=-1))
+        for mass in (positive, negative)
+    )
+    found: Bools = np.asarray((top > other_bottom) & (other_top > bottom))
+    return found
+
+
+def _squares(t: Forecasts) -> Floats | None:
+    if isinstance(t, Stack) or not t.weighted:
+        return None
+    return np.asarray(t.squares.sum(axis=0), dtype=np.float64)

@@ -1,0 +1,242 @@
+"""Calibration errors without bins: smoothed, or cumulated. Each takes a `Tally` of probabilities; 0 is best.
+
+All are plug-in numbers: chance alone puts them above 0, the more so the fewer rows there are.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import inf
+from typing import Literal
+
+import numpy as np
+
+from baserate._arrays import Floats, number, ratio
+from baserate._errors import BadOption
+from baserate._numeric.lowess import lowess
+from baserate._numeric.reflected import Reflected
+from baserate._stack import Forecasts, Stack
+from baserate.measure._about import Measure, measure
+from baserate.measure._corp import calibrated
+from baserate.measure._proper import check_probabilities
+
+__all__ = [
+    "e50",
+    "e90",
+    "ecce",
+    "ecce_mad",
+    "emax",
+    "ici",
+    "smooth_ece",
+]
+
+Smoother = Literal["lowess", "isotonic"]
+
+SPAN = 0.5
+"""Share of the mass that a local regression looks at."""
+STEP = 0.001
+"""Distance of probabilities between which it is interpolated."""
+_GUESS = 0.02
+_NARROWEST = 1e-3
+"""Width of the kernel below which smoothing stops, as in the reference implementation."""
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
+    r"""Integral of the smoothed residuals, :math:`\int_0^1|\frac1n\sum_iK_σ(u,p_i)(p_i-y_i)|du`.
+
+    The kernel K is a Gaussian, reflected at 0 and 1. Its width σ is where the integral, which falls with it, equals it;
+    or the one given. The integral is exact, where the reference implementation adds up a mesh of 200 points.
+    Also: smECE, smooth expected calibration error.
+    Reference: [@blasiok2024].
+
+    >>> from baserate import tally
+    >>> round(smooth_ece(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 6)
+    0.146454
+    """
+    check_probabilities(t)
+    if width is not None and not width >= _NARROWEST:
+        raise BadOption(f"width is {width}; give the standard deviation of the kernel, {_NARROWEST} or more.")
+    if isinstance(t, Stack):
+        return number(np.array([_smoothed(t.score, *each, width) for each in zip(t.positive, t.negative, strict=True)]))
+    return _smoothed(t.score, t.positive, t.negative, width)
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
+    r"""Mean distance of the probabilities from a smooth calibration curve, :math:`\frac1n\sum|\hat p(p_i)-p_i|`.
+
+    The curve is a local linear regression over the nearest `span` of all mass, exact at points `step` apart and
+    interpolated between them; or the isotonic regression. Lines may leave [0, 1]; nothing is cut off.
+    Also: integrated calibration index, Loess ICI, mean absolute calibration error, Eavg.
+    Reference: [@austin2019].
+
+    >>> from baserate import tally
+    >>> round(ici(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
+    0.175
+    """
+    return mean_distance(*distances(t, smoother, span, step))
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
+    r"""Median distance of the probabilities from that curve, :math:`Q_{.5}|\hat p(p_i)-p_i|`.
+
+    Also: median absolute calibration error.
+    Reference: [@austin2019].
+
+    >>> from baserate import tally
+    >>> round(e50(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
+    0.1
+    """
+    return quantile(*distances(t, smoother, span, step), 0.5)
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
+    r"""Distance from that curve that 90 % of the probabilities do not exceed, :math:`Q_{.9}|\hat p(p_i)-p_i|`.
+
+    Also: 90th percentile of the absolute calibration error.
+    Reference: [@austin2019].
+
+    >>> from baserate import tally
+    >>> round(e90(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
+    0.3
+    """
+    return quantile(*distances(t, smoother, span, step), 0.9)
+
+
+@measure(best="low", span=(0, inf), needs=("total",))
+def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
+    r"""Largest distance of the probabilities from that curve, :math:`\max|\hat p(p_i)-p_i|`.
+
+    Also: maximum absolute calibration error.
+    Reference: [@harrell2015].
+
+    >>> from baserate import tally
+    >>> round(emax(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
+    0.3
+    """
+    return quantile(*distances(t, smoother, span, step), 1.0)
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def ecce(t: Forecasts) -> float:
+    r"""Range of the cumulated differences between what happened and the probabilities, :math:`\max_kC_k-\min_kC_k`.
+
+    Sorted by probability, :math:`C_k=\frac1n\sum_{i≤k}(y_i-p_i)` and :math:`C_0=0`: no stretch of probabilities has a
+    greater sum. Equal probabilities come in together.
+    Also: ECCE-R, Kuiper calibration error, estimated cumulative calibration error.
+    Reference: [@arrieta2022].
+
+    >>> from baserate import tally
+    >>> round(ecce(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.1
+    """
+    path = cumulated(t)
+    return number(path.max(axis=-1) - path.min(axis=-1)) if path.shape[-1] > 1 else float("nan")
+
+
+@measure(best="low", span=(0, 1), needs=("total",))
+def ecce_mad(t: Forecasts) -> float:
+    r"""Largest of the cumulated differences between what happened and the probabilities, :math:`\max_k|C_k|`.
+
+    Also: ECCE-MAD, Kolmogorov–Smirnov calibration error, KS calibration error.
+    Reference: [@arrieta2022].
+
+    >>> from baserate import tally
+    >>> round(ecce_mad(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
+    0.1
+    """
+    path = cumulated(t)
+    return number(np.abs(path).max(axis=-1)) if path.shape[-1] > 1 else float("nan")
+
+
+def cumulated(t: Forecasts) -> Floats:
+    """Cumulated differences from the lowest probability on, beginning with 0, over the total mass."""
+    check_probabilities(t)
+    step = t.positive * (1 - t.score) - t.negative * t.score
+    path = np.cumsum(step[..., ::-1], axis=-1)
+    path = np.concatenate([np.zeros((*path.shape[:-1], 1)), path], axis=-1)
+    return ratio(path, np.asarray(t.total)[..., None])
+
+
+def curve(t: Forecasts, smoother: Smoother, span: float = SPAN, step: float = STEP) -> Floats:
+    """Calibration curve at each score: the local linear or the isotonic regression of what happened."""
+    check_probabilities(t)
+    if smoother == "isotonic":
+        return calibrated(t)
+    if smoother != "lowess":
+        raise BadOption(f"smoother is {smoother!r}; it is 'lowess' or 'isotonic'.")
+    if not 0 < span <= 1 or not 0 <= step < 1:
+        raise BadOption(f"span is {span} and step {step}; a span lies above 0 and is at most 1, a step in [0, 1).")
+    return _local(t, span, step)
+
+
+def _local(t: Forecasts, span: float, step: float) -> Floats:
+    mass = t.positive + t.negative
+    if not mass.shape[-1]:
+        return mass
+    x = t.score[::-1]
+    if mass.ndim == 1 or (isinstance(t, Stack) and t.shared):
+        total = mass if mass.ndim == 1 else mass[0]
+        return lowess(x, total[::-1], (t.positive / total)[..., ::-1], frac=span, delta=step)[..., ::-1]
+    fits = np.zeros_like(mass)
+    for at, (own, positive) in enumerate(zip(mass[:, ::-1], t.positive[:, ::-1], strict=True)):
+        there = own > 0
+        fits[at, ::-1][there] = lowess(x[there], own[there], positive[there] / own[there], frac=span, delta=step)
+    return fits
+
+
+def distances(
+    t: Forecasts, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP
+) -> tuple[Floats, Floats]:
+    """Distance of each probability from the curve, and the mass there."""
+    return np.abs(curve(t, smoother, span, step) - t.score), t.positive + t.negative
+
+
+def mean_distance(distance: Floats, mass: Floats) -> float:
+    """Mean of distances by mass."""
+    return number(ratio((mass * distance).sum(axis=-1), mass.sum(axis=-1)))
+
+
+def quantile(distance: Floats, mass: Floats, share: float) -> float:
+    """Smallest distance that this share of the mass does not exceed."""
+    if not mass.shape[-1]:
+        return float("nan")
+    if share == 1:
+        return number(np.where(mass > 0, distance, 0.0).max(axis=-1))
+    order = np.argsort(distance, axis=-1)
+    reached = np.cumsum(np.take_along_axis(mass, order, axis=-1), axis=-1)
+    # Rounding must not tell a sum from the share of the total that it is.
+    at = (reached < reached[..., -1:] * share * (1 - 1e-12)).sum(axis=-1, keepdims=True)
+    return number(np.take_along_axis(distance, np.take_along_axis(order, at, axis=-1), axis=-1)[..., 0])
+
+
+OF_DISTANCES: Mapping[Measure, Callable[[Floats, Floats], float]] = {
+    ici: mean_distance,
+    e50: partial(quantile, share=0.5),
+    e90: partial(quantile, share=0.9),
+    emax: partial(quantile, share=1.0),
+}
+"""What is made of the same distances: who wants several need not draw the curve anew for each."""
+
+
+def _smoothed(score: Floats, positive: Floats, negative: Floats, width: float | None) -> float:
+    """Integral at this width, or at the one that it equals."""
+    from scipy.optimize import brentq
+
+    total = float(positive.sum() + negative.sum())
+    if not total:
+        return float("nan")
+    residuals = Reflected(score, (negative * score - positive * (1 - score)) / total)
+    if width is not None:
+        return residuals.absolute(width)
+    narrowest = residuals.absolute(_NARROWEST)
+    if narrowest <= _NARROWEST:
+        return narrowest
+    # The integral falls with the width, so where the two are equal lies between a width and its own integral.
+    there = residuals.absolute(_GUESS)
+    low, high = sorted([_GUESS, min(max(there, _NARROWEST), 1.0)])
+    if low == high or residuals.absolute(high) >= high:
+        return residuals.absolute(high)
+    return float(brentq(lambda at: residuals.absolute(at) - at, low, high, xtol=1e-12))
