@@ -4,6 +4,7 @@ from functools import partial
 
 from bench import _classes as classes
 from bench import _intervals as intervals
+from bench import _reliability as reliability
 from bench._row import Row, duel, peak
 from bench._scores import auc, everything, f1, hull, positive_scores, real_scores, tally, weighted_scores
 from bench._shell import helped, measured, with_intervals
@@ -155,5 +156,41 @@ ROWS: dict[str, Row] = {
         with_intervals,
         n=10**6,
         repeats=9,
+    ),
+    "calzone-5e5": Row(
+        "binned, Cox, local and tested calibration of 5·10⁵ scores",
+        "calzone's calculate_metrics('all')",
+        ">=",
+        6,
+        duel(reliability.everything),
+        n=5 * 10**5,
+        repeats=3,
+    ),
+    "calzone-resampled-5e3": Row(
+        "1000 resamples of binned, Cox and local calibration of 5000 scores",
+        "calzone's bootstrap",
+        ">=",
+        10,
+        partial(reliability.resampled, local=True),
+        n=5000,
+        repeats=3,
+    ),
+    "calzone-binned-5e3": Row(
+        "the same without the local regression",
+        "calzone's bootstrap",
+        ">=",
+        50,
+        partial(reliability.resampled, local=False),
+        n=5000,
+        repeats=5,
+    ),
+    "ici-5e5": Row(
+        "integrated calibration index of 5·10⁵ scores",
+        "statsmodels lowess, same settings",
+        ">=",
+        5,
+        duel(reliability.local_index),
+        n=5 * 10**5,
+        repeats=3,
     ),
 }

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from baserate.infer._reliability._curves import Drawn, reliability_curve, reliability_curves
     from baserate.infer._reliability._floors import Floor, floor, floors
     from baserate.infer._reliability._intrinsic import Intrinsic, adjusted, derived_prevalence, intrinsic
+    from baserate.infer._reliability._resampled import resampled
     from baserate.infer._reliability._summary import Reliability, reliability
     from baserate.infer._sizing._auc import (
         alpha_to_show_auc,
@@ -72,6 +73,7 @@ _HOMES = {
     "_reliability._curves": ("Drawn", "reliability_curve", "reliability_curves"),
     "_reliability._floors": ("Floor", "floor", "floors"),
     "_reliability._intrinsic": ("Intrinsic", "adjusted", "derived_prevalence", "intrinsic"),
+    "_reliability._resampled": ("resampled",),
     "_reliability._summary": ("Reliability", "reliability"),
     "_sizing._size": ("Size", "size_of_auc", "size_of_share"),
     "_sizing._auc": (
@@ -133,6 +135,7 @@ __all__ = [
     "reliability",
     "reliability_curve",
     "reliability_curves",
+    "resampled",
     "size_by_simulation",
     "size_of_auc",
     "size_of_share",

@@ -44,13 +44,11 @@ def drawn(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = 
 def drawn_together(measures: Sequence[Measure], tally: Tally, *, way: Way, seed: Seed, draws: int = DRAWS) -> Floats:
     """Do the same for several measures that take stacks, from the same draws: a column for each."""
     pooled = neighbours_pooled(tally) if tally.rows.sum(dtype=np.int64) > EXACT else tally
-    refill = _refill(pooled, way)
+    refill = _refill_many(pooled, way)
     quick = [coarser(measure) for measure in measures]
 
     def some(rng: np.random.Generator, many: int) -> Floats:
-        masses = [refill(rng).mass for _ in range(many)]
-        positive, negative = (np.stack([mass[row] for mass in masses]).astype(np.float64) for row in (0, 1))
-        return measured(quick, Stack(pooled.score, positive, negative))
+        return measured(quick, Stack(pooled.score, *refill(rng, many)))
 
     values = in_blocks(some, draws=draws, seed=seed, size=pooled.mass.size)
     there = [float(measure(tally)) - float(other(pooled)) for measure, other in zip(measures, quick, strict=True)]
@@ -109,6 +107,31 @@ def _refill(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
         return Tally(tally.score, sealed(cells), tally.rows, tally.rows)
 
     return refill
+
+
+def _refill_many(tally: Tally, way: Way) -> Callable[[np.random.Generator, int], tuple[Floats, Floats]]:
+    """Make random masses of both classes, a row for each draw."""
+    rows = len(tally.score)
+    if way != "bootstrap" or tally.weighted or tally.rows.sum(dtype=np.int64) != rows:
+        refill = _refill(tally, way)
+
+        def some(rng: np.random.Generator, many: int) -> tuple[Floats, Floats]:
+            masses = [refill(rng).mass for _ in range(many)]
+            positive, negative = (np.stack([mass[row] for mass in masses]).astype(np.float64) for row in (0, 1))
+            return positive, negative
+
+        return some
+    true = tally.positive
+
+    def single(rng: np.random.Generator, many: int) -> tuple[Floats, Floats]:
+        """Every row has a score of its own: a row is a place, and need not be looked up."""
+        chosen = rng.integers(0, rows, (many, rows))
+        chosen += np.arange(many)[:, None] * rows
+        times = np.bincount(chosen.ravel(), minlength=many * rows).reshape(many, rows).astype(np.float64)
+        positive = times * true
+        return positive, np.subtract(times, positive, out=times)
+
+    return single
 
 
 def _drawn_again(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:

@@ -3,13 +3,13 @@
 All but the debiased one are plug-in numbers: chance alone puts them above 0, the more so the fewer rows there are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from baserate._arrays import Floats, number, ratio, root
 from baserate._stack import Forecasts, Stack
-from baserate.measure._about import measure
+from baserate.measure._about import Measure, measure
 from baserate.measure._bins import Bins, By, binned
 from baserate.measure._proper import check_probabilities
 
@@ -38,8 +38,7 @@ def ece(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
     0.175
     """
     check_probabilities(t)
-    found = binned(t, bins=bins, by=by)
-    return number(ratio(_l1(found), t.total))
+    return _mean_gap(binned(t, bins=bins, by=by))
 
 
 @measure(best="low", span=(0, 1), needs=("total",))
@@ -54,8 +53,7 @@ def mce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
     0.3
     """
     check_probabilities(t)
-    gap = np.abs(binned(t, bins=bins, by=by).gap)
-    return number(gap.max(axis=-1)) if gap.shape[-1] else float("nan")
+    return _largest_gap(binned(t, bins=bins, by=by))
 
 
 @measure(best="low", span=(0, 1), needs=("total",))
@@ -70,8 +68,7 @@ def rmsce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") ->
     0.1936491673
     """
     check_probabilities(t)
-    found = binned(t, bins=bins, by=by)
-    return number(root(ratio((found.mass * found.gap**2).sum(axis=-1), t.total)))
+    return _root_mean_squared_gap(binned(t, bins=bins, by=by))
 
 
 @measure(best="low", span=(0, 1), needs=("total",), sampled=True)
@@ -89,10 +86,7 @@ def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "
     (0.275, 0.261196)
     """
     check_probabilities(t)
-    found = binned(t, bins=bins, by=by)
-    # A bin without two rows has no chance that could be taken off, and no gap that is more than chance.
-    excess = np.where(np.isnan(found.chance), 0.0, found.mass * (found.gap**2 - found.chance))
-    return number(root(np.maximum(ratio(excess.sum(axis=-1), t.total), 0.0)))
+    return _more_than_chance(binned(t, bins=bins, by=by))
 
 
 @measure(best="low", span=(0, 1), needs=("total",))
@@ -142,3 +136,30 @@ def _parted(sums: list[Floats], middle: Floats, bins: int) -> Bins:
 def _l1(found: Bins) -> Floats:
     total: Floats = np.abs(found.positive - found.expected).sum(axis=-1)
     return total
+
+
+def _mean_gap(found: Bins) -> float:
+    return number(ratio(_l1(found), found.mass.sum(axis=-1)))
+
+
+def _largest_gap(found: Bins) -> float:
+    return number(np.abs(found.gap).max(axis=-1)) if found.mass.shape[-1] else float("nan")
+
+
+def _root_mean_squared_gap(found: Bins) -> float:
+    return number(root(ratio((found.mass * found.gap**2).sum(axis=-1), found.mass.sum(axis=-1))))
+
+
+def _more_than_chance(found: Bins) -> float:
+    # A bin without two rows has no chance that could be taken off, and no gap that is more than chance.
+    excess = np.where(np.isnan(found.chance), 0.0, found.mass * (found.gap**2 - found.chance))
+    return number(root(np.maximum(ratio(excess.sum(axis=-1), found.mass.sum(axis=-1)), 0.0)))
+
+
+OF_BINS: Mapping[Measure, Callable[[Bins], float]] = {
+    ece: _mean_gap,
+    mce: _largest_gap,
+    rmsce: _root_mean_squared_gap,
+    rmsce_debiased: _more_than_chance,
+}
+"""What is made of the same bins: who wants several need not fill them anew for each."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from baserate._stack import Forecasts, Stack
 from baserate._tally import Tally
 
 By = Literal["width", "mass"]
+Places = npt.NDArray[np.intp]
 
 
 class Bins(NamedTuple):
@@ -50,70 +51,85 @@ class Bins(NamedTuple):
 
 def binned(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> Bins:
     """Sum up what falls into each bin."""
-    score, positive = t.score, t.positive
-    mass = positive + t.negative
+    score, positive = t.score[::-1], t.positive[..., ::-1]
+    mass = positive + t.negative[..., ::-1]
     if isinstance(t, Stack) and t.shared:
         mass = mass[0]
-    place = places(score, mass, bins=bins, by=by)
-    total, hits, expected = (_summed(place, each) for each in (mass, positive, mass * score))
+    first = firsts(score, mass, bins=bins, by=by)
+    total, hits, expected = (_summed(each, first) for each in (mass, positive, mass * score))
     if isinstance(t, Stack) or not t.weighted:
         return Bins(total, hits, expected, squares=total)
-    return Bins(total, hits, expected, squares=_summed(place, np.asarray(t.squares.sum(axis=0))))
+    return Bins(total, hits, expected, squares=_summed(t.squares.sum(axis=0, dtype=np.float64)[::-1], first))
 
 
-def places(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by: By = "width") -> npt.NDArray[np.intp]:
-    """Number of the bin that each score falls into; scores fall, so bins do.
+def firsts(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by: By = "width") -> Places:
+    """Where each bin begins in rising scores, or would if something were in it; of many masses, a row for each.
 
     Bins of equal width are (lo, hi], the lowest with 0 itself, as in scikit-learn. Those of equal mass part the scores
     where the middle of a score's mass passes a multiple of the total over the number of bins: equal scores stay
     together, in whatever order they came. A sequence in place of a number holds the edges, from 0 to 1.
     """
-    if not isinstance(bins, int | np.integer):
-        return np.searchsorted(checked_edges(bins)[1:-1], score, side="left")
-    if bins < 1:
-        raise BadOption(f"bins is {bins!r}; give a whole number of 1 or more, or edges from 0 to 1.")
-    if by == "width":
-        return np.searchsorted(np.linspace(0, 1, int(bins) + 1)[1:-1], score, side="left")
+    if not isinstance(bins, int | np.integer) or by == "width":
+        return np.concatenate([[0], np.searchsorted(score, _ends(bins)[1:-1], side="right")])
     if by != "mass":
         raise BadOption(f"by is {by!r}; bins are of equal 'width' or equal 'mass'.")
-    below = np.cumsum(mass[..., ::-1], axis=-1)[..., ::-1]
-    middle = ratio(below - mass / 2, below[..., :1])
-    return np.minimum((middle * int(bins)).astype(np.intp), int(bins) - 1)
+    wanted = np.arange(_checked(bins)) / int(bins)
+    if not mass.shape[-1]:
+        return np.zeros(len(wanted), dtype=np.intp)
+    middle = np.cumsum(mass, axis=-1)
+    total = middle[..., -1:].copy()
+    middle -= mass / 2
+    middle /= total
+    if mass.ndim == 1:
+        return np.searchsorted(middle, wanted, side="left")
+    # One search in all rows: each lies above the one before.
+    rows = np.arange(len(mass))[:, None]
+    middle += rows
+    found = np.searchsorted(middle.ravel(), (wanted + rows).ravel(), side="left").reshape(len(mass), -1)
+    starts: Places = found - rows * mass.shape[-1]
+    return starts
 
 
 def edges(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "width") -> tuple[Floats, Floats]:
     """Lower and upper ends of the bins that are not empty, lowest first; of equal mass, halfway between neighbours."""
-    place = places(t.score, t.positive + t.negative, bins=bins, by=by)[::-1]
+    score = t.score[::-1]
+    first = firsts(score, (t.positive + t.negative)[::-1], bins=bins, by=by)
+    there = np.diff(first, append=len(score)) > 0
     if isinstance(bins, int | np.integer) and by == "mass":
-        p = t.score[::-1]
-        last = np.flatnonzero(np.diff(place))
-        inner = (p[last] + p[last + 1]) / 2
+        begin = first[there][1:]
+        inner = (score[begin - 1] + score[begin]) / 2
         return np.concatenate([[0.0], inner]), np.concatenate([inner, [1.0]])
-    ends = np.linspace(0, 1, int(bins) + 1) if isinstance(bins, int | np.integer) else checked_edges(bins)
-    there = np.unique(place)
-    return ends[there], ends[there + 1]
+    ends = _ends(bins)
+    return ends[:-1][there], ends[1:][there]
 
 
-def checked_edges(edges: Any) -> Floats:  # noqa: ANN401  (whatever was given)
+def _ends(bins: int | Sequence[float]) -> Floats:
     """Edges of bins as an array, rising from 0 to 1."""
+    if isinstance(bins, int | np.integer):
+        return np.linspace(0, 1, _checked(bins) + 1)
     try:
-        found = np.asarray(edges, dtype=np.float64)
+        found = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise BadOption(f"bins is {edges!r}; give a whole number, or edges from 0 to 1.") from error
+        raise BadOption(f"bins is {bins!r}; give a whole number, or edges from 0 to 1.") from error
     if found.ndim != 1 or len(found) < 2 or found[0] != 0 or found[-1] != 1 or not (np.diff(found) > 0).all():
-        raise BadOption(f"bins is {edges!r}; give a whole number, or edges that rise from 0 to 1.")
+        raise BadOption(f"bins is {bins!r}; give a whole number, or edges that rise from 0 to 1.")
     return found
 
 
-def _summed(place: npt.NDArray[np.intp], values: Floats) -> Floats:
-    """Sums within bins, lowest first."""
-    if not place.shape[-1]:
-        return values
-    if place.ndim == 1:
-        starts = np.flatnonzero(np.diff(place, prepend=place[0] + 1))
-        found: Floats = np.add.reduceat(values, starts, axis=-1)[..., ::-1]
+def _checked(bins: int) -> int:
+    if bins < 1:
+        raise BadOption(f"bins is {bins!r}; give a whole number of 1 or more, or edges from 0 to 1.")
+    return int(bins)
+
+
+def _summed(values: Floats, first: Places) -> Floats:
+    """Sums within bins, of those that are not empty; of many masses with bins of their own, 0 in those that are."""
+    size = values.shape[-1]
+    there = np.diff(first, append=size) > 0
+    if first.ndim == 1:
+        found: Floats = np.add.reduceat(values, first[there], axis=-1) if size else values
         return found
-    many, bins = len(place), int(place.max()) + 1
-    cell = place + np.arange(many)[:, None] * bins
-    sums = np.bincount(cell.ravel(), values.ravel(), minlength=many * bins)
-    return sums.astype(np.float64).reshape(many, bins)
+    sums = np.zeros(first.shape)
+    flat = (first + np.arange(len(first))[:, None] * size)[there]
+    sums[there] = np.add.reduceat(np.ascontiguousarray(values).ravel(), flat)
+    return sums

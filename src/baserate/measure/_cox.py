@@ -4,16 +4,17 @@ A probability of 0 or 1 has no log-odds; for a line it counts as `NEAREST` to it
 concerns.
 """
 
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from baserate._arrays import Bools, Floats, number, ratio
-from baserate._numeric.logistic import Line, line, shift
+from baserate._numeric.logistic import Line, chance, line, shift
 from baserate._stack import Forecasts, Stack
 from baserate._tally import Tally
-from baserate.measure._about import measure
+from baserate.measure._about import Measure, measure
 from baserate.measure._proper import check_probabilities
 
 __all__ = [
@@ -41,7 +42,7 @@ def calibration_slope(t: Forecasts) -> float:
     >>> round(calibration_slope(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     0.675153
     """
-    return number(cox(t).slope)
+    return _slope(cox(t), t)
 
 
 @measure(best=None, span=(-inf, inf), needs=("positives", "negatives", "score_spread", "overlap"))
@@ -56,7 +57,7 @@ def calibration_intercept(t: Forecasts) -> float:
     >>> round(calibration_intercept(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     -0.046183
     """
-    return number(cox(t).intercept)
+    return _intercept(cox(t), t)
 
 
 @measure(best=None, span=(-inf, inf), needs=("positives", "negatives"))
@@ -117,11 +118,28 @@ def cox_ici(t: Forecasts) -> float:
     >>> round(cox_ici(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     0.051834
     """
-    from scipy.special import expit
+    return _mean_move(cox(t), t)
 
-    fit = cox(t)
-    moved = np.abs(expit(fit.intercept[..., None] + fit.slope[..., None] * log_odds(t.score)) - t.score)
+
+def _slope(fit: Line, _t: Forecasts) -> float:
+    return number(fit.slope)
+
+
+def _intercept(fit: Line, _t: Forecasts) -> float:
+    return number(fit.intercept)
+
+
+def _mean_move(fit: Line, t: Forecasts) -> float:
+    moved = np.abs(chance(fit.intercept, fit.slope, log_odds(t.score)) - t.score)
     return number(ratio(((t.positive + t.negative) * moved).sum(axis=-1), t.total))
+
+
+OF_LINE: Mapping[Measure, Callable[[Line, Forecasts], float]] = {
+    calibration_slope: _slope,
+    calibration_intercept: _intercept,
+    cox_ici: _mean_move,
+}
+"""What is made of the same line: who wants several need not fit it anew for each."""
 
 
 class Offset(NamedTuple):
@@ -139,8 +157,10 @@ def cox(t: Forecasts) -> Line:
     if not fits.any():
         nothing = np.full(fits.shape, np.nan)
         return Line(nothing, nothing, np.full((*fits.shape, 2, 2), np.nan))
-    # In place of what has no line, something that has.
-    hits, misses = (np.where(fits[..., None], mass, 1.0) for mass in (t.positive, t.negative))
+    hits, misses = t.positive, t.negative
+    if not fits.all():
+        # In place of what has no line, something that has.
+        hits, misses = (np.where(fits[..., None], mass, 1.0) for mass in (hits, misses))
     found = line(x, hits, misses, squares=_squares(t), start=_near(t))
     return Line(np.where(fits, found.intercept, np.nan), np.where(fits, found.slope, np.nan), found.covariance)
 
@@ -201,11 +221,14 @@ def _overlapping(x: Floats, positive: Floats, negative: Floats) -> Bools:
     """Whether each class reaches above the lowest of the other: otherwise no finite slope is the best."""
     if not len(x):
         return np.zeros(positive.shape[:-1], dtype=np.bool_)
-    (top, bottom), (other_top, other_bottom) = (
-        (np.where(mass > 0, x, -inf).max(axis=-1), np.where(mass > 0, x, inf).min(axis=-1))
-        for mass in (positive, negative)
-    )
-    found: Bools = np.asarray((top > other_bottom) & (other_top > bottom))
+    ends = []
+    for mass in (positive, negative):
+        there = mass > 0
+        # Scores fall, and so do log-odds.
+        ends.append((x[there.argmax(axis=-1)], x[len(x) - 1 - there[..., ::-1].argmax(axis=-1)]))
+    (top, bottom), (other_top, other_bottom) = ends
+    both = (positive.sum(axis=-1) > 0) & (negative.sum(axis=-1) > 0)
+    found: Bools = np.asarray((top > other_bottom) & (other_top > bottom) & both)
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,10 @@ from baserate._stack import Stack
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, in_blocks
 from baserate.measure import Measure
-from baserate.measure._smooth import OF_DISTANCES, STEP, distances
+from baserate.measure._binned import OF_BINS
+from baserate.measure._bins import binned
+from baserate.measure._cox import OF_LINE, cox
+from baserate.measure._smooth import OF_DISTANCES, distances
 
 BUCKETS = 4096
 """Scores that are kept apart; of more, neighbours are pooled."""
@@ -58,31 +62,37 @@ def coarser(measure: Measure) -> Measure:
     """Return the same with fewer points of a local regression: enough for draws of a smooth curve."""
     if _plain(measure) not in OF_DISTANCES:
         return measure
-    asked = measure.keywords if isinstance(measure, partial) else {}
-    return partial(measure, step=max(asked.get("step", STEP), _STEP))
+    return partial(measure, step=max(float(_options(measure)["step"]), _STEP))
 
 
 def measured(measures: Sequence[Measure], stack: Stack) -> Floats:
     """Values of measures, a row for each tally of the stack."""
-    chunks = list(_chunks(stack))
     columns: dict[Measure, Floats] = {}
-    for options, members in _families(measures).items():
-        distance, mass = distances(stack, **dict(options))  # type: ignore[arg-type]
-        columns |= {each: np.asarray(OF_DISTANCES[_plain(each)](distance, mass)) for each in members}
-    for measure in measures:
-        if measure not in columns:
-            columns[measure] = np.concatenate([measure(chunk) for chunk in chunks])
+    rest = list(measures)
+    for family, prepare in _FAMILIES:
+        # A local regression of shared masses is one matrix for all; else what fits the cache is quicker.
+        parts = [stack] if family is OF_DISTANCES and stack.shared else list(_chunks(stack))
+        for members in _alike(rest, family):
+            made = [prepare(part, _options(members[0])) for part in parts]
+            columns |= {each: np.concatenate([family[_plain(each)](*ready) for ready in made]) for each in members}
+        rest = [each for each in rest if each not in columns]
+    columns |= {each: np.concatenate([each(part) for part in _chunks(stack)]) for each in rest}
     return np.stack([columns[measure] for measure in measures], axis=-1)
 
 
-def _families(measures: Sequence[Measure]) -> dict[tuple[tuple[str, object], ...], list[Measure]]:
-    """Measures of the same distances, by the options that these were asked for with."""
-    found: dict[tuple[tuple[str, object], ...], list[Measure]] = {}
+def _alike(measures: Sequence[Measure], family: Mapping[Measure, Any]) -> list[list[Measure]]:
+    """Members of a family, those with the same options together."""
+    found: dict[str, list[Measure]] = {}
     for measure in measures:
-        if _plain(measure) in OF_DISTANCES:
-            options = measure.keywords if isinstance(measure, partial) else {}
-            found.setdefault(tuple(sorted(options.items())), []).append(measure)
-    return found
+        if _plain(measure) in family:
+            found.setdefault(repr(_options(measure)), []).append(measure)
+    return list(found.values())
+
+
+def _options(measure: Measure) -> dict[str, Any]:
+    """Options that a measure is taken with, its defaults among them."""
+    chosen = measure.keywords if isinstance(measure, partial) else {}
+    return (_plain(measure).__kwdefaults__ or {}) | chosen
 
 
 def _plain(measure: Measure) -> Measure:
@@ -96,3 +106,11 @@ def _chunks(stack: Stack) -> Iterator[Stack]:
     for start in range(0, len(stack.positive), step):
         place = slice(start, start + step)
         yield Stack(stack.score, stack.positive[place], stack.negative[place], stack.shared)
+
+
+_FAMILIES: tuple[tuple[Mapping[Measure, Any], Callable[[Stack, dict[str, Any]], tuple[Any, ...]]], ...] = (
+    (OF_DISTANCES, lambda stack, options: distances(stack, **options)),
+    (OF_BINS, lambda stack, options: (binned(stack, **options),)),
+    (OF_LINE, lambda stack, _options: (cox(stack), stack)),
+)
+"""Measures that are made of the same, and how that is made."""
