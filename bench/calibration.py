@@ -23,11 +23,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import entr, expit, logit
+from scipy.special import expit, logit
 from scipy.stats import beta
 
 from baserate import Tally, infer, tally
 from baserate._files import write_text
+from baserate.measure import named
 from baserate.measure._bins import firsts
 
 Floats = npt.NDArray[np.float64]
@@ -83,7 +84,7 @@ def rejections(place: Place, *, runs: int) -> dict[str, float]:
         wrong["hosmer_lemeshow, df g − 2"] = infer.hosmer_lemeshow(sample, fitted=True).p < 0.05
         wrong[_FITTED] = infer.hosmer_lemeshow(_refitted(sample), fitted=True).p < 0.05
         if at % _rarely(place) == 0:
-            floors = infer.floors([infer_measure(name) for name in _FLOORED], sample, seed=at, draws=DRAWS)
+            floors = infer.floors([named(name) for name in _FLOORED], sample, seed=at, draws=DRAWS)
             wrong |= {f"floor of {name}": not floor.within for name, floor in zip(_FLOORED, floors, strict=True)}
         for name, each in wrong.items():
             found.setdefault(name, []).append(each)
@@ -93,16 +94,9 @@ def rejections(place: Place, *, runs: int) -> dict[str, float]:
 _FLOORED = ("ece", "rmsce", "smooth_ece", "ici", "brier_miscalibration")
 
 
-def infer_measure(name: str) -> Callable[..., float]:
-    """Find a measure by its name."""
-    from baserate.measure import named
-
-    return named(name)
-
-
 def _rarely(place: Place) -> int:
     """Floors are drawn for one in so many samples: they take longer."""
-    return 20 if place.rows > 1000 else 5
+    return 5 if place.rows > 1000 else 2
 
 
 def coverage(place: Place, *, runs: int) -> dict[str, float]:
@@ -159,15 +153,11 @@ def _truth(place: Place) -> dict[str, float]:
 
     share = mean(chance)
     large = brentq(lambda c: mean(lambda p: float(expit(c + logit(p)))) - share, -5, 5)
-    spread = mean(lambda p: chance(p) ** 2) - share**2
-    told = mean(lambda p: float(entr(chance(p)) + entr(1 - chance(p))))
     return {
         "observed_expected": share / float(law.mean()),
         "calibration_in_the_large": float(large),
         "calibration_intercept": a,
         "calibration_slope": b,
-        "brier_discrimination": spread,
-        "log_discrimination": float(entr(share) + entr(1 - share)) - told,
         "mean_probability": float(law.mean()),
         "brier_uncertainty": share * (1 - share),
     }

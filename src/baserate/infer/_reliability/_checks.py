@@ -14,6 +14,8 @@ from baserate.measure._bins import By, binned
 from baserate.measure._cox import cox, log_odds, offset
 from baserate.measure._proper import check_probabilities
 
+_LEAST = 5e-324
+"""No p is 0, however far out."""
 _SHORTEST = 0.01
 """Range of a Brownian motion that none is seen to fall short of."""
 
@@ -52,7 +54,7 @@ def spiegelhalter(t: Tally) -> Check:
         why = "all probabilities are 0, ½ or 1, of which none bears on it" if t.total else "there are no rows"
         return Check("spiegelhalter_z", nan, nan, how, why=why)
     z = surplus / sqrt(noise)
-    return Check("spiegelhalter_z", z, erfc(abs(z) / sqrt(2)), how)
+    return Check("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), _LEAST), how)
 
 
 def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False) -> Check:
@@ -67,8 +69,6 @@ def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mas
     >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
     (1.7917, 3, 0.6168)
     """
-    from scipy.special import chdtrc
-
     check_probabilities(t)
     found = binned(t, bins=bins, by=by)
     mean = found.expected / found.mass
@@ -82,7 +82,7 @@ def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mas
     # Beyond rounding, what is certain and does not happen is impossible.
     impossible = (np.abs(gap[~by_chance]) > 1e-9 * found.mass[~by_chance]).any()
     statistic = inf if impossible else float(np.sum(gap[by_chance] ** 2 / noise[by_chance]))
-    return Check("hosmer_lemeshow", statistic, float(chdtrc(freedom, statistic)), how, freedom)
+    return Check("hosmer_lemeshow", statistic, _tail(freedom, statistic), how, freedom)
 
 
 def cox_test(t: Tally) -> Check:
@@ -95,8 +95,6 @@ def cox_test(t: Tally) -> Check:
     >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
     (0.1152, 2, 0.944)
     """
-    from scipy.special import chdtrc
-
     fit = cox(t)
     if isnan(fit.slope):
         return Check("cox", nan, nan, "χ² with 2 degrees of freedom", 2, "no line of log-odds fits these rows")
@@ -107,7 +105,7 @@ def cox_test(t: Tally) -> Check:
         x = log_odds(t.score)
         gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x)
         statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 2 degrees of freedom"
-    return Check("cox", statistic, float(chdtrc(2, statistic)), how, 2)
+    return Check("cox", statistic, _tail(2, statistic), how, 2)
 
 
 def ecce_test(t: Tally) -> Check:
@@ -134,13 +132,18 @@ def brownian_range(x: float) -> float:
         return 1.0
     k = np.arange(1, int(40 / x) + 2)
     signs = np.where(k % 2 == 1, 1.0, -1.0)
-    return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), 0.0, 1.0))
+    return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), _LEAST, 1.0))
+
+
+def _tail(freedom: int, statistic: float) -> float:
+    """Chance of at least this value of a χ² variable."""
+    from scipy.special import chdtrc
+
+    return max(float(chdtrc(freedom, statistic)), _LEAST)
 
 
 def slope_test(t: Tally) -> Check:
     """Whether a shift of all log-odds fits as well as any line of them: then another prevalence would do."""
-    from scipy.special import chdtrc
-
     fit, moved = cox(t), offset(t)
     if isnan(fit.slope):
         return Check(
@@ -153,7 +156,7 @@ def slope_test(t: Tally) -> Check:
         x = log_odds(t.score)
         gain = log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, x + moved.value)
         statistic, how = max(2 * gain, 0.0), "likelihood ratio, χ² with 1 degree of freedom"
-    return Check("offset_or_slope", statistic, float(chdtrc(1, statistic)), how, 1)
+    return Check("offset_or_slope", statistic, _tail(1, statistic), how, 1)
 
 
 def log_likelihood(t: Tally, line: np.ndarray) -> float:
