@@ -1,4 +1,4 @@
-"""Tidy numbers on probabilities -> a page: for each model and group, or each class, what is right and what is chance."""
+"""Tidy numbers on probabilities -> a page: for each model, group or class, what is right and what is chance."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -270,19 +270,20 @@ def _bounded(found: Results) -> Iterable[Line]:
 def _explained(found: Results) -> Iterator[str]:
     """What stands for chance."""
     rows, sure = found.rows(), percent(found.data["interval"]["level"])
-    if any(row["adjusted"] is not None for row in rows):
+    score = "what a perfectly calibrated model of this size would score"
+    compared = any(row["adjusted"] is not None for row in rows)
+    if compared:
         yield (
             "before, after: as given; and taken as right at the prevalence that is named first, and carried to that of "
             "the rows."
         )
-    if any(row["floor"] is not None for row in rows):
-        yield (
-            f"by chance, up to: what a perfectly calibrated model of this size would score; median and {sure} % quantile."
-        )
+    elif any(row["floor"] is not None for row in rows):
+        yield f"by chance, up to: {score}; median and {sure} % quantile."
     if any(map(_beyond, rows)):
-        yield f"{_CHANCE} more than chance alone explains"
+        above = f": above the {sure} % quantile of {score}" if compared else ""
+        yield f"{_CHANCE} more than chance alone explains{above}"
     if any(row["p"] is not None for row in rows):
         yield (
-            "p: chance of as much or more if the probabilities were right; of another prevalence, if they were right for "
-            "it. df: degrees of freedom."
+            "p: chance of as much or more if the probabilities were right; of another prevalence, if they were right "
+            "for it. df: degrees of freedom."
         )

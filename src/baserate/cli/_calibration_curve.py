@@ -16,8 +16,8 @@ Line = Mapping[str, Any]
 _FAR = "*"
 _MEANT = {
     "binned": "low, high: bounds of the share, with {} % confidence (Wilson).",
-    "likelihood_ratio": "ratio: chance of the bin among positives over that among negatives, low and high its bounds with "
-    "{} % confidence; implied: that of the probability, at the prevalence that fits best.",
+    "likelihood_ratio": "ratio: chance of the bin among positives over that among negatives, low and high its bounds "
+    "with {} % confidence; implied: that of the probability, at the prevalence that fits best.",
     "consistency": "low, high: between them {} % of such curves would lie here if the probabilities were right.",
     "confidence": "low, high: bounds of the share, each by itself with {} % confidence.",
 }
@@ -74,7 +74,8 @@ class _Sheet:
 
     def _cell(self, line: Line, name: str) -> str:
         if line[name] is None:
-            return self.reasons.undefined("there is a single class")
+            alone = "all rows are" if line.get("ratio") is None else "the rows of the bin are"
+            return self.reasons.undefined(f"{alone} of a single class")
         return amount(line[name], self.digits) if name == "mass" else number(line[name], self.digits)
 
 

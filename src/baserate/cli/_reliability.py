@@ -55,7 +55,8 @@ class Judging:
 
     def __post_init__(self) -> None:
         for name, of in self._idle().items():
-            if getattr(self, name) not in (None, False):
+            given = getattr(self, name)
+            if given is not None and given is not False:  # 0 is a choice
                 raise click.UsageError(f"--{name} {of}")
         if self.labels and not self.scores:
             raise click.UsageError("--labels is for many classes; give a probability for each with --scores.")
@@ -108,7 +109,7 @@ _JUDGING = (
     click.option(
         "--fitted",
         is_flag=True,
-        help="The model was fitted to these rows; the test of Hosmer and Lemeshow then has two degrees of freedom less.",
+        help="The model was fitted to these rows; the Hosmer–Lemeshow test then has two degrees of freedom less.",
     ),
     click.option(
         "--prevalence",
@@ -149,7 +150,7 @@ _JUDGING = (
 @judging
 @writing
 def reliability(reading: Reading, judging: Judging, writing: Writing) -> None:
-    """Tell whether probabilities are right: do 20 % of those happen that were given a chance of 20 %?
+    """Tell whether probabilities are right: whether 20 % happen of what was given a chance of 20 %.
 
     Chance alone puts distances from calibration above 0, so each stands beside its noise floor: what a perfectly
     calibrated model of the same size would score. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a
@@ -160,6 +161,9 @@ def reliability(reading: Reading, judging: Judging, writing: Writing) -> None:
             "labels are no probabilities; instead of --predicted give a column of probabilities with --score, or one "
             "for each class with --scores."
         )
+    if bool(reading.score) == bool(judging.scores):
+        few = "are two ways to read; leave out one" if reading.score else "say where probabilities stand; give one"
+        raise click.UsageError(f"--score (of two classes) and --scores (of many, one for each) {few} of them.")
     read = _read(reading, judging, quiet=writing.quiet)
     if judging.curve:
         _tabulated(read, reading, judging, writing)
