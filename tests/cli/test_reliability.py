@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import Result
 
+import baserate
 from baserate.cli._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
@@ -150,6 +151,15 @@ def test_csv_of_numbers(tmp_path: Path) -> None:
     rows = list(csv.DictReader(StringIO(result.stdout)))
     assert {row["group.site"] for row in rows} == {"", "north", "hill"}
     assert {"floor", "floor_high", "p", "freedom", "adjusted"} <= rows[0].keys()
+
+
+def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    tallies = baserate.read.tallies(screened(tmp_path), truth="sick", score="risk", group="site")
+    baserate.infer.reliability(
+        tallies, asked=baserate.infer.Reliability(draws=0), watch=lambda done, parts: told.append((done, parts))
+    )
+    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_the_seed_decides(tmp_path: Path) -> None:

@@ -153,16 +153,18 @@ class _Sheet:
     def _distances(self, lines: Mapping[tuple[str, bool], Line], *, top: bool) -> Iterator[Panel]:
         """Distances beside what chance makes of them, then those that have an interval."""
         drawn = any(line["floor"] is not None for line in lines.values())
-        sections = [Section("" if drawn else "distance from calibrated", tuple(self._floored(lines, drawn, top=top)))]
+        sections = [
+            Section("" if drawn else "distance from calibrated", tuple(self._floored(lines, drawn=drawn, top=top)))
+        ]
         if not top:
             named = "likeliest class" if drawn else "likeliest class: distance from calibrated"
-            rows = tuple(replace(row, meaning="") for row in self._floored(lines, drawn, top=True))
+            rows = tuple(replace(row, meaning="") for row in self._floored(lines, drawn=drawn, top=True))
             sections += [Section(named, rows)] * bool(rows)
         columns = ("value", "by chance", "up to", "p") if drawn else ("",)
         yield _split_when_narrow(Panel("distance from calibrated" if drawn else "", columns, tuple(sections)))
         yield Panel("", (heading(self.data),), (Section("without what chance adds", self._debiased([lines])),))
 
-    def _floored(self, lines: Mapping[tuple[str, bool], Line], drawn: bool, *, top: bool) -> Iterator[Row]:  # noqa: FBT001
+    def _floored(self, lines: Mapping[tuple[str, bool], Line], *, drawn: bool, top: bool) -> Iterator[Row]:
         for name, meaning in _DISTANCES.items():
             if (name, top) in lines:
                 line = lines[name, top]
