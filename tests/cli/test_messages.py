@@ -70,7 +70,11 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "told"),
     [
-        (("meazure",), 2, "there is no command 'meazure'. Did you mean measure? There are: measure, compare, curve, "),
+        (
+            ("meazure",),
+            2,
+            "there is no command 'meazure'. Did you mean measure? There are: measure, compare, reliability, ",
+        ),
         (("measure",), 2, "missing argument 'FILE...'. Try: baserate measure --help"),
         (("measure", "FILE", "--score", "risk"), 2, "missing option '--truth'. Try: baserate measure --help"),
         (("measure", "FILE", "--truth", "sick"), 2, "name a column to judge: --score risk for numbers, "),

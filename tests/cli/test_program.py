@@ -16,6 +16,7 @@ from baserate.cli._progress import bar, shown
 from tests.cli.shell import people, program, run
 
 HEAVY = {"numpy", "duckdb", "narwhals", "scipy", "baserate.measure", "baserate.read", "baserate.infer"}
+BRIER = ("skill", "miscalibration", "discrimination", "uncertainty")
 
 
 def loaded(*typed: str) -> set[str]:
@@ -74,7 +75,7 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
     ("words", "found"),
     [
         ("baserate me", {"measure"}),
-        ("baserate measure x --measures br", {"brier", "brier_skill"}),
+        ("baserate measure x --measures brier_", {f"brier_{part}" for part in BRIER}),
         ("baserate measure x --measures auc,log_loss_", {"auc,log_loss_skill"}),
         ("baserate measure x --measures al", {"all"}),
         ("baserate compare x --measure a", {"accuracy", "accuracy_ratio", "auc", "average_precision"}),

@@ -330,7 +330,7 @@ def _or_none(_context: click.Context, _option: click.Parameter, given: tuple[str
     return given or ()
 
 
-_CLASSES = (
+SCORED = (
     click.option(
         "--scores",
         type=names,
@@ -345,6 +345,10 @@ _CLASSES = (
         metavar="LABELS",
         help="All classes, in order; otherwise those that occur.",
     ),
+)
+"""Options for a score of each class."""
+_CLASSES = (
+    *SCORED,
     click.option(
         "--average",
         type=names,

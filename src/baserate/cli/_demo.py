@@ -21,6 +21,7 @@ def steps(file: str) -> list[tuple[str, list[str]]]:
     return [
         ("Is the score any good?", ["measure", *columns]),
         ("Is it as good at every site, and at a lower threshold?", ["measure", *columns, *sites]),
+        ("Do as many fall sick as it says?", ["reliability", *columns, "--positive", "1", "--curve", "binned"]),
         ("What could be had at other thresholds?", ["curve", "roc", *columns, "--positive", "1", "--points", "9"]),
         ("Two numbers for a program:", ["measure", *columns, "--positive", "1", "--measures", "auc,ks", "--json"]),
     ]

@@ -16,6 +16,7 @@ from baserate.cli._say import colour
 VERBS: dict[str, tuple[str, str]] = {
     "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
+    "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
     "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
     "size": ("_size:size", "Tell how many rows are needed."),
     "population": ("_population:population", "Work out theory: a classifier known in closed form."),

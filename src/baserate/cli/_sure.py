@@ -18,6 +18,7 @@ _ASIDES = (
     r", \d+ draws$",
     r", of which \d+ undefined$",
     r",? with the variance of (\d+ )?clusters$",
+    r", with the variance of the (probabilities|ratio)$",
     r", t quantiles$",
     r" on \d+ buckets of equal mass$",
     r", the lower bound for a selected threshold$",

@@ -151,7 +151,7 @@ def reliability_curves(
     """Tabulate a calibration curve of every model and group, or of every class and the likeliest one.
 
     It is `binned`, `isotonic`, `lowess` or `likelihood_ratio`. With `points`, at most so many rows of each, spread
-    evenly along it.
+    evenly along it; `longest` of the data is how many the longest has.
 
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
@@ -159,16 +159,17 @@ def reliability_curves(
     [0.1, 0.4, 0.6, 0.9]
     """
     parts, head = parted(data)
-    tables = []
+    tables, longest = [], 0
     for part in parts:
         table = reliability_curve(part.tally, what, drawn=drawn)
         # After the names of bins, if there are any, come what is drawn along x and along y.
         along = [column for name, column in table.items() if name not in ("lower", "upper")][:2]
-        kept = spread(along, points)
+        kept, longest = spread(along, points), max(longest, len(along[0]))
         which = {name: [part.fixed[name]] * len(kept) for name in ("model", "group", "class", "top")}
         tables.append(which | {name: column[kept] for name, column in table.items()})
     columns = {name: joined([table[name] for table in tables]) for name in tables[0]}
-    return Results(columns, head | {"curve": what, "level": drawn.level, "band": _band(what, drawn)})
+    told = {"curve": what, "level": drawn.level, "band": _band(what, drawn), "longest": longest}
+    return Results(columns, head | told)
 
 
 def _band(what: str, drawn: Drawn) -> str:

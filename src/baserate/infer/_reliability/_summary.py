@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -31,6 +31,7 @@ COLUMNS = (
     *("measure", "model", "group", "class", "top", "adjusted", "threshold", "value", "low", "high", "level"),
     *("how", "why", "floor", "floor_low", "floor_high", "p", "freedom"),
 )
+WHICH = ("model", "group", "class")
 ON_AVERAGE = ("mean_probability", "observed_expected", "calibration_in_the_large")
 ON_A_LINE = ("calibration_intercept", "calibration_slope")
 SCORES = {
@@ -76,12 +77,14 @@ def reliability(
     *,
     asked: Reliability = Reliability(),  # noqa: B008  (it is immutable)
     prevalence: float | Literal["derived"] | None = None,
+    watch: Callable[[int, int], None] | None = None,
 ) -> Results:
     """Judge whether probabilities are right: every measure with its interval or its noise floor, and every test.
 
     Everybody together (group None) comes first, then each group; of many classes, each against all others, and the one
     with the highest probability (`top`). With `prevalence` all is judged once more after an adjustment to that of the
-    rows, from the prevalence given or from the one that fits best; the column `adjusted` holds it.
+    rows, from the prevalence given or from the one that fits best; the column `adjusted` holds it. `verdicts` of the
+    data say in words whether another prevalence would do. `watch` is told how many parts of how many are done.
 
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
@@ -90,10 +93,15 @@ def reliability(
     0.288
     """
     parts, head = parted(data, prevalence)
-    rows = [row for part in parts for row in _judged(part, asked)]
+    rows: list[dict[str, Any]] = []
+    for done, part in enumerate(parts, start=1):
+        rows += _judged(part, asked)
+        if watch:
+            watch(done, len(parts))
     seed = asked.seed if isinstance(asked.seed, int) else None
     head["interval"] = {"level": asked.level, "method": None, "seed": seed, "clusters": None}
     head["notes"] += list(_notes(parts, prevalence))
+    head["verdicts"] = [{name: row[name] for name in (*WHICH, "verdict")} for row in rows if "verdict" in row]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 
@@ -118,7 +126,7 @@ def _whole(tally: Tally, asked: Reliability, *, original: bool) -> Iterator[dict
     yield from map(_of_check, checks(tally, bins=asked.bins, fitted=asked.fitted, **by))
     if original and tally.positives and tally.negatives:
         found = intrinsic(tally, level=asked.level, seed=asked.seed)
-        yield {"measure": "derived_prevalence"} | tidy(found.prevalence)
+        yield {"measure": "derived_prevalence", "verdict": found.verdict} | tidy(found.prevalence)
         yield from map(_of_check, (found.against_slope, found.against_free))
 
 

@@ -1,0 +1,291 @@
+"""Tidy numbers on probabilities -> a page: for each model, group or class, what is right and what is chance."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from baserate._results import Results
+from baserate.cli._ask import headline
+from baserate.cli._numbers import number, percent
+from baserate.cli._options import Reading
+from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label
+from baserate.cli._sure import Reasons, cell, footnotes, heading
+
+Line = Mapping[str, Any]
+
+_ON_AVERAGE = {
+    "prevalence": "Share of all that are positive.",
+    "mean_probability": "Share that was expected to be.",
+    "observed_expected": "The first over the second; 1 is right.",
+    "calibration_in_the_large": "What all log-odds lack for the mean to be right; 0 is right.",
+}
+_ON_A_LINE = {
+    "calibration_intercept": "Log-odds where those given are 0; 0 is right.",
+    "calibration_slope": "1 is right; below it, probabilities are too extreme.",
+}
+_DISTANCES = {
+    "ece": "Mean gap between share and probability in bins.",
+    "mce": "Largest gap in a bin.",
+    "rmsce": "Root of the mean squared gap in bins.",
+    "ece_sweep": "Mean gap in as many bins as keep shares in order.",
+    "smooth_ece": "Mean gap, smoothed instead of in bins.",
+    "ici": "Mean gap to a smooth calibration curve.",
+    "e50": "Median gap to it.",
+    "e90": "Gap to it that 90 % do not exceed.",
+    "emax": "Largest gap to it.",
+    "cox_ici": "Mean gap to the line of log-odds.",
+    "ecce": "Range of cumulated differences.",
+    "ecce_mad": "Largest cumulated difference.",
+}
+_DEBIASED = {"rmsce_debiased": "Rmsce less what chance adds on average."}
+_SCORES = {
+    "Brier score": {
+        "brier": ("score", "Mean squared distance from what happened."),
+        "brier_miscalibration": ("= miscalibration", "What the best monotone change of probabilities would save."),
+        "brier_discrimination": ("− discrimination", "What they then save over always saying the prevalence."),
+        "brier_uncertainty": ("+ uncertainty", "Score of always saying the prevalence."),
+    },
+    "log-loss": {
+        "log_loss": ("score", "Mean −log of the chance given to what happened."),
+        "log_miscalibration": ("= miscalibration", ""),
+        "log_discrimination": ("− discrimination", ""),
+        "log_uncertainty": ("+ uncertainty", ""),
+    },
+}
+_TESTS = {
+    "cox_test": "Intercept 0 and slope 1.",
+    "spiegelhalter_z_test": "The Brier score is what probabilities promise.",
+    "hosmer_lemeshow_test": "Bins hold as many positives as expected.",
+    "ecce_test": "Cumulated differences range no further than chance.",
+}
+_ANOTHER = {
+    "offset_or_slope_test": "A shift of all log-odds fits as well as any line.",
+    "offset_or_free_test": "It fits as well as any monotone curve.",
+}
+_LEAST = 0.0001
+"""A smaller p says no more to a person."""
+_TRACE = 1e-9
+_CHANCE = "*"
+
+
+class Which(NamedTuple):
+    """What is judged."""
+
+    model: str | None
+    group: tuple[tuple[str, object], ...] | None
+    label: object
+    likeliest: bool
+    """Whether it is the likeliest class of many."""
+
+
+def page(found: Results, asked: Reading, digits: int) -> Page:
+    """Lay the numbers out."""
+    sheet = _Sheet(found, digits)
+    panels = [panel for which in sheet.parts for panel in (_above(which, asked, found), *sheet.panels(which))]
+    notes = (*sheet.reasons.footnotes(), *_explained(found), *footnotes(_bounded(found), found.data))
+    return Page(headline(asked, found.data), tuple(panels), notes)
+
+
+def which_of(row: Line, *, classes: bool) -> Which:
+    """What a row is of."""
+    group = None if row["group"] is None else tuple(row["group"].items())
+    return Which(row["model"], group, row["class"], classes and bool(row.get("top")))
+
+
+def title(which: Which, asked: Reading, data: Mapping[str, Any]) -> str:
+    """What is judged, in words."""
+    named = [f"{label(name)} = {label(value)}" for name, value in which.group or ()]
+    named += [EVERYBODY] * bool(asked.group and which.group is None)
+    if "classes" in data:
+        first = "the likeliest class" if which.likeliest else f"{label(asked.truth)} = {label(which.label)}"
+    else:
+        first = label(which.model or data["columns"]["score"][0])
+    return ", ".join([first, *named])
+
+
+def _above(which: Which, asked: Reading, found: Results) -> Panel:
+    """A line above the panels of one part."""
+    return Panel(title(which, asked, found.data), (), (Section("", ()),), upright=True)
+
+
+class _Sheet:
+    """Rows by what they are of, before and after an adjustment; and the reasons why some are undefined."""
+
+    def __init__(self, found: Results, digits: int) -> None:
+        self.data, self.digits = found.data, digits
+        self.reasons = Reasons()
+        self.parts: dict[Which, dict[float | None, dict[tuple[str, bool], Line]]] = {}
+        classes = "classes" in self.data
+        for row in found.rows():
+            which = which_of(row, classes=classes)
+            lines = self.parts.setdefault(which, {}).setdefault(row["adjusted"], {})
+            lines[row["measure"], bool(row["top"])] = row
+        self.verdicts = {which_of(each, classes=classes): each["verdict"] for each in self.data["verdicts"]}
+
+    def panels(self, which: Which) -> Iterator[Panel]:
+        """All panels of one part."""
+        before, *after = self.parts[which].values()
+        if after:
+            yield self._compared(before, *after)
+        elif which.likeliest:
+            yield from self._distances(before, top=True)
+        else:
+            yield Panel("", (heading(self.data),), tuple(self._coefficients([before])))
+            yield from self._distances(before, top=False)
+            yield Panel("", (heading(self.data),), tuple(self._scores([before])))
+            yield self._tests(before)
+        if ("derived_prevalence", False) in before:
+            yield self._another(before, self.verdicts[which])
+
+    def _coefficients(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> Iterator[Section]:
+        for name, meanings in (("on average", _ON_AVERAGE), ("log-odds", _ON_A_LINE)):
+            yield Section(name, tuple(self._row(several, each, told) for each, told in meanings.items()))
+
+    def _row(
+        self, several: Sequence[Mapping[tuple[str, bool], Line]], name: str, meaning: str, *, top: bool = False
+    ) -> Row:
+        """A number with its interval; beside another one without its meaning."""
+        many = len(several) > 1
+        found = (_tidied(lines[name, top]) for lines in several)
+        cells = (cell(line, self.reasons, digits=self.digits, several=many) for line in found)
+        return Row(_words(name), tuple(cells), "" if many else meaning)
+
+    def _distances(self, lines: Mapping[tuple[str, bool], Line], *, top: bool) -> Iterator[Panel]:
+        """Distances beside what chance makes of them, then those that have an interval."""
+        drawn = any(line["floor"] is not None for line in lines.values())
+        sections = [
+            Section("" if drawn else "distance from calibrated", tuple(self._floored(lines, drawn=drawn, top=top)))
+        ]
+        if not top:
+            named = "likeliest class" if drawn else "likeliest class: distance from calibrated"
+            rows = tuple(replace(row, meaning="") for row in self._floored(lines, drawn=drawn, top=True))
+            sections += [Section(named, rows)] * bool(rows)
+        columns = ("value", "by chance", "up to", "p") if drawn else ("",)
+        yield _split_when_narrow(Panel("distance from calibrated" if drawn else "", columns, tuple(sections)))
+        yield Panel("", (heading(self.data),), (Section("without what chance adds", self._debiased([lines])),))
+
+    def _floored(self, lines: Mapping[tuple[str, bool], Line], *, drawn: bool, top: bool) -> Iterator[Row]:
+        for name, meaning in _DISTANCES.items():
+            if (name, top) in lines:
+                line = lines[name, top]
+                floor = tuple(
+                    "" if line[of] is None else number(line[of], self.digits) for of in ("floor", "floor_high")
+                )
+                beside = (*floor, "" if line["p"] is None else self._chance(line)) if drawn else ()
+                yield Row(_words(name), (self._value(line), *beside), meaning)
+
+    def _debiased(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> tuple[Row, ...]:
+        rows = []
+        for (name, meaning), top in ((each, top) for each in _DEBIASED.items() for top in (False, True)):
+            if (name, top) in several[0]:
+                row = self._row(several, name, meaning, top=top)
+                both = top and (name, False) in several[0]
+                rows.append(replace(row, name="likeliest class", meaning="") if both else row)
+        return tuple(rows)
+
+    def _scores(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> Iterator[Section]:
+        for named, parts in _SCORES.items():
+            rows = []
+            for name, (shown, meaning) in parts.items():
+                if name.endswith("miscalibration"):
+                    cells = tuple(self._beside_chance(lines[name, False], alone=len(several) == 1) for lines in several)
+                    rows.append(Row(shown, cells, meaning if len(several) == 1 else ""))
+                else:
+                    rows.append(replace(self._row(several, name, meaning), name=shown))
+            yield Section(named, tuple(rows))
+
+    def _beside_chance(self, line: Line, *, alone: bool) -> Cell:
+        """A distance that stands among numbers with intervals."""
+        value, most = self._value(line), line["floor_high"]
+        return Spread(value, f"by chance up to {number(most, 2)}") if alone and most is not None else value
+
+    def _tests(self, lines: Mapping[tuple[str, bool], Line]) -> Panel:
+        rows = []
+        for name, meaning in _TESTS.items():
+            line = lines[name, False]
+            freedom = "" if line["freedom"] is None or line["value"] is None else str(line["freedom"])
+            rows.append(Row(_words(name), (self._value(line), freedom, self._chance(line)), meaning))
+        return _split_when_narrow(Panel("tests", ("statistic", "df", "p"), (Section("", tuple(rows)),)))
+
+    def _another(self, lines: Mapping[tuple[str, bool], Line], verdict: str) -> Panel:
+        """Whether another prevalence would do."""
+        rows = [self._row([lines], "derived_prevalence", "Prevalence that they are right for on average.")]
+        for name, meaning in _ANOTHER.items():
+            rows.append(Row(f"{_words(name)}, p", (self._chance(lines[name, False]),), meaning))
+        rows.append(Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}."))
+        return Panel("", (heading(self.data),), (Section("another prevalence?", tuple(rows)),))
+
+    def _compared(self, *several: Mapping[tuple[str, bool], Line]) -> Panel:
+        """Everything before and after an adjustment."""
+        at = [next(iter(lines.values()))["adjusted"] for lines in several]
+        taken = Row("taken as right at", tuple("" if each is None else number(each, self.digits) for each in at))
+        on_average, on_a_line = self._coefficients(several)
+        sections = [replace(on_average, rows=(taken, *on_average.rows)), on_a_line]
+        for named, top in (("distance from calibrated", False), ("likeliest class", True)):
+            there = [name for name in _DISTANCES if (name, top) in several[0]]
+            rows = [Row(_words(name), tuple(self._value(lines[name, top]) for lines in several)) for name in there]
+            sections.append(Section(named, tuple(rows)))
+        sections += [Section("without what chance adds", self._debiased(several)), *self._scores(several)]
+        rows = [Row(_words(name), tuple(self._chance(lines[name, False]) for lines in several)) for name in _TESTS]
+        return Panel("", ("before", "after"), (*sections, Section("tests: p", tuple(rows))))
+
+    def _value(self, line: Line) -> str:
+        """A number, marked if it is more than chance."""
+        if line["value"] is None:
+            return self.reasons.undefined(line["why"])
+        return number(line["value"], self.digits) + _CHANCE * _beyond(line)
+
+    def _chance(self, line: Line) -> str:
+        if line["p"] is None:
+            return self.reasons.undefined(line["why"])
+        return f"<{_LEAST}" if line["p"] < _LEAST else number(line["p"], min(self.digits, 3))
+
+
+def _words(name: str) -> str:
+    return "observed/expected" if name == "observed_expected" else name.removesuffix("_test").replace("_", " ")
+
+
+def _tidied(line: Line) -> Line:
+    """The number without the trace that solving for 0 leaves."""
+    traced = line["value"] is not None and abs(line["value"]) < _TRACE
+    return {**line, "value": 0.0} if traced and line["measure"].startswith("calibration") else line
+
+
+def _beyond(line: Line) -> bool:
+    """Whether it is more than chance alone explains."""
+    return None not in (line["value"], line["floor_high"]) and line["value"] > line["floor_high"]
+
+
+def _split_when_narrow(panel: Panel) -> Panel:
+    """Let columns follow each other where there is no room: turned, a table of measures is hard to read."""
+    sections = tuple(
+        replace(section, rows=tuple(replace(row, meaning="") for row in section.rows)) for section in panel.sections
+    )
+    return replace(panel, narrow=replace(panel, sections=sections))
+
+
+def _bounded(found: Results) -> Iterable[Line]:
+    """Rows with intervals, each measure once: what is of the likeliest class is made alike."""
+    return (row for row in found.rows() if not row["top"] or "classes" in found.data)
+
+
+def _explained(found: Results) -> Iterator[str]:
+    """What stands for chance."""
+    rows, sure = found.rows(), percent(found.data["interval"]["level"])
+    score = "what a perfectly calibrated model of this size would score"
+    compared = any(row["adjusted"] is not None for row in rows)
+    if compared:
+        yield (
+            "before, after: as given; and taken as right at the prevalence that is named first, and carried to that of "
+            "the rows."
+        )
+    elif any(row["floor"] is not None for row in rows):
+        yield f"by chance, up to: {score}; median and {sure} % quantile."
+    if any(map(_beyond, rows)):
+        above = f": above the {sure} % quantile of {score}" if compared else ""
+        yield f"{_CHANCE} more than chance alone explains{above}"
+    if any(row["p"] is not None for row in rows):
+        yield (
+            "p: chance of as much or more if the probabilities were right; of another prevalence, if they were right "
+            "for it. df: degrees of freedom."
+        )

@@ -1,0 +1,220 @@
+"""`baserate reliability`: read, judge whether probabilities are right."""
+
+from dataclasses import dataclass
+from math import nan
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from baserate.cli._ask import answer, explain, tallies
+from baserate.cli._classes import SCORED, Classes, read_classes
+from baserate.cli._numbers import amount
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, writing
+
+if TYPE_CHECKING:
+    from baserate._class_rows import ClassRows
+    from baserate._results import Results
+    from baserate._tallies import Tallies
+
+CURVES = ("binned", "isotonic", "lowess", "likelihood-ratio")
+IN_BINS = ("binned", "likelihood-ratio")
+FEW = 25
+"""Points of a curve that a person wants to read."""
+
+_EXAMPLES = (
+    ("are the probabilities right?", "baserate reliability people.csv --truth sick --score risk"),
+    ("at every site", "baserate reliability people.csv --truth sick --score risk --group site"),
+    (
+        "would they be, told the prevalence here?",
+        "baserate reliability people.csv --truth sick --score risk --prevalence derived",
+    ),
+    ("many classes, a probability for each", "baserate reliability pets.csv --truth is --scores p_"),
+    (
+        "a calibration curve, to plot",
+        "baserate reliability people.csv --truth sick --score risk --curve isotonic -o curve.csv",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What is judged, and how; None is what was not asked for."""
+
+    scores: tuple[str, ...]
+    labels: tuple[str, ...]
+    bins: int | None
+    by: Literal["width", "mass"] | None
+    fitted: bool
+    prevalence: float | Literal["derived"] | None
+    level: float | None
+    seed: int | None
+    draws: int | None
+    curve: str | None
+    points: int | None
+    band: Literal["consistency", "confidence"] | None
+
+    def __post_init__(self) -> None:
+        for name, of in self._idle().items():
+            given = getattr(self, name)
+            if given is not None and given is not False:  # 0 is a choice
+                raise click.UsageError(f"--{name} {of}")
+        if self.labels and not self.scores:
+            raise click.UsageError("--labels is for many classes; give a probability for each with --scores.")
+        if self.scores and self.prevalence is not None:
+            raise click.UsageError("--prevalence is for two classes; of many there is one for each: leave it out.")
+
+    def _idle(self) -> dict[str, str]:
+        """Options without use, and what to do about it."""
+        if self.curve is None:
+            return dict.fromkeys(("points", "band"), "is for curves; add one, such as --curve isotonic.")
+        idle = dict.fromkeys(("fitted", "prevalence", "draws"), "is for numbers and tests; leave out it or --curve.")
+        if self.curve in IN_BINS:
+            needs_no = "is for bands that are drawn, of --curve isotonic or --curve lowess; leave it out."
+            return idle | dict.fromkeys(("band", "seed"), needs_no)
+        return idle | dict.fromkeys(("bins", "by"), f"is for bins, which {self.curve} does without; leave it out.")
+
+    @property
+    def classes(self) -> Classes:
+        """What is asked of many classes."""
+        return Classes(self.scores, self.labels, (), None, None)
+
+
+def judging(verb: Verb) -> Verb:
+    """Add the options that say what is judged, and how; the verb gets them as `judging`."""
+    return bundled(verb, Judging, "judging", _JUDGING)
+
+
+def _prevalence(text: str) -> float | Literal["derived"]:
+    """Read a prevalence, or that it is to be found."""
+    if text.strip().lower() == "derived":
+        return "derived"
+    bare = text.strip().removesuffix("%")
+    try:
+        share = float(bare) / (100 if bare != text.strip() else 1)
+    except ValueError:
+        share = nan
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{text!r} is no prevalence; give a number between 0 and 1, or derived.")
+    return share
+
+
+_JUDGING = (
+    *SCORED,
+    click.option("--bins", type=click.IntRange(min=1), help="How many bins numbers in bins have; 10 if not named."),
+    click.option(
+        "--by",
+        type=click.Choice(["width", "mass"]),
+        help="Bins of equal width, or with equally many rows; otherwise what is usual for each.",
+    ),
+    click.option(
+        "--fitted",
+        is_flag=True,
+        help="The model was fitted to these rows; the Hosmer–Lemeshow test then has two degrees of freedom less.",
+    ),
+    click.option(
+        "--prevalence",
+        type=_prevalence,
+        metavar="derived|NUMBER",
+        help="Judge before and after an adjustment to the prevalence of the rows: from this one, or from the one that "
+        "fits best.",
+    ),
+    click.option(
+        "--level",
+        type=level,
+        metavar="SHARE",
+        help="Confidence of intervals, and quantile of noise floors, such as 0.9 or 90%; otherwise 0.95.",
+    ),
+    click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Seed of random draws; otherwise 0."),
+    click.option(
+        "--draws",
+        type=click.IntRange(min=0),
+        help="How often a perfect model is drawn for the noise floors; otherwise 500, and 0 for none.",
+    ),
+    click.option("--curve", type=click.Choice(CURVES), help="Tabulate this calibration curve instead."),
+    click.option(
+        "--points",
+        type=click.IntRange(min=2),
+        help=f"At most so many points of each curve; otherwise all, and {FEW} in tables to read.",
+    ),
+    click.option(
+        "--band",
+        type=click.Choice(["consistency", "confidence"]),
+        help="Bounds of a curve: of what would be seen if all were right, or around what was seen; otherwise "
+        "consistency.",
+    ),
+)
+
+
+@command("reliability", examples=_EXAMPLES)
+@reading
+@judging
+@writing
+def reliability(reading: Reading, judging: Judging, writing: Writing) -> None:
+    """Tell whether probabilities are right: whether 20 % happen of what was given a chance of 20 %.
+
+    Chance alone puts distances from calibration above 0, so each stands beside its noise floor: what a perfectly
+    calibrated model of the same size would score. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a
+    pattern of such files, or - for stdin.
+    """
+    if reading.predicted:
+        raise click.UsageError(
+            "labels are no probabilities; instead of --predicted give a column of probabilities with --score, or one "
+            "for each class with --scores."
+        )
+    if bool(reading.score) == bool(judging.scores):
+        few = "are two ways to read; leave out one" if reading.score else "say where probabilities stand; give one"
+        raise click.UsageError(f"--score (of two classes) and --scores (of many, one for each) {few} of them.")
+    read = _read(reading, judging, quiet=writing.quiet)
+    if judging.curve:
+        _tabulated(read, reading, judging, writing)
+        return
+    from baserate.cli._calibration import page
+
+    found = _judged(read, judging, quiet=writing.quiet)
+    explain(reading, found.data, writing)
+    answer(found, lambda: page(found, reading, writing.digits), writing)
+
+
+def _read(asked: Reading, judging: Judging, *, quiet: bool) -> "Tallies | ClassRows":
+    if not judging.scores:
+        return tallies(asked, quiet=quiet)
+    found = read_classes(asked, judging.classes, quiet=quiet)
+    from baserate import ClassRows
+
+    assert isinstance(found, ClassRows)  # noqa: S101  (for the type checker)
+    return found
+
+
+def _judged(read: "Tallies | ClassRows", judging: Judging, *, quiet: bool) -> "Results":
+    from baserate import infer
+    from baserate.cli._progress import shown
+
+    given = {name: getattr(judging, name) for name in ("bins", "by", "fitted", "level", "seed", "draws")}
+    asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
+    percent = 0.0
+
+    def watch(done: int, parts: int) -> None:
+        nonlocal percent
+        percent = 100 * done / parts
+
+    with shown(lambda: percent, quiet=quiet):
+        return infer.reliability(read, asked=asked, prevalence=judging.prevalence, watch=watch)
+
+
+def _tabulated(read: "Tallies | ClassRows", reading: Reading, judging: Judging, writing: Writing) -> None:
+    from baserate import infer
+    from baserate.cli._calibration_curve import page
+
+    few = judging.points is None and writing.form in {"table", "md"}
+    given = {name: getattr(judging, name) for name in ("bins", "by", "band", "level", "seed")}
+    drawn = infer.Drawn(**{name: value for name, value in given.items() if value is not None})
+    what = str(judging.curve).replace("-", "_")
+    found = infer.reliability_curves(read, what, drawn=drawn, points=FEW if few else judging.points)
+    left_out = [_left_out(found)] if few and found.data["longest"] > FEW else []
+    explain(reading, {**found.data, "notes": [*found.data["notes"], *left_out]}, writing)
+    answer(found, lambda: page(found, reading, writing.digits), writing)
+
+
+def _left_out(found: "Results") -> str:
+    most = amount(found.data["longest"], 4)
+    return f"at most {FEW} of up to {most} points of each curve are shown; --points N shows more, --format csv all."

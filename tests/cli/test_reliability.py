@@ -1,0 +1,248 @@
+"""`baserate reliability`: pages as people see them, rows as programs get them, and what is refused."""
+
+import csv
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+import baserate
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import is_as_ever, people, run
+from tests.cli.test_classes import pets
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
+TWO = (*ONE, "--score", "old")
+QUICK = ("--draws", "50", "-q")
+CLASSES = ("--truth", "is", "--scores", "p_", "--count", "times")
+CURVES = ("binned", "isotonic", "lowess", "likelihood-ratio")
+
+
+def screened(folder: Path) -> Path:
+    """Four hundred people, whose risks are those of a prevalence of about one half; one in five is sick."""
+    rng = np.random.default_rng(7)
+    risk = rng.beta(1, 1, 1000).round(2)
+    sick = rng.random(1000) < risk
+    kept = (~sick | (rng.random(1000) < 0.25)).nonzero()[0][:400]
+    path = folder / "screened.csv"
+    rows = (f"{int(sick[at])},{risk[at]},{'north' if at % 3 else 'hill'}\n" for at in kept)
+    path.write_text("sick,risk,site\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "reliability": (*ONE, *QUICK),
+    "reliability-narrow": (*ONE, *QUICK),
+    "reliability-groups": (*ONE, "--group", "site", *QUICK),
+    "reliability-md": (*ONE, "--format", "md", *QUICK),
+    "reliability-plain": (*ONE, "--draws", "0", "--level", "0.9", "-q"),
+    "reliability-derived": (*ONE, "--prevalence", "derived", *QUICK),
+    "reliability-given-80": (*ONE, "--prevalence", "0.5", *QUICK),
+    **{f"reliability-{what}": (*ONE, "--curve", what, "-q") for what in CURVES},
+    "reliability-confidence": (*ONE, "--curve", "lowess", "--band", "confidence", "--points", "6", "-q"),
+    "reliability-curve-groups": (*ONE, "--curve", "binned", "--by", "mass", "--bins", "4", "--group", "site", "-q"),
+}
+
+
+def width_of(name: str) -> int:
+    return 60 if name.endswith("narrow") else 80 if name.endswith("80") else 100
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("reliability", screened(tmp_path), *VIEWS[name], env={"COLUMNS": str(width_of(name))})
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+    if not name.endswith("md"):
+        assert max(map(cells_wide, result.stdout.splitlines())) <= width_of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("reliability-classes", QUICK),
+        ("reliability-classes-curve", ("--curve", "likelihood-ratio", "--bins", "4", "-q")),
+    ],
+)
+def test_a_view_of_many_classes_is_as_ever(name: str, typed: tuple[str, ...], tmp_path: Path) -> None:
+    result = run("reliability", pets(tmp_path), *CLASSES, *typed)
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+def test_two_models_are_as_ever(tmp_path: Path) -> None:
+    result = run("reliability", people(tmp_path), *TWO, *QUICK)
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, "reliability-models")
+
+
+def test_help_is_as_ever() -> None:
+    assert is_as_ever(run("reliability", "--help").stdout, "help-reliability")
+
+
+def read(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith(("md", "narrow"))])
+def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
+    found = read(run("reliability", screened(tmp_path), *VIEWS[name], "--json"))
+    assert found["rows"]
+
+
+@pytest.mark.parametrize("typed", [QUICK, *(("--curve", what) for what in CURVES)])
+def test_all_of_many_classes_fits_the_schema(typed: tuple[str, ...], tmp_path: Path) -> None:
+    rows = read(run("reliability", pets(tmp_path), *CLASSES, *typed, "--json"))["rows"]
+    assert list(dict.fromkeys((row["class"], row["top"]) for row in rows)) == [
+        *(("cat", False), ("dog", False), ("fish", False)),
+        (None, True),
+    ]
+
+
+def test_a_number_beyond_chance_is_marked(tmp_path: Path) -> None:
+    path = screened(tmp_path)
+    rows = read(run("reliability", path, *ONE, *QUICK, "--json"))["rows"]
+    shown = run("reliability", path, *ONE, *QUICK).stdout
+    (ece,) = (row for row in rows if row["measure"] == "ece" and not row["top"])
+    assert ece["value"] > ece["floor_high"] >= ece["floor"] >= ece["floor_low"]
+    assert f"{ece['value']:.4f}*" in shown
+    assert "* more than chance alone explains" in shown
+
+
+def test_the_verdict_names_the_prevalence(tmp_path: Path) -> None:
+    found = read(run("reliability", screened(tmp_path), *ONE, *QUICK, "--json"))
+    (told,) = found["data"]["verdicts"]
+    (derived,) = (row["value"] for row in found["rows"] if row["measure"] == "derived_prevalence")
+    assert told["verdict"] == f"calibrated for a prevalence of {derived:.4g}, as far as can be told"
+
+
+@pytest.mark.parametrize("prevalence", ["derived", "0.5", "50%"])
+def test_after_the_right_adjustment_as_many_happen_as_expected(prevalence: str, tmp_path: Path) -> None:
+    rows = read(run("reliability", screened(tmp_path), *ONE, "--prevalence", prevalence, "--draws", "0", "--json"))[
+        "rows"
+    ]
+    before, after = (row for row in rows if row["measure"] == "observed_expected")
+    assert before["adjusted"] is None
+    assert before["value"] < 0.7
+    assert after["value"] == pytest.approx(1, abs=0.05)
+    assert after["adjusted"] == 0.5 or prevalence == "derived"
+
+
+def test_csv_holds_all_points_and_tables_a_few(tmp_path: Path) -> None:
+    path = screened(tmp_path)
+    typed = ("reliability", path, *ONE, "--curve", "isotonic")
+    every = list(csv.DictReader(StringIO(run(*typed, "--format", "csv").stdout)))
+    assert len(every) > 90
+    assert sum(float(row["mass"]) for row in every) == 400
+    shown = run(*typed)
+    assert len([line for line in shown.stdout.splitlines() if line.startswith("  ")]) <= 25
+    assert f"at most 25 of up to {len(every)} points of each curve are shown" in shown.stderr
+    some = list(csv.DictReader(StringIO(run(*typed, "--format", "csv", "--points", "7").stdout)))
+    assert len(some) <= 7
+
+
+def test_csv_of_numbers(tmp_path: Path) -> None:
+    result = run("reliability", screened(tmp_path), *ONE, "--group", "site", *QUICK, "--format", "csv")
+    rows = list(csv.DictReader(StringIO(result.stdout)))
+    assert {row["group.site"] for row in rows} == {"", "north", "hill"}
+    assert {"floor", "floor_high", "p", "freedom", "adjusted"} <= rows[0].keys()
+
+
+def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    tallies = baserate.read.tallies(screened(tmp_path), truth="sick", score="risk", group="site")
+    baserate.infer.reliability(
+        tallies, asked=baserate.infer.Reliability(draws=0), watch=lambda done, parts: told.append((done, parts))
+    )
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_the_seed_decides(tmp_path: Path) -> None:
+    typed = ("reliability", screened(tmp_path), *ONE, *QUICK, "--format", "csv")
+    first, again, other = (run(*typed, "--seed", seed).stdout for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_a_fitted_model_has_fewer_degrees_of_freedom(tmp_path: Path) -> None:
+    typed = ("reliability", screened(tmp_path), *ONE, "--bins", "5", "--draws", "0", "--json")
+    freedoms = [
+        next(row["freedom"] for row in read(run(*typed, *more))["rows"] if row["measure"] == "hosmer_lemeshow_test")
+        for more in ((), ("--fitted",))
+    ]
+    assert freedoms == [5, 3]
+
+
+def written(folder: Path, rows: str) -> Path:
+    path = folder / "few.csv"
+    path.write_text("sick,risk\n" + rows, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("1,0.3\n0,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all probabilities are equal"),
+        ("1,0.3\n1,0.4\n1,0.5\n", "there are no negatives"),
+        ("1,1\n0,0\n1,1\n0,0\n", "all probabilities are 0 or 1, so nothing is left to chance"),
+        ("1,0.8\n0,0.2\n0,0.8\n1,0.2\n0,0.2\n", ""),
+    ],
+)
+def test_odd_data_are_judged_as_far_as_they_can_be(rows: str, told: str, tmp_path: Path) -> None:
+    path = written(tmp_path, rows)
+    for more in ((), ("--prevalence", "derived"), ("--draws", "0")):
+        result = run("reliability", path, *ONE, "--draws", "20", *more)
+        assert result.exit_code == 0, result.stderr
+        assert told in result.stdout
+        assert "rows, too few to say much of probabilities" in result.stderr
+        read(run("reliability", path, *ONE, "--draws", "20", *more, "--json"))
+    for what in CURVES:
+        assert run("reliability", path, *ONE, "--curve", what).exit_code == 0
+        read(run("reliability", path, *ONE, "--curve", what, "--json"))
+
+
+@pytest.mark.parametrize("more", [(), *(("--curve", what) for what in CURVES)])
+def test_scores_that_are_no_probabilities_are_counted(more: tuple[str, ...], tmp_path: Path) -> None:
+    result = run("reliability", written(tmp_path, "1,0.3\n0,1.4\n0,-0.5\n"), *ONE, *more)
+    assert result.exit_code == 3
+    assert "2 rows have scores outside [0, 1] (from -0.5 to 1.4)" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ((*ONE, "--prevalence", "1.5"), "'1.5' is no prevalence; give a number between 0 and 1, or derived."),
+        ((*ONE, "--prevalence", "often"), "'often' is no prevalence"),
+        (("--truth", "sick", "--predicted", "says"), "labels are no probabilities; instead of --predicted give"),
+        ((*ONE, "--predicted", "says"), "labels are no probabilities"),
+        (("--truth", "sick"), "say where probabilities stand; give one of them."),
+        ((*ONE, "--scores", "risk"), "are two ways to read; leave out one of them."),
+        ((*ONE, "--labels", "0,1"), "--labels is for many classes; give a probability for each with --scores."),
+        (("--truth", "sick", "--scores", "r", "--prevalence", "0.1"), "--prevalence is for two classes"),
+        ((*ONE, "--points", "5"), "--points is for curves; add one, such as --curve isotonic."),
+        ((*ONE, "--band", "confidence"), "--band is for curves"),
+        ((*ONE, "--curve", "binned", "--draws", "0"), "--draws is for numbers and tests; leave out it or --curve."),
+        ((*ONE, "--curve", "binned", "--fitted"), "--fitted is for numbers and tests"),
+        ((*ONE, "--curve", "lowess", "--prevalence", "0.1"), "--prevalence is for numbers and tests"),
+        ((*ONE, "--curve", "lowess", "--bins", "5"), "--bins is for bins, which lowess does without; leave it out."),
+        ((*ONE, "--curve", "isotonic", "--by", "mass"), "--by is for bins, which isotonic does without"),
+        ((*ONE, "--curve", "binned", "--seed", "0"), "--seed is for bands that are drawn, of --curve isotonic or"),
+        ((*ONE, "--curve", "likelihood-ratio", "--band", "consistency"), "--band is for bands that are drawn"),
+        ((*ONE, "--bins", "0"), "'--bins'"),
+        ((*ONE, "--level", "2"), "'2' is no confidence level"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    result = run("reliability", people(tmp_path), *typed)
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_more_bins_than_scores_are_fine(tmp_path: Path) -> None:
+    rows = read(run("reliability", people(tmp_path), *ONE, "--curve", "binned", "--bins", "500", "--json"))["rows"]
+    assert sum(row["mass"] for row in rows) == 10
+    assert run("reliability", people(tmp_path), *ONE, "--bins", "500", *QUICK).exit_code == 0
