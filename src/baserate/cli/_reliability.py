@@ -49,6 +49,7 @@ class Judging:
     level: float | None
     seed: int | None
     draws: int | None
+    smoother: Literal["lowess", "isotonic"] | None
     curve: str | None
     points: int | None
     band: Literal["consistency", "confidence"] | None
@@ -67,7 +68,9 @@ class Judging:
         """Options without use, and what to do about it."""
         if self.curve is None:
             return dict.fromkeys(("points", "band"), "is for curves; add one, such as --curve isotonic.")
-        idle = dict.fromkeys(("fitted", "prevalence", "draws"), "is for numbers and tests; leave out it or --curve.")
+        idle = dict.fromkeys(
+            ("fitted", "prevalence", "draws", "smoother"), "is for numbers and tests; leave out it or --curve."
+        )
         if self.curve in IN_BINS:
             needs_no = "is for bands that are drawn, of --curve isotonic or --curve lowess; leave it out."
             return idle | dict.fromkeys(("band", "seed"), needs_no)
@@ -130,6 +133,11 @@ _JUDGING = (
         type=click.IntRange(min=0),
         help="How often a perfect model is drawn for the noise floors; otherwise 500, and 0 for none.",
     ),
+    click.option(
+        "--smoother",
+        type=click.Choice(["lowess", "isotonic"]),
+        help="Curve from which ici, e50, e90 and emax measure; otherwise lowess.",
+    ),
     click.option("--curve", type=click.Choice(CURVES), help="Tabulate this calibration curve instead."),
     click.option(
         "--points",
@@ -189,7 +197,7 @@ def _judged(read: "Tallies | ClassRows", judging: Judging, *, quiet: bool) -> "R
     from baserate import infer
     from baserate.cli._progress import shown
 
-    given = {name: getattr(judging, name) for name in ("bins", "by", "fitted", "level", "seed", "draws")}
+    given = {name: getattr(judging, name) for name in ("bins", "by", "fitted", "level", "seed", "draws", "smoother")}
     asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
     percent = 0.0
 

@@ -106,12 +106,13 @@ def likelihood_ratio(tally: Tally, how: Drawn) -> Columns:
     negative = found.mass - found.positive
     seen = ratio(ratio(found.positive, tally.positives), ratio(negative, tally.negatives))
     weight = found.squares / found.mass
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Of all positives and negatives, the effective number.
-        noise = weight / found.positive + weight / negative
-        noise -= _kish(tally, 0) + _kish(tally, 1)
-        reach = np.exp(two_sided(how.level) * np.sqrt(np.maximum(noise, 0.0)))
-        low, high = np.where(found.positive > 0, seen / reach, 0.0), np.where(negative > 0, seen * reach, np.inf)
+    # Where a class is missing, the bounds are those with half a row more of each.
+    more = weight / 2 * ((found.positive == 0) | (negative == 0))
+    hits, misses = found.positive + more, negative + more
+    centre = ratio(ratio(hits, tally.positives), ratio(misses, tally.negatives))
+    noise = weight / hits + weight / misses - _kish(tally, 0) - _kish(tally, 1)
+    reach = np.exp(two_sided(how.level) * np.sqrt(np.maximum(noise, 0.0)))
+    low, high = np.where(found.positive > 0, centre / reach, 0.0), np.where(negative > 0, centre * reach, np.inf)
     mean = found.expected / found.mass
     prior = derived_prevalence(tally).value
     lower, upper = edges(tally, bins=how.bins, by=how.by)

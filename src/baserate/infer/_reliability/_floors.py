@@ -11,6 +11,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._errors import BadOption
+from baserate._stack import Stack
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked
@@ -55,7 +56,7 @@ def floor(measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Se
     >>> risk = rng.beta(0.5, 0.5, 100)
     >>> found = infer.floor("ece", tally(rng.random(100) < risk, risk))
     >>> f"{found.value:.2f}; a perfect model: {found.typical:.2f}, up to {found.high:.2f}"
-    '0.08; a perfect model: 0.09, up to 0.12'
+    '0.10; a perfect model: 0.09, up to 0.12'
     """
     (found,) = floors([known(measure)], tally, level=level, seed=seed, draws=draws)
     return found
@@ -68,13 +69,13 @@ def floors(
     Asked(level, None, seed).checked()
     for measure in measures:
         _check(measure)
-    values = [float(measure(tally)) for measure in measures]
-    if not tally.total:
+    if not measures or not tally.total:
         return [Floor(nan, nan, nan, nan, level, nan, "draws", "there are no rows") for _ in measures]
+    values = measured(measures, Stack(tally.score, tally.positive[None], tally.negative[None], shared=True))[0]
     pooled = neighbours_pooled(tally)
     found = measured(measures, drawn(pooled, pooled.score, draws=draws, seed=seed))
     how = f"{draws} draws of what happens if the probabilities are right"
-    return [_judged(value, found[:, at], level, how) for at, value in enumerate(values)]
+    return [_judged(value, found[:, at], level, how) for at, value in enumerate(values.tolist())]
 
 
 def _judged(value: float, drawn: Floats, level: float, how: str) -> Floor:

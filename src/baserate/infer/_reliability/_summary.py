@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from baserate._class_rows import ClassRows
 from baserate._curve import Curve
 from baserate._errors import BadOption
+from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -19,12 +21,14 @@ from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked, estimate
 from baserate.infer._reliability._checks import Check, checks
 from baserate.infer._reliability._floors import Floor, floors
-from baserate.infer._reliability._intervals import DISTANCES
+from baserate.infer._reliability._intervals import DISTANCES, FLOOR
 from baserate.infer._reliability._intrinsic import intrinsic
 from baserate.infer._reliability._parts import Part, parted
 from baserate.measure import Measure, about, named
+from baserate.measure._binned import OF_BINS
 from baserate.measure._bins import By
 from baserate.measure._cox import NEAREST, clipped
+from baserate.measure._smooth import OF_DISTANCES, Smoother
 from baserate.measure._summary import tidy
 
 COLUMNS = (
@@ -38,7 +42,6 @@ SCORES = {
     "brier": ("brier", "brier_miscalibration", "brier_discrimination", "brier_uncertainty"),
     "log_loss": ("log_loss", "log_miscalibration", "log_discrimination", "log_uncertainty"),
 }
-BINNED = ("ece", "mce", "rmsce", "rmsce_debiased")
 OF_TOP = ("ece", "mce", "rmsce", "rmsce_debiased", "ece_sweep", "smooth_ece")
 FEW = 20
 """Rows below which little can be said."""
@@ -50,7 +53,7 @@ class Reliability:
 
     `bins` and `by` (equal `width` or `mass`) are those of all binned numbers; without `by`, what is usual for each.
     `fitted` says that the model was fitted to these rows. `draws` is how often a perfect model is drawn for the noise
-    floors; with 0 there are none.
+    floors; with 0 there are none. `smoother` makes the curve of ICI, E50, E90 and Emax: `lowess` or `isotonic`.
     """
 
     bins: int | Sequence[float] = 10
@@ -59,15 +62,18 @@ class Reliability:
     level: float = 0.95
     seed: Seed = 0
     draws: int = 500
+    smoother: Smoother = "lowess"
 
     def __post_init__(self) -> None:
         Asked(self.level, None, self.seed).checked()
         if isinstance(self.draws, bool) or self.draws < 0:
             raise BadOption(f"draws is {self.draws}; give how often to draw, or 0 for no noise floors.")
 
-    def binned(self, measure: Measure) -> Measure:
-        """Return a measure with these bins, if it has any."""
-        if about(measure).name not in BINNED:
+    def chosen(self, measure: Measure) -> Measure:
+        """Return a measure with these bins, or with this smoother, if it has any."""
+        if measure in OF_DISTANCES:
+            return partial(measure, smoother=self.smoother)
+        if measure not in OF_BINS:
             return measure
         return partial(measure, bins=self.bins, **({} if self.by is None else {"by": self.by}))
 
@@ -89,8 +95,8 @@ def reliability(
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
     >>> found = infer.reliability(read.tallies(table, truth="sick", score="risk"))
-    >>> {row["measure"]: round(row["value"], 3) for row in found.rows() if row["value"] is not None}["ece"]
-    0.288
+    >>> [round(row["value"], 3) for row in found.rows() if row["measure"] == "ece"]  # and that of the likelier class
+    [0.288, 0.237]
     """
     parts, head = parted(data, prevalence)
     rows: list[dict[str, Any]] = []
@@ -132,13 +138,17 @@ def _whole(tally: Tally, asked: Reliability, *, original: bool) -> Iterator[dict
 
 def _measured(tally: Tally, names: Iterable[str], asked: Reliability) -> Iterator[dict[str, Any]]:
     """Numbers with their intervals, or with their noise floors."""
-    measures = {name: asked.binned(named(name)) for name in names}
-    distances = [each for each in measures.values() if named(about(each).name) in DISTANCES]
-    found = floors(distances, tally, level=asked.level, seed=asked.seed, draws=asked.draws) if asked.draws else []
-    by_measure = dict(zip(map(id, distances), found, strict=False))
+    measures = {name: asked.chosen(named(name)) for name in names}
+    distances = {name: each for name, each in measures.items() if asked.draws and named(name) in DISTANCES}
+    found = floors(list(distances.values()), tally, level=asked.level, seed=asked.seed, draws=asked.draws)
+    floored = dict(zip(distances, found, strict=True))
     for name, measure in measures.items():
-        number = estimate(measure, tally, level=asked.level, seed=asked.seed)
-        yield {"measure": name} | tidy(number) | _of_floor(by_measure.get(id(measure)))
+        floor = floored.get(name)
+        if floor and isfinite(floor.value):  # which was measured already
+            number = Estimate(floor.value, level=asked.level, how="plug-in", why=FLOOR)
+        else:
+            number = estimate(measure, tally, level=asked.level, seed=asked.seed)
+        yield {"measure": name} | tidy(number) | _of_floor(floor)
 
 
 def _of_floor(found: Floor | None) -> dict[str, Any]:
@@ -157,12 +167,16 @@ def _notes(parts: Sequence[Part], prevalence: float | str | None) -> Iterator[st
     for part in parts:
         rows = int(part.tally.rows.sum(dtype=np.int64))
         if rows < FEW and part.fixed["adjusted"] is None:
-            yield f"{part.shown} has {rows} rows, too few to say much of probabilities."
+            yield f"{part.shown} has {_counted(rows)}, too few to say much of probabilities."
         moved = clipped(part.tally)
         if moved and part.fixed["adjusted"] is None and not part.fixed["top"]:
             yield (
-                f"{moved} rows of {part.shown} have a probability of 0 or 1, or next to it, without finite log-odds; "
-                f"lines of log-odds take them as {NEAREST:g} away from it."
+                f"{_counted(moved)} of {part.shown} {'has' if moved == 1 else 'have'} a probability of 0 or 1, or next "
+                f"to it, without finite log-odds; lines of log-odds take it as {NEAREST:g} away."
             )
-    if prevalence == "derived":
+    if prevalence == "derived" and any(part.fixed["adjusted"] is not None for part in parts):
         yield "the adjustment was fitted to the same rows that judge it, so what follows it looks better than it is."
+
+
+def _counted(rows: int) -> str:
+    return f"{rows} row{'s' * (rows != 1)}"
