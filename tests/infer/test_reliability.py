@@ -1,0 +1,36 @@
+"""Are probabilities right: floors, tests, the intrinsic check, curves, and what is refused."""
+
+from collections.abc import Callable
+from functools import partial
+from math import inf, isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import baserate
+from baserate import Tally, infer, measure, read, tally
+from baserate._errors import BadOption, NotAProbability
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+NOBODY = Tally.sum([])
+CURVES = ("binned", "isotonic", "lowess", "likelihood_ratio")
+
+
+def calibrated(seed: int, size: int = 200) -> Tally:
+    """Probabilities that are right."""
+    rng = np.random.default_rng(seed)
+    p = rng.random(size)
+    return tally(rng.random(size) < p, p)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_residuals_of_one_sign_have_a_smooth_error(size: int) -> None:
+    # Their integral is the mean gap at any width, but for rounding, which must not hide the root.
+    rng = np.random.default_rng(size)
+    for _ in range(500):
+        p = rng.random(size) * 10.0 ** -rng.uniform(1.5, 3)
+        assert measure.smooth_ece(tally(np.zeros(size, dtype=bool), p)) == pytest.approx(p.mean(), rel=1e-9)
