@@ -34,3 +34,10 @@ def test_residuals_of_one_sign_have_a_smooth_error(size: int) -> None:
     for _ in range(500):
         p = rng.random(size) * 10.0 ** -rng.uniform(1.5, 3)
         assert measure.smooth_ece(tally(np.zeros(size, dtype=bool), p)) == pytest.approx(p.mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("width", [10.0, 1e6, 1e300, inf])
+def test_a_kernel_as_wide_as_can_be_leaves_the_mean_gap(width: float) -> None:
+    t = calibrated(0)
+    gap = abs(measure.mean_probability(t) - t.prevalence)
+    assert measure.smooth_ece(t, width=width) == pytest.approx(gap, rel=1e-9)
