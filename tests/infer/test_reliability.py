@@ -41,3 +41,14 @@ def test_a_kernel_as_wide_as_can_be_leaves_the_mean_gap(width: float) -> None:
     t = calibrated(0)
     gap = abs(measure.mean_probability(t) - t.prevalence)
     assert measure.smooth_ece(t, width=width) == pytest.approx(gap, rel=1e-9)
+
+
+@pytest.mark.parametrize("draws", [0, -1, 2.5, True])
+def test_draws_are_a_whole_number(draws: Any) -> None:  # noqa: ANN401
+    t = calibrated(0)
+    for refused in (partial(infer.floor, "ece", t), partial(infer.intrinsic, t)):
+        with pytest.raises(BadOption, match="draws is"):
+            refused(draws=draws)
+    if draws:
+        with pytest.raises(BadOption, match="draws is"):
+            infer.Reliability(draws=draws)

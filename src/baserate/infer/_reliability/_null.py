@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from numbers import Integral
 
 import numpy as np
 
 from baserate._arrays import Floats, sealed
+from baserate._errors import BadOption
 from baserate._numeric.distinct import run_sums
 from baserate._stack import Stack
 from baserate._tally import Tally
@@ -41,6 +43,8 @@ def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
 
     Rows of different weights at one score are drawn as that many of equal weight as would be as sure.
     """
+    if not isinstance(draws, Integral) or isinstance(draws, bool) or draws < 1:
+        raise BadOption(f"draws is {draws!r}; give how often to draw, a whole number of 1 or more.")
     mass = tally.mass.sum(axis=0, dtype=np.float64)
     trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
     single = bool((trials == 1).all())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -61,8 +62,8 @@ class Reliability:
 
     def __post_init__(self) -> None:
         Asked(self.level, None, self.seed).checked()
-        if isinstance(self.draws, bool) or self.draws < 0:
-            raise BadOption(f"draws is {self.draws}; give how often to draw, or 0 for no noise floors.")
+        if not isinstance(self.draws, Integral) or isinstance(self.draws, bool) or self.draws < 0:
+            raise BadOption(f"draws is {self.draws!r}; give how often to draw, or 0 for no noise floors.")
 
     def binned(self, measure: Measure) -> Measure:
         """Return a measure with these bins, if it has any."""
