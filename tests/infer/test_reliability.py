@@ -52,3 +52,10 @@ def test_draws_are_a_whole_number(draws: Any) -> None:  # noqa: ANN401
     if draws:
         with pytest.raises(BadOption, match="draws is"):
             infer.Reliability(draws=draws)
+
+
+@pytest.mark.parametrize("what", CURVES)
+@pytest.mark.parametrize("by", ["width", "mass"])
+def test_without_rows_a_curve_has_none(what: str, by: Any) -> None:  # noqa: ANN401
+    table = infer.reliability_curve(NOBODY, what, drawn=infer.Drawn(by=by))
+    assert {name: len(column) for name, column in table.items()} == dict.fromkeys(table, 0)

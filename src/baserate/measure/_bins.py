@@ -84,7 +84,7 @@ def places(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by:
 def edges(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "width") -> tuple[Floats, Floats]:
     """Lower and upper ends of the bins that are not empty, lowest first; of equal mass, halfway between neighbours."""
     place = places(t.score, t.positive + t.negative, bins=bins, by=by)[::-1]
-    if isinstance(bins, int | np.integer) and by == "mass":
+    if isinstance(bins, int | np.integer) and by == "mass" and len(place):
         p = t.score[::-1]
         last = np.flatnonzero(np.diff(place))
         inner = (p[last] + p[last + 1]) / 2
