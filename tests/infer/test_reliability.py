@@ -59,3 +59,10 @@ def test_draws_are_a_whole_number(draws: Any) -> None:  # noqa: ANN401
 def test_without_rows_a_curve_has_none(what: str, by: Any) -> None:  # noqa: ANN401
     table = infer.reliability_curve(NOBODY, what, drawn=infer.Drawn(by=by))
     assert {name: len(column) for name, column in table.items()} == dict.fromkeys(table, 0)
+
+
+@pytest.mark.parametrize("name", ["calibration_slope", "calibration_in_the_large", "brier_discrimination", "ece"])
+def test_a_measure_bound_to_no_options_is_itself(name: str) -> None:
+    t, plain = calibrated(0), measure.named(name)
+    assert repr(infer.estimate(partial(plain), t)) == repr(infer.estimate(plain, t))
+    assert repr(infer.estimate(partial(measure.brier_uncertainty), t)) == repr(infer.estimate("brier_uncertainty", t))

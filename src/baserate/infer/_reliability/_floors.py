@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import isnan, nan
 
 import numpy as np
@@ -14,7 +13,7 @@ from baserate._errors import BadOption
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked
-from baserate.infer._reliability._intervals import DISTANCES
+from baserate.infer._reliability._intervals import DISTANCES, plain
 from baserate.infer._reliability._null import drawn, measured, neighbours_pooled
 from baserate.measure import Measure, about
 from baserate.measure._registry import known
@@ -89,10 +88,7 @@ def _judged(value: float, drawn: Floats, level: float, how: str) -> Floor:
 
 
 def _check(measure: Measure) -> None:
-    plain = measure
-    while isinstance(plain, partial):
-        plain = plain.func
-    if plain not in DISTANCES:
+    if plain(measure) not in DISTANCES:
         names = ", ".join(about(each).name for each in DISTANCES)
         raise BadOption(
             f"{about(measure).name} is no distance from calibration, so it has no floor; these have: {names}."

@@ -73,17 +73,19 @@ class Asked(NamedTuple):
 
 def interval(asked: Asked) -> Found:
     """Bounds of a measure of calibration."""
-    plain = asked.measure
-    while isinstance(plain, partial):
-        plain = plain.func
-    return _WAYS[plain](asked)
+    return _WAYS[plain(asked.measure)](asked)
 
 
 def known(measure: Measure) -> bool:
     """Whether it is a measure of calibration."""
+    return plain(measure) in _WAYS
+
+
+def plain(measure: Measure) -> Measure:
+    """Return the measure itself, without the options that were chosen for it."""
     while isinstance(measure, partial):
         measure = measure.func
-    return measure in _WAYS
+    return measure
 
 
 def _distance(_asked: Asked) -> Found:
@@ -92,7 +94,7 @@ def _distance(_asked: Asked) -> Found:
 
 def _wald(asked: Asked) -> Found:
     """Bounds of a coefficient of a logistic regression, by its standard error."""
-    variance = _VARIANCES[asked.measure](asked.tally)
+    variance = _VARIANCES[plain(asked.measure)](asked.tally)
     reach = two_sided(asked.level) * sqrt(variance)
     return Found(asked.value - reach, asked.value + reach, "Wald")
 
@@ -126,7 +128,7 @@ def _uncertain(asked: Asked) -> Found:
     rows = tally.total**2 / float(tally.squares.sum())
     low, high = usual(tally.prevalence * rows, (1 - tally.prevalence) * rows, asked.level)
     at = [low, high, *([0.5] if low < 0.5 < high else [])]
-    values = [_OF_SHARE[asked.measure](share) for share in at]
+    values = [_OF_SHARE[plain(asked.measure)](share) for share in at]
     return Found(min(values), max(values), "from that of the prevalence")
 
 
@@ -179,8 +181,8 @@ def _resolved(asked: Asked) -> Found:
     of its own loss: that of the regression itself is of higher order.
     """
     tally, how = asked.tally, "influence function"
-    loss = _LOSSES[asked.measure]
-    top = _OF_SHARE[asked.measure](tally.prevalence)
+    loss = _LOSSES[plain(asked.measure)]
+    top = _OF_SHARE[plain(asked.measure)](tally.prevalence)
     if not top:
         return Found(nan, nan, how, "there is a single class, so nothing can vary")
     fit = calibrated(tally)
