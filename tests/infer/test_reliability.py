@@ -66,3 +66,22 @@ def test_a_measure_bound_to_no_options_is_itself(name: str) -> None:
     t, plain = calibrated(0), measure.named(name)
     assert repr(infer.estimate(partial(plain), t)) == repr(infer.estimate(plain, t))
     assert repr(infer.estimate(partial(measure.brier_uncertainty), t)) == repr(infer.estimate("brier_uncertainty", t))
+
+
+OUTSIDE = tally([0, 1, 1, 0, 1], [-0.1, 0.5, 1.5, 1.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        *(measure.ece, measure.ici, measure.smooth_ece, measure.ecce, measure.calibration_slope, measure.rmsce_debiased),
+        *(measure.brier_miscalibration, measure.log_discrimination, measure.observed_expected, measure.ece_sweep),
+        *(infer.checks, infer.spiegelhalter, infer.hosmer_lemeshow, infer.ecce_test, infer.slope_test, infer.intrinsic),
+        *(partial(infer.reliability_curve, what=what) for what in CURVES),
+        *(infer.adjusted, partial(infer.adjusted, prevalence=0.5), infer.derived_prevalence),
+        partial(infer.floor, "ece"),
+    ],
+)
+def test_what_is_no_probability_is_refused_with_counts(refused: Callable[[Tally], object]) -> None:
+    with pytest.raises(NotAProbability, match=r"3 rows have scores outside \[0, 1\] \(from -0.1 to 1.5\)"):
+        refused(OUTSIDE)

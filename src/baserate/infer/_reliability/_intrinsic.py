@@ -23,6 +23,7 @@ from baserate.infer._reliability._checks import Check, slope_test
 from baserate.infer._reliability._null import drawn, neighbours_pooled
 from baserate.measure._corp import calibrated
 from baserate.measure._cox import log_odds, offset
+from baserate.measure._proper import check_probabilities
 
 DRAWS = 500
 
@@ -113,6 +114,7 @@ def adjusted(tally: Tally, prevalence: float | None = None) -> Tally:
     """
     from scipy.special import expit, logit
 
+    check_probabilities(tally)
     if prevalence is None:
         added = float(offset(tally).value)
     elif not 0 < prevalence < 1:
