@@ -85,3 +85,15 @@ OUTSIDE = tally([0, 1, 1, 0, 1], [-0.1, 0.5, 1.5, 1.5, 1.0])
 def test_what_is_no_probability_is_refused_with_counts(refused: Callable[[Tally], object]) -> None:
     with pytest.raises(NotAProbability, match=r"3 rows have scores outside \[0, 1\] \(from -0.1 to 1.5\)"):
         refused(OUTSIDE)
+
+
+@pytest.mark.parametrize("unit", [0.1, 0.3, 1 / 3, 0.7, 1.1, 1e-3, 1e6])
+def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        size, bins = int(rng.integers(2, 40)), int(rng.integers(2, 12))
+        y, p = rng.random(size) < 0.5, rng.random(size)
+        rows, weighed = tally(y, p), tally(y, p, weight=np.full(size, unit))
+        for of in (partial(measure.ece, bins=bins, by="mass"), partial(measure.mce, bins=bins, by="mass")):
+            assert of(weighed) == pytest.approx(of(rows), rel=1e-9)
+        assert measure.ece_sweep(weighed) == pytest.approx(measure.ece_sweep(rows), rel=1e-9)

@@ -10,7 +10,7 @@ import numpy as np
 from baserate._arrays import Floats, number, ratio, root
 from baserate._stack import Forecasts, Stack
 from baserate.measure._about import measure
-from baserate.measure._bins import Bins, By, binned
+from baserate.measure._bins import CLOSE, Bins, By, binned
 from baserate.measure._proper import check_probabilities
 
 __all__ = [
@@ -133,7 +133,7 @@ def _swept(score: Floats, positive: Floats, negative: Floats) -> float:
 
 
 def _parted(sums: list[Floats], middle: Floats, bins: int) -> Bins:
-    ends = np.searchsorted(middle, np.arange(1, bins) / bins, side="left")
+    ends = np.searchsorted(middle, (np.arange(1, bins) - CLOSE) / bins, side="left")
     cuts = np.unique(np.concatenate([[0], ends, [len(middle)]]))
     mass, positive, expected = (np.diff(each[cuts]) for each in sums)
     return Bins(mass, positive, expected, mass)

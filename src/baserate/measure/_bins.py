@@ -15,6 +15,9 @@ from baserate._tally import Tally
 
 By = Literal["width", "mass"]
 
+CLOSE = 1e-9
+"""Share of a bin of equal mass that is rounding: a middle so near to where bins part lies there, in any unit of mass."""
+
 
 class Bins(NamedTuple):
     """What is in each bin that is not empty, lowest first; of a stack, a row for each tally, and empty ones too."""
@@ -78,7 +81,7 @@ def places(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by:
         raise BadOption(f"by is {by!r}; bins are of equal 'width' or equal 'mass'.")
     below = np.cumsum(mass[..., ::-1], axis=-1)[..., ::-1]
     middle = ratio(below - mass / 2, below[..., :1])
-    return np.minimum((middle * int(bins)).astype(np.intp), int(bins) - 1)
+    return np.minimum((middle * int(bins) + CLOSE).astype(np.intp), int(bins) - 1)
 
 
 def edges(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "width") -> tuple[Floats, Floats]:
