@@ -97,3 +97,10 @@ def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) ->
         for of in (partial(measure.ece, bins=bins, by="mass"), partial(measure.mce, bins=bins, by="mass")):
             assert of(weighed) == pytest.approx(of(rows), rel=1e-9)
         assert measure.ece_sweep(weighed) == pytest.approx(measure.ece_sweep(rows), rel=1e-9)
+
+
+@pytest.mark.parametrize(("prevalence", "message"), [("other", "'other'"), (0.0, "0.0"), (1, "1"), (nan, "nan"), (-1, "-1")])
+def test_a_prevalence_lies_between_0_and_1(prevalence: Any, message: str) -> None:  # noqa: ANN401
+    table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
+    with pytest.raises(BadOption, match=f"prevalence is {message}; give one between 0 and 1"):
+        infer.reliability(read.tallies(table, truth="sick", score="risk"), prevalence=prevalence)
