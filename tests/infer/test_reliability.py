@@ -104,3 +104,29 @@ def test_a_prevalence_lies_between_0_and_1(prevalence: Any, message: str) -> Non
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     with pytest.raises(BadOption, match=f"prevalence is {message}; give one between 0 and 1"):
         infer.reliability(read.tallies(table, truth="sick", score="risk"), prevalence=prevalence)
+
+
+REASONS = [
+    (tally([0, 1, 1, 0], [0.3, 0.3, 0.3, 0.3]), "all probabilities are equal"),
+    (tally([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4]), "a threshold separates the classes, so no finite slope fits"),
+    (tally([False, False], [0.1, 0.2]), "there are no positives"),
+]
+
+
+@pytest.mark.parametrize(("t", "reason"), REASONS)
+def test_no_line_of_log_odds_says_why(t: Tally, reason: str) -> None:
+    for found in (infer.cox_test(t), infer.slope_test(t), infer.estimate("calibration_slope", t)):
+        assert found.why is not None
+        assert reason in found.why
+    assert isnan(infer.cox_test(t).p)
+    assert reason in infer.intrinsic(t, draws=10).verdict
+
+
+def test_without_rows_every_test_says_so() -> None:
+    assert [(check.name, isnan(check.p), check.why is not None) for check in infer.checks(NOBODY)] == [
+        (name, True, True) for name in ("cox", "spiegelhalter_z", "hosmer_lemeshow", "ecce")
+    ]
+    assert infer.hosmer_lemeshow(NOBODY).why == "there are no rows"
+    assert infer.floor("ece", NOBODY).why == "there are no rows"
+    assert isnan(infer.derived_prevalence(NOBODY).value)
+    assert infer.intrinsic(NOBODY).calibrated is None
