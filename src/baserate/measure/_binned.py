@@ -23,6 +23,8 @@ __all__ = [
 
 _MOST = 1000
 """Bins up to which a sweep goes on: scores that part the classes would be monotone in any number of them."""
+_ROUNDED = 1e-12
+"""Difference of shares that is rounding."""
 
 
 @measure(best="low", span=(0, 1), needs=("total",))
@@ -125,8 +127,9 @@ def _swept(score: Floats, positive: Floats, negative: Floats) -> float:
     kept = _parted(sums, middle, 1)
     for bins in range(2, min(_MOST, len(mass)) + 1):
         found = _parted(sums, middle, bins)
-        # Cross-multiplied, so that equal shares are equal.
-        if (found.positive[1:] * found.mass[:-1] < found.positive[:-1] * found.mass[1:]).any():
+        # Cross-multiplied, so that equal shares are equal, but for the rounding of weights.
+        rise = found.positive[1:] * found.mass[:-1] - found.positive[:-1] * found.mass[1:]
+        if (rise < -_ROUNDED * found.mass[1:] * found.mass[:-1]).any():
             break
         kept = found
     return float(_l1(kept)) / float(sums[0][-1])
