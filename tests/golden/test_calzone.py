@@ -73,12 +73,12 @@ def binned(data: Data, bins: int = 10) -> dict[str, float]:
     return found
 
 
-def unbinned(data: Data) -> dict[str, float]:
-    """The other numbers by the names of calzone."""
-    t = data.tally
+def unbinned(data: Data, nearest: float = 0.0) -> dict[str, float]:
+    """The other numbers by the names of calzone, lines after its clipping."""
+    t, cut = data.tally, data.clipped(nearest).tally
     z = infer.spiegelhalter(t)
     found = {"SpiegelhalterZ score": z.statistic, "SpiegelhalterZ p-value": z.p, "Loess ICI": measure.ici(t)}
-    return found | {"COX ICI": measure.cox_ici(t)} | line(t)
+    return found | {"COX ICI": measure.cox_ici(cut)} | line(cut)
 
 
 def line(t: Tally) -> dict[str, float]:
@@ -95,8 +95,10 @@ def assert_equal(ours: dict[str, float], theirs: dict[str, Any], *, rel: float =
     both = [name for name in ours if name in theirs]
     assert both
     for name in both:
-        # calzone takes a p-value from 1, so it knows no more than 16 digits after the point.
-        assert ours[name] == pytest.approx(theirs[name], rel=rel, abs=1e-11), name
+        # calzone takes a p-value from 1, so it knows no more than 16 digits after the point; and for its test of Hosmer
+        # and Lemeshow it moves the shares of bins without one of the classes by 1e-7.
+        within = max(rel, 3e-5) if name.startswith("HL-C") else rel
+        assert ours[name] == pytest.approx(theirs[name], rel=within, abs=1e-11), name
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +194,7 @@ def test_calzone_as_it_comes_clips_at_1e_7(data: Data, facts: dict[str, Any]) ->
     assert_equal(unbinned(data), theirs["before"], rel=1e-7)
     assert_equal(line(data.clipped().tally), theirs["before"])
     after = data.clipped().adjusted(theirs["after"]["Optimal prevalence"])
-    assert_equal(binned(after) | unbinned(after), theirs["after"], rel=1e-7)
+    assert_equal(binned(after) | unbinned(after, 1e-7), theirs["after"], rel=1e-7)
 
 
 def test_a_line_through_what_it_fixes(data: Data, facts: dict[str, Any]) -> None:
@@ -245,7 +247,9 @@ def test_the_exact_prevalence(data: Data, facts: dict[str, Any]) -> None:
     assert (moved.high - moved.value) / 1.959963984540054 == pytest.approx(theirs["se_c"], rel=1e-9)
     assert (moved.high - moved.value) / 1.959963984540054 == pytest.approx(0.048406, abs=5e-7)
     assert (found.low, found.high) == (pytest.approx(0.47494, abs=5e-6), pytest.approx(0.52234, abs=5e-6))
-    assert [found.low, found.high] == near(theirs["eta_ci95"])
+    # The reference takes 1.96 standard errors.
+    bounds = expit(logit(t.prevalence) - (moved.value + np.array([1.96, -1.96]) * theirs["se_c"]))
+    assert bounds == near(theirs["eta_ci95"])
     after = infer.adjusted(t)
     assert after.score == pytest.approx(infer.adjusted(t, EXACT).score, rel=1e-12)
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-13)
@@ -283,8 +287,7 @@ def test_bundled_data(columns: Columns, bundled: dict[str, Any], name: str, kind
     names = ("SpiegelhalterZ score", "SpiegelhalterZ p-value", "Loess ICI")
     assert_equal(binned(rows) | {each: found[each] for each in names}, theirs)
     if kind:
-        fit = rows.clipped().tally
-        assert_equal(line(fit) | {"COX ICI": measure.cox_ici(fit)}, theirs, rel=1e-8)
+        assert_equal(unbinned(rows, 1e-7), theirs, rel=1e-8)
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -314,17 +317,34 @@ def test_other_numbers_of_bins(columns: Columns, bundled: dict[str, Any], name: 
     assert_equal(binned(rows_of(columns, name, 1), bins), bundled[name][f"class1_bins{bins}"])
 
 
+def test_a_bin_without_positives_has_none(columns: Columns, bundled: dict[str, Any]) -> None:
+    # calzone moves its share to 1e-7 before it tests: in the fifth digit that is the whole disagreement.
+    cut, edges = as_calzone_bins(rows_of(columns, "simulated_welldata", 1), 20)
+    theirs = bundled["simulated_welldata"]["class1_bins20"]["HL-C score"]
+    curve = infer.reliability_curve(cut, drawn=infer.Drawn(bins=edges.tolist()))
+    mean, share, mass = curve["probability"], curve["share"], curve["mass"]
+    assert {0.0, 1.0} & set(share)
+
+    def statistic(share: Floats) -> float:
+        return float(np.sum(mass * (share - mean) ** 2 / (mean * (1 - mean))))
+
+    assert statistic(np.clip(share, 1e-7, 1 - 1e-7)) == near(theirs)
+    ours = infer.hosmer_lemeshow(cut, bins=edges.tolist()).statistic
+    assert ours == near(statistic(share))
+    assert ours != pytest.approx(theirs, rel=1e-6)
+
+
 @pytest.mark.parametrize("name", BUNDLED)
 def test_after_an_adjustment(columns: Columns, bundled: dict[str, Any], name: str) -> None:
     theirs = bundled[name]["class1_prevadj"]
     rows = rows_of(columns, name, 1)
     after = rows.clipped().adjusted(theirs["Optimal prevalence"])
-    assert_equal(binned(after) | unbinned(after), theirs, rel=1e-6)
+    assert_equal(binned(after) | unbinned(after, 1e-7), theirs, rel=1e-7)
     # Its search stops early; ours solves for it.
     exact = infer.derived_prevalence(rows.clipped().tally).value
     assert exact == pytest.approx(theirs["Optimal prevalence"], abs=1e-5)
     least, found = (measure.log_loss(rows.clipped().adjusted(at).tally) for at in (exact, theirs["Optimal prevalence"]))
-    assert least <= found
+    assert least <= found + 1e-15
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -333,7 +353,7 @@ def test_the_likelier_class(columns: Columns, bundled: dict[str, Any], name: str
     top = rows.top()
     assert rows.tally.top_class().score == pytest.approx(top.tally.score, abs=0)
     assert_equal({key: value for key, value in binned(top).items() if "topclass" not in key}, theirs)
-    assert_equal(unbinned(top.clipped()), theirs, rel=1e-6)
+    assert_equal(unbinned(top, 1e-7), theirs, rel=1e-7)
 
 
 @pytest.mark.parametrize("group", ["A", "B"])
@@ -401,3 +421,65 @@ def test_probcal(both: dict[str, Data], peers: dict[str, Any], when: str) -> Non
     # Its intercept is the one with slope 1.
     assert measure.calibration_in_the_large(t) == pytest.approx(theirs["calibration_intercept"], rel=1e-9, abs=1e-14)
     assert measure.ecce_mad(t) == near(theirs["ecce"][0])
+
+
+def reflected(data: Data, at: Floats, width: float) -> tuple[Floats, Floats]:
+    """Residuals and rows, smoothed by a Gaussian that is reflected at 0 and 1, by summing it up at each place."""
+    left, right = np.zeros(len(at)), np.zeros(len(at))
+    for image in (data.p, -data.p, 2 - data.p, 2 + data.p, data.p - 2, -2 - data.p, 4 - data.p):
+        for part in np.array_split(np.arange(len(at)), max(len(at) // 200, 1)):
+            kernel = np.exp(-((at[part, None] - image) ** 2) / (2 * width**2)) / (width * np.sqrt(2 * np.pi))
+            left[part] += kernel @ (data.p - data.truth)
+            right[part] += kernel.sum(axis=1)
+    return left, right
+
+
+def as_relplot(data: Data, width: float) -> float:
+    """Sum of what relplot sums.
+
+    Rows are shared out among the two neighbours of a thousand places, and smoothed; those at 0 and 1 are not reflected,
+    as all others are. Summed is a mesh of 200 points, both ends in full, over a density that is 1e-4 too high.
+    """
+    place = np.linspace(0, 1, max(2000, round(20 / width)) // 2 + 1)
+    step = len(place) - 1
+    mesh = np.linspace(0, 1, max(round(10 / width), 200))
+    below = np.minimum((data.p * step).astype(int), step - 1)
+    over = data.p * step - below
+    kernel = np.exp(-((place[:, None] - place) ** 2) / (2 * width**2)) * (np.abs(place[:, None] - place) <= 0.5)
+    for image in (-place[1:], 2 - place[:-1]):
+        away = np.abs(place[:, None] - image)
+        inside = slice(1, None) if image[0] < 0 else slice(None, -1)
+        kernel[:, inside] += np.exp(-(away**2) / (2 * width**2)) * (away <= 0.5)
+    sums = []
+    for values in (data.p - data.truth, np.ones(len(data.p))):
+        grid = np.bincount(below, values * (1 - over), minlength=step + 1)
+        grid += np.bincount(below + 1, values * over, minlength=step + 1)
+        sums.append(np.interp(mesh, place, kernel @ grid / (width * np.sqrt(2 * np.pi))))
+    return float(np.sum(np.abs(sums[0])) / np.sum(sums[1] + 1e-4))
+
+
+def as_integral(data: Data, width: float) -> float:
+    """The integral itself, by trapezoids on a mesh that is twenty times as fine."""
+    at = np.linspace(0, 1, 4001)
+    residual, _ = reflected(data, at, width)
+    return float(np.trapezoid(np.abs(residual), at)) / len(data.p)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_relplot(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
+    """relplot counts ends of a mesh in full, and does not reflect rows next to 0 and 1: it is up to a hundredth off.
+
+    We are right: ours equals the integral. Its width, too, is that of ten halvings, the next above a multiple of 2⁻¹⁰.
+    """
+    rows, theirs = both[when], peers[when]
+    fixed, width = theirs["smECE_sigma0.05"], theirs["smECE_width"]
+    assert as_relplot(rows, 0.05) == pytest.approx(fixed, rel=1e-9)
+    assert as_relplot(rows, width) == pytest.approx(theirs["smECE"], rel=1e-9)
+    for at, found in ((0.05, fixed), (width, theirs["smECE"])):
+        exact = as_integral(rows, at)
+        assert measure.smooth_ece(rows.tally, width=at) == pytest.approx(exact, rel=1e-6)
+        assert found != pytest.approx(exact, rel=1e-3)
+    ours = measure.smooth_ece(rows.tally)
+    assert as_integral(rows, ours) == pytest.approx(ours, rel=1e-6)
+    assert ours == pytest.approx(theirs["smECE"], rel=0.03)
+    assert abs(width - ours) < 2**-9 + 0.01 * ours
