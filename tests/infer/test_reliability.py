@@ -130,3 +130,8 @@ def test_without_rows_every_test_says_so() -> None:
     assert infer.floor("ece", NOBODY).why == "there are no rows"
     assert isnan(infer.derived_prevalence(NOBODY).value)
     assert infer.intrinsic(NOBODY).calibrated is None
+
+
+def test_what_is_next_to_impossible_and_happens() -> None:
+    found = infer.hosmer_lemeshow(tally([0, 1], [0.0, 2e-309]))
+    assert (found.statistic, found.p) == (inf, 0)

@@ -82,7 +82,8 @@ def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mas
         return Check("hosmer_lemeshow", nan, nan, how, why=reason)
     # Beyond rounding, what is certain and does not happen is impossible.
     impossible = (np.abs(gap[~by_chance]) > 1e-9 * found.mass[~by_chance]).any()
-    statistic = inf if impossible else float(np.sum(gap[by_chance] ** 2 / noise[by_chance]))
+    with np.errstate(over="ignore"):  # what is next to impossible
+        statistic = inf if impossible else float(np.sum(gap[by_chance] ** 2 / noise[by_chance]))
     return Check("hosmer_lemeshow", statistic, float(chdtrc(freedom, statistic)), how, freedom)
 
 
