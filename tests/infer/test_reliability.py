@@ -74,7 +74,14 @@ OUTSIDE = tally([0, 1, 1, 0, 1], [-0.1, 0.5, 1.5, 1.5, 1.0])
 @pytest.mark.parametrize(
     "refused",
     [
-        *(measure.ece, measure.ici, measure.smooth_ece, measure.ecce, measure.calibration_slope, measure.rmsce_debiased),
+        *(
+            measure.ece,
+            measure.ici,
+            measure.smooth_ece,
+            measure.ecce,
+            measure.calibration_slope,
+            measure.rmsce_debiased,
+        ),
         *(measure.brier_miscalibration, measure.log_discrimination, measure.observed_expected, measure.ece_sweep),
         *(infer.checks, infer.spiegelhalter, infer.hosmer_lemeshow, infer.ecce_test, infer.slope_test, infer.intrinsic),
         *(partial(infer.reliability_curve, what=what) for what in CURVES),
@@ -99,7 +106,9 @@ def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) ->
         assert measure.ece_sweep(weighed) == pytest.approx(measure.ece_sweep(rows), rel=1e-9)
 
 
-@pytest.mark.parametrize(("prevalence", "message"), [("other", "'other'"), (0.0, "0.0"), (1, "1"), (nan, "nan"), (-1, "-1")])
+@pytest.mark.parametrize(
+    ("prevalence", "message"), [("other", "'other'"), (0.0, "0.0"), (1, "1"), (nan, "nan"), (-1, "-1")]
+)
 def test_a_prevalence_lies_between_0_and_1(prevalence: Any, message: str) -> None:  # noqa: ANN401
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     with pytest.raises(BadOption, match=f"prevalence is {message}; give one between 0 and 1"):
@@ -152,7 +161,10 @@ def test_the_floor_of_a_hundred_rows() -> None:
 
 def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -> Floats:
     """How often what is calibrated stays within its noise floor."""
-    found = [[each.within for each in infer.floors(measures, calibrated(seed), seed=seed, draws=draws)] for seed in range(samples)]
+    found = [
+        [each.within for each in infer.floors(measures, calibrated(seed), seed=seed, draws=draws)]
+        for seed in range(samples)
+    ]
     return np.mean(found, axis=0)
 
 
@@ -164,13 +176,14 @@ def test_what_is_calibrated_stays_within_its_floor() -> None:
 
 
 def test_what_is_calibrated_stays_within_its_smooth_floor() -> None:
-    (share,) = share_within([partial(measure.smooth_ece, width=0.05)], samples=300, draws=100)
-    assert 0.92 <= share <= 0.985
-    (share,) = share_within([measure.smooth_ece], samples=40, draws=60)
-    assert share >= 0.85
+    # Few draws, since each is slow; 39 of 40 lie below the floor's upper end.
+    (share,) = share_within([measure.smooth_ece], samples=150, draws=40)
+    assert 0.91 <= share <= 0.99
 
 
-@pytest.mark.parametrize("name", ["ece", "mce", "rmsce", "smooth_ece", "ici", "ecce", "cox_ici", "brier_miscalibration"])
+@pytest.mark.parametrize(
+    "name", ["ece", "mce", "rmsce", "smooth_ece", "ici", "ecce", "cox_ici", "brier_miscalibration"]
+)
 def test_what_is_not_calibrated_leaves_its_floor(name: str) -> None:
     rng = np.random.default_rng(0)
     p = rng.random(600)
@@ -239,7 +252,9 @@ def refitted(seed: int) -> Tally:
     return tally(y, 1 / (1 + np.exp(-a - b * x)))
 
 
-@pytest.mark.parametrize("of", [infer.spiegelhalter, infer.hosmer_lemeshow, infer.cox_test, infer.ecce_test, infer.slope_test])
+@pytest.mark.parametrize(
+    "of", [infer.spiegelhalter, infer.hosmer_lemeshow, infer.cox_test, infer.ecce_test, infer.slope_test]
+)
 def test_tests_keep_their_size(of: Callable[[Tally], infer.Check]) -> None:
     assert 0.02 <= rejected(300, held_out, of) <= 0.09
 
@@ -252,8 +267,9 @@ def test_a_fitted_model_has_two_degrees_of_freedom_less() -> None:
 
 def test_tests_see_what_is_wrong() -> None:
     rng = np.random.default_rng(0)
-    p = rng.random(800)
-    for check in infer.checks(tally(rng.random(800) < p**2, p)):
+    p = rng.random(2000)
+    odds = (p / (1 - p)) ** 0.4
+    for check in infer.checks(tally(rng.random(2000) < odds / (1 + odds), p)):
         assert check.p < 1e-3, check.name
 
 
@@ -325,7 +341,10 @@ def test_the_band_of_confidence_lies_around_the_curve(what: str) -> None:
     table = infer.reliability_curve(tally(rng.random(300) < p**3, p), what, drawn=infer.Drawn(band="confidence"))
     assert (table["low"] <= table["share"]).all()
     assert (table["share"] <= table["high"]).all()
-    assert ((table["low"] < p[np.argsort(p)] ** 3) & (p[np.argsort(p)] ** 3 < table["high"])).mean() > 0.8
+    # Where an isotonic curve is 0 or 1, draws of it are, too, so it is bounded by itself: look between.
+    between = (table["share"] > 0) & (table["share"] < 1)
+    right = np.sort(p) ** 3
+    assert ((table["low"] < right) & (right < table["high"]))[between].mean() > 0.7
     assert table["probability"].tolist() == np.sort(p).tolist()
 
 
@@ -419,7 +438,9 @@ def test_rows_of_a_judgement() -> None:
     of_all = [row["measure"] for row in rows if not row["top"]]
     assert of_all[:4] == ["prevalence", "mean_probability", "observed_expected", "calibration_in_the_large"]
     assert len(of_all) == len(set(of_all))
-    assert {"ece", "smooth_ece", "brier_miscalibration", "cox_test", "offset_or_free_test", "derived_prevalence"} <= {*of_all}
+    assert {"ece", "smooth_ece", "brier_miscalibration", "cox_test", "offset_or_free_test", "derived_prevalence"} <= {
+        *of_all
+    }
     top = [row["measure"] for row in rows if row["top"]]
     assert top == ["ece", "mce", "rmsce", "rmsce_debiased", "ece_sweep", "smooth_ece"]
     t = tally(TABLE["sick"], TABLE["risk"])
@@ -436,7 +457,7 @@ def test_rows_of_a_judgement() -> None:
     check = infer.hosmer_lemeshow(t)
     row = by_name["hosmer_lemeshow_test"]
     assert (row["value"], row["p"], row["freedom"]) == (pytest.approx(check.statistic), check.p, check.freedom)
-    assert any("12 rows, too few" in note for note in found.header["notes"])
+    assert any("12 rows, too few" in note for note in found.data["notes"])
 
 
 def test_options_of_a_judgement() -> None:
@@ -480,7 +501,7 @@ def test_before_and_after() -> None:
         assert "derived_prevalence" not in after
         before = {row["measure"]: row["value"] for row in found.rows() if row["adjusted"] is None and not row["top"]}
         assert after["brier_discrimination"]["value"] == pytest.approx(before["brier_discrimination"])
-        fitted = [note for note in found.header["notes"] if "fitted to the same rows" in note]
+        fitted = [note for note in found.data["notes"] if "fitted to the same rows" in note]
         assert len(fitted) == (prevalence == "derived")
 
 
@@ -489,7 +510,7 @@ def test_many_classes() -> None:
     p = rng.dirichlet([1, 1, 1], 90)
     y = np.array([rng.choice(3, p=each) for each in p])
     table = {"is": np.array(["x", "y", "z"])[y], "x": p[:, 0], "y": p[:, 1], "z": p[:, 2]}
-    classes = read.class_rows(table, truth="is", scores=["x", "y", "z"])
+    classes = read.class_rows(table, truth="is", score=["x", "y", "z"])
     found = infer.reliability(classes, asked=infer.Reliability(draws=0)).rows()
     assert list(dict.fromkeys((row["class"], row["top"]) for row in found)) == [
         *(("x", False), ("y", False), ("z", False), (None, True)),
@@ -515,7 +536,9 @@ def test_bins_are_one_or_more(of: Callable[..., object], number: int) -> None:
             of(calibrated(0), bins=number, by=by)
 
 
-@pytest.mark.parametrize("edges", [[], [0], [0, 0.5], [0.1, 1], [0, 0.5, 0.5, 1], [0, 0.6, 0.5, 1], [0, nan, 1], "x", 2.5, None])
+@pytest.mark.parametrize(
+    "edges", [[], [0], [0, 0.5], [0.1, 1], [0, 0.5, 0.5, 1], [0, 0.6, 0.5, 1], [0, nan, 1], "x", 2.5, None]
+)
 def test_edges_rise_from_0_to_1(edges: Any) -> None:  # noqa: ANN401
     with pytest.raises(BadOption, match="edges"):
         measure.ece(calibrated(0), bins=edges)
@@ -560,7 +583,7 @@ def test_certainties_are_counted() -> None:
         assert not isnan(check.p), check.name
     assert set(infer.adjusted(t).score) >= {0.0, 1.0}
     found = infer.reliability(read.tallies({"y": y, "p": p}, truth="y", score="p"), asked=QUICK)
-    assert any(note.startswith("3 rows of p have a probability of 0 or 1") for note in found.header["notes"])
+    assert any(note.startswith("3 rows of p have a probability of 0 or 1") for note in found.data["notes"])
     (row,) = (row for row in found.rows() if row["measure"] == "log_miscalibration")
     assert (row["value"], row["floor_high"] < inf) == (inf, True)
 
@@ -629,3 +652,25 @@ def test_other_scores_for_the_same_masses() -> None:
         t.rescored([0.5])
     with pytest.raises(baserate.MissingValues):
         t.rescored([0.5, nan, 0.1])
+
+
+def test_pooled_scores_leave_floors_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    # An isotonic regression gains less of pooled scores, so data and draws must both be pooled.
+    monkeypatch.setattr("baserate.infer._reliability._null.BUCKETS", 60)
+    measures = [measure.brier_miscalibration, measure.log_miscalibration, measure.ece]
+    ps = []
+    for seed in range(100):
+        t = calibrated(seed, 1500)
+        found = infer.floors(measures, t, seed=seed, draws=40)
+        assert [each.value for each in found] == [of(t) for of in measures]
+        assert [each.within for each in found] == [each.p > 0.05 for each in found]
+        ps.append([*(each.p for each in found), infer.intrinsic(t, seed=seed, draws=40).against_free.p])
+    assert (np.mean(ps, axis=0) > 0.4).all()
+    assert (np.mean(ps, axis=0) < 0.6).all()
+
+
+def test_an_infinite_error_of_pooled_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("baserate.infer._reliability._null.BUCKETS", 3)
+    found = infer.floor("log_miscalibration", tally([1, 0, 1, 0, 1, 0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), draws=20)
+    assert found.value == inf
+    assert found.high < inf

@@ -72,6 +72,11 @@ def floors(
         return [Floor(nan, nan, nan, nan, level, nan, "draws", "there are no rows") for _ in measures]
     pooled = neighbours_pooled(tally)
     found = measured(measures, drawn(pooled, pooled.score, draws=draws, seed=seed))
+    if pooled is not tally:
+        # What pooling takes away from the data it has taken away from the draws.
+        with np.errstate(invalid="ignore"):  # of infinite ones nothing is lost
+            lost = np.array(values) - [float(measure(pooled)) for measure in measures]
+        found += np.where(np.isfinite(lost), lost, 0.0)
     how = f"{draws} draws of what happens if the probabilities are right"
     return [_judged(value, found[:, at], level, how) for at, value in enumerate(values)]
 

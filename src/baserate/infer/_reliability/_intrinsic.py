@@ -136,7 +136,8 @@ def _free(tally: Tally, seed: Seed, draws: int) -> Check:
     x = log_odds(pooled.score)
     from scipy.special import expit
 
-    here = float(_gain(tally))
+    # Of the same scores as the draws: pooled ones leave less to gain.
+    here = float(_gain(pooled))
     might = _gain(drawn(pooled, expit(x + offset(pooled).value), draws=draws, seed=seed))
     defined = might[~np.isnan(might)]
     reached = int(np.count_nonzero(defined >= here - 1e-12 * abs(here)))
