@@ -75,7 +75,9 @@ def test_isotonic_regression(kind: str) -> None:
         (measure.brier, brier_score_loss, "brier"),
         (measure.log_loss, partial(log_loss, labels=[0, 1]), "log"),
     ):
-        parts = {part: measure.named(f"{name}_{part}")(t) for part in ("miscalibration", "discrimination", "uncertainty")}
+        parts = {
+            part: measure.named(f"{name}_{part}")(t) for part in ("miscalibration", "discrimination", "uncertainty")
+        }
         base = loss(truth, np.full(len(p), truth.mean()))
         best = loss(truth, np.clip(fit, 1e-300, 1))
         assert parts["uncertainty"] == near(base)

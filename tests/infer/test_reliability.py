@@ -165,7 +165,8 @@ def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -
         [each.within for each in infer.floors(measures, calibrated(seed), seed=seed, draws=draws)]
         for seed in range(samples)
     ]
-    return np.mean(found, axis=0)
+    shares: Floats = np.mean(found, axis=0)
+    return shares
 
 
 def test_what_is_calibrated_stays_within_its_floor() -> None:
@@ -207,7 +208,7 @@ def test_a_floor_does_not_depend_on_the_order_of_rows() -> None:
     p = np.round(rng.random(80), 1)
     y = rng.random(80) < p
     order = rng.permutation(80)
-    names = [measure.ece, measure.ici, measure.ecce]
+    names: list[measure.Measure] = [measure.ece, measure.ici, measure.ecce]
     assert infer.floors(names, tally(y, p), draws=50) == infer.floors(names, tally(y[order], p[order]), draws=50)
 
 
@@ -423,7 +424,7 @@ def test_the_free_alternative_keeps_its_size() -> None:
 
 # Everything together.
 
-TABLE = {
+TABLE: dict[str, list[Any]] = {
     "sick": [1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1],
     "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6, 0.95, 0.3, 0.15, 0.35],
     "other": [0.8, 0.5, 0.6, 0.3, 0.6, 0.1, 0.7, 0.9, 0.85, 0.2, 0.1, 0.5],
@@ -493,7 +494,7 @@ def test_before_and_after() -> None:
     tallies = read.tallies(TABLE, truth="sick", score="risk")
     t = tally(TABLE["sick"], TABLE["risk"])
     for prevalence in (0.3, "derived"):
-        found = infer.reliability(tallies, asked=infer.Reliability(draws=0), prevalence=prevalence)  # type: ignore[arg-type]
+        found = infer.reliability(tallies, asked=infer.Reliability(draws=0), prevalence=prevalence)
         at = infer.derived_prevalence(t).value if prevalence == "derived" else 0.3
         after = {row["measure"]: row for row in found.rows() if row["adjusted"] is not None and not row["top"]}
         assert {row["adjusted"] for row in after.values()} == {at}
@@ -628,7 +629,7 @@ def test_a_single_class() -> None:
 def test_fewer_scores_than_bins() -> None:
     t = tally([0, 1, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.7, 0.7, 0.7])
     for by in ("width", "mass"):
-        table = infer.reliability_curve(t, drawn=infer.Drawn(bins=10, by=by))  # type: ignore[arg-type]
+        table = infer.reliability_curve(t, drawn=infer.Drawn(bins=10, by=by))
         assert table["mass"].tolist() == [3, 3]
         assert table["probability"].tolist() == pytest.approx([0.2, 0.7])
 

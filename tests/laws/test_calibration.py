@@ -1,8 +1,10 @@
 """Laws of calibration, over probabilities with ties, at edges of bins, and of 0 and 1."""
 
 from functools import partial
+from itertools import pairwise
 from math import inf, isnan
 from random import Random
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -225,11 +227,11 @@ def test_bins_of_equal_mass_are_as_equal_as_ties_let_them(drawn: Rows, number: i
 @given(anywhere, bins, by, st.none() | edges)
 def test_errors_in_bins_are_in_order(drawn: Rows, number: int, how: str, given_edges: list[float] | None) -> None:
     t = tally(*drawn)
-    options = {"bins": given_edges or number, "by": how}
-    mean, largest, root = (of(t, **options) for of in (measure.ece, measure.mce, measure.rmsce))  # type: ignore[operator]
+    options: dict[str, Any] = {"bins": given_edges or number, "by": how}
+    mean, largest, root = (of(t, **options) for of in (measure.ece, measure.mce, measure.rmsce))
     gap = abs(drawn.truth.mean() - drawn.score.mean())
     assert gap - 1e-12 <= mean <= root + 1e-12 <= largest + 2e-12 <= 1 + 3e-12
-    assert measure.rmsce_debiased(t, **options) <= largest + 1e-12  # type: ignore[arg-type]
+    assert measure.rmsce_debiased(t, **options) <= largest + 1e-12
     assert measure.ece(t, bins=1) == pytest.approx(gap, abs=1e-12)
     assert gap - 1e-12 <= measure.ece_sweep(t)
 
@@ -254,7 +256,7 @@ def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(drawn
     # Without smoothing: every distinct score is a bin.
     most = float(np.sum(np.abs(t.positive * (1 - t.score) - t.negative * t.score)) / t.total)
     values = [measure.smooth_ece(t, width=width) for width in (0.001, 0.01, 0.1, 1.0, 10.0)]
-    assert all(wide <= narrow + 1e-6 for narrow, wide in zip(values, values[1:], strict=False))
+    assert all(wide <= narrow + 1e-6 for narrow, wide in pairwise(values))
     assert gap - 1e-6 <= values[-1] <= values[0] <= most + 1e-6
     found = measure.smooth_ece(t)
     assert gap - 1e-6 <= found <= most + 1e-6

@@ -56,7 +56,9 @@ def test_equals_the_witness(kind: str) -> None:
 def test_many_at_once_are_each_alone() -> None:
     x = drawn("plain")[0]
     rng = np.random.default_rng(0)
-    hits = np.stack([rng.random(400) < expit(a + b * x) for a, b in [(0, 1), (-3, 0.1), (2, -4), (-5, 3)]]).astype(float)
+    hits = np.stack([rng.random(400) < expit(a + b * x) for a, b in [(0, 1), (-3, 0.1), (2, -4), (-5, 3)]]).astype(
+        float
+    )
     for start in (None, (0.3, 0.3), (-5.0, 8.0)):
         many = line(x, hits, 1 - hits, start=start)
         for at, each in enumerate(hits):

@@ -1,5 +1,7 @@
 """Smoothing with reflection, against the integral of Gaussians and all their images, summed up on a fine mesh."""
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -57,6 +59,6 @@ def test_it_falls_with_the_width_down_to_the_sum(pairs: list[tuple[float, float]
     place, mass = map(np.array, zip(*pairs, strict=True))
     found = [Reflected(place, mass).absolute(width) for width in (1e-3, 0.01, 0.05, 0.2, 1.0, 10.0)]
     room = 1e-6 * np.abs(mass).sum() + 1e-300
-    assert all(wide <= narrow + room for narrow, wide in zip(found, found[1:], strict=False))
+    assert all(wide <= narrow + room for narrow, wide in pairwise(found))
     assert found[0] <= np.abs(mass).sum() * (1 + 1e-6)
     assert found[-1] == pytest.approx(abs(mass.sum()), abs=room)

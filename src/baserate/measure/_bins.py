@@ -16,7 +16,7 @@ from baserate._tally import Tally
 By = Literal["width", "mass"]
 
 CLOSE = 1e-9
-"""Share of a bin of equal mass that is rounding: a middle so near to where bins part lies there, in any unit of mass."""
+"""Share of a bin of equal mass that is rounding: a middle so near to where bins part lies there, in any unit."""
 
 
 class Bins(NamedTuple):
