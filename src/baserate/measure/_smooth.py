@@ -51,7 +51,7 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
 
     >>> from baserate import tally
     >>> round(smooth_ece(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 6)
-    0.146454
+    0.159664
     """
     check_probabilities(t)
     if width is not None and not width >= _NARROWEST:

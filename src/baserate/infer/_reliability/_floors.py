@@ -54,7 +54,7 @@ def floor(measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Se
     >>> risk = rng.beta(0.5, 0.5, 100)
     >>> found = infer.floor("ece", tally(rng.random(100) < risk, risk))
     >>> f"{found.value:.2f}; a perfect model: {found.typical:.2f}, up to {found.high:.2f}"
-    '0.08; a perfect model: 0.09, up to 0.12'
+    '0.10; a perfect model: 0.09, up to 0.12'
     """
     (found,) = floors([known(measure)], tally, level=level, seed=seed, draws=draws)
     return found

@@ -67,13 +67,13 @@ def intrinsic(tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int =
 
     >>> import numpy as np
     >>> from baserate import infer, tally
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(2)
     >>> risk = rng.beta(0.5, 0.5, 4000)
     >>> sick = rng.random(4000) < risk
     >>> kept = ~sick | (rng.random(4000) < 0.5)  # half of the sick are lost
     >>> found = infer.intrinsic(tally(sick[kept], risk[kept]))
     >>> found.verdict
-    'calibrated for a prevalence of 0.5135, as far as can be told'
+    'calibrated for a prevalence of 0.4939, as far as can be told'
     """
     Asked(level, None, seed).checked()
     moved, slope = (estimate(name, tally, level=level) for name in ("calibration_in_the_large", "calibration_slope"))
@@ -89,7 +89,7 @@ def derived_prevalence(tally: Tally, *, level: float = 0.95) -> Estimate:
 
     >>> from baserate import tally
     >>> round(derived_prevalence(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3])).value, 4)
-    0.4992
+    0.5479
     """
     found = estimate("calibration_in_the_large", tally, level=level)
     if isnan(found.value):

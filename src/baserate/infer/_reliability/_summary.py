@@ -87,8 +87,8 @@ def reliability(
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
     >>> found = infer.reliability(read.tallies(table, truth="sick", score="risk"))
-    >>> {row["measure"]: round(row["value"], 3) for row in found.rows() if row["value"] is not None}["ece"]
-    0.288
+    >>> [round(row["value"], 4) for row in found.rows() if row["measure"] == "ece" and not row["top"]]
+    [0.2875]
     """
     parts, head = parted(data, prevalence)
     rows = [row for part in parts for row in _judged(part, asked)]
