@@ -58,8 +58,9 @@ def shift(offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | Non
     total = hits + misses
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = logit(hits.sum(axis=-1) / total.sum(axis=-1))
-        # Expected hits grow with a, and at these ends they are too few and too many.
-        low, high = mean - offset.max(initial=-np.inf), mean - offset.min(initial=np.inf)
+        # Expected hits grow with a, and at these ends they are too few and too many: one further, so that Newton's
+        # steps may come from both sides.
+        low, high = mean - offset.max(initial=-np.inf) - 1, mean - offset.min(initial=np.inf) + 1
         a = np.where(np.isfinite(mean), (low + high) / 2, mean)
         for _ in range(_STEPS):
             share = expit(offset + a[..., None])

@@ -9,6 +9,8 @@ from baserate._arrays import Floats
 _CELLS = 1 << 13
 """Steps of the grid."""
 _TINY = 1e-16
+_FLAT = 10.0
+"""Width beyond which every Gaussian is as flat."""
 _FINE = 8
 """Steps to half a turn of the fastest wave that is left."""
 
@@ -32,6 +34,7 @@ class Reflected:
         """Integral of the absolute value of the smoothed masses, for a Gaussian of this standard deviation."""
         from scipy.fft import dct
 
+        width = min(width, _FLAT)
         kept = min(len(self._cosines), ceil(sqrt(-2 * log(_TINY)) / (pi * width)) + 1)
         # As many steps as the fastest wave needs to be seen bending where the sign changes; a power of 2 is quick.
         waves = np.zeros(min(_CELLS, 1 << (_FINE * kept).bit_length()) + 1)

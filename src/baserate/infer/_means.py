@@ -22,6 +22,7 @@ from baserate.infer import _auc, _binomial, _influence, _moments
 from baserate.infer._draws import Seed, in_blocks, percentiles
 from baserate.infer._hand_till import moved
 from baserate.measure import Measure, about, auc
+from baserate.measure._about import bare
 from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss, top_k_accuracy
 
 DRAWS = 500
@@ -43,9 +44,7 @@ def interval(measure: Measure, noun: Noun, *, level: float, seed: Seed) -> Found
     value = float(measure(noun))
     if isinf(value):
         return Found(nan, nan, "influence function", "the value is infinite")
-    plain = measure
-    while isinstance(plain, partial):
-        plain = plain.func
+    plain = bare(measure)
     if plain in _HITS:
         return _share(_HITS[plain](measure, noun), noun, level)
     if plain in _LOSSES and isinstance(noun, ClassRows):

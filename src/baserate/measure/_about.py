@@ -119,3 +119,10 @@ def about(function: Measure) -> About:
     told = vars(function)["about"]
     assert isinstance(told, About)  # noqa: S101  (for the type checker)
     return told
+
+
+def bare(function: Measure) -> Measure:
+    """Return the measure itself, without options that `functools.partial` chose."""
+    while isinstance(function, partial):
+        function = function.func
+    return function

@@ -10,7 +10,7 @@ import numpy as np
 from baserate._arrays import Floats, number, ratio, root
 from baserate._stack import Forecasts, Stack
 from baserate.measure._about import Measure, measure
-from baserate.measure._bins import Bins, By, binned
+from baserate.measure._bins import CLOSE, Bins, By, binned
 from baserate.measure._proper import check_probabilities
 
 __all__ = [
@@ -23,6 +23,8 @@ __all__ = [
 
 _MOST = 1000
 """Bins up to which a sweep goes on: scores that part the classes would be monotone in any number of them."""
+_ROUNDED = 1e-12
+"""Difference of shares that is rounding."""
 
 
 @measure(best="low", span=(0, 1), needs=("total",))
@@ -83,7 +85,7 @@ def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "
     >>> from baserate import tally
     >>> truth, score = [0] * 9 + [1] * 31, [0.2] * 20 + [0.8] * 20
     >>> round(rmsce(tally(truth, score)), 6), round(rmsce_debiased(tally(truth, score)), 6)
-    (0.275, 0.261196)
+    (0.285044, 0.27338)
     """
     check_probabilities(t)
     return _more_than_chance(binned(t, bins=bins, by=by))
@@ -119,15 +121,16 @@ def _swept(score: Floats, positive: Floats, negative: Floats) -> float:
     kept = _parted(sums, middle, 1)
     for bins in range(2, min(_MOST, len(mass)) + 1):
         found = _parted(sums, middle, bins)
-        # Cross-multiplied, so that equal shares are equal.
-        if (found.positive[1:] * found.mass[:-1] < found.positive[:-1] * found.mass[1:]).any():
+        # Cross-multiplied, so that equal shares are equal, but for the rounding of weights.
+        rise = found.positive[1:] * found.mass[:-1] - found.positive[:-1] * found.mass[1:]
+        if (rise < -_ROUNDED * found.mass[1:] * found.mass[:-1]).any():
             break
         kept = found
     return float(_l1(kept)) / float(sums[0][-1])
 
 
 def _parted(sums: list[Floats], middle: Floats, bins: int) -> Bins:
-    ends = np.searchsorted(middle, np.arange(1, bins) / bins, side="left")
+    ends = np.searchsorted(middle, (np.arange(1, bins) - CLOSE) / bins, side="left")
     cuts = np.unique(np.concatenate([[0], ends, [len(middle)]]))
     mass, positive, expected = (np.diff(each[cuts]) for each in sums)
     return Bins(mass, positive, expected, mass)

@@ -16,6 +16,9 @@ from baserate._tally import Tally
 By = Literal["width", "mass"]
 Places = npt.NDArray[np.intp]
 
+CLOSE = 1e-9
+"""Share of a bin of equal mass that is rounding: a middle so near to where bins part lies there, in any unit."""
+
 
 class Bins(NamedTuple):
     """What is in each bin that is not empty, lowest first; of a stack, a row for each tally, and empty ones too."""
@@ -73,7 +76,8 @@ def firsts(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by:
         return np.concatenate([[0], np.searchsorted(score, _ends(bins)[1:-1], side="right")])
     if by != "mass":
         raise BadOption(f"by is {by!r}; bins are of equal 'width' or equal 'mass'.")
-    wanted = np.arange(_checked(bins)) / int(bins)
+    # A middle next to where bins part lies there, whatever rounding makes of it in other units.
+    wanted = np.concatenate([[0.0], np.arange(1, _checked(bins)) - CLOSE]) / int(bins)
     if not mass.shape[-1]:
         return np.zeros(len(wanted), dtype=np.intp)
     middle = np.cumsum(mass, axis=-1)
@@ -95,7 +99,7 @@ def edges(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "width") -> tu
     score = t.score[::-1]
     first = firsts(score, (t.positive + t.negative)[::-1], bins=bins, by=by)
     there = np.diff(first, append=len(score)) > 0
-    if isinstance(bins, int | np.integer) and by == "mass":
+    if isinstance(bins, int | np.integer) and by == "mass" and len(score):
         begin = first[there][1:]
         inner = (score[begin - 1] + score[begin]) / 2
         return np.concatenate([[0.0], inner]), np.concatenate([inner, [1.0]])

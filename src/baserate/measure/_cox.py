@@ -40,7 +40,7 @@ def calibration_slope(t: Forecasts) -> float:
 
     >>> from baserate import tally
     >>> round(calibration_slope(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
-    0.675153
+    0.720677
     """
     return _slope(cox(t), t)
 
@@ -55,7 +55,7 @@ def calibration_intercept(t: Forecasts) -> float:
 
     >>> from baserate import tally
     >>> round(calibration_intercept(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
-    -0.046183
+    -0.077006
     """
     return _intercept(cox(t), t)
 
@@ -71,7 +71,7 @@ def calibration_in_the_large(t: Forecasts) -> float:
 
     >>> from baserate import tally
     >>> round(calibration_in_the_large(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
-    -0.129653
+    -0.087062
     """
     return number(offset(t).value)
 
@@ -116,7 +116,7 @@ def cox_ici(t: Forecasts) -> float:
 
     >>> from baserate import tally
     >>> round(cox_ici(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
-    0.051834
+    0.04918
     """
     return _mean_move(cox(t), t)
 

@@ -51,7 +51,7 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
 
     >>> from baserate import tally
     >>> round(smooth_ece(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 6)
-    0.146454
+    0.159664
     """
     check_probabilities(t)
     if width is not None and not width >= _NARROWEST:
@@ -237,6 +237,10 @@ def _smoothed(score: Floats, positive: Floats, negative: Floats, width: float | 
     # The integral falls with the width, so where the two are equal lies between a width and its own integral.
     there = residuals.absolute(_GUESS)
     low, high = sorted([_GUESS, min(max(there, _NARROWEST), 1.0)])
-    if low == high or residuals.absolute(high) >= high:
-        return residuals.absolute(high)
+    at_low, at_high = residuals.absolute(low), residuals.absolute(high)
+    # Residuals of one sign have the same integral at any width, but for rounding: then an end is the place.
+    if at_high >= high:
+        return at_high
+    if at_low <= low:
+        return at_low
     return float(brentq(lambda at: residuals.absolute(at) - at, low, high, xtol=1e-12))

@@ -9,7 +9,7 @@ from math import erfc, inf, isnan, nan, sqrt
 import numpy as np
 
 from baserate._tally import Tally
-from baserate.measure import ecce
+from baserate.measure import calibration_slope, ecce, why
 from baserate.measure._bins import By, binned
 from baserate.measure._cox import cox, log_odds, offset
 from baserate.measure._proper import check_probabilities
@@ -77,11 +77,13 @@ def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mas
     freedom = int(np.count_nonzero(by_chance)) - 2 * fitted
     how = f"χ² with {freedom} degrees of freedom, {'fitted to these rows' if fitted else 'on rows not fitted to'}"
     if freedom < 1:
-        few = "a bin is needed" if not fitted else "three bins are needed"
-        return Check("hosmer_lemeshow", nan, nan, how, why=f"{few} in which chance has a say")
+        few = "three bins are" if fitted else "a bin is"
+        reason = f"{few} needed in which chance has a say" if t.total else "there are no rows"
+        return Check("hosmer_lemeshow", nan, nan, how, why=reason)
     # Beyond rounding, what is certain and does not happen is impossible.
     impossible = (np.abs(gap[~by_chance]) > 1e-9 * found.mass[~by_chance]).any()
-    statistic = inf if impossible else float(np.sum(gap[by_chance] ** 2 / noise[by_chance]))
+    with np.errstate(over="ignore"):  # what is next to impossible
+        statistic = inf if impossible else float(np.sum(gap[by_chance] ** 2 / noise[by_chance]))
     return Check("hosmer_lemeshow", statistic, _tail(freedom, statistic), how, freedom)
 
 
@@ -97,7 +99,7 @@ def cox_test(t: Tally) -> Check:
     """
     fit = cox(t)
     if isnan(fit.slope):
-        return Check("cox", nan, nan, "χ² with 2 degrees of freedom", 2, "no line of log-odds fits these rows")
+        return Check("cox", nan, nan, "χ² with 2 degrees of freedom", 2, why(calibration_slope, t))
     if t.weighted:
         away = np.array([fit.intercept, fit.slope - 1])
         statistic, how = float(away @ np.linalg.solve(fit.covariance, away)), "Wald, χ² with 2 degrees of freedom"
@@ -146,9 +148,7 @@ def slope_test(t: Tally) -> Check:
     """Whether a shift of all log-odds fits as well as any line of them: then another prevalence would do."""
     fit, moved = cox(t), offset(t)
     if isnan(fit.slope):
-        return Check(
-            "offset_or_slope", nan, nan, "χ² with 1 degree of freedom", 1, "no line of log-odds fits these rows"
-        )
+        return Check("offset_or_slope", nan, nan, "χ² with 1 degree of freedom", 1, why(calibration_slope, t))
     if t.weighted:
         statistic = float((fit.slope - 1) ** 2 / fit.covariance[1, 1])
         how = "Wald, χ² with 1 degree of freedom"

@@ -84,6 +84,8 @@ def smoothed(tally: Tally, how: Drawn, *, smoother: Smoother) -> Columns:
     if how.band not in ("consistency", "confidence"):
         raise BadOption(f"band is {how.band!r}; it is 'consistency' or 'confidence'.")
     fit = curve(tally, smoother)
+    if not len(fit):
+        return dict.fromkeys(("probability", "share", "low", "high", "mass"), fit)
     pooled = neighbours_pooled(tally)
     right = pooled.score if how.band == "consistency" else np.clip(curve(pooled, smoother), 0.0, 1.0)
     draws = curve(drawn_from(pooled, right, draws=DRAWS, seed=how.seed), smoother)

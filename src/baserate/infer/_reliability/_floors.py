@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import isnan, nan
 
 import numpy as np
@@ -18,6 +17,7 @@ from baserate.infer._estimate import Asked
 from baserate.infer._reliability._intervals import DISTANCES
 from baserate.infer._reliability._null import drawn, measured, neighbours_pooled
 from baserate.measure import Measure, about
+from baserate.measure._about import bare
 from baserate.measure._registry import known
 
 DRAWS = 1000
@@ -71,11 +71,22 @@ def floors(
         _check(measure)
     if not measures or not tally.total:
         return [Floor(nan, nan, nan, nan, level, nan, "draws", "there are no rows") for _ in measures]
-    values = measured(measures, Stack(tally.score, tally.positive[None], tally.negative[None], shared=True))[0]
+    values = _values(measures, tally)
     pooled = neighbours_pooled(tally)
     found = measured(measures, drawn(pooled, pooled.score, draws=draws, seed=seed))
+    if pooled is not tally:
+        # What pooling takes away from the data it has taken away from the draws.
+        with np.errstate(invalid="ignore"):  # of infinite ones nothing is lost
+            lost = values - _values(measures, pooled)
+        found += np.where(np.isfinite(lost), lost, 0.0)
     how = f"{draws} draws of what happens if the probabilities are right"
     return [_judged(value, found[:, at], level, how) for at, value in enumerate(values.tolist())]
+
+
+def _values(measures: Sequence[Measure], tally: Tally) -> Floats:
+    """Measure a tally as a stack of one, so that what is alike is made once."""
+    values: Floats = measured(measures, Stack(tally.score, tally.positive[None], tally.negative[None], shared=True))[0]
+    return values
 
 
 def _judged(value: float, drawn: Floats, level: float, how: str) -> Floor:
@@ -90,10 +101,7 @@ def _judged(value: float, drawn: Floats, level: float, how: str) -> Floor:
 
 
 def _check(measure: Measure) -> None:
-    plain = measure
-    while isinstance(plain, partial):
-        plain = plain.func
-    if plain not in DISTANCES:
+    if bare(measure) not in DISTANCES:
         names = ", ".join(about(each).name for each in DISTANCES)
         raise BadOption(
             f"{about(measure).name} is no distance from calibration, so it has no floor; these have: {names}."

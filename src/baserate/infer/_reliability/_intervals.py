@@ -38,6 +38,7 @@ from baserate.measure import (
     rmsce_debiased,
     smooth_ece,
 )
+from baserate.measure._about import bare
 from baserate.measure._bins import binned
 from baserate.measure._cox import cox, expected, offset
 
@@ -74,17 +75,12 @@ class Asked(NamedTuple):
 
 def interval(asked: Asked) -> Found:
     """Bounds of a measure of calibration."""
-    plain = asked.measure
-    while isinstance(plain, partial):
-        plain = plain.func
-    return _WAYS[plain](asked)
+    return _WAYS[bare(asked.measure)](asked)
 
 
 def known(measure: Measure) -> bool:
     """Whether it is a measure of calibration."""
-    while isinstance(measure, partial):
-        measure = measure.func
-    return measure in _WAYS
+    return bare(measure) in _WAYS
 
 
 def _distance(_asked: Asked) -> Found:
@@ -93,7 +89,7 @@ def _distance(_asked: Asked) -> Found:
 
 def _wald(asked: Asked) -> Found:
     """Bounds of a coefficient of a logistic regression, by its standard error."""
-    variance = _VARIANCES[asked.measure](asked.tally)
+    variance = _VARIANCES[bare(asked.measure)](asked.tally)
     reach = two_sided(asked.level) * sqrt(variance)
     return Found(asked.value - reach, asked.value + reach, "Wald")
 
@@ -127,7 +123,7 @@ def _uncertain(asked: Asked) -> Found:
     rows = tally.total**2 / float(tally.squares.sum())
     low, high = usual(tally.prevalence * rows, (1 - tally.prevalence) * rows, asked.level)
     at = [low, high, *([0.5] if low < 0.5 < high else [])]
-    values = [_OF_SHARE[asked.measure](share) for share in at]
+    values = [_OF_SHARE[bare(asked.measure)](share) for share in at]
     return Found(min(values), max(values), "from that of the prevalence")
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from baserate._arrays import Floats, sealed
+from baserate._errors import BadOption
 from baserate._numeric.distinct import run_sums
 from baserate._stack import Stack
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, in_blocks
 from baserate.measure import Measure
+from baserate.measure._about import bare
 from baserate.measure._binned import OF_BINS
 from baserate.measure._bins import binned
 from baserate.measure._cox import OF_LINE, cox
@@ -45,6 +48,8 @@ def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
 
     Rows of different weights at one score are drawn as that many of equal weight as would be as sure.
     """
+    if not isinstance(draws, Integral) or isinstance(draws, bool) or draws < 1:
+        raise BadOption(f"draws is {draws!r}; give how often to draw, a whole number of 1 or more.")
     mass = tally.mass.sum(axis=0, dtype=np.float64)
     trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
     single = bool((trials == 1).all())
@@ -60,7 +65,7 @@ def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
 
 def coarser(measure: Measure) -> Measure:
     """Return the same with fewer points of a local regression: enough for draws of a smooth curve."""
-    if _plain(measure) not in OF_DISTANCES:
+    if bare(measure) not in OF_DISTANCES:
         return measure
     return partial(measure, step=max(float(_options(measure)["step"]), _STEP))
 
@@ -74,7 +79,7 @@ def measured(measures: Sequence[Measure], stack: Stack) -> Floats:
         parts = [stack] if family is OF_DISTANCES and stack.shared else list(_chunks(stack))
         for members in _alike(rest, family):
             made = [prepare(part, _options(members[0])) for part in parts]
-            columns |= {each: np.concatenate([family[_plain(each)](*ready) for ready in made]) for each in members}
+            columns |= {each: np.concatenate([family[bare(each)](*ready) for ready in made]) for each in members}
         rest = [each for each in rest if each not in columns]
     columns |= {each: np.concatenate([each(part) for part in _chunks(stack)]) for each in rest}
     return np.stack([columns[measure] for measure in measures], axis=-1)
@@ -84,7 +89,7 @@ def _alike(measures: Sequence[Measure], family: Mapping[Measure, Any]) -> list[l
     """Members of a family, those with the same options together."""
     found: dict[str, list[Measure]] = {}
     for measure in measures:
-        if _plain(measure) in family:
+        if bare(measure) in family:
             found.setdefault(repr(_options(measure)), []).append(measure)
     return list(found.values())
 
@@ -92,13 +97,7 @@ def _alike(measures: Sequence[Measure], family: Mapping[Measure, Any]) -> list[l
 def _options(measure: Measure) -> dict[str, Any]:
     """Options that a measure is taken with, its defaults among them."""
     chosen = measure.keywords if isinstance(measure, partial) else {}
-    return (_plain(measure).__kwdefaults__ or {}) | chosen
-
-
-def _plain(measure: Measure) -> Measure:
-    while isinstance(measure, partial):
-        measure = measure.func
-    return measure
+    return (bare(measure).__kwdefaults__ or {}) | chosen
 
 
 def _chunks(stack: Stack) -> Iterator[Stack]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 from baserate._class_rows import ClassRows
@@ -30,6 +31,8 @@ def parted(data: Tallies | ClassRows, prevalence: Prevalence = None) -> tuple[li
         if prevalence is not None:
             raise BadOption("a prevalence is for two classes; of many there is one for each: leave it out.")
         return list(_of_classes(data)), of_classes.header(data, data.decided(), [])
+    if not (prevalence is None or prevalence == "derived" or (isinstance(prevalence, Real) and 0 < prevalence < 1)):
+        raise BadOption(f"prevalence is {prevalence!r}; give one between 0 and 1, both excluded, or 'derived'.")
     if isinstance(data, Tallies):
         return list(_of_two(data, prevalence)), header(data, [])
     raise BadOption(f"{type(data).__name__} is neither Tallies nor ClassRows; read them with baserate.read.")

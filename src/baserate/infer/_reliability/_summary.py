@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -66,8 +67,8 @@ class Reliability:
 
     def __post_init__(self) -> None:
         Asked(self.level, None, self.seed).checked()
-        if isinstance(self.draws, bool) or self.draws < 0:
-            raise BadOption(f"draws is {self.draws}; give how often to draw, or 0 for no noise floors.")
+        if not isinstance(self.draws, Integral) or isinstance(self.draws, bool) or self.draws < 0:
+            raise BadOption(f"draws is {self.draws!r}; give how often to draw, or 0 for no noise floors.")
 
     def chosen(self, measure: Measure) -> Measure:
         """Return a measure with these bins, or with this smoother, if it has any."""

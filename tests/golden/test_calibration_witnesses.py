@@ -1,0 +1,210 @@
+"""Witnesses of calibration: scikit-learn, statsmodels and SciPy, on the same rows."""
+
+import math
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+from scipy.special import expit, logit
+from sklearn.calibration import calibration_curve
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss, log_loss
+from statsmodels.nonparametric.smoothers_lowess import lowess
+
+from baserate import Tally, infer, measure, tally
+from baserate.infer._reliability._checks import brownian_range
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Rows = tuple[Bools, Floats]
+
+near = partial(pytest.approx, rel=1e-10, abs=1e-13)
+
+
+def rows(kind: str, size: int = 400) -> Rows:
+    """Probabilities of many kinds, none of them quite right."""
+    rng = np.random.default_rng(size)
+    p: Floats = rng.beta(0.5, 0.7, size)
+    if kind == "tied":
+        p = np.round(p, 1)
+    if kind == "edges":
+        p = rng.choice(np.linspace(0, 1, 11), size)
+    if kind == "few":
+        p = rng.choice([0.2, 0.35, 0.9], size)
+    return rng.random(size) < expit(0.8 * logit(np.clip(p, 0.01, 0.99)) + 0.3), p
+
+
+KINDS = ["distinct", "tied", "edges", "few"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("bins", [1, 2, 5, 10, 15, 33])
+def test_bins_of_equal_width_are_those_of_scikit_learn(kind: str, bins: int) -> None:
+    truth, p = rows(kind)
+    share, mean = calibration_curve(truth, p, n_bins=bins)
+    ours = infer.reliability_curve(tally(truth, p), drawn=infer.Drawn(bins=bins))
+    assert ours["share"] == near(share)
+    assert ours["probability"] == near(mean)
+    assert ours["mass"].sum() == len(p)
+    assert measure.ece(tally(truth, p), bins=bins) == near(np.sum(ours["mass"] * np.abs(share - mean)) / len(p))
+    assert measure.mce(tally(truth, p), bins=bins) == near(np.abs(share - mean).max())
+
+
+@pytest.mark.parametrize("bins", [2, 5, 10])
+def test_bins_of_equal_mass_are_those_of_scikit_learn_where_rows_divide(bins: int) -> None:
+    truth, p = rows("distinct")
+    share, mean = calibration_curve(truth, p, n_bins=bins, strategy="quantile")
+    ours = infer.reliability_curve(tally(truth, p), drawn=infer.Drawn(bins=bins, by="mass"))
+    assert ours["share"] == near(share)
+    assert ours["probability"] == near(mean)
+    assert set(ours["mass"]) == {400 / bins}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_isotonic_regression(kind: str) -> None:
+    truth, p = rows(kind)
+    fit = IsotonicRegression(y_min=0, y_max=1).fit_transform(p, truth.astype(float))
+    table = infer.reliability_curve(tally(truth, p), "isotonic")
+    assert table["share"] == near(fit[np.unique(p, return_index=True)[1]])
+    assert measure.ici(tally(truth, p), smoother="isotonic") == near(np.abs(fit - p).mean())
+    t = tally(truth, p)
+    for score, loss, name in (
+        (measure.brier, brier_score_loss, "brier"),
+        (measure.log_loss, partial(log_loss, labels=[0, 1]), "log"),
+    ):
+        parts = {
+            part: measure.named(f"{name}_{part}")(t) for part in ("miscalibration", "discrimination", "uncertainty")
+        }
+        base = loss(truth, np.full(len(p), truth.mean()))
+        best = loss(truth, np.clip(fit, 1e-300, 1))
+        assert parts["uncertainty"] == near(base)
+        assert parts["discrimination"] == pytest.approx(base - best, rel=1e-9)
+        if np.isfinite(score(t)):
+            assert score(t) == near(loss(truth, p))
+            assert parts["miscalibration"] == pytest.approx(score(t) - best, rel=1e-9)
+
+
+def fitted(truth: Bools, x: Floats) -> tuple[Floats, Floats]:
+    found = sm.Logit(truth.astype(float), sm.add_constant(x)).fit(disp=0, tol=1e-14)
+    return found.params, found.cov_params()
+
+
+@pytest.mark.parametrize("kind", ["distinct", "few"])
+def test_the_line_of_log_odds(kind: str) -> None:
+    truth, p = rows(kind)
+    t = tally(truth, p)
+    params, covariance = fitted(truth, logit(p))
+    for at, name in enumerate(("calibration_intercept", "calibration_slope")):
+        found = infer.estimate(name, t, level=0.9)
+        reach = stats.norm.ppf(0.95) * math.sqrt(covariance[at, at])
+        assert [found.value, found.low, found.high] == pytest.approx(
+            [params[at], params[at] - reach, params[at] + reach], rel=1e-8
+        )
+    assert measure.cox_ici(t) == pytest.approx(np.abs(expit(params[0] + params[1] * logit(p)) - p).mean(), rel=1e-8)
+    fit = sm.GLM(truth.astype(float), np.ones(len(p)), family=sm.families.Binomial(), offset=logit(p)).fit(tol=1e-14)
+    found = infer.estimate("calibration_in_the_large", t)
+    reach = stats.norm.ppf(0.975) * fit.bse[0]
+    assert [found.value, found.low, found.high] == pytest.approx(
+        [fit.params[0], fit.params[0] - reach, fit.params[0] + reach], rel=1e-8
+    )
+    design = sm.add_constant(logit(p))
+    gain = sm.Logit(truth.astype(float), design).loglike(params) - np.sum(np.where(truth, np.log(p), np.log1p(-p)))
+    check = infer.cox_test(t)
+    assert [check.statistic, check.p] == pytest.approx([2 * gain, stats.chi2.sf(2 * gain, 2)], rel=1e-8)
+    slope = sm.Logit(truth.astype(float), design).loglike(params) - fit.llf
+    check = infer.slope_test(t)
+    assert [check.statistic, check.p] == pytest.approx([2 * slope, stats.chi2.sf(2 * slope, 1)], rel=1e-6)
+
+
+def test_a_count_is_a_frequency_weight() -> None:
+    truth, p = rows("distinct", 150)
+    count = np.random.default_rng(0).integers(1, 6, 150)
+    design, family = sm.add_constant(logit(p)), sm.families.Binomial()
+    fit = sm.GLM(truth.astype(float), design, family=family, freq_weights=count).fit(tol=1e-14)
+    t = tally(truth, p, count=count)
+    for at, name in enumerate(("calibration_intercept", "calibration_slope")):
+        found = infer.estimate(name, t)
+        low, high = fit.conf_int()[at]
+        assert [found.value, found.low, found.high] == pytest.approx([fit.params[at], low, high], rel=1e-7)
+
+
+@pytest.mark.parametrize("size", [40, 41, 399, 1500, 1501])
+@pytest.mark.parametrize("span", [0.5, 0.3, 1.0])
+def test_local_regression(size: int, span: float) -> None:
+    # Ours takes at least that share of the mass; the witness would take one row less of an odd number.
+    truth, p = rows("distinct", size)
+    enough = math.ceil(span * size - 1e-7) / size
+    fit = lowess(truth.astype(float), p, frac=enough, it=0, delta=0.001, return_sorted=False)
+    t = tally(truth, p)
+    away = np.sort(np.abs(fit - p))
+    assert measure.ici(t, span=span) == pytest.approx(away.mean(), rel=1e-8)
+    assert measure.emax(t, span=span) == pytest.approx(away[-1], rel=1e-8)
+    assert measure.e50(t, span=span) == pytest.approx(away[math.ceil(size / 2) - 1], rel=1e-7)
+    assert measure.e90(t, span=span) == pytest.approx(away[math.ceil(size * 0.9 - 1e-9) - 1], rel=1e-7)
+    if span == 0.5:
+        assert infer.reliability_curve(t, "lowess")["share"] == pytest.approx(fit[np.argsort(p)], rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_p_values(kind: str) -> None:
+    truth, p = rows(kind)
+    t = tally(truth, p)
+    z = infer.spiegelhalter(t)
+    noise = np.sum((1 - 2 * p) ** 2 * p * (1 - p))
+    assert z.statistic == near(np.sum((truth - p) * (1 - 2 * p)) / math.sqrt(noise))
+    assert z.p == near(2 * stats.norm.sf(abs(z.statistic)))
+    for bins in (5, 10):
+        for fitted_to in (False, True):
+            found = infer.hosmer_lemeshow(t, bins=bins, by="width", fitted=fitted_to)
+            if found.why is not None:
+                assert fitted_to
+                continue
+            curve = infer.reliability_curve(t, drawn=infer.Drawn(bins=bins))
+            n, mean = curve["mass"], curve["probability"]
+            chance = (mean > 0) & (mean < 1)
+            wanted = np.sum((n * (curve["share"] - mean) ** 2)[chance] / (mean * (1 - mean))[chance])
+            assert found.freedom == chance.sum() - 2 * fitted_to
+            assert found.statistic in (near(wanted), math.inf)
+            assert found.p == near(stats.chi2.sf(found.statistic, found.freedom))
+
+
+@pytest.mark.parametrize("size", [50, 400, 5000])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_debiased_interval_inverts_a_noncentral_distribution(size: int, level: float) -> None:
+    t = tally(*rows("distinct", size))
+    found = infer.estimate("rmsce_debiased", t, level=level)
+    curve = infer.reliability_curve(t, drawn=infer.Drawn(by="mass"))
+    n, share = curve["mass"], curve["mass"] / size
+    rate = (curve["share"] * n + 0.5) / (n + 1)
+    noise = rate * (1 - rate) / n
+    first, second = np.sum(share * noise), np.sum((share * noise) ** 2)
+    scale, freedom = second / first, first**2 / second
+    seen = np.sum(share * (curve["share"] - curve["probability"]) ** 2) / scale
+    for bound, tail in ((found.low, (1 + level) / 2), (found.high, (1 - level) / 2)):
+        if bound == 0:
+            assert stats.chi2.cdf(seen, freedom) <= tail
+        elif bound != found.value:
+            assert stats.ncx2.cdf(seen, freedom, bound**2 / scale) == pytest.approx(tail, rel=1e-6)
+
+
+def test_the_range_of_a_brownian_motion_has_its_moments() -> None:
+    # Feller: the mean is √(8/π), the mean square 4 ln 2.
+    x = np.linspace(0, 12, 24_001)
+    tail = np.array([brownian_range(float(each)) for each in x])
+    assert (np.diff(tail) <= 1e-12).all()
+    assert np.trapezoid(tail, x) == pytest.approx(math.sqrt(8 / math.pi), rel=1e-7)
+    assert np.trapezoid(2 * x * tail, x) == pytest.approx(4 * math.log(2), rel=1e-6)
+
+
+def test_the_likelier_class_of_ties_and_halves() -> None:
+    truth, p = rows("edges")
+    likelier = np.maximum(p, 1 - p)
+    right = np.where(p >= 0.5, truth, ~truth)
+    found = Tally.top_class(tally(truth, p))
+    assert measure.brier(found) == near(brier_score_loss(right, likelier)) == near(brier_score_loss(truth, p))
+    share, mean = calibration_curve(right, likelier, n_bins=10)
+    ours = infer.reliability_curve(found)
+    assert (ours["share"], ours["probability"]) == (near(share), near(mean))

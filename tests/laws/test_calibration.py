@@ -1,0 +1,312 @@
+"""Laws of calibration, over probabilities with ties, at edges of bins, and of 0 and 1."""
+
+from functools import partial
+from itertools import pairwise
+from math import inf, isnan
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+from baserate import Tally, infer, measure, tally
+from baserate._numeric.logistic import shift
+from baserate._stack import Stack
+from baserate.measure import MEASURES, Measure, about
+from baserate.measure._bins import binned
+from tests.strategies import Rows, like, rows, same
+
+Floats = npt.NDArray[np.float64]
+
+quick = settings(max_examples=60)
+edge = st.sampled_from([*(k / 10 for k in range(11)), 1 / 3, 0.25, 0.75, 0.1 + 0.2])
+"""Where bins part, or a rounding beside it."""
+anywhere = rows(score=edge | st.floats(0, 1))
+inside = rows(score=st.sampled_from([k / 10 for k in range(1, 10)]) | st.floats(0.001, 0.999), min_size=4)
+"""Probabilities of which none is certain."""
+bins = st.integers(1, 30)
+by = st.sampled_from(["width", "mass"])
+edges = st.lists(edge, max_size=5).map(lambda inner: sorted({0.0, 1.0, *inner}))
+
+STACKED: dict[str, Measure] = {
+    **{name: each for name, each in MEASURES.items() if about(each).stacks},
+    "ece by mass": partial(measure.ece, by="mass", bins=3),
+    "mce by mass": partial(measure.mce, by="mass"),
+    "rmsce by width": partial(measure.rmsce, by="width"),
+    "rmsce_debiased of edges": partial(measure.rmsce_debiased, bins=[0, 0.3, 1]),
+    "ici isotonic": partial(measure.ici, smoother="isotonic"),
+    "smooth_ece of a width": partial(measure.smooth_ece, width=0.05),
+}
+
+
+def both_classes(drawn: Rows) -> Tally:
+    assume(0 < drawn.truth.sum() < len(drawn.truth))
+    return tally(*drawn)
+
+
+def overlapping(drawn: Rows) -> Tally:
+    """A tally that a line of log-odds fits."""
+    t = both_classes(drawn)
+    assume(not isnan(measure.calibration_slope(t)))
+    return t
+
+
+def test_the_measures_of_stacks_are_found() -> None:
+    assert {"ece", "smooth_ece", "calibration_slope", "log_miscalibration", "ici"} <= set(STACKED)
+
+
+@quick
+@given(anywhere)
+def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(drawn: Rows) -> None:
+    t = tally(*drawn)
+    for name, score in (("brier", measure.brier), ("log", measure.log_loss)):
+        worse, better, base = (
+            measure.named(f"{name}_{part}")(t) for part in ("miscalibration", "discrimination", "uncertainty")
+        )
+        assert worse - better + base == pytest.approx(score(t), rel=1e-12, abs=1e-12)
+        assert worse >= 0
+        assert -1e-15 <= better <= base + 1e-12
+
+
+@quick
+@given(inside, st.floats(0.01, 0.99))
+def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: Rows, prevalence: float) -> None:
+    t = both_classes(drawn)
+    after = infer.adjusted(t, prevalence)
+    assume(len(after.score) == len(t.score))
+    for name in ("brier", "log"):
+        of = measure.named(f"{name}_discrimination")
+        assert of(after) == pytest.approx(of(t), rel=1e-12, abs=1e-15)
+    moved = measure.brier(after) - measure.brier(t)
+    gained = measure.brier_miscalibration(after) - measure.brier_miscalibration(t)
+    assert gained == pytest.approx(moved, rel=1e-9, abs=1e-12)
+
+
+@quick
+@given(inside, st.sampled_from([lambda p: p**3, np.sqrt, lambda p: p / 2, lambda p: expit(3 * logit(p) - 1)]))
+def test_no_rising_change_of_scores_changes_discrimination(drawn: Rows, change: Measure) -> None:
+    t = tally(*drawn)
+    after = t.rescored(change(t.score))
+    assume(len(after.score) == len(t.score))
+    for name in ("brier", "log"):
+        of = measure.named(f"{name}_discrimination")
+        assert of(after) == pytest.approx(of(t), rel=1e-12, abs=1e-15)
+
+
+@quick
+@given(inside)
+def test_naming_the_classes_the_other_way_round(drawn: Rows) -> None:
+    t = overlapping(drawn)
+    other = tally(~drawn.truth, 1 - drawn.score)
+    assume(len(other.score) == len(t.score))
+    close = partial(pytest.approx, rel=1e-6, abs=1e-8)
+    assert measure.calibration_intercept(other) == close(-measure.calibration_intercept(t))
+    assert measure.calibration_slope(other) == close(measure.calibration_slope(t))
+    assert measure.calibration_in_the_large(other) == close(-measure.calibration_in_the_large(t))
+    for same_of_both in ("brier", "log_loss", "smooth_ece", "ecce", "brier_miscalibration", "log_discrimination"):
+        of = measure.named(same_of_both)
+        assert of(other) == close(of(t)), same_of_both
+    assert infer.spiegelhalter(other).p == pytest.approx(infer.spiegelhalter(t).p, abs=1e-9, nan_ok=True)
+
+
+@quick
+@given(st.data())
+def test_a_count_is_repetition_and_so_is_a_weight(data: st.DataObject) -> None:
+    drawn = data.draw(anywhere)
+    times = data.draw(like(drawn, st.integers(1, 4)))
+    repeated = tally(np.repeat(drawn.truth, times), np.repeat(drawn.score, times))
+    counted, weighed = tally(*drawn, count=times), tally(*drawn, weight=times)
+    for name, of in STACKED.items():
+        assert same(of(counted), of(repeated)), name
+        if not about(of).sampled:
+            assert same(of(weighed), of(repeated), within=1e-9), name
+    assert repr(infer.checks(counted)) == repr(infer.checks(repeated))
+    assert repr(infer.floor("ece", counted, draws=5)) == repr(infer.floor("ece", repeated, draws=5))
+
+
+@quick
+@given(anywhere, st.randoms())
+def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
+    order = list(range(len(drawn.truth)))
+    random.shuffle(order)
+    first, second = tally(*drawn), tally(drawn.truth[order], drawn.score[order])
+    for name, of in STACKED.items():
+        assert same(of(first), of(second)), name
+    assert repr(infer.checks(first)) == repr(infer.checks(second))
+    assert repr(infer.floor("smooth_ece", first, draws=5)) == repr(infer.floor("smooth_ece", second, draws=5))
+
+
+@quick
+@given(inside, st.floats(0.02, 0.98))
+def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
+    t = both_classes(drawn)
+    there = infer.adjusted(t, prevalence)
+    assume(len(there.score) == len(t.score))
+    # What is right at η is carried to ȳ; from ȳ′ with the odds of ȳ²/η it comes back.
+    odds = 2 * logit(t.prevalence) - logit(prevalence)
+    assert infer.adjusted(there, float(expit(odds))).score == pytest.approx(t.score, rel=1e-9)
+    assert infer.adjusted(t, t.prevalence).score == pytest.approx(t.score, rel=1e-12)
+
+
+@quick
+@given(inside)
+def test_after_the_derived_adjustment_the_mean_is_right(drawn: Rows) -> None:
+    t = both_classes(drawn)
+    after = infer.adjusted(t)
+    assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-11)
+    assert measure.observed_expected(after) == pytest.approx(1, rel=1e-11)
+    assert measure.calibration_in_the_large(after) == pytest.approx(0, abs=1e-9)
+    at = infer.derived_prevalence(t)
+    assert infer.adjusted(t, at.value).score == pytest.approx(after.score, rel=1e-9)
+    assert at.low <= at.value <= at.high
+    # The same again: a logistic regression whose slope is held at 1.
+    found, _ = shift(logit(t.score), t.positive.astype(float), t.negative.astype(float))
+    assert after.score == pytest.approx(expit(logit(t.score) + found), rel=1e-9)
+    assert measure.log_loss(after) <= measure.log_loss(t) + 1e-12
+
+
+@st.composite
+def stacks(draw: st.DrawFn, *, shared: bool) -> Stack:
+    """Four tallies at the same scores, none of them empty."""
+    score = np.array(sorted(draw(st.sets(edge, min_size=1, max_size=8)), reverse=True))
+    size = len(score)
+    cells = st.lists(st.integers(0, 3), min_size=size, max_size=size)
+    if shared:
+        mass = np.array(draw(st.lists(st.integers(1, 4), min_size=size, max_size=size)), dtype=float)
+        positive = np.minimum(np.array([draw(cells) for _ in range(4)], dtype=float), mass)
+        return Stack(score, positive, mass - positive, shared=True)
+    positive, negative = (np.array([draw(cells) for _ in range(4)], dtype=float) for _ in range(2))
+    assume((positive + negative).any(axis=1).all())
+    return Stack(score, positive, negative)
+
+
+@quick
+@given(stacks(shared=True) | stacks(shared=False))
+def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
+    alone = []
+    for positive, negative in zip(stack.positive, stack.negative, strict=True):
+        there = positive + negative > 0
+        cells = np.stack([positive, negative])[:, there].astype(int)
+        alone.append(Tally.counted(score=stack.score[there], rows=cells))
+    for name, of in STACKED.items():
+        assert same(of(stack), [of(each) for each in alone], within=1e-8), name
+
+
+@quick
+@given(anywhere, bins, by, edges)
+def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, given_edges: list[float]) -> None:
+    t = tally(*drawn)
+    for found in (binned(t, bins=number, by=how), binned(t, bins=given_edges)):  # type: ignore[arg-type]
+        assert found.mass.sum() == len(drawn.truth)
+        assert found.positive.sum() == drawn.truth.sum()
+        assert found.expected.sum() == pytest.approx(drawn.score.sum(), abs=1e-12)
+        assert (found.mass > 0).all()
+    table = infer.reliability_curve(t, drawn=infer.Drawn(bins=number, by=how))  # type: ignore[arg-type]
+    assert table["mass"].sum() == len(drawn.truth)
+    assert len(table["mass"]) <= number
+    for lower, upper, mass, mean in zip(*(table[k] for k in ("lower", "upper", "mass", "probability")), strict=True):
+        assert lower - 1e-12 <= mean <= upper + 1e-12
+        if how == "width":
+            held = (drawn.score <= upper) & ((drawn.score > lower) | (lower == 0))
+            assert mass == held.sum()
+
+
+@quick
+@given(anywhere, bins)
+def test_bins_of_equal_mass_are_as_equal_as_ties_let_them(drawn: Rows, number: int) -> None:
+    t = tally(*drawn)
+    most = t.rows.sum(axis=0).max()
+    assert binned(t, bins=number, by="mass").mass.max() <= len(drawn.truth) / number + most + 1e-9
+
+
+@quick
+@given(anywhere, bins, by, st.none() | edges)
+def test_errors_in_bins_are_in_order(drawn: Rows, number: int, how: str, given_edges: list[float] | None) -> None:
+    t = tally(*drawn)
+    options: dict[str, Any] = {"bins": given_edges or number, "by": how}
+    mean, largest, root = (of(t, **options) for of in (measure.ece, measure.mce, measure.rmsce))
+    gap = abs(drawn.truth.mean() - drawn.score.mean())
+    assert gap - 1e-12 <= mean <= root + 1e-12 <= largest + 2e-12 <= 1 + 3e-12
+    assert measure.rmsce_debiased(t, **options) <= largest + 1e-12
+    assert measure.ece(t, bins=1) == pytest.approx(gap, abs=1e-12)
+    assert gap - 1e-12 <= measure.ece_sweep(t)
+
+
+@quick
+@given(anywhere)
+def test_cumulated_errors_are_in_order(drawn: Rows) -> None:
+    t = tally(*drawn)
+    furthest, span = measure.ecce_mad(t), measure.ecce(t)
+    assert furthest <= span + 1e-15 <= 2 * furthest + 2e-15
+    gap = abs(drawn.truth.mean() - drawn.score.mean())
+    assert gap <= furthest + 1e-12
+    # No stretch of scores has a greater sum than the range, so no bins can.
+    assert measure.ece(t, bins=1) <= span + 1e-12
+
+
+@quick
+@given(anywhere)
+def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(drawn: Rows) -> None:
+    t = tally(*drawn)
+    gap = abs(drawn.truth.mean() - drawn.score.mean())
+    # Without smoothing: every distinct score is a bin.
+    most = float(np.sum(np.abs(t.positive * (1 - t.score) - t.negative * t.score)) / t.total)
+    values = [measure.smooth_ece(t, width=width) for width in (0.001, 0.01, 0.1, 1.0, 10.0)]
+    assert all(wide <= narrow + 1e-6 for narrow, wide in pairwise(values))
+    assert gap - 1e-6 <= values[-1] <= values[0] <= most + 1e-6
+    found = measure.smooth_ece(t)
+    assert gap - 1e-6 <= found <= most + 1e-6
+    if found > 0.001:
+        assert measure.smooth_ece(t, width=found) == pytest.approx(found, abs=1e-6)
+
+
+@quick
+@given(anywhere, st.integers(1, 12), by, st.sampled_from([0, 2]))
+def test_a_statistic_of_bins_is_never_negative(drawn: Rows, number: int, how: str, less: int) -> None:
+    t = tally(*drawn)
+    found = infer.hosmer_lemeshow(t, bins=number, by=how, fitted=bool(less))  # type: ignore[arg-type]
+    if found.why is None:
+        assert 0 <= found.statistic <= inf
+        assert 0 <= found.p <= 1
+        assert found.freedom is not None
+        assert 1 <= found.freedom <= number - less
+    for check in infer.checks(t):
+        assert (check.why is not None) == isnan(check.p)
+
+
+@quick
+@given(anywhere)
+def test_the_likelier_class_has_the_same_brier_score_and_at_least_half(drawn: Rows) -> None:
+    t = tally(*drawn)
+    top = t.top_class()
+    assert top.total == t.total
+    assert measure.brier(top) == pytest.approx(measure.brier(t), rel=1e-12, abs=1e-15)
+    assert (top.score >= 0.5).all()
+    assert top.top_class().score.tolist() == top.score.tolist()
+
+
+@quick
+@given(anywhere)
+def test_estimates_hold_their_value(drawn: Rows) -> None:
+    t = tally(*drawn)
+    for name, of in STACKED.items():
+        found = infer.estimate(of, t)
+        if isnan(found.low):
+            assert found.why, name
+        else:
+            assert found.low <= found.value <= found.high, name
+
+
+@quick
+@given(anywhere, st.integers(0, 3))
+def test_floors_are_in_order_and_those_of_certainty_are_0(drawn: Rows, seed: int) -> None:
+    t = tally(*drawn)
+    for found in infer.floors([measure.ece, measure.ecce, measure.brier_miscalibration], t, seed=seed, draws=20):
+        assert 0 <= found.low <= found.typical <= found.high
+        assert 1 / 21 <= found.p <= 1
+        if set(drawn.score) <= {0.0, 1.0}:
+            assert found.high == 0

@@ -1,0 +1,128 @@
+"""Logistic regression on sums: the witness is statsmodels, on rows."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import statsmodels.api as sm
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from baserate._numeric.logistic import line, shift
+
+Floats = npt.NDArray[np.float64]
+
+
+def test_a_shift_at_the_very_end_of_where_it_may_lie_is_as_sharp() -> None:
+    # The other offset has no mass, so what is looked for is where the search begins.
+    offset = logit(np.array([0.7, 0.1]))
+    found, _ = shift(offset, np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[1.0, 0.0], [0.0, 4.0]]))
+    assert found == pytest.approx([np.log(2) - offset[0], np.log(3 / 4) - offset[1]], rel=1e-13)
+
+
+def fitted(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Coefficients and covariance of the witness, in units in which it converges."""
+    middle, scale = x.mean(), x.std()
+    found = sm.Logit(y, sm.add_constant((x - middle) / scale)).fit(disp=0, tol=1e-14, maxiter=300)
+    back = np.array([[1, -middle / scale], [0, 1 / scale]])
+    return back @ found.params, back @ found.cov_params() @ back.T
+
+
+def drawn(kind: str) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(7)
+    x: Floats = rng.normal(size=400)
+    if kind == "near separable":
+        x = np.concatenate([np.linspace(-5, -0.1, 200), [0.05, -0.05], np.linspace(0.1, 5, 200)])
+        return x, np.concatenate([np.zeros(201), np.ones(201)])
+    if kind == "one against many":
+        return x, (np.arange(400) == np.argsort(x)[200]).astype(float)
+    y = (rng.random(400) < expit(0.5 - 1.5 * x)).astype(float)
+    return {"plain": x, "tiny": 1e-9 * x, "huge": 1e9 * x + 1e10, "wide": x**5}[kind], y
+
+
+KINDS = ["plain", "tiny", "huge", "wide", "near separable", "one against many"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_the_witness(kind: str) -> None:
+    x, y = drawn(kind)
+    found, (wanted, covariance) = line(x, y, 1 - y), fitted(x, y)
+    assert found.slope == pytest.approx(wanted[1], rel=1e-8)
+    assert found.intercept == pytest.approx(wanted[0], rel=1e-8, abs=1e-9)
+    assert found.covariance[1, 1] == pytest.approx(covariance[1, 1], rel=1e-7)
+    assert found.covariance[0, 0] == pytest.approx(covariance[0, 0], rel=1e-7)
+    assert found.covariance[0, 1] == pytest.approx(covariance[0, 1], rel=1e-7, abs=1e-9)
+
+
+def test_many_at_once_are_each_alone() -> None:
+    x = drawn("plain")[0]
+    rng = np.random.default_rng(0)
+    hits = np.stack([rng.random(400) < expit(a + b * x) for a, b in [(0, 1), (-3, 0.1), (2, -4), (-5, 3)]]).astype(
+        float
+    )
+    for start in (None, (0.3, 0.3), (-5.0, 8.0)):
+        many = line(x, hits, 1 - hits, start=start)
+        for at, each in enumerate(hits):
+            alone = line(x, each, 1 - each)
+            assert many.slope[at] == pytest.approx(alone.slope, rel=1e-10)
+            assert many.intercept[at] == pytest.approx(alone.intercept, rel=1e-10, abs=1e-12)
+            assert many.covariance[at] == pytest.approx(alone.covariance, rel=1e-9)
+
+
+def test_sums_at_a_value_are_rows_there() -> None:
+    x, rng = np.arange(6.0), np.random.default_rng(1)
+    hits, misses = rng.integers(1, 9, (2, 6))
+    repeated = np.repeat(np.concatenate([x, x]), np.concatenate([hits, misses]))
+    y = np.repeat([1.0, 0.0], [hits.sum(), misses.sum()])
+    found, (wanted, covariance) = line(x, hits.astype(float), misses.astype(float)), fitted(repeated, y)
+    assert [found.intercept, found.slope] == pytest.approx(wanted, rel=1e-9)
+    assert found.covariance == pytest.approx(covariance, rel=1e-8)
+
+
+def test_squared_weights_make_a_sandwich() -> None:
+    x, y = drawn("plain")
+    weight = np.random.default_rng(3).random(400) + 0.1
+    found = line(x, weight * y, weight * (1 - y), squares=weight**2)
+    design = sm.add_constant(x)
+    fit = sm.GLM(y, design, family=sm.families.Binomial(), freq_weights=weight).fit(tol=1e-14)
+    assert [found.intercept, found.slope] == pytest.approx(fit.params, rel=1e-9)
+    p = fit.fittedvalues * (1 - fit.fittedvalues)
+    bread = np.linalg.inv(design.T @ (design * (weight * p)[:, None]))
+    meat = design.T @ (design * (weight**2 * p)[:, None])
+    assert found.covariance == pytest.approx(bread @ meat @ bread, rel=1e-7)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0, 10.0])
+def test_a_shift_equals_the_witness(scale: float) -> None:
+    rng = np.random.default_rng(5)
+    offset = rng.normal(size=300) * scale
+    y = (rng.random(300) < expit(offset - 1)).astype(float)
+    found, variance = shift(offset, y, 1 - y)
+    fit = sm.GLM(y, np.ones(300), family=sm.families.Binomial(), offset=offset).fit(tol=1e-14)
+    assert found == pytest.approx(fit.params[0], rel=1e-9)
+    assert variance == pytest.approx(fit.cov_params()[0, 0], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("offset", "hits", "misses"),
+    [
+        ([700.0, -700.0, 3.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]),
+        ([700.0, 700.0, 700.0], [2.0, 0.0, 0.0], [0.0, 1.0, 1.0]),
+        ([-700.0, -700.0, -700.0], [0.0, 3.0, 1.0], [3.0, 0.0, 1.0]),
+        ([700.0, -700.0, 700.0], [0.0, 3.0, 1.0], [3.0, 0.0, 1.0]),
+        ([27.6, -27.6, 0.0], [1e6, 0.0, 1.0], [1.0, 5.0, 1e5]),
+    ],
+)
+def test_a_shift_of_extreme_offsets(offset: list[float], hits: list[float], misses: list[float]) -> None:
+    x, h, m = map(np.array, (offset, hits, misses))
+
+    def surplus(a: float) -> float:
+        return float(h.sum() - ((h + m) * expit(x + a)).sum())
+
+    found, variance = shift(x, h, m)
+    assert found == pytest.approx(brentq(surplus, -1500, 1500, xtol=1e-13), rel=1e-9)
+    assert np.isfinite(variance)
+
+
+def test_a_shift_of_a_single_class_is_infinite() -> None:
+    found, _ = shift(np.array([0.0, 1.0]), np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [0.0, 0.0]]))
+    assert found.tolist() == [-np.inf, np.inf]
