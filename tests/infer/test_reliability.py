@@ -143,7 +143,8 @@ def test_without_rows_every_test_says_so() -> None:
 
 def test_what_is_next_to_impossible_and_happens() -> None:
     found = infer.hosmer_lemeshow(tally([0, 1], [0.0, 2e-309]))
-    assert (found.statistic, found.p) == (inf, 0)
+    assert found.statistic == inf
+    assert 0 < found.p < 1e-300
 
 
 # Noise floors.
@@ -592,7 +593,8 @@ def test_certainties_are_counted() -> None:
 def test_what_is_certain_and_wrong_is_impossible() -> None:
     t = tally([1, 0, 1, 0, 1], [0.0, 0.3, 0.6, 0.2, 0.8])
     found = infer.hosmer_lemeshow(t, bins=[0, 0.1, 0.5, 1])
-    assert (found.statistic, found.p) == (inf, 0)
+    assert found.statistic == inf
+    assert 0 < found.p < 1e-300
     right = tally([0, 0, 1, 0, 1], [0.0, 0.3, 0.6, 0.2, 0.8])
     assert infer.hosmer_lemeshow(right, bins=[0, 0.1, 0.5, 1]).freedom == 2
 

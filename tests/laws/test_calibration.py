@@ -148,8 +148,11 @@ def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
     assume(len(there.score) == len(t.score))
     # What is right at η is carried to ȳ; from ȳ′ with the odds of ȳ²/η it comes back.
     odds = 2 * logit(t.prevalence) - logit(prevalence)
-    assert infer.adjusted(there, float(expit(odds))).score == pytest.approx(t.score, rel=1e-9)
-    assert infer.adjusted(t, t.prevalence).score == pytest.approx(t.score, rel=1e-12)
+    back, still = infer.adjusted(there, float(expit(odds))), infer.adjusted(t, t.prevalence)
+    # Scores a hair apart may become one.
+    assume(len(back.score) == len(still.score) == len(t.score))
+    assert back.score == pytest.approx(t.score, rel=1e-9)
+    assert still.score == pytest.approx(t.score, rel=1e-12)
 
 
 @quick
@@ -161,7 +164,9 @@ def test_after_the_derived_adjustment_the_mean_is_right(drawn: Rows) -> None:
     assert measure.observed_expected(after) == pytest.approx(1, rel=1e-11)
     assert measure.calibration_in_the_large(after) == pytest.approx(0, abs=1e-9)
     at = infer.derived_prevalence(t)
-    assert infer.adjusted(t, at.value).score == pytest.approx(after.score, rel=1e-9)
+    again = infer.adjusted(t, at.value)
+    assume(len(again.score) == len(after.score))
+    assert again.score == pytest.approx(after.score, rel=1e-9)
     assert at.low <= at.value <= at.high
     # The same again: a logistic regression whose slope is held at 1.
     found, _ = shift(logit(t.score), t.positive.astype(float), t.negative.astype(float))

@@ -162,6 +162,39 @@ def convention_18_the_first_model_less_the_second() -> None:
     assert area.p > 0
 
 
+def convention_19_bins_hold_every_row() -> None:
+    edges = tally([0, 1, 0, 1, 1], [0.0, 0.1, 0.1, 0.2, 1.0])
+    by_width = infer.reliability_curve(edges, "binned")
+    assert by_width["mass"].tolist() == [3, 1, 1]  # (0, 0.1] with 0, (0.1, 0.2], (0.9, 1]
+    assert by_width["upper"].tolist() == pytest.approx([0.1, 0.2, 1])
+    tied = tally([0, 1] * 5, [0.3] * 6 + [0.5, 0.6, 0.7, 0.8])
+    by_mass = infer.reliability_curve(tied, "binned", drawn=infer.Drawn(bins=2, by="mass"))
+    assert by_mass["mass"].tolist() == [6, 4]
+
+
+def convention_20_a_distance_has_a_floor() -> None:
+    sample = tally([0, 1, 0, 1, 1, 0, 0, 1] * 5, [0.1, 0.6, 0.4, 0.8, 0.7, 0.2, 0.3, 0.9] * 5)
+    found = infer.estimate("ece", sample)
+    assert math.isnan(found.low)
+    assert found.why == "chance alone puts it above 0; compare it with its noise floor"
+    assert 0 < infer.floor("ece", sample).low <= infer.floor("ece", sample).typical
+    held_out, fitted = (infer.hosmer_lemeshow(sample, bins=4, fitted=each) for each in (False, True))
+    assert (held_out.freedom, fitted.freedom) == (4, 2)
+    far = infer.checks(tally([1] * 500 + [0] * 500, [0.001] * 500 + [0.999] * 500))
+    assert all(check.p > 0 for check in far if not math.isnan(check.p))
+
+
+def convention_21_certainties_have_no_log_odds() -> None:
+    sure = tally([0, 1, 0, 1, 1, 0], [0.0, 1.0, 0.4, 0.6, 0.3, 0.7])
+    near = tally([0, 1, 0, 1, 1, 0], [1e-12, 1 - 1e-12, 0.4, 0.6, 0.3, 0.7])
+    slope = baserate.measure.calibration_slope
+    assert slope(sure) == slope(near)
+    assert baserate.measure.ece(sure) != baserate.measure.ece(near)  # where no log-odds are needed, nothing is moved
+    table = {"y": [0, 1, 0, 1, 1, 0], "p": [0.0, 1.0, 0.4, 0.6, 0.3, 0.7]}
+    notes = infer.reliability(read.tallies(table, truth="y", score="p")).data["notes"]
+    assert any("2 rows of p have a probability of 0 or 1" in note for note in notes)
+
+
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
 
 

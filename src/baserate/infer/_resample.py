@@ -14,6 +14,7 @@ from baserate._tally import Tally
 from baserate.infer._draws import Seed, in_blocks, rows_worth
 from baserate.infer._reliability._null import coarser, measured, neighbours_pooled
 from baserate.measure import Measure, about
+from baserate.measure._proper import check_probabilities
 
 Way = Literal["resample", "stratified", "bootstrap"]
 """Each row's weight times an exponential variable; the same, with the mass of each class kept; rows drawn again."""
@@ -43,6 +44,7 @@ def drawn(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = 
 
 def drawn_together(measures: Sequence[Measure], tally: Tally, *, way: Way, seed: Seed, draws: int = DRAWS) -> Floats:
     """Do the same for several measures that take stacks, from the same draws: a column for each."""
+    check_probabilities(tally)
     pooled = neighbours_pooled(tally) if tally.rows.sum(dtype=np.int64) > EXACT else tally
     refill = _refill_many(pooled, way)
     quick = [coarser(measure) for measure in measures]

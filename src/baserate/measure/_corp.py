@@ -65,6 +65,7 @@ def brier_uncertainty(t: Forecasts) -> float:
     >>> brier_uncertainty(tally([0, 1, 0, 0], [0.1, 0.9, 0.8, 0.3]))
     0.1875
     """
+    check_probabilities(t)
     return number(t.prevalence * (1 - t.prevalence))
 
 
@@ -110,6 +111,7 @@ def log_uncertainty(t: Forecasts) -> float:
     """
     from scipy.special import entr
 
+    check_probabilities(t)
     return number(entr(t.prevalence) + entr(1 - t.prevalence))
 
 

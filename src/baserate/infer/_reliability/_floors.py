@@ -18,6 +18,7 @@ from baserate.infer._reliability._intervals import DISTANCES
 from baserate.infer._reliability._null import drawn, measured, neighbours_pooled
 from baserate.measure import Measure, about
 from baserate.measure._about import bare
+from baserate.measure._proper import check_probabilities
 from baserate.measure._registry import known
 
 DRAWS = 1000
@@ -67,6 +68,7 @@ def floors(
 ) -> list[Floor]:
     """Do the same for several measures, from the same draws."""
     Asked(level, None, seed).checked()
+    check_probabilities(tally)
     for measure in measures:
         _check(measure)
     if not measures or not tally.total:
