@@ -180,9 +180,13 @@ def test_the_debiased_interval_inverts_a_noncentral_distribution(size: int, leve
     n, share = curve["mass"], curve["mass"] / size
     rate = (curve["share"] * n + 0.5) / (n + 1)
     noise = rate * (1 - rate) / n
-    first, second = np.sum(share * noise), np.sum((share * noise) ** 2)
-    scale, freedom = second / first, first**2 / second
-    seen = np.sum(share * (curve["share"] - curve["probability"]) ** 2) / scale
+    squared = (curve["share"] - curve["probability"]) ** 2
+    # A quadratic form of normal variables has the mean Σwv + Σwδ² and the variance 2Σw²v² + 4Σw²vδ².
+    more = np.maximum(squared - noise, 0.0)
+    variance = 2 * np.sum((share * noise) ** 2) + 4 * np.sum(share**2 * noise * more)
+    scale = variance / (2 * np.sum(share * noise) + 4 * np.sum(share * more))
+    freedom = np.sum(share * noise) / scale
+    seen = np.sum(share * squared) / scale
     for bound, tail in ((found.low, (1 + level) / 2), (found.high, (1 - level) / 2)):
         if bound == 0:
             assert stats.chi2.cdf(seen, freedom) <= tail

@@ -30,6 +30,7 @@ _CAUSES = {
     "alternatives": "there is a single label, so nothing else could be decided",
     "event": "nothing happened, and nothing was expected to",
     "score_spread": "all probabilities are equal",
+    "doubt": "all probabilities are 0 or 1, which no shift of log-odds moves",
     "overlap": "a threshold separates the classes, so no finite slope fits",
 }
 """What it means that a margin is zero."""

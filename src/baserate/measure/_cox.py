@@ -60,7 +60,7 @@ def calibration_intercept(t: Forecasts) -> float:
     return _intercept(cox(t), t)
 
 
-@measure(best=None, span=(-inf, inf), needs=("positives", "negatives"))
+@measure(best=None, span=(-inf, inf), needs=("positives", "negatives", "doubt"))
 def calibration_in_the_large(t: Forecasts) -> float:
     r"""What all log-odds lack for the mean to be right, :math:`\frac1n\sumσ(c+\mathrm{logit}\,p_i)=ȳ`.
 
@@ -174,10 +174,10 @@ def _near(t: Forecasts) -> tuple[float, float] | None:
 
 
 def offset(t: Forecasts) -> Offset:
-    """Logistic regression with slope 1; NaN with a single class."""
+    """Logistic regression with slope 1; NaN with a single class, or where nothing is left to move."""
     check_probabilities(t)
     value, variance = shift(log_odds(t.score), t.positive, t.negative, squares=_squares(t))
-    fits = np.isfinite(value)
+    fits = np.isfinite(value) & (np.asarray(doubt(t)) > 0)
     return Offset(np.where(fits, value, np.nan), np.where(fits, variance, np.nan))
 
 
@@ -198,6 +198,12 @@ def clipped(t: Tally) -> int:
 def expected(t: Forecasts) -> float:
     """Sum of probabilities: the positives that were expected."""
     return number(((t.positive + t.negative) * t.score).sum(axis=-1))
+
+
+def doubt(t: Forecasts) -> float:
+    """Mass of probabilities that have finite log-odds."""
+    inside = (t.score >= NEAREST) & (t.score <= 1 - NEAREST)
+    return number((t.positive + t.negative)[..., inside].sum(axis=-1))
 
 
 def event(t: Forecasts) -> float:

@@ -15,6 +15,7 @@ from baserate.measure import _agreement, _binned, _corp, _counts, _cox, _names, 
 from baserate.measure._about import Measure, about
 
 _MARGINS: dict[str, Callable[[Forecasts], float]] = {
+    "doubt": _cox.doubt,
     "event": _cox.event,
     "overlap": _cox.overlap,
     "score_spread": _cox.score_spread,

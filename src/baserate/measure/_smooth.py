@@ -45,7 +45,7 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     r"""Integral of the smoothed residuals, :math:`\int_0^1|\frac1n\sum_iK_σ(u,p_i)(p_i-y_i)|du`.
 
     The kernel K is a Gaussian, reflected at 0 and 1. Its width σ is where the integral, which falls with it, equals it;
-    or the one given. The integral is exact, where the reference implementation adds up a mesh of 200 points.
+    or the one given. The integral is good to six digits; the reference implementation adds up a mesh of 200 points.
     Also: smECE, smooth expected calibration error.
     Reference: [@blasiok2024].
 

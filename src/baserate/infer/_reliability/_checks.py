@@ -61,8 +61,8 @@ def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mas
     r"""Whether bins hold as many positives as expected: :math:`\sum_b\frac{(O_b-E_b)^2}{E_b(1-E_b/n_b)}`.
 
     On data that the model has not seen each bin is a degree of freedom; of a model `fitted` to the same rows there are
-    two less. Bins that leave nothing to chance count only if they are wrong, and then without bound. With many rows it
-    rejects any model, with few hardly one [@hosmer2013].
+    two less. Bins that leave nothing to chance count only if they are wrong, and then without bound; where there are no
+    others it is undefined. With many rows it rejects any model, with few hardly one [@hosmer2013].
 
     >>> from baserate import tally
     >>> found = hosmer_lemeshow(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]), bins=3)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import ratio
+from baserate._arrays import Floats, ratio
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption
 from baserate._results import Results
@@ -87,7 +87,7 @@ def smoothed(tally: Tally, how: Drawn, *, smoother: Smoother) -> Columns:
     if not len(fit):
         return dict.fromkeys(("probability", "share", "low", "high", "mass"), fit)
     pooled = neighbours_pooled(tally)
-    right = pooled.score if how.band == "consistency" else np.clip(curve(pooled, smoother), 0.0, 1.0)
+    right = pooled.score if how.band == "consistency" else _possible(pooled, curve(pooled, smoother))
     draws = curve(drawn_from(pooled, right, draws=DRAWS, seed=how.seed), smoother)
     tail = (1 - how.level) / 2
     bounds = np.quantile(draws, [tail, 1 - tail], axis=0)
@@ -96,6 +96,13 @@ def smoothed(tally: Tally, how: Drawn, *, smoother: Smoother) -> Columns:
         low, high = np.minimum(low, fit[::-1]), np.maximum(high, fit[::-1])
     mass = tally.mass.sum(axis=0, dtype=np.float64)[::-1]
     return {"probability": tally.score[::-1], "share": fit[::-1], "low": low, "high": high, "mass": mass}
+
+
+def _possible(tally: Tally, fit: Floats) -> Floats:
+    """A curve to draw from: what was never, or always, seen is not certain, as half a row more of each would show."""
+    rows = tally.mass.sum(axis=0, dtype=np.float64) ** 2 / tally.squares.sum(axis=0, dtype=np.float64)
+    never, always = (0.5 / (float(rows[at].sum()) + 1) for at in (fit <= 0, fit >= 1))
+    return np.where(fit <= 0, never, np.where(fit >= 1, 1 - always, fit))
 
 
 def likelihood_ratio(tally: Tally, how: Drawn) -> Columns:

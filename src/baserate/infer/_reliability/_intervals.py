@@ -130,9 +130,10 @@ def _uncertain(asked: Asked) -> Found:
 def _debiased(asked: Asked) -> Found:
     r"""Bounds of the root mean squared gap, from the noncentral χ² distribution of its square.
 
-    In bins with gaps :math:`d_b` of variance :math:`v_b` and shares :math:`w_b`, :math:`\sum w_bd_b^2` is about c times
-    a noncentral χ² variable with f degrees of freedom, where :math:`c=\sum w_b^2v_b^2/\sum w_bv_b` and
-    :math:`f=(\sum w_bv_b)^2/\sum w_b^2v_b^2` [@satterthwaite1946]; c times its noncentrality is what is looked for.
+    In bins with gaps :math:`δ_b`, seen as :math:`d_b` with variance :math:`v_b`, and shares :math:`w_b`,
+    :math:`\sum w_bd_b^2` has the mean and the variance of c times a noncentral χ² variable with :math:`\sum w_bv_b/c`
+    degrees of freedom, where :math:`c=\sum w_b^2v_b(v_b+2δ_b^2)/\sum w_b(v_b+2δ_b^2)`, after [@satterthwaite1946]; c
+    times its noncentrality is :math:`\sum w_bδ_b^2`, which is looked for.
     """
     how = "noncentral χ²"
     options = asked.measure.keywords if isinstance(asked.measure, partial) else {}
@@ -144,8 +145,9 @@ def _debiased(asked: Asked) -> Found:
     if not len(share):
         return Found(nan, nan, how, "no bin has two rows")
     gap = found.gap[several]
-    first, second = float(np.sum(share * noise)), float(np.sum((share * noise) ** 2))
-    scale, freedom = second / first, first**2 / second
+    both = noise + 2 * np.maximum(gap**2 - noise, 0.0)
+    scale = float(np.sum(share**2 * noise * both) / np.sum(share * both))
+    freedom = float(np.sum(share * noise)) / scale
     bounds = _noncentral(float(np.sum(share * gap**2)) / scale, freedom, asked.level)
     low, high = (sqrt(scale * bound) for bound in bounds)
     return Found(low, high, how)

@@ -21,6 +21,7 @@ from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked, estimate
 from baserate.infer._reliability._checks import Check, slope_test
 from baserate.infer._reliability._null import drawn, neighbours_pooled
+from baserate.measure import calibration_in_the_large, why
 from baserate.measure._corp import calibrated
 from baserate.measure._cox import log_odds, offset
 from baserate.measure._proper import check_probabilities
@@ -132,16 +133,16 @@ def adjusted(tally: Tally, prevalence: float | None = None) -> Tally:
 
 def _free(tally: Tally, seed: Seed, draws: int) -> Check:
     """Whether a shift of all log-odds fits as well as any monotone curve: its gain, beside that of draws."""
-    name, how = "offset_or_free", f"likelihood ratio, {draws} draws of what happens after the shift"
-    if not (tally.positives and tally.negatives):
-        return Check(name, nan, nan, how, why="there is a single class")
-    pooled = neighbours_pooled(tally)
-    x = log_odds(pooled.score)
     from scipy.special import expit
 
+    name, how = "offset_or_free", f"likelihood ratio, {draws} draws of what happens after the shift"
+    pooled = neighbours_pooled(tally)
+    shifted = log_odds(pooled.score) + offset(pooled).value
+    if np.isnan(shifted).any() or not len(shifted):
+        return Check(name, nan, nan, how, why=why(calibration_in_the_large, tally))
     # Of the same scores as the draws: pooled ones leave less to gain.
     here = float(_gain(pooled))
-    might = _gain(drawn(pooled, expit(x + offset(pooled).value), draws=draws, seed=seed))
+    might = _gain(drawn(pooled, expit(shifted), draws=draws, seed=seed))
     defined = might[~np.isnan(might)]
     reached = int(np.count_nonzero(defined >= here - 1e-12 * abs(here)))
     return Check(name, here, (1 + reached) / (1 + len(defined)), how)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import isnan
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -47,9 +48,11 @@ def _of_two(tallies: Tallies, prevalence: Prevalence) -> Iterator[Part]:
         fixed = {"model": name, "group": named_group(tallies, group), "class": None, "top": False, "adjusted": None}
         shown = model if group is None else f"{model} of {', '.join(map(str, group))}"
         yield Part(tally, fixed, shown)
-        if prevalence is not None and tally.positives and tally.negatives:
+        if prevalence is not None:
             at = derived_prevalence(tally).value if prevalence == "derived" else float(prevalence)
-            yield Part(adjusted(tally, at), fixed | {"adjusted": at}, shown)
+            # With a single class, or certainties alone, there is nothing to adjust; notes say so.
+            if not isnan(at) and tally.positives and tally.negatives:
+                yield Part(adjusted(tally, at), fixed | {"adjusted": at}, shown)
 
 
 def _of_classes(classes: ClassRows) -> Iterator[Part]:

@@ -25,7 +25,7 @@ from baserate.infer._reliability._floors import Floor, floors
 from baserate.infer._reliability._intervals import DISTANCES, FLOOR
 from baserate.infer._reliability._intrinsic import intrinsic
 from baserate.infer._reliability._parts import Part, parted
-from baserate.measure import Measure, about, named
+from baserate.measure import Measure, about, calibration_in_the_large, named, why
 from baserate.measure._binned import OF_BINS
 from baserate.measure._bins import By
 from baserate.measure._cox import NEAREST, clipped
@@ -175,6 +175,10 @@ def _notes(parts: Sequence[Part], prevalence: float | str | None) -> Iterator[st
                 f"{_counted(moved)} of {part.shown} {'has' if moved == 1 else 'have'} a probability of 0 or 1, or next "
                 f"to it, without finite log-odds; lines of log-odds take it as {NEAREST:g} away."
             )
+    for part in parts if prevalence is not None else ():
+        reason = why(calibration_in_the_large, part.tally)
+        if reason:
+            yield f"{part.shown} is not adjusted: {reason}."
     if prevalence == "derived" and any(part.fixed["adjusted"] is not None for part in parts):
         yield "the adjustment was fitted to the same rows that judge it, so what follows it looks better than it is."
 
