@@ -180,14 +180,19 @@ def _threshold(text: str) -> float:
 
 def level(text: str) -> float:
     """Read a confidence level: a share, or per cent that are called so."""
+    return share(text, f"{text!r} is no confidence level; give one such as 0.95 or 95%.")
+
+
+def share(text: str, otherwise: str) -> float:
+    """Read a share between 0 and 1, or per cent that are called so; otherwise say that it is none."""
     bare = text.strip().removesuffix("%")
     try:
-        share = float(bare) / (100 if bare != text.strip() else 1)
+        found = float(bare) / (100 if bare != text.strip() else 1)
     except ValueError:
-        share = math.nan
-    if not 0 < share < 1:
-        raise click.BadParameter(f"{text!r} is no confidence level; give one such as 0.95 or 95%.")
-    return share
+        found = math.nan
+    if not 0 < found < 1:
+        raise click.BadParameter(otherwise)
+    return found
 
 
 def numbers(text: str) -> tuple[float, ...]:

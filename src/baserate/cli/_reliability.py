@@ -1,7 +1,6 @@
 """`baserate reliability`: read, judge whether probabilities are right."""
 
 from dataclasses import dataclass
-from math import nan
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -9,7 +8,7 @@ import click
 from baserate.cli._ask import answer, explain, tallies
 from baserate.cli._classes import SCORED, Classes, read_classes
 from baserate.cli._numbers import amount
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, writing
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, share, writing
 
 if TYPE_CHECKING:
     from baserate._class_rows import ClassRows
@@ -91,14 +90,7 @@ def _prevalence(text: str) -> float | Literal["derived"]:
     """Read a prevalence, or that it is to be found."""
     if text.strip().lower() == "derived":
         return "derived"
-    bare = text.strip().removesuffix("%")
-    try:
-        share = float(bare) / (100 if bare != text.strip() else 1)
-    except ValueError:
-        share = nan
-    if not 0 < share < 1:
-        raise click.BadParameter(f"{text!r} is no prevalence; give a number between 0 and 1, or derived.")
-    return share
+    return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, or derived.")
 
 
 _JUDGING = (

@@ -116,8 +116,9 @@ def _swept(score: Floats, positive: Floats, negative: Floats) -> float:
     mass, hits, p = mass[there], positive[::-1][there], score[::-1][there]
     if not len(mass):
         return float("nan")
-    sums = [np.concatenate([[0.0], np.cumsum(each)]) for each in (mass, hits, mass * p)]
-    middle = (sums[0][:-1] + mass / 2) / sums[0][-1]
+    sums = np.zeros((3, len(mass) + 1))
+    np.cumsum([mass, hits, mass * p], axis=1, out=sums[:, 1:])
+    middle = (sums[0, :-1] + mass / 2) / sums[0, -1]
     kept = _parted(sums, middle, 1)
     for bins in range(2, min(_MOST, len(mass)) + 1):
         found = _parted(sums, middle, bins)
@@ -126,13 +127,15 @@ def _swept(score: Floats, positive: Floats, negative: Floats) -> float:
         if (rise < -_ROUNDED * found.mass[1:] * found.mass[:-1]).any():
             break
         kept = found
-    return float(_l1(kept)) / float(sums[0][-1])
+    return float(_l1(kept)) / float(sums[0, -1])
 
 
-def _parted(sums: list[Floats], middle: Floats, bins: int) -> Bins:
-    ends = np.searchsorted(middle, (np.arange(1, bins) - CLOSE) / bins, side="left")
-    cuts = np.unique(np.concatenate([[0], ends, [len(middle)]]))
-    mass, positive, expected = (np.diff(each[cuts]) for each in sums)
+def _parted(sums: Floats, middle: Floats, bins: int) -> Bins:
+    cuts = np.searchsorted(middle, (np.arange(bins + 1) - CLOSE) / bins, side="left")
+    cuts[-1] = len(middle)
+    mass, positive, expected = np.diff(sums[:, cuts], axis=1)
+    if not mass.all():  # a score with much mass may leave no row to the next bin
+        mass, positive, expected = (each[mass > 0] for each in (mass, positive, expected))
     return Bins(mass, positive, expected, mass)
 
 

@@ -1,0 +1,52 @@
+"""The study of calibration runs and fills the page; what it finds is its own business."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baserate import infer
+from bench import calibration
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(calibration, "SIZES", (100,))
+    monkeypatch.setattr(calibration, "SHAPES", ((0.5, 0.5),))
+    monkeypatch.setattr(calibration, "DRAWS", 20)
+    page = tmp_path / "reliability.md"
+    marks = (
+        "before",
+        "<!-- sizes -->",
+        "old",
+        "<!-- /sizes -->",
+        "between",
+        "<!-- covers -->",
+        "<!-- /covers -->",
+        "after",
+    )
+    page.write_text("\n".join(marks), encoding="utf-8")
+    monkeypatch.setattr(calibration, "_PAGE", page)
+    return page
+
+
+def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert calibration.main(["--runs", "4", "--docs"]) == 0
+    told, page = capsys.readouterr().out, small.read_text(encoding="utf-8")
+    assert "old" not in page
+    assert page.startswith("before\n")
+    assert page.endswith("\nafter")
+    for text in (told, page):
+        assert "| hosmer lemeshow | " in text
+        assert "| floor of ece | " in text
+        assert "| rmsce debiased | " in text
+
+
+def test_the_truth_is_what_many_rows_show() -> None:
+    place = calibration.Place((2.0, 2.0), 200_000, (-0.5, 0.8))
+    sample, chance = calibration._sample(place, np.random.default_rng(0))  # noqa: SLF001
+    for name, value in calibration._truth(place).items():  # noqa: SLF001
+        found = infer.estimate(name, sample, level=0.9999)
+        assert found.low <= value <= found.high, name
+    found = infer.estimate("rmsce_debiased", sample, level=0.9999)
+    assert found.low <= calibration._gap_in_bins(sample, chance) <= found.high  # noqa: SLF001
