@@ -12,6 +12,7 @@ import pytest
 import baserate
 from baserate import Tally, infer, measure, read, tally
 from baserate._errors import BadOption, NotAProbability
+from baserate.infer._reliability._null import neighbours_pooled
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -677,3 +678,11 @@ def test_an_infinite_error_of_pooled_scores(monkeypatch: pytest.MonkeyPatch) -> 
     found = infer.floor("log_miscalibration", tally([1, 0, 1, 0, 1, 0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), draws=20)
     assert found.value == inf
     assert found.high < inf
+
+
+def test_scores_that_are_next_to_each_other_are_pooled() -> None:
+    score = 0.5 + np.arange(10_000) * np.spacing(0.5)
+    found = neighbours_pooled(tally(np.arange(10_000) % 2, score, weight=np.linspace(0.1, 7, 10_000)))
+    assert len(found.score) <= 4096
+    assert (np.diff(found.score) < 0).all()
+    assert found.total == pytest.approx(np.linspace(0.1, 7, 10_000).sum())

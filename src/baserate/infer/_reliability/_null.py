@@ -38,6 +38,8 @@ def neighbours_pooled(tally: Tally) -> Tally:
     bucket = np.minimum((before / before[-1] * BUCKETS).astype(np.intp), BUCKETS - 1)
     starts = np.flatnonzero(np.diff(bucket, prepend=-1))
     score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
+    if not (np.diff(score) < 0).all():  # scores so near to each other that their means round to the same
+        score = tally.score[starts]
     tables = [sealed(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
     mass_, squares, rows = tables if tally.weighted else [tables[2]] * 3
     return Tally(sealed(score), mass_, squares, rows, tally.resolution)
