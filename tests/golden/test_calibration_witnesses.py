@@ -182,9 +182,10 @@ def test_the_debiased_interval_inverts_a_noncentral_distribution(size: int, leve
     noise = rate * (1 - rate) / n
     squared = (curve["share"] - curve["probability"]) ** 2
     # A quadratic form of normal variables has the mean Σwv + Σwδ² and the variance 2Σw²v² + 4Σw²vδ².
-    more = np.maximum(squared - noise, 0.0)
+    more = squared * max(1 - np.sum(share * noise) / np.sum(share * squared), 0.0)
     variance = 2 * np.sum((share * noise) ** 2) + 4 * np.sum(share**2 * noise * more)
     scale = variance / (2 * np.sum(share * noise) + 4 * np.sum(share * more))
+    scale = max(scale, np.sum((share * noise) ** 2) / np.sum(share * noise))
     freedom = np.sum(share * noise) / scale
     seen = np.sum(share * squared) / scale
     for bound, tail in ((found.low, (1 + level) / 2), (found.high, (1 - level) / 2)):

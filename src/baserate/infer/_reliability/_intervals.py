@@ -145,10 +145,11 @@ def _debiased(asked: Asked) -> Found:
     if not len(share):
         return Found(nan, nan, how, "no bin has two rows")
     gap = found.gap[several]
-    both = noise + 2 * np.maximum(gap**2 - noise, 0.0)
-    scale = float(np.sum(share**2 * noise * both) / np.sum(share * both))
-    freedom = float(np.sum(share * noise)) / scale
-    bounds = _noncentral(float(np.sum(share * gap**2)) / scale, freedom, asked.level)
+    seen, chance = float(np.sum(share * gap**2)), float(np.sum(share * noise))
+    # The part of the squared gaps that is more than chance; where it happens to lie in quiet bins, nothing is gained.
+    real = noise + 2 * gap**2 * max(1 - chance / seen, 0.0) if seen else noise
+    scale = max(float(np.sum(share**2 * noise * each) / np.sum(share * each)) for each in (noise, real))
+    bounds = _noncentral(seen / scale, chance / scale, asked.level)
     low, high = (sqrt(scale * bound) for bound in bounds)
     return Found(low, high, how)
 
