@@ -222,3 +222,13 @@ def drawn(rng: np.random.Generator, clusters: int) -> Rows:
     truth = rng.random(len(cluster)) < 0.5
     logit = rng.normal(0, 1, clusters)[cluster] + 2 * truth - 1 + rng.normal(0, 1, len(cluster))
     return Rows(truth, {"risk": 1 / (1 + np.exp(-logit))}, cluster=cluster)
+
+
+def test_distances_from_calibration_have_no_interval_and_lines_have() -> None:
+    rows = clustered(3, sizes=SIZES * 4)
+    for name in ("ece", "smooth_ece", "brier_discrimination"):
+        found, alone = infer.estimate(name, rows), infer.estimate(name, rows.tallies().tally)
+        assert np.isnan(found.low)
+        assert (found.value, found.why) == (alone.value, alone.why)
+    value, low, high = bounds("calibration_slope", rows)
+    assert low < value < high

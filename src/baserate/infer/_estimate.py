@@ -298,6 +298,9 @@ def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Ask
     value = float(measure(noun))
     if isnan(value):
         return Estimate(nan, why=why(measure, noun) or "it is undefined")
+    plugged = reliability.plug_in(measure)
+    if plugged:  # whatever rows belong to, drawing them again adds chance to chance
+        return framed(value, Found(*plugged), measure, asked)
     found = _clusters.interval(measure, rows, threshold=threshold, level=asked.level, seed=asked.seed)
     return framed(value, Found(*found), measure, asked)
 

@@ -78,13 +78,18 @@ def interval(asked: Asked) -> Found:
     return _WAYS[bare(asked.measure)](asked)
 
 
+def plug_in(measure: Measure) -> Found | None:
+    """What stands for the interval of a number that chance, or fitting, pushes to one side; None for others."""
+    return _PLUGGED.get(_WAYS.get(bare(measure)))
+
+
 def known(measure: Measure) -> bool:
     """Whether it is a measure of calibration."""
     return bare(measure) in _WAYS
 
 
 def _distance(_asked: Asked) -> Found:
-    return Found(nan, nan, "plug-in", FLOOR)
+    return _PLUGGED[_distance]
 
 
 def _wald(asked: Asked) -> Found:
@@ -173,7 +178,7 @@ def _noncentral(value: float, freedom: float, level: float) -> tuple[float, floa
 
 
 def _resolved(_asked: Asked) -> Found:
-    return Found(nan, nan, "plug-in", FITS)
+    return _PLUGGED[_resolved]
 
 
 def _of_line(tally: Tally, at: int) -> float:
@@ -198,6 +203,10 @@ _VARIANCES: Mapping[Measure, Callable[[Tally], float]] = {
 _OF_SHARE: Mapping[Measure, Callable[[float], float]] = {
     brier_uncertainty: _brier,
     log_uncertainty: _entropy,
+}
+_PLUGGED: Mapping[object, Found] = {
+    _distance: Found(nan, nan, "plug-in", FLOOR),
+    _resolved: Found(nan, nan, "plug-in", FITS),
 }
 _WAYS: Mapping[Measure, Callable[[Asked], Found]] = {
     **dict.fromkeys(DISTANCES, _distance),
