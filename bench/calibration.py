@@ -165,7 +165,7 @@ def _truth(place: Place) -> dict[str, float]:
 
 def _sizes(rejected: dict[Place, dict[str, float]]) -> Iterator[str]:
     """A row for each test, a column for each place."""
-    heads = [f"{place.rows} rows, beta({place.shape[0]:g}, {place.shape[1]:g})" for place in rejected]
+    heads = [f"{place.rows}, β({place.shape[0]:g}, {place.shape[1]:g})" for place in rejected]
     yield f"| % rejected | {' | '.join(heads)} |"
     yield "|---" * (len(heads) + 1) + "|"
     for name in next(iter(rejected.values())):
