@@ -28,6 +28,8 @@ class Stack:
     negative: Floats
     shared: bool = False
     """Whether all have the same mass of both classes together at each score: they differ in what happened alone."""
+    weight: float = 1.0
+    """What a row usually weighs."""
 
     @property
     def positives(self) -> Floats:

@@ -621,7 +621,7 @@ def test_a_single_class() -> None:
     assert isnan(measure.calibration_in_the_large(t))
     assert infer.intrinsic(t).calibrated is None
     for prevalence in (None, 0.5):
-        with pytest.raises(BadOption, match="single class"):
+        with pytest.raises(BadOption, match="there are no positives"):
             infer.adjusted(t, prevalence)
     found = infer.reliability(
         read.tallies({"y": [0] * 5, "p": t.score}, truth="y", score="p", positive=1), asked=QUICK, prevalence="derived"
@@ -686,3 +686,19 @@ def test_scores_that_are_next_to_each_other_are_pooled() -> None:
     assert len(found.score) <= 4096
     assert (np.diff(found.score) < 0).all()
     assert found.total == pytest.approx(np.linspace(0.1, 7, 10_000).sum())
+
+
+def test_the_unit_of_weights_changes_no_resampled_number() -> None:
+    rng = np.random.default_rng(0)
+    p, weight, noise = rng.random(200), rng.random(200) + 0.5, rng.normal(0, 0.2, 200)
+    plain, scaled = (tally(p + noise > 0.5, p, weight=weight * unit) for unit in (1.0, 2.0**10))
+    names = ["rmsce_debiased", "ece", "calibration_in_the_large"]
+    for one, other in zip(infer.resampled(names, plain), infer.resampled(names, scaled), strict=True):
+        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-9)
+    with pytest.raises(BadOption, match="draws is 0"):
+        infer.resampled(names, plain, draws=0)
+
+
+def test_certainties_alone_are_not_adjusted() -> None:
+    with pytest.raises(BadOption, match="all probabilities are 0 or 1, which no shift of log-odds moves"):
+        infer.adjusted(tally([0, 1, 1, 0], [0, 1, 0, 1]))

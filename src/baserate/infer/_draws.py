@@ -48,6 +48,12 @@ def checked_seed(seed: Seed) -> np.random.Generator:
     raise BadOption(f"seed is {seed!r}; give a whole number of 0 or more, or a generator of NumPy.")
 
 
+def checked_draws(draws: int) -> None:
+    """Refuse what is no number of draws."""
+    if not isinstance(draws, Integral) or isinstance(draws, bool) or draws < 1:
+        raise BadOption(f"draws is {draws!r}; give how often to draw, a whole number of 1 or more.")
+
+
 def masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Cells, *, prior: float = 0.0) -> Floats:
     """Random masses of shape (draws, *mass.shape) with that mean and with variance `squares`.
 

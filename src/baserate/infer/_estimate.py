@@ -22,6 +22,7 @@ from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc, _binomial, _clusters, _ks, _means, _moments, _resample, _tables
 from baserate.infer._draws import Seed, checked_seed, percentiles
+from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
 from baserate.measure import Measure, about, accuracy_ratio, auc, cap_area, gini, ks, lorenz_gini, multiclass, why
 from baserate.measure._registry import known
@@ -51,15 +52,6 @@ class Asked:
         if not _NEAREST <= self.level <= 1 - _NEAREST:
             raise BadOption(f"level={self.level} is too near to 0 or 1; give one at least {_NEAREST} away from both.")
         return self
-
-
-class Found(NamedTuple):
-    """Bounds, what made them, and why they are undefined if they are."""
-
-    low: float
-    high: float
-    how: str
-    why: str | None = None
 
 
 class Case(NamedTuple):
@@ -207,16 +199,16 @@ def _share(case: Case, *, name: str | None = None) -> Found:
 
 def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
     draws = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed)
-    found = _middle(draws, case.asked.level, _tables.how(way))
+    found = middle(draws, case.asked.level, _tables.how(way))
     if way == "bootstrap" or not _tables.hollow(case.noun):
         return found
     # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
     bare = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed, filled=False)
-    other = _middle(bare, case.asked.level, "")
+    other = middle(bare, case.asked.level, "")
     return found._replace(low=min(found.low, other.low), high=max(found.high, other.high)) if not other.why else found
 
 
-def _middle(draws: Floats, level: float, how: str) -> Found:
+def middle(draws: Floats, level: float, how: str) -> Found:
     """Middle of the draws that are defined."""
     defined = draws[~np.isnan(draws)]
     if not len(defined):
@@ -257,7 +249,7 @@ def _calibration(case: Case) -> Found:
     if isinf(case.value):
         return Found(nan, nan, "plug-in", "the value is infinite")
     asked = reliability.Asked(case.measure, case.tally, case.value, case.asked.level)
-    return Found(*reliability.interval(asked))
+    return reliability.interval(asked)
 
 
 def _captured(case: Case) -> Found:
@@ -284,11 +276,11 @@ def _moved(case: Case, *, way: _resample.Way = "resample") -> Found:
 
 def _resampled(case: Case, *, way: _resample.Way) -> Found:
     draws = _resample.drawn(case.measure, case.tally, way=way, seed=case.asked.seed)
-    return _middle(draws, case.asked.level, _resample.how(case.tally, way))
+    return middle(draws, case.asked.level, _resample.how(case.tally, way))
 
 
 def _of_rows(case: Case) -> Found:
-    return Found(*_means.interval(case.measure, case.noun, level=case.asked.level, seed=case.asked.seed))
+    return _means.interval(case.measure, case.noun, level=case.asked.level, seed=case.asked.seed)
 
 
 def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Asked) -> Estimate:
@@ -300,7 +292,7 @@ def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Ask
         return Estimate(nan, why=why(measure, noun) or "it is undefined")
     plugged = reliability.plug_in(measure)
     if plugged:  # whatever rows belong to, drawing them again adds chance to chance
-        return framed(value, Found(*plugged), measure, asked)
+        return framed(value, plugged, measure, asked)
     found = _clusters.interval(measure, rows, threshold=threshold, level=asked.level, seed=asked.seed)
     return framed(value, Found(*found), measure, asked)
 

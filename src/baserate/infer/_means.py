@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import isinf, nan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from baserate._errors import BadOption
 from baserate._label_sets import LabelSets
 from baserate.infer import _auc, _binomial, _influence, _moments
 from baserate.infer._draws import Seed, in_blocks, percentiles
+from baserate.infer._found import Found
 from baserate.infer._hand_till import moved
 from baserate.measure import Measure, about, auc
 from baserate.measure._about import bare
@@ -28,15 +29,6 @@ from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss,
 DRAWS = 500
 
 Noun = ClassRows | LabelSets
-
-
-class Found(NamedTuple):
-    """Bounds, what made them, and why they are undefined if they are."""
-
-    low: float
-    high: float
-    how: str
-    why: str | None = None
 
 
 def interval(measure: Measure, noun: Noun, *, level: float, seed: Seed) -> Found:

@@ -48,9 +48,10 @@ def drawn_together(measures: Sequence[Measure], tally: Tally, *, way: Way, seed:
     pooled = neighbours_pooled(tally) if tally.rows.sum(dtype=np.int64) > EXACT else tally
     refill = _refill_many(pooled, way)
     quick = [coarser(measure) for measure in measures]
+    usual = float(tally.squares.sum()) / tally.total if tally.weighted else 1.0
 
     def some(rng: np.random.Generator, many: int) -> Floats:
-        return measured(quick, Stack(pooled.score, *refill(rng, many)))
+        return measured(quick, Stack(pooled.score, *refill(rng, many), weight=usual))
 
     values = in_blocks(some, draws=draws, seed=seed, size=pooled.mass.size)
     there = [float(measure(tally)) - float(other(pooled)) for measure, other in zip(measures, quick, strict=True)]

@@ -60,7 +60,9 @@ def binned(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") 
         mass = mass[0]
     first = firsts(score, mass, bins=bins, by=by)
     total, hits, expected = (_summed(each, first) for each in (mass, positive, mass * score))
-    if isinstance(t, Stack) or not t.weighted:
+    if isinstance(t, Stack):
+        return Bins(total, hits, expected, squares=total * t.weight)
+    if not t.weighted:
         return Bins(total, hits, expected, squares=total)
     return Bins(total, hits, expected, squares=_summed(t.squares.sum(axis=0, dtype=np.float64)[::-1], first))
 

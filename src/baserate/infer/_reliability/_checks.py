@@ -8,6 +8,8 @@ from math import erfc, inf, isnan, nan, sqrt
 
 import numpy as np
 
+from baserate._arrays import Floats, number
+from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.measure import calibration_slope, ecce, why
 from baserate.measure._bins import By, binned
@@ -159,11 +161,11 @@ def slope_test(t: Tally) -> Check:
     return Check("offset_or_slope", statistic, _tail(1, statistic), how, 1)
 
 
-def log_likelihood(t: Tally, line: np.ndarray) -> float:
-    """Log-likelihood of what happened, given log-odds."""
+def log_likelihood(t: Forecasts, line: Floats) -> float:
+    """Log-likelihood of what happened, given log-odds; of a stack, an array."""
     from scipy.special import log_expit
 
-    return float(np.sum(t.positive * log_expit(line) + t.negative * log_expit(-line)))
+    return number((t.positive * log_expit(line) + t.negative * log_expit(-line)).sum(axis=-1))
 
 
 def checks(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False) -> tuple[Check, ...]:

@@ -15,7 +15,7 @@ from baserate._tally import Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked
 from baserate.infer._reliability._intervals import DISTANCES
-from baserate.infer._reliability._null import drawn, measured, neighbours_pooled
+from baserate.infer._reliability._null import drawn, measured, neighbours_pooled, reached
 from baserate.measure import Measure, about
 from baserate.measure._about import bare
 from baserate.measure._proper import check_probabilities
@@ -97,9 +97,7 @@ def _judged(value: float, drawn: Floats, level: float, how: str) -> Floor:
         reason = "it is undefined" if isnan(value) else "no draw is defined"
         return Floor(value, nan, nan, nan, level, nan, how, reason)
     low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
-    # The data are one more draw of what there might be, so that p is never 0; rounding tells nothing apart.
-    reached = int(np.count_nonzero(defined >= value - 1e-12 * abs(value)))
-    return Floor(value, typical, low, high, level, (1 + reached) / (1 + len(defined)), how)
+    return Floor(value, typical, low, high, level, reached(value, defined), how)
 
 
 def _check(measure: Measure) -> None:

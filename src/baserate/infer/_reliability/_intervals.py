@@ -11,6 +11,7 @@ import numpy as np
 
 from baserate._tally import Tally
 from baserate.infer._binomial import as_share, two_sided, usual
+from baserate.infer._found import Found
 from baserate.measure import (
     Measure,
     brier_discrimination,
@@ -53,15 +54,6 @@ FLOOR = "chance alone puts it above 0; compare it with its noise floor"
 
 FITS = "the isotonic regression fits chance, too, so it lies above the truth"
 """A study saw intervals around it cover 57 to 87 % in place of 95."""
-
-
-class Found(NamedTuple):
-    """Bounds, what made them, and why they are undefined if they are."""
-
-    low: float
-    high: float
-    how: str
-    why: str | None = None
 
 
 class Asked(NamedTuple):

@@ -19,8 +19,8 @@ from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked, estimate
-from baserate.infer._reliability._checks import Check, slope_test
-from baserate.infer._reliability._null import drawn, neighbours_pooled
+from baserate.infer._reliability._checks import Check, log_likelihood, slope_test
+from baserate.infer._reliability._null import drawn, neighbours_pooled, reached
 from baserate.measure import calibration_in_the_large, why
 from baserate.measure._corp import calibrated
 from baserate.measure._cox import log_odds, offset
@@ -126,7 +126,9 @@ def adjusted(tally: Tally, prevalence: float | None = None) -> Tally:
     else:
         added = float(logit(tally.prevalence) - logit(prevalence))
     if not np.isfinite(added):
-        raise BadOption("there is a single class, so there is no prevalence to carry probabilities to.")
+        raise BadOption(
+            f"probabilities cannot be carried to another prevalence: {why(calibration_in_the_large, tally)}."
+        )
     # Certainties stay what they are.
     return tally.rescored(expit(logit(tally.score) + added))
 
@@ -143,17 +145,14 @@ def _free(tally: Tally, seed: Seed, draws: int) -> Check:
     # Of the same scores as the draws: pooled ones leave less to gain.
     here = float(_gain(pooled))
     might = _gain(drawn(pooled, expit(shifted), draws=draws, seed=seed))
-    defined = might[~np.isnan(might)]
-    reached = int(np.count_nonzero(defined >= here - 1e-12 * abs(here)))
-    return Check(name, here, (1 + reached) / (1 + len(defined)), how)
+    return Check(name, here, reached(here, might[~np.isnan(might)]), how)
 
 
 def _gain(t: Forecasts) -> Floats:
     """Twice what the isotonic regression gains in log-likelihood over the best shift of all log-odds."""
-    from scipy.special import log_expit, xlog1py, xlogy
+    from scipy.special import xlog1py, xlogy
 
-    x = log_odds(t.score) + offset(t).value[..., None]
-    shifted = (t.positive * log_expit(x) + t.negative * log_expit(-x)).sum(axis=-1)
+    shifted = log_likelihood(t, log_odds(t.score) + offset(t).value[..., None])
     p = calibrated(t)
     free = (xlogy(t.positive, p) + xlog1py(t.negative, -p)).sum(axis=-1)
     gain: Floats = np.maximum(2 * (free - shifted), 0.0)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from baserate._arrays import Floats, sealed
-from baserate._errors import BadOption
 from baserate._numeric.distinct import run_sums
 from baserate._stack import Stack
 from baserate._tally import Tally
-from baserate.infer._draws import Seed, in_blocks
+from baserate.infer._draws import Seed, checked_draws, in_blocks
 from baserate.measure import Measure
 from baserate.measure._about import bare
 from baserate.measure._binned import OF_BINS
@@ -50,8 +49,7 @@ def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
 
     Rows of different weights at one score are drawn as that many of equal weight as would be as sure.
     """
-    if not isinstance(draws, Integral) or isinstance(draws, bool) or draws < 1:
-        raise BadOption(f"draws is {draws!r}; give how often to draw, a whole number of 1 or more.")
+    checked_draws(draws)
     mass = tally.mass.sum(axis=0, dtype=np.float64)
     trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
     single = bool((trials == 1).all())
@@ -63,6 +61,11 @@ def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
 
     positive = in_blocks(some, draws=draws, seed=seed, size=len(mass))
     return Stack(tally.score, positive, mass - positive, shared=True)
+
+
+def reached(value: float, draws: Floats) -> float:
+    """Share of draws that reach a value, which is one more draw itself: never 0. Rounding tells nothing apart."""
+    return (1 + int(np.count_nonzero(draws >= value - 1e-12 * abs(value)))) / (1 + len(draws))
 
 
 def coarser(measure: Measure) -> Measure:
@@ -106,7 +109,7 @@ def _chunks(stack: Stack) -> Iterator[Stack]:
     step = max(_CHUNK // max(len(stack.score), 1), 1)
     for start in range(0, len(stack.positive), step):
         place = slice(start, start + step)
-        yield Stack(stack.score, stack.positive[place], stack.negative[place], stack.shared)
+        yield replace(stack, positive=stack.positive[place], negative=stack.negative[place])
 
 
 _FAMILIES: tuple[tuple[Mapping[Measure, Any], Callable[[Stack, dict[str, Any]], tuple[Any, ...]]], ...] = (
