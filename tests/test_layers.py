@@ -15,7 +15,7 @@ HOME = Path(baserate.__file__).parent
 FLOORS: list[set[str]] = [
     {"_errors"},
     {"_arrays"},
-    {"_files", "_frames"},
+    {"_files", "_frames", "_forms", "_sealed"},
     {"_numeric"},
     *(
         {noun}
@@ -31,7 +31,10 @@ FLOORS: list[set[str]] = [
             "_confusions",
         )
     ),
-    *({noun} for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results", "_population")),
+    *(
+        {noun}
+        for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results", "_population", "_map", "_class_map")
+    ),
     {"read", "measure"},
     {"population", "infer"},
     {"cli"},

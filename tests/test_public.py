@@ -10,7 +10,8 @@ from baserate import infer, measure, population, read
 from baserate.measure import multiclass
 
 NAMES = {
-    *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "DataError", "EmptyData", "MissingValues"),
+    *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "CannotFit", "DataError", "EmptyData"),
+    *("MissingValues", "ClassMap", "Map", "load_map"),
     *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric"),
     *("UnknownLabel", "UnknownName", "UsageError"),
     *("ClassRows", "Confusion", "Confusions", "CostMatrix", "LabelSets", "Population"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from baserate import infer, measure, population, read
+    from baserate._class_map import ClassMap, load_map
     from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
     from baserate._confusions import Confusions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         BadShape,
         BadWeights,
         BaserateError,
+        CannotFit,
         DataError,
         EmptyData,
         MissingValues,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from baserate._estimate import Estimate
     from baserate._intake import Intake
     from baserate._label_sets import LabelSets
+    from baserate._map import Map
     from baserate._population import Population
     from baserate._results import Results
     from baserate._rows import Rows
@@ -52,6 +55,7 @@ _ROOMS = ("infer", "measure", "population", "read")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
     *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results", "_population"),
+    *("_map", "_class_map"),
 )
 
 __all__ = [
@@ -60,6 +64,8 @@ __all__ = [
     "BadShape",
     "BadWeights",
     "BaserateError",
+    "CannotFit",
+    "ClassMap",
     "ClassRows",
     "Confusion",
     "Confusions",
@@ -72,6 +78,7 @@ __all__ = [
     "Estimate",
     "Intake",
     "LabelSets",
+    "Map",
     "MissingValues",
     "Mixture",
     "NoSuchFile",
@@ -92,6 +99,7 @@ __all__ = [
     "curve",
     "infer",
     "label_sets",
+    "load_map",
     "measure",
     "population",
     "read",

@@ -12,6 +12,7 @@
     │   ├── UnknownLabel      a class that is not among those named, or that has no score
     │   ├── BadWeights        negative, fractional where whole ones are needed
     │   ├── NotAProbability   outside [0, 1] where a probability is used as one
+    │   ├── CannotFit         the data do not determine what is to be fitted
     │   └── BadFile           a file that is not of the form it claims
     └── UsageError            the request cannot be met
         ├── UnknownName       no measure, table, column or rule of that name
@@ -88,6 +89,14 @@ class NotAProbability(DataError):
 
     For example: 3 rows have scores outside [0, 1] (from -2 to 3), so they are not probabilities. Rank measures
     take any score; to use this one, calibrate the scores first.
+    """
+
+
+class CannotFit(DataError):
+    """The data do not determine what is to be fitted.
+
+    For example: a threshold between 0.4 and 0.6 parts the classes, so that no slope is too steep; fit isotonic, or
+    logistic with smoothed=True.
     """
 
 

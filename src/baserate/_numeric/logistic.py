@@ -6,6 +6,8 @@ import numpy as np
 
 from baserate._arrays import Floats
 
+NEAREST = 1e-12
+"""Shares nearer to 0 or 1 are moved there before their log-odds are taken."""
 _STEPS = 200
 _BLOCK = 1 << 14
 """Places that fit the cache."""
@@ -77,6 +79,14 @@ def shift(offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | Non
         information = (total * weight).sum(axis=-1)
         noise = information if squares is None else (squares * weight).sum(axis=-1)
         return a, noise / information**2
+
+
+def log_odds(share: Floats) -> Floats:
+    """Log-odds of shares, those of 0 and 1 as of the `NEAREST` to them."""
+    from scipy.special import logit
+
+    found: Floats = logit(np.clip(share, NEAREST, 1 - NEAREST))
+    return found
 
 
 def _standard(x: Floats) -> tuple[float, float]:

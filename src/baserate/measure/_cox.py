@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Bools, Floats, number, ratio
-from baserate._numeric.logistic import Line, chance, line, shift
+from baserate._numeric.logistic import NEAREST, Line, chance, line, log_odds, shift
 from baserate._stack import Forecasts, Stack
 from baserate._tally import Tally
 from baserate.measure._about import Measure, measure
@@ -25,9 +25,6 @@ __all__ = [
     "mean_probability",
     "observed_expected",
 ]
-
-NEAREST = 1e-12
-"""Probabilities nearer to 0 or 1 are moved there before their log-odds are taken."""
 
 
 @measure(best=None, span=(-inf, inf), needs=("positives", "negatives", "score_spread", "overlap"))
@@ -179,14 +176,6 @@ def offset(t: Forecasts) -> Offset:
     value, variance = shift(log_odds(t.score), t.positive, t.negative, squares=_squares(t))
     fits = np.isfinite(value) & (np.asarray(doubt(t)) > 0)
     return Offset(np.where(fits, value, np.nan), np.where(fits, variance, np.nan))
-
-
-def log_odds(p: Floats) -> Floats:
-    """Log-odds of probabilities, those of 0 and 1 as of the `NEAREST` to them."""
-    from scipy.special import logit
-
-    found: Floats = logit(np.clip(p, NEAREST, 1 - NEAREST))
-    return found
 
 
 def clipped(t: Tally) -> int:

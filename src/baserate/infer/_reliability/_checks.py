@@ -9,11 +9,12 @@ from math import erfc, inf, isnan, nan, sqrt
 import numpy as np
 
 from baserate._arrays import Floats, number
+from baserate._numeric.logistic import log_odds
 from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.measure import calibration_slope, ecce, why
 from baserate.measure._bins import By, binned
-from baserate.measure._cox import cox, log_odds, offset
+from baserate.measure._cox import cox, offset
 from baserate.measure._proper import check_probabilities
 
 _LEAST = 5e-324

@@ -15,6 +15,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._errors import BadOption
 from baserate._estimate import Estimate
+from baserate._numeric.logistic import log_odds
 from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
@@ -23,7 +24,7 @@ from baserate.infer._reliability._checks import Check, log_likelihood, slope_tes
 from baserate.infer._reliability._null import drawn, neighbours_pooled, reached
 from baserate.measure import calibration_in_the_large, why
 from baserate.measure._corp import calibrated
-from baserate.measure._cox import log_odds, offset
+from baserate.measure._cox import offset
 from baserate.measure._proper import check_probabilities
 
 DRAWS = 500

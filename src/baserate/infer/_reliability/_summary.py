@@ -15,6 +15,7 @@ from baserate._class_rows import ClassRows
 from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._estimate import Estimate
+from baserate._numeric.logistic import NEAREST
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -28,7 +29,7 @@ from baserate.infer._reliability._parts import Part, parted
 from baserate.measure import Measure, about, calibration_in_the_large, named, why
 from baserate.measure._binned import OF_BINS
 from baserate.measure._bins import By
-from baserate.measure._cox import NEAREST, clipped
+from baserate.measure._cox import clipped
 from baserate.measure._smooth import OF_DISTANCES, Smoother
 from baserate.measure._summary import tidy
 

@@ -1,0 +1,383 @@
+"""Forms: the formulas that a map may have, as values that can be called, compared, and written to a file.
+
+Each takes an array of checked scores and gives an array of probabilities. What is written here in NumPy, `apply` writes
+in SQL and in Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from baserate._arrays import Floats, frozen
+from baserate._errors import BadShape
+
+_TOTAL = np.finfo(np.float64).tiny
+"""A sum of probabilities below which nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogOdds:
+    r"""Probabilities moved on the scale of log-odds, :math:`σ(c+a\ln p-b\ln(1-p))`.
+
+    Every closed form is one of these: an offset has a = b = 1, a temperature a = b and c = 0, a logistic curve a = b,
+    and beta calibration has all three [@kull2017]. Probabilities nearer to 0 or 1 than `nearest` are taken as `nearest`
+    to them; with 0, certainties stay what they are.
+
+    >>> LogOdds(1.0, 1.0, np.log(0.25))(np.array([0.0, 0.5, 0.8, 1.0])).round(9).tolist()
+    [0.0, 0.2, 0.5, 1.0]
+    """
+
+    a: float
+    b: float
+    c: float
+    nearest: float = 0.0
+
+    kind: ClassVar[str] = "log-odds"
+    of_probabilities: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check_numbers(self)
+        if self.a < 0 or self.b < 0:
+            raise BadShape(f"a is {self.a} and b is {self.b}; neither may be negative, so that order is kept.")
+        if not (0 < self.nearest < 0.5 or (self.nearest == 0 and self.a > 0 and self.b > 0)):
+            raise BadShape(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where a and b are not.")
+
+    def __call__(self, p: Floats) -> Floats:
+        """Probabilities of probabilities."""
+        if self.nearest:
+            p = np.clip(p, self.nearest, 1 - self.nearest)
+        if self.a == self.b == 1:
+            return self._moved(p)
+        with np.errstate(divide="ignore", over="ignore"):
+            x = np.log(p)
+            if self.a == self.b:
+                x -= np.log1p(-p)
+                x *= -self.a
+            else:
+                x *= -self.a
+                x += self.b * np.log1p(-p)
+            x -= self.c
+            return _share(x)
+
+    def _moved(self, p: Floats) -> Floats:
+        """All odds times one factor; without logarithms, so that certainties need no exception."""
+        if self.c > 0:
+            found: Floats = p / (p + (1 - p) * np.exp(-self.c))
+            return found
+        times: Floats = p * np.exp(self.c)
+        times /= times + (1 - p)
+        return times
+
+    @property
+    def rises(self) -> bool:
+        """Whether a higher score always means a higher probability."""
+        return self.a > 0 or self.b > 0
+
+    @property
+    def never_falls(self) -> bool:
+        """Whether a higher score never means a lower probability."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    r"""Scores of any kind as log-odds, :math:`σ(a+bx)`.
+
+    >>> Line(0.0, np.log(3))(np.array([-1.0, 0.0, 1.0])).round(4).tolist()
+    [0.25, 0.5, 0.75]
+    """
+
+    intercept: float
+    slope: float
+
+    kind: ClassVar[str] = "line"
+    of_probabilities: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_numbers(self)
+        if self.slope < 0:
+            raise BadShape(f"slope is {self.slope}; it may not be negative, so that order is kept.")
+
+    def __call__(self, x: Floats) -> Floats:
+        """Probabilities of scores."""
+        with np.errstate(over="ignore"):
+            return _share(-self.slope * x - self.intercept)
+
+    @property
+    def rises(self) -> bool:
+        """Whether a higher score always means a higher probability."""
+        return self.slope > 0
+
+    @property
+    def never_falls(self) -> bool:
+        """Whether a higher score never means a lower probability."""
+        return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knots:
+    """Straight between knots (x, y), constant outside them.
+
+    >>> Knots(np.array([0.2, 0.6]), np.array([0.1, 0.5]))(np.array([0.0, 0.4, 1.0])).round(9).tolist()
+    [0.1, 0.3, 0.5]
+    """
+
+    x: Floats
+    y: Floats
+
+    kind: ClassVar[str] = "knots"
+    of_probabilities: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_pieces(self, "knots", len(self.x))
+        if not len(self.x):
+            raise BadShape("there are no knots; a map needs at least one.")
+
+    def __call__(self, x: Floats) -> Floats:
+        """Probabilities of scores."""
+        found: Floats = np.interp(x, self.x, self.y)
+        return found
+
+    @property
+    def rises(self) -> bool:
+        """Whether a higher score always means a higher probability, between the first and the last knot."""
+        return bool((np.diff(self.y) > 0).all())
+
+    @property
+    def never_falls(self) -> bool:
+        """Whether a higher score never means a lower probability."""
+        return bool((np.diff(self.y) >= 0).all())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """Constant between thresholds: y[0] below the first, then y[i] from x[i − 1] on.
+
+    >>> Steps(np.array([0.5]), np.array([0.1, 0.7]))(np.array([0.4, 0.5, 0.6])).tolist()
+    [0.1, 0.7, 0.7]
+    """
+
+    x: Floats
+    y: Floats
+
+    kind: ClassVar[str] = "steps"
+    of_probabilities: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_pieces(self, "thresholds", len(self.x) + 1)
+
+    def __call__(self, x: Floats) -> Floats:
+        """Probabilities of scores."""
+        return self.y[np.searchsorted(self.x, x, side="right")]
+
+    @property
+    def rises(self) -> bool:
+        """Whether a higher score always means a higher probability."""
+        return False
+
+    @property
+    def never_falls(self) -> bool:
+        """Whether a higher score never means a lower probability."""
+        return bool((np.diff(self.y) >= 0).all())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Between:
+    """Two probabilities p₀ ≤ p₁, one of which is right, merged as p₁/(1 − p₀ + p₁) [@vovk2015].
+
+    >>> fifth, two_fifths = (Steps(np.array([]), np.array([share])) for share in (0.2, 0.4))
+    >>> Between(fifth, two_fifths)(np.array([0.7])).round(4).tolist()
+    [0.3333]
+    """
+
+    low: Steps
+    high: Steps
+
+    kind: ClassVar[str] = "between"
+    of_probabilities: ClassVar[bool] = False
+
+    def __call__(self, x: Floats) -> Floats:
+        """Merged probabilities of scores."""
+        low, high = self.bounds(x)
+        # p₁ ≥ p₀, so the divisor is 1 at least.
+        low = 1 - low
+        low += high
+        return np.divide(high, low, out=low)
+
+    def bounds(self, x: Floats) -> tuple[Floats, Floats]:
+        """p₀ and p₁ of scores."""
+        return self.low(x), self.high(x)
+
+    @property
+    def rises(self) -> bool:
+        """Whether a higher score always means a higher probability."""
+        return False
+
+    @property
+    def never_falls(self) -> bool:
+        """Whether a higher score never means a lower probability."""
+        return self.low.never_falls and self.high.never_falls
+
+
+Form = LogOdds | Line | Knots | Steps | Between
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Softmax:
+    r"""Probabilities of several classes moved on the scale of logarithms, :math:`\mathrm{softmax}(w_k\ln p_k+b_k)`.
+
+    A temperature has equal weights and no bias, a change of priors weights of 1. What is nearer to 0 than `nearest` is
+    taken as `nearest`; with 0, what cannot be stays so.
+
+    >>> Softmax(np.ones(2), np.log([0.25, 1.0]))(np.array([[0.5, 0.5], [0.8, 0.2]])).round(9).tolist()
+    [[0.2, 0.8], [0.5, 0.5]]
+    """
+
+    weight: Floats
+    bias: Floats
+    nearest: float = 0.0
+
+    kind: ClassVar[str] = "softmax"
+    of_probabilities: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check_numbers(self)
+        if self.weight.ndim != 1 or self.weight.shape != self.bias.shape or len(self.weight) < 2:
+            raise BadShape("weight and bias need one number each for every one of two or more classes.")
+        if not (0 < self.nearest < 0.5 or (self.nearest == 0 and (self.weight > 0).all())):
+            raise BadShape(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where no weight is.")
+
+    def __call__(self, p: Floats) -> Floats:
+        """Probabilities of probabilities, a row for each row."""
+        with np.errstate(divide="ignore"):
+            x = np.log(np.maximum(p, self.nearest))
+        x *= self.weight
+        x += self.bias
+        x -= x.max(axis=1, keepdims=True)
+        np.exp(x, out=x)
+        x /= x.sum(axis=1, keepdims=True)
+        return x
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneVsRest:
+    """Each class by a form of its own, then divided by their sum; where that is 0, all are equally likely.
+
+    >>> half, tenth = Knots(np.array([0.5]), np.array([0.5])), Knots(np.array([0.5]), np.array([0.1]))
+    >>> OneVsRest((half, tenth))(np.array([[0.3, 0.7]])).round(4).tolist()
+    [[0.8333, 0.1667]]
+    """
+
+    forms: tuple[Form, ...]
+
+    kind: ClassVar[str] = "one-vs-rest"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "forms", tuple(self.forms))
+        if len(self.forms) < 2:
+            raise BadShape(f"there are forms for {len(self.forms)} classes; give one for each of two or more.")
+
+    def __call__(self, p: Floats) -> Floats:
+        """Probabilities of scores, a row for each row."""
+        found = np.empty(p.shape)
+        for at, form in enumerate(self.forms):
+            found[:, at] = form(np.ascontiguousarray(p[:, at]))
+        total = found.sum(axis=1, keepdims=True)
+        unknown = total[:, 0] < _TOTAL
+        if unknown.any():
+            found[unknown], total[unknown] = 1.0, float(len(self.forms))
+        found /= total
+        return found
+
+    @property
+    def of_probabilities(self) -> bool:
+        """Whether it takes probabilities only."""
+        return any(form.of_probabilities for form in self.forms)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.forms)
+
+
+ClassForm = Softmax | OneVsRest
+
+FORMS: dict[str, type[Form | ClassForm]] = {
+    form.kind: form for form in (LogOdds, Line, Knots, Steps, Between, Softmax, OneVsRest)
+}
+
+
+def as_json(form: Form | ClassForm) -> dict[str, Any]:
+    """Write a form as what JSON can hold; every number survives exactly.
+
+    >>> as_json(Line(0.5, 2.0))
+    {'form': 'line', 'intercept': 0.5, 'slope': 2.0}
+    """
+    return {"form": form.kind} | {field.name: _written(getattr(form, field.name)) for field in fields(form)}
+
+
+def of_json(written: Any) -> Any:  # noqa: ANN401  (a form of either kind)
+    """Read what `as_json` wrote, checking it.
+
+    >>> of_json({"form": "line", "intercept": 0.5, "slope": 2.0})
+    Line(intercept=0.5, slope=2.0)
+    """
+    if not isinstance(written, dict) or written.get("form") not in FORMS:
+        raise BadShape(f"there is no form {written.get('form') if isinstance(written, dict) else written!r}.")
+    kind = FORMS[written["form"]]
+    wanted = {field.name for field in fields(kind)}
+    if set(written) != wanted | {"form"}:
+        raise BadShape(f"a form {kind.kind} with the fields {sorted(written)}; it has {sorted(wanted | {'form'})}.")
+    return kind(**{name: _read(written[name]) for name in wanted})
+
+
+def _written(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [as_json(each) for each in value]
+    return float(value) if isinstance(value, (int, float)) else as_json(value)
+
+
+def _read(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)
+    if isinstance(value, dict):
+        return of_json(value)
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        return tuple(of_json(each) for each in value)
+    if isinstance(value, bool) or not isinstance(value, (int, float, list)):
+        raise BadShape(f"{value!r} is not a number.")
+    return np.array(value, dtype=np.float64) if isinstance(value, list) else float(value)
+
+
+def _share(x: Floats) -> Floats:
+    """1/(1 + eˣ), in place."""
+    np.exp(x, out=x)
+    x += 1
+    return np.reciprocal(x, out=x)
+
+
+def _check_numbers(form: Any) -> None:  # noqa: ANN401  (a form whose fields are numbers)
+    for field in fields(form):
+        value = getattr(form, field.name)
+        if isinstance(value, np.ndarray):
+            object.__setattr__(form, field.name, frozen(value))
+        if not np.isfinite(value).all():
+            raise BadShape(f"{field.name} is {value}; give finite numbers.")
+
+
+def _check_pieces(form: Any, what: str, values: int) -> None:  # noqa: ANN401  (a form of pieces)
+    _check_numbers(form)
+    if form.x.ndim != 1 or form.y.shape != (values,):
+        raise BadShape(f"x has shape {form.x.shape} and y {form.y.shape}; give {values} of y for {len(form.x)} {what}.")
+    if not (form.x[1:] > form.x[:-1]).all():
+        raise BadShape(f"the {what} do not rise; put them in order, each once.")
+    if len(form.y) and not (form.y.min() >= 0 and form.y.max() <= 1):
+        raise BadShape("y holds what is no probability; they lie between 0 and 1.")

@@ -1,0 +1,233 @@
+"""Map: score -> probability, with what it was fitted on, as a value that can be applied, saved and read back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Floats
+from baserate._errors import BadFile, BadShape, BaserateError, MissingValues, NotAProbability, NotNumeric
+from baserate._files import write_text
+from baserate._forms import Between, Form, LogOdds, as_json, of_json
+from baserate._numeric.threads import mapped
+from baserate._sealed import opened_json, sealed_json
+from baserate._tally import Tally
+
+KIND = "baserate/map"
+SCHEMA_VERSION = 1
+_BLOCK = 1 << 15
+"""Scores that fit the cache with what is computed of them."""
+_SHOWN = 5
+"""Places that are named when something is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A fitted number with its standard error, and an interval at a confidence level; None where there is none."""
+
+    name: str
+    value: float
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a map was fitted on: the digest of its tally or rows, how many, and their share of each class."""
+
+    digest: str
+    rows: int
+    prevalence: float | tuple[float, ...]
+    """Share of the positive class; of several classes, that of each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Map:
+    """A formula for probabilities, and where it comes from.
+
+    Call it with an array of scores. It never lets a higher score mean less where its method does not (`never_falls`),
+    and keeps all order where `rises`.
+
+    >>> half_as_likely = Map(LogOdds(1.0, 1.0, np.log(0.5)), method="offset")
+    >>> half_as_likely([0.0, 0.5, 0.8]).round(4).tolist()
+    [0.0, 0.3333, 0.6667]
+    >>> half_as_likely
+    Map(offset, log-odds)
+    >>> Map.from_json(half_as_likely.to_json())([0.5]).round(4).tolist()
+    [0.3333]
+    """
+
+    form: Form
+    method: str
+    fitted: Fitted | None = None
+    """None where nothing was fitted."""
+    parameters: tuple[Parameter, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Names of the columns it was fitted on, by what they hold: truth, score."""
+    positive: str | None = None
+    """The positive class, as text."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the fit."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    def __repr__(self) -> str:
+        fitted = "" if self.fitted is None else f"; fitted on {self.fitted.rows} rows"
+        return f"Map({self.method}, {self.form.kind}{fitted})"
+
+    def __call__(self, scores: npt.ArrayLike) -> Floats:
+        """Probabilities of scores, in the same shape; what is missing or cannot be is refused, with its places."""
+        given = numbers(scores)
+        flat = given.reshape(-1)
+        found = np.empty(flat.shape)
+
+        def fill(place: slice) -> bool:
+            x = flat[place].astype(np.float64, copy=False)
+            fit = bool(x.min() >= 0 and x.max() <= 1) if self.form.of_probabilities else bool(np.isfinite(x).all())
+            if fit:
+                found[place] = self.form(x)
+            return fit
+
+        if not all(mapped(fill, _blocks(len(flat)), size=len(flat))):
+            refuse(flat, of_probabilities=self.form.of_probabilities)
+        return found.reshape(given.shape)
+
+    def bounds(self, scores: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """p₀ and p₁ of a Venn–Abers map: the probability if the row were negative, and if it were positive."""
+        if not isinstance(self.form, Between):
+            raise BadShape(f"{self.method} makes one probability, not two; bounds are those of venn-abers.")
+        given = numbers(scores)
+        if not np.isfinite(given).all():
+            refuse(given.reshape(-1), of_probabilities=False)
+        return self.form.bounds(given.astype(np.float64, copy=False))
+
+    @property
+    def rises(self) -> bool:
+        """Whether a higher score always means a higher probability, where it was fitted."""
+        return self.form.rises
+
+    @property
+    def never_falls(self) -> bool:
+        """Whether a higher score never means a lower probability."""
+        return self.form.never_falls
+
+    def was_fitted_on(self, tally: Tally) -> bool:
+        """Whether these are the very rows it was fitted on, so that it looks better on them than it is."""
+        return self.fitted is not None and self.fitted.digest == tally.digest
+
+    def to_json(self) -> str:
+        """Return the map as versioned JSON with a seal; every number survives exactly."""
+        return sealed_json(KIND, SCHEMA_VERSION, {"positive": self.positive, **head(self), "form": as_json(self.form)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Map:
+        """Read what `to_json` wrote, checking its form."""
+        written = opened_json(text, [KIND], SCHEMA_VERSION, what="map")
+        made: Map = made_of(cls, written, ("positive",))
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the map to a file, as JSON."""
+        write_text(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Map:
+        """Read a map that `save` wrote, in this release or an earlier one."""
+        return cls.from_json(text_of(path))
+
+
+def shifted(log_odds: float, *, method: str = "prevalence") -> Map:
+    """Map that adds so much to all log-odds: what a change of prevalence does.
+
+    >>> shifted(np.log(4))([0.2, 0.5]).round(9).tolist()
+    [0.5, 0.8]
+    """
+    return Map(LogOdds(1.0, 1.0, float(log_odds)), method=method)
+
+
+def numbers(scores: npt.ArrayLike) -> npt.NDArray[Any]:
+    """An array of numbers, or an error that says what it holds."""
+    given = np.asarray(scores)
+    if given.dtype.kind not in "fiub":
+        try:
+            given = given.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise NotNumeric(f"scores hold {given.dtype}, not numbers; convert them first.") from error
+    return given
+
+
+def refuse(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
+    """Say which scores cannot be mapped, and why."""
+    missing = ~np.isfinite(flat)
+    if missing.any():
+        raise MissingValues(
+            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_places(missing)}); leave them out, or fill "
+            "them in."
+        )
+    outside = (flat < 0) | (flat > 1)
+    if of_probabilities and outside.any():
+        raise NotAProbability(
+            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_places(outside)}), but this map was made for "
+            "probabilities; give those, or fit a map on scores of this kind."
+        )
+
+
+def _places(wrong: Bools) -> str:
+    at = np.flatnonzero(wrong)
+    more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
+    return f"at {', '.join(map(str, at[:_SHOWN]))}{more}, counted from 0"
+
+
+def _blocks(size: int) -> list[slice]:
+    return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
+
+
+def head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (a map of either kind)
+    """What maps of either kind write about themselves."""
+    return {
+        "method": of.method,
+        "columns": dict(of.columns),
+        "fitted": None if of.fitted is None else asdict(of.fitted),
+        "parameters": [asdict(each) for each in of.parameters],
+        "notes": list(of.notes),
+    }
+
+
+def made_of(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (a map of either kind)
+    """Make a map of what its file holds, with `own` fields of its kind; what does not fit is a bad file."""
+    wanted = {"kind", "schema_version", "method", "columns", "fitted", "parameters", "notes", "form", *own}
+    if set(written) != wanted:
+        raise BadFile(f"a map with the fields {sorted(written)}; it has {sorted(wanted)}.")
+    try:
+        fitted = written["fitted"]
+        if fitted is not None and isinstance(fitted["prevalence"], list):
+            fitted = fitted | {"prevalence": tuple(fitted["prevalence"])}
+        return cls(
+            form=of_json(written["form"]),
+            method=str(written["method"]),
+            fitted=None if fitted is None else Fitted(**fitted),
+            parameters=tuple(Parameter(**each) for each in written["parameters"]),
+            columns={str(key): value for key, value in written["columns"].items()},
+            notes=tuple(map(str, written["notes"])),
+            **{name: written[name] for name in own},
+        )
+    except (BaserateError, TypeError, ValueError, KeyError, AttributeError) as error:
+        raise BadFile(f"not a map: {error}") from error
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """Text of a file that should hold a map."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path} is no text, so no map; name a file that holds one.") from error
