@@ -52,7 +52,7 @@ INFERENCE = {
     *("tallied_pair",),
     *("Reliability", "reliability", "Drawn", "reliability_curve", "reliability_curves", "Floor", "floor", "floors"),
     *("Check", "checks", "cox_test", "ecce_test", "hosmer_lemeshow", "slope_test", "spiegelhalter"),
-    *("Intrinsic", "adjusted", "derived_prevalence", "intrinsic", "resampled"),
+    *("Intrinsic", "After", "derived_prevalence", "intrinsic", "resampled"),
 }
 
 

@@ -1,5 +1,7 @@
-"""Logistic regression on one variable, of sums at each of its values: unpenalised, by Newton's method."""
+"""Logistic regression on one variable, or on a few functions of it, of sums at each value: by Newton's method."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +44,7 @@ def line(
     """
     middle, scale = _standard(x)
     z = (x - middle) / scale
-    a, b = _climbed(z, hits, misses, None if start is None else (start[0] + start[1] * middle, start[1] * scale))
+    a, b = _climbed_line(z, hits, misses, None if start is None else (start[0] + start[1] * middle, start[1] * scale))
     if hits.ndim > 1:
         return Line(a - b * middle / scale, b / scale, np.full((*a.shape, 2, 2), np.nan))
     share = chance(a, b, z)
@@ -51,6 +53,28 @@ def line(
         inverse = inverse @ _information(z, squares * share * (1 - share)) @ inverse
     back = np.array([[1.0, -middle / scale], [0.0, 1 / scale]])
     return Line(a - b * middle / scale, b / scale, back @ inverse @ back.T)
+
+
+class Plane(NamedTuple):
+    """Log-odds Σ bᵢ·fᵢ, and how sure they are."""
+
+    weights: Floats
+    covariance: Floats
+
+
+def plane(columns: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None) -> Plane:
+    r"""Maximum of the same over all weights of functions fᵢ of x, one in each row of `columns`.
+
+    Where no finite maximum exists, the result is as far as Newton's method went; the caller must know when.
+    """
+    total = hits + misses
+    newton = partial(_newton_plane, columns, hits, total)
+    found = _climbed(newton, np.zeros(len(columns)))
+    share = _share(columns, found)
+    inverse = _inverted(_curvature(columns, total * share * (1 - share)))
+    if squares is not None:
+        inverse = inverse @ _curvature(columns, squares * share * (1 - share)) @ inverse
+    return Plane(found, inverse)
 
 
 def shift(offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None) -> tuple[Floats, Floats]:
@@ -97,35 +121,76 @@ def _standard(x: Floats) -> tuple[float, float]:
     return (low + high) / 2, (high - low) / 2 or 1.0
 
 
-def _climbed(z: Floats, hits: Floats, misses: Floats, start: tuple[float, float] | None) -> tuple[Floats, Floats]:
-    """Coefficients where the slope of the likelihood is 0."""
+def _climbed_line(z: Floats, hits: Floats, misses: Floats, start: tuple[float, float] | None) -> tuple[Floats, Floats]:
+    """Intercept and slope where the likelihood is highest."""
     total = hits + misses
     if start is None:
         odds = np.log(hits.sum(axis=-1) / misses.sum(axis=-1))
         here = np.stack([odds, np.zeros_like(odds)], axis=-1)
     else:
         here = np.broadcast_to(np.array(start), (*hits.shape[:-1], 2))
-    step, uphill = _newton(z, hits, total, here)
+    found = _climbed(partial(_newton_line, z, hits, total), here)
+    return found[..., 0], found[..., 1]
+
+
+Newton = Callable[[Floats], tuple[Floats, Floats]]
+"""Newton's step from somewhere, and the slope of the likelihood there."""
+
+
+def _climbed(newton: Newton, here: Floats) -> Floats:
+    """Coefficients where the slope of the likelihood is 0."""
+    step, uphill = newton(here)
     for _ in range(_STEPS):
         moved = np.abs(step).max(axis=-1) > _CLOSE * np.maximum(np.abs(here).max(axis=-1), 1.0)
         if not moved.any():
             break
-        size = np.ones(hits.shape[:-1])
+        size = np.ones(here.shape[:-1])
         for _ in range(_STEPS):
             new = here + size[..., None] * step
-            next_step, slope = _newton(z, hits, total, new)
+            next_step, slope = newton(new)
             # Concave along the step: where it would fall more steeply than it rose, it went too far.
             behind = (slope * step).sum(axis=-1) < -0.5 * (uphill * step).sum(axis=-1)
             if not behind.any():
                 break
             size = np.where(behind, size / 2, size)
         here, step, uphill = new, next_step, slope
-    here = here + step
-    return here[..., 0], here[..., 1]
+    return here + step
 
 
-def _newton(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
-    """Newton's step, and the slope of the likelihood."""
+def _newton_plane(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
+    slope, curvature = np.zeros(len(columns)), np.zeros((len(columns), len(columns)))
+    for start in range(0, len(hits), _BLOCK):
+        place = slice(start, start + _BLOCK)
+        block = columns[:, place]
+        share = _share(block, here)
+        expected = total[place] * share
+        slope += np.einsum("im,m->i", block, hits[place] - expected)
+        curvature += _curvature(block, expected * (1 - share))
+    with np.errstate(invalid="ignore", over="ignore"):
+        step = _inverted(curvature) @ slope
+    return np.where(np.isfinite(step), step, 0.0), slope
+
+
+def _share(columns: Floats, weights: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        found: Floats = 1 / (1 + np.exp(-np.einsum("im,i->m", columns, weights)))
+    return found
+
+
+def _curvature(columns: Floats, weight: Floats) -> Floats:
+    found: Floats = np.einsum("im,jm->ij", columns * weight, columns)
+    return found
+
+
+def _inverted(matrix: Floats) -> Floats:
+    """Inverse, or what is not finite where there is none."""
+    try:
+        return np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return np.full(matrix.shape, np.nan)
+
+
+def _newton_line(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
     sums = np.zeros((5, *hits.shape[:-1]))
     for start in range(0, len(z), _BLOCK):
         place = slice(start, start + _BLOCK)
