@@ -17,12 +17,23 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 def rows_hashed(columns: Sequence[npt.NDArray[Any]], times: Cells | None = None) -> int:
     """Sum over rows, modulo 2⁶⁴, of a hash of all words of a row; each row as many times as it says."""
-    rows = np.zeros(len(columns[0]), dtype=np.uint64)
-    for column in columns:
-        rows = _mixed(rows + _ODD + column.astype(np.uint64, copy=False))
+    rows = each_hashed(columns)
     if times is not None:
         rows *= times.astype(np.uint64)
     return int(rows.sum(dtype=np.uint64))
+
+
+def each_hashed(columns: Sequence[npt.NDArray[Any]]) -> Words:
+    """Hash of all words of each row; equal rows have equal ones."""
+    rows = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        rows = _mixed(rows + _ODD + column.astype(np.uint64, copy=False))
+    return rows
+
+
+def of_floats(column: npt.NDArray[Any]) -> Words:
+    """Words of numbers; both zeros are one."""
+    return (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
 
 
 def _mixed(words: Words) -> Words:
