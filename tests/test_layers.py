@@ -36,7 +36,7 @@ FLOORS: list[set[str]] = [
         for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results", "_population", "_map", "_class_map")
     ),
     {"read", "measure"},
-    {"population", "infer"},
+    {"population", "infer", "calibrate"},
     {"cli"},
     {"__main__"},
 ]

@@ -1,0 +1,1 @@
+"""Tally or rows -> Map: scores made into probabilities."""
