@@ -48,6 +48,7 @@ class ClassRows:
     groups: tuple[Group, ...] = ((),)
     attributes: tuple[str, ...] = ()
     intake: Intake = field(default_factory=lambda: Intake(read=0))
+    """What was read; its columns of scores are in the order of `labels`."""
 
     def __post_init__(self) -> None:
         rows = len(self.truth)

@@ -64,7 +64,9 @@ def class_rows(
         score = sealed(score)
     group, groups = whole.groups()
     told = (*notes(table.labels), *_taken(columns))
-    intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, columns.told, told, labels)
+    # In the order of the classes, so that a reader knows whose score each column holds.
+    read = columns.told | {"score": [columns.score[classes.index(label)] for label in labels]}
+    intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, read, told, labels)
     return ClassRows(codes, score, labels, whole.weight, whole.count, group, groups, columns.group, intake)
 
 

@@ -16,7 +16,7 @@ __all__ = ["brier", "hand_till", "log_loss", "pairwise_auc", "top_k_accuracy"]
 
 _BLOCK = 1 << 14
 """Rows that fit the cache with what is computed of them."""
-_NEAR = 0.01
+NEAR = 0.01
 """How far from 1 probabilities of one row may add up to: they were rounded."""
 
 
@@ -128,10 +128,10 @@ def _blocks(r: ClassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
 
 def _check_probabilities(score: Floats, r: ClassRows) -> None:
     sums = score.sum(axis=1)
-    if (np.abs(sums - 1) <= _NEAR).all() and score.min() >= 0 and score.max() <= 1:
+    if (np.abs(sums - 1) <= NEAR).all() and score.min() >= 0 and score.max() <= 1:
         return
     everything = r.score.sum(axis=1)
-    bad = (np.abs(everything - 1) > _NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
+    bad = (np.abs(everything - 1) > NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
     raise NotAProbability(
         f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (they go from "
         f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {everything.min():.6g} to {everything.max():.6g}), "

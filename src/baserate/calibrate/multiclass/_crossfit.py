@@ -1,0 +1,84 @@
+"""Maps judged on rows that they were not fitted on."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from baserate._arrays import Bools, sealed
+from baserate._class_map import ClassMap
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption, CannotFit, EmptyData
+from baserate._numeric.codes import Codes
+from baserate._numeric.hashing import Words, each_hashed, of_floats
+
+
+def crossfitted(rows: ClassRows, fit: Callable[[ClassRows], ClassMap], *, folds: int = 5, seed: int = 0) -> ClassRows:
+    """Rows with the probabilities that a map gives which was fitted on the other folds.
+
+    They are in the same order, and as many. On them a map is judged as on new rows, if a little worse than the map of
+    all rows would be.
+
+    >>> from baserate import scored
+    >>> from baserate.calibrate.multiclass import prior
+    >>> rows = scored(list("ccdd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7]])
+    >>> crossfitted(rows, prior)
+    ClassRows(4 rows; scores for c, d)
+    """
+    fold = folds_of(rows, folds, seed=seed)
+    score = np.empty(rows.score.shape, order="F")
+    many = int(fold.max()) + 1
+    for at in range(many):
+        out = fold == at
+        if not out.any():
+            continue
+        try:
+            made = fit(_only(rows, ~out))
+        except CannotFit as error:
+            raise CannotFit(f"without fold {at + 1} of {many}: {error}") from error
+        score[out] = made(rows.score[out])
+    return replace(rows, score=sealed(score))
+
+
+def folds_of(rows: ClassRows, folds: int = 5, *, seed: int = 0) -> Codes:
+    """Number of the fold of each row: every class is dealt out evenly, as chance has it.
+
+    What a row holds decides where it goes, not its place, so that the order of the rows changes nothing. There are
+    fewer folds where a class has fewer rows.
+
+    >>> from baserate import scored
+    >>> rows = scored(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
+    >>> np.bincount(folds_of(rows)).tolist()
+    [3, 2]
+    """
+    if folds != int(folds) or folds < 2:
+        raise BadOption(f"folds is {folds}; give a whole number of 2 or more.")
+    if not len(rows):
+        raise EmptyData("there are no rows to deal into folds.")
+    times = np.bincount(rows.truth, minlength=len(rows.labels))
+    least = int(np.where(times > 0, times, len(rows) + 1).argmin())
+    folds = int(min(folds, times[least]))
+    if folds < 2:
+        raise CannotFit(f"{rows.labels[least]} has a single row, which cannot be in two folds; give more rows of it.")
+    rng = np.random.default_rng(seed)
+    order = np.lexsort((_hashes(rows), rows.truth))
+    # One class goes on where the last one ended, so that folds are as large as each other.
+    dealt = np.concatenate([rng.permutation(many) for many in times]) + np.repeat(np.cumsum(times) - times, times)
+    found = np.empty(len(rows), dtype=np.min_scalar_type(folds))
+    found[order] = dealt % folds
+    return found
+
+
+def _hashes(rows: ClassRows) -> Words:
+    """What a row holds, as a number."""
+    columns = [of_floats(rows.score[:, at]) for at in range(len(rows.labels))]
+    columns += [of_floats(amount) for amount in (rows.weight, rows.count) if amount is not None]
+    if rows.attributes:
+        columns.append(rows.group.astype(np.uint64))
+    return each_hashed(columns)
+
+
+def _only(rows: ClassRows, there: Bools) -> ClassRows:
+    weight, count = (None if column is None else column[there] for column in (rows.weight, rows.count))
+    group = rows.group[there] if rows.attributes else rows.group
+    return replace(rows, truth=rows.truth[there], score=rows.score[there], weight=weight, count=count, group=group)

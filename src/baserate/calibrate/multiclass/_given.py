@@ -1,0 +1,150 @@
+"""What every fit of several classes asks of its rows, and tells of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isfinite, sqrt
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._class_rows import ClassRows
+from baserate._errors import CannotFit, EmptyData, NotAProbability
+from baserate._map import Fitted, Parameter
+from baserate._numeric.logistic import NEAREST
+from baserate._numeric.softmax import Rows
+from baserate.measure.multiclass._scored import NEAR
+
+LEVEL = 0.95
+_WIDE = 1.959963984540054
+"""Standard errors on either side of a number within which its interval at that level lies."""
+_FEW = 20
+_SHOWN = 5
+"""Classes that are named when something is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Rows that count, checked, and what is to be said of them."""
+
+    rows: ClassRows
+    digest: str
+    """Of all rows, also of those that count for nothing."""
+
+    @staticmethod
+    def of(rows: ClassRows) -> Given:
+        """Leave out rows of no weight; refuse what is empty, and a single class."""
+        there = rows
+        if rows.amount is not None and not (rows.amount > 0).all():
+            keep = rows.amount > 0
+            weight, count = (None if column is None else column[keep] for column in (rows.weight, rows.count))
+            group = rows.group[keep] if rows.attributes else rows.group
+            there = replace(
+                rows, truth=rows.truth[keep], score=rows.score[keep], weight=weight, count=count, group=group
+            )
+        if not len(there):
+            raise EmptyData("there are no rows, or none with weight; a map is fitted on rows.")
+        return Given(there, rows.digest)
+
+    @staticmethod
+    def probabilities(rows: ClassRows) -> Given:
+        """Refuse also what is no probability, and a single class, in which there is nothing to tell apart."""
+        given = Given.of(rows)
+        _check_probabilities(given.rows)
+        present = np.flatnonzero(given.rows.support)
+        if len(present) < 2:
+            raise CannotFit(
+                f"all {len(given.rows)} rows are of the class {rows.labels[present[0]]}; give rows of two or more."
+            )
+        return given
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Classes, as text."""
+        return tuple(map(str, self.rows.labels))
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Class -> name of the column that held its score, if it came from one."""
+        names = self.rows.intake.columns.get("score", [])
+        if isinstance(names, str) or len(names) != len(self.labels):
+            return {}
+        return dict(zip(self.labels, names, strict=True))
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each class."""
+        found: Floats = self.rows.support / self.rows.total
+        return found
+
+    @property
+    def many(self) -> int:
+        """How many rows there are."""
+        return len(self.rows) if self.rows.count is None else int(self.rows.count.sum())
+
+    @property
+    def fitted(self) -> Fitted:
+        """What a map of these rows was fitted on."""
+        return Fitted(digest=self.digest, rows=self.many, prevalence=tuple(self.shares.tolist()))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of any fit should know."""
+        clipped = int((self.rows.score < NEAREST).sum())
+        few = f"fitted on {self.many} rows only: another sample may give a very different map."
+        near = f"{clipped} of {self.rows.score.size} probabilities are below {NEAREST:g}, and are taken as {NEAREST:g}."
+        return (*((few,) if self.many < _FEW else ()), *((near,) if clipped else ()))
+
+    def logarithms(self, *, alike: bool) -> Rows:
+        """Logarithms of probabilities, with classes and amounts; where all weigh `alike`, of odds to the likeliest.
+
+        These lose no digits where one class is almost certain.
+        """
+        rows = self.rows
+        x = np.log(np.maximum(np.ascontiguousarray(rows.score, dtype=np.float64), NEAREST))
+        if alike:
+            x -= x.max(axis=1, keepdims=True)
+        amount = None if rows.amount is None else rows.amount.astype(np.float64)
+        squares = None if rows.weight is None else np.square(rows.weight)
+        if squares is not None and rows.count is not None:
+            squares = squares * rows.count
+        return Rows(x, rows.truth, amount, squares)
+
+    def refuse_absent(self, what: str) -> None:
+        """Refuse a class that never occurs, whose bias has no lower end."""
+        absent = [label for label, mass in zip(self.labels, self.rows.support, strict=True) if not mass]
+        if absent:
+            raise CannotFit(
+                f"{listed(absent)} never occurs in {self.many} rows, so that no bias of it is too low; fit {what}, or "
+                "give rows of every class."
+            )
+
+
+def parameter(name: str, value: float, variance: float | None = None) -> Parameter:
+    """Fitted number with an interval of so many standard errors to either side; without, if it does not vary."""
+    error = None if variance is None else sqrt(max(variance, 0.0))
+    if error is None or not isfinite(error):
+        return Parameter(name, value)
+    return Parameter(name, value, error, value - _WIDE * error, value + _WIDE * error, LEVEL)
+
+
+def listed(labels: list[str]) -> str:
+    """Name some classes.
+
+    >>> listed(["cat"]), listed([str(at) for at in range(7)])
+    ('cat', '0, 1, 2, 3, 4 and 2 more')
+    """
+    more = len(labels) - _SHOWN
+    return ", ".join(labels[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _check_probabilities(r: ClassRows) -> None:
+    sums = r.score.sum(axis=1)
+    if (np.abs(sums - 1) <= NEAR).all() and r.score.min() >= 0 and r.score.max() <= 1:
+        return
+    bad = ~((np.abs(sums - 1) <= NEAR) & (r.score >= 0).all(axis=1) & (r.score <= 1).all(axis=1))
+    raise NotAProbability(
+        f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (they go from "
+        f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {sums.min():.6g} to {sums.max():.6g}), so they are not "
+        "probabilities; make them so first, or fit one-vs-rest with a method that takes any score."
+    )

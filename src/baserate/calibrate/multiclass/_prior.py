@@ -1,0 +1,53 @@
+"""Shares of several classes made right: biases alone."""
+
+import numpy as np
+
+from baserate._class_map import ClassMap
+from baserate._class_rows import ClassRows
+from baserate._errors import CannotFit
+from baserate._forms import Softmax
+from baserate._map import Parameter
+from baserate._numeric.logistic import NEAREST
+from baserate._numeric.softmax import Model, climbed
+from baserate.calibrate.multiclass._given import Given, parameter
+from baserate.calibrate.multiclass._scaling import apart
+
+
+def prior(rows: ClassRows) -> ClassMap:
+    r"""Probabilities moved until every class is as frequent as they say, :math:`\mathrm{softmax}(\ln p_k+b_k)`.
+
+    The most likely biases, and those with which the mean probability of every class is its share. They also tell for
+    which shares the probabilities were made, :math:`π_k∝\bar y_ke^{-b_k}`, if nothing else is wrong with them. The
+    biases add up to 0. Of two classes it is an offset of log-odds.
+
+    >>> from baserate import scored
+    >>> rows = scored(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
+    >>> moved = prior(rows)
+    >>> moved(rows.score).mean(axis=0).round(9).tolist()
+    [0.4, 0.6]
+    """
+    given = Given.probabilities(rows)
+    given.refuse_absent("temperature")
+    width = len(given.labels)
+    base = np.concatenate([np.ones(width), np.zeros(width)])
+    space = np.concatenate([np.zeros((width, width - 1)), apart(width)])
+    found = climbed(given.logarithms(alike=True), Model(base, space, np.zeros(width - 1), coercive=True))
+    if not found.settled:
+        raise CannotFit("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
+    bias = found.parameters[width:]
+    variance = np.diag(found.covariance)[width:]
+    made_for = given.shares * np.exp(bias.min() - bias)
+    made_for /= made_for.sum()
+    told = [
+        *(parameter(f"bias of {name}", *each) for name, *each in zip(given.labels, bias, variance, strict=True)),
+        *(Parameter(f"prior of {name}", float(share)) for name, share in zip(given.labels, made_for, strict=True)),
+    ]
+    return ClassMap(
+        Softmax(np.ones(width), bias, NEAREST),
+        given.labels,
+        method="prior",
+        fitted=given.fitted,
+        parameters=tuple(told),
+        columns=given.columns,
+        notes=given.notes,
+    )

@@ -1,0 +1,507 @@
+"""Maps of several classes: minimisers and scikit-learn as witnesses, laws, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import linprog, minimize, minimize_scalar
+from scipy.special import log_softmax, logit, softmax
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
+
+import baserate
+from baserate import BadOption, BadShape, CannotFit, ClassMap, ClassRows, EmptyData, Map, NotAProbability, Tally
+from baserate._forms import Line
+from baserate._numeric.logistic import line, log_odds
+from baserate.calibrate import multiclass
+from baserate.calibrate.multiclass import METHODS
+from baserate.measure.multiclass import log_loss
+
+Floats = npt.NDArray[np.float64]
+FITS = {name: method for name, method in METHODS.items() if name != "identity"}
+
+
+def drawn(seed: int = 0, rows: int = 400, width: int = 3) -> ClassRows:
+    """Rows whose probabilities are too sure, and made for other shares."""
+    rng = np.random.default_rng(seed)
+    z = 1.2 * rng.normal(size=(rows, width)) + np.linspace(0.5, -0.5, width)
+    truth = (rng.random((rows, 1)) > softmax(z, axis=1).cumsum(axis=1)).sum(axis=1).clip(0, width - 1)
+    score = softmax(2 * z - np.linspace(0, 1, width), axis=1)
+    return ClassRows(truth, score, tuple("abcdefghij"[:width]))
+
+
+def predicted(load: Any, model: Any) -> ClassRows:  # noqa: ANN401  (of scikit-learn)
+    """Probabilities of a model for rows that it has not seen."""
+    x, y = load(return_X_y=True)
+    seen, new, seen_y, new_y = train_test_split(x, y, test_size=0.5, random_state=0, stratify=y)
+    return baserate.scored(new_y, model.fit(seen, seen_y).predict_proba(new))
+
+
+REAL = {
+    "digits": predicted(load_digits, GaussianNB()),
+    "digits, few steps": predicted(load_digits, LogisticRegression(C=1e-4)),
+    "wine": predicted(load_wine, LogisticRegression(C=0.01, max_iter=10_000)),
+    "iris": predicted(load_iris, GaussianNB()),
+}
+
+
+PARTED = {("digits, few steps", "vector"), ("iris", "vector")}
+"""Where some class is told apart without a mistake; linear programming agrees, below."""
+
+
+def loss(both: Floats, rows: ClassRows) -> float:
+    """Negative log-likelihood of weights and biases."""
+    width = len(rows.labels)
+    z = both[:width] * np.log(np.maximum(rows.score, 1e-12)) + both[width:]
+    told = log_softmax(z, axis=1)[np.arange(len(rows)), rows.truth]
+    return -float(told.sum() if rows.amount is None else told @ rows.amount)
+
+
+def both(made: ClassMap) -> Floats:
+    form: Any = made.form
+    return np.concatenate([form.weight, form.bias])
+
+
+def errors(made: ClassMap) -> list[float]:
+    """Standard errors, those that are there."""
+    found = [each.standard_error for each in made.parameters if each.standard_error is not None]
+    assert found
+    return found
+
+
+SPACES = {
+    "prior": lambda k: (np.repeat([1.0, 0.0], k), np.eye(2 * k)[:, k:]),
+    "temperature": lambda k: (np.zeros(2 * k), np.repeat([1.0, 0.0], k)[:, None]),
+    "bias-corrected": lambda k: (
+        np.zeros(2 * k),
+        np.column_stack([np.repeat([1.0, 0.0], k), np.eye(2 * k)[:, k:]]),
+    ),
+    "vector": lambda k: (np.zeros(2 * k), np.eye(2 * k)),
+}
+BOUNDED = {"prior": 0, "temperature": 1, "bias-corrected": 1, "vector": 3}
+
+
+@pytest.mark.parametrize("method", SPACES)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_minimiser_finds_better(method: str, seed: int) -> None:
+    rows = drawn(seed)
+    base, space = SPACES[method](3)
+    bounds = [(0, None) if at < BOUNDED[method] else (None, None) for at in range(space.shape[1])]
+    witness = minimize(
+        lambda theta: loss(base + space @ theta, rows),
+        np.full(space.shape[1], 0.5),
+        bounds=bounds,
+        options={"ftol": 1e-15, "gtol": 1e-9},
+    )
+    found = both(METHODS[method](rows))
+    assert loss(found, rows) <= witness.fun + 1e-8
+    wanted = base + space @ witness.x
+    wanted[3:] -= wanted[3:].mean()
+    np.testing.assert_allclose(found, wanted, atol=3e-3)
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("method", FITS)
+def test_real_data_fit_better_than_what_they_hold(name: str, method: str) -> None:
+    rows = REAL[name]
+    if (name, method) in PARTED:
+        with pytest.raises(CannotFit, match="part some of"):
+            METHODS[method](rows)
+        return
+    made = METHODS[method](rows)
+    after = replace(rows, score=made(rows.score))
+    assert log_loss(after) <= log_loss(replace(rows, score=np.maximum(rows.score, 1e-12))) + 1e-9
+    if method != "temperature":
+        shares = rows.support / rows.total
+        np.testing.assert_allclose(after.score.mean(axis=0), shares, atol=1e-12)
+
+
+def parted(rows: ClassRows, *, alike: bool) -> bool:
+    """Whether some direction makes no row less likely and some rows more so, by linear programming."""
+    width, rest = len(rows.labels), np.arange(len(rows.labels)) != rows.truth[:, None]
+    own, other = np.repeat(rows.truth, width - 1), np.nonzero(rest)[1]
+    x, at = np.repeat(np.log(np.maximum(rows.score, 1e-12)), width - 1, axis=0), np.arange(len(own))
+    margin = np.zeros((len(own), 2 * width))
+    margin[at, own], margin[at, other] = x[at, own], -x[at, other]
+    margin[at, width + own], margin[at, width + other] = 1, -1
+    if alike:
+        margin = np.column_stack([margin[:, :width].sum(axis=1), margin[:, width:]])
+    bounds = [(0, 1)] * (margin.shape[1] - width) + [(-1, 1)] * width
+    found = linprog(-margin.sum(axis=0), A_ub=-margin, b_ub=np.zeros(len(margin)), bounds=bounds)
+    return bool(-found.fun > 1e-6)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_data_are_parted_where_linear_programming_says_so(name: str) -> None:
+    assert parted(REAL[name], alike=False) == ((name, "vector") in PARTED)
+    assert parted(REAL[name], alike=True) == ((name, "bias-corrected") in PARTED)
+
+
+def test_small_data_are_refused_just_where_linear_programming_says_that_they_are_parted() -> None:
+    outcomes = set()
+    for seed in range(60):
+        rows = drawn(seed, 8 + seed // 2)
+        if not rows.support.all():
+            continue
+        for method, alike in (("bias-corrected", True), ("vector", False)):
+            refused = False
+            try:
+                METHODS[method](rows)
+            except CannotFit:
+                refused = True
+            assert refused == parted(rows, alike=alike), (seed, method)
+            outcomes.add((method, refused))
+    assert len(outcomes) == 4  # both happen to both
+
+
+def test_vector_of_two_classes_is_logistic_regression_on_both_logarithms() -> None:
+    rows = drawn(2, width=2)
+    made = multiclass.vector(rows)
+    x = np.log(rows.score) * [1, -1]
+    witness = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, rows.truth == 0)
+    wanted = witness.predict_proba(np.log(rows.score) * [1, -1])[:, 1]
+    np.testing.assert_allclose(made(rows.score)[:, 0], wanted, atol=1e-6)
+
+
+def test_bias_corrected_of_two_classes_is_logistic_regression_on_log_odds() -> None:
+    rows = drawn(1, width=2)
+    found = multiclass.bias_corrected(rows)
+    tally = rows.against_rest(0)
+    witness = line(log_odds(tally.score), tally.positive, tally.negative)
+    by_name = {each.name: each for each in found.parameters}
+    assert by_name["slope"].value == pytest.approx(float(witness.slope), rel=1e-9)
+    assert by_name["slope"].standard_error == pytest.approx(np.sqrt(witness.covariance[1, 1]), rel=1e-7)
+    assert 2 * by_name["bias of a"].value == pytest.approx(float(witness.intercept), rel=1e-8)
+    error = by_name["bias of a"].standard_error
+    assert error is not None
+    assert 2 * error == pytest.approx(np.sqrt(witness.covariance[0, 0]), rel=1e-7)
+
+
+def test_temperature_of_two_classes_is_that_of_log_odds() -> None:
+    rows = drawn(3, width=2)
+    made = multiclass.temperature(rows)
+    x, y = logit(rows.score[:, 0]), rows.truth == 0
+    witness = minimize_scalar(
+        lambda slope: np.logaddexp(0, np.where(y, -slope, slope) * x).sum(), bounds=(0, 5), options={"xatol": 1e-10}
+    )
+    slope, heat = made.parameters
+    assert slope.value == pytest.approx(witness.x, abs=1e-7)
+    share = 1 / (1 + np.exp(-slope.value * x))
+    assert slope.standard_error == pytest.approx((x**2 * share * (1 - share)).sum() ** -0.5, rel=1e-9)
+    assert heat.value * slope.value == pytest.approx(1)
+    assert heat.low is not None
+    assert slope.high is not None
+    assert heat.low * slope.high == pytest.approx(1)
+
+
+@pytest.mark.parametrize("method", FITS)
+def test_weights_are_repetition_and_zeros_are_absence(method: str) -> None:
+    rows = drawn(0, 120)
+    times = np.random.default_rng(1).integers(0, 4, len(rows))
+    repeated = ClassRows(np.repeat(rows.truth, times), np.repeat(rows.score, times, axis=0), rows.labels)
+    counted, weighted = replace(rows, count=times), replace(rows, weight=times.astype(float))
+    wanted, one, other = (METHODS[method](each) for each in (repeated, counted, weighted))
+    np.testing.assert_allclose(both(one), both(wanted), atol=1e-9)
+    np.testing.assert_allclose(both(other), both(wanted), atol=1e-9)
+    np.testing.assert_allclose(errors(one), errors(wanted), rtol=1e-7)
+    assert one.fitted is not None
+    assert one.fitted.rows == times.sum()
+
+
+@pytest.mark.parametrize("method", FITS)
+def test_standard_errors_do_not_know_the_unit_of_weights(method: str) -> None:
+    rows = drawn()
+    weight = np.random.default_rng(1).random(len(rows)) + 0.5
+    one, other = (METHODS[method](replace(rows, weight=unit * weight)) for unit in (1.0, 1e6))
+    np.testing.assert_allclose(errors(one), errors(other), rtol=1e-6)
+    equal = METHODS[method](replace(rows, weight=np.full(len(rows), 3.0)))
+    np.testing.assert_allclose(errors(equal), errors(METHODS[method](rows)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_classes_may_come_in_any_order(method: str) -> None:
+    rows, order = drawn(), np.array([2, 0, 1])
+    turned = ClassRows(np.argsort(order)[rows.truth], rows.score[:, order], tuple(rows.labels[at] for at in order))
+    found, wanted = METHODS[method](turned), METHODS[method](rows)
+    np.testing.assert_allclose(found(turned.score), wanted(rows.score)[:, order], atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_file_gives_the_very_same_probabilities(method: str, tmp_path: Path) -> None:
+    rows = drawn()
+    made = METHODS[method](rows)
+    made.save(tmp_path / "map.json")
+    again = baserate.load_map(tmp_path / "map.json")
+    np.testing.assert_array_equal(again(rows.score), made(rows.score))
+    assert isinstance(again, ClassMap)
+    assert again.parameters == made.parameters
+    assert again.fitted == made.fitted
+    if method != "identity":
+        assert made.was_fitted_on(rows)
+        assert not made.was_fitted_on(drawn(1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_columns_belong_to_their_classes(method: str) -> None:
+    rows = drawn()
+    table = {"y": [rows.labels[at] for at in rows.truth]} | {f"p_{k}": rows.score[:, at] for at, k in enumerate("abc")}
+    made = METHODS[method](baserate.read.class_rows(table, truth="y", score="p_*", labels=["c", "a", "b"]))
+    assert made.labels == ("c", "a", "b")
+    assert dict(made.columns) == {"c": "p_c", "a": "p_a", "b": "p_b"}
+    told = {"b": "p_b", "c": "p_c", "a": "p_a"}
+    made = METHODS[method](baserate.read.class_rows(table, truth="y", score=told, labels="abc"))
+    assert dict(made.columns) == {"a": "p_a", "b": "p_b", "c": "p_c"}
+    assert METHODS[method](rows).columns == {}
+
+
+shares = st.lists(st.floats(1e-6, 1), min_size=3, max_size=3).map(lambda given: np.array(given) / sum(given))
+rows_of_three = st.lists(st.tuples(st.integers(0, 2), shares), min_size=6, max_size=40)
+
+
+@given(rows_of_three)
+def test_prior_makes_every_class_as_frequent_as_it_is(data: list[tuple[int, Floats]]) -> None:
+    truth = np.array([at for at, _ in data])
+    assume(len(set(truth)) == 3)
+    rows = ClassRows(truth, np.array([score for _, score in data]), tuple("abc"))
+    made = multiclass.prior(rows)
+    np.testing.assert_allclose(made(rows.score).mean(axis=0), rows.support / rows.total, atol=1e-12)
+    assert sum(each.value for each in made.parameters[3:]) == pytest.approx(1)
+
+
+@given(rows_of_three)
+def test_every_fit_is_at_least_as_likely_as_what_is_given(data: list[tuple[int, Floats]]) -> None:
+    rows = ClassRows(np.array([at for at, _ in data]), np.array([score for _, score in data]), tuple("abc"))
+    before = log_loss(rows)
+    for fit in FITS.values():
+        try:
+            made = fit(rows)
+        except CannotFit:
+            continue
+        assert log_loss(replace(rows, score=made(rows.score))) <= before + 1e-9
+        assert (both(made)[:3] >= 0).all()
+
+
+def test_prior_finds_for_which_shares_probabilities_were_made() -> None:
+    rng = np.random.default_rng(0)
+    made_for, true = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
+    truth = rng.choice(3, size=200_000, p=true)
+    x = rng.normal(size=len(truth)) + truth
+    density = np.exp(-((x[:, None] - np.arange(3)) ** 2) / 2) * made_for
+    made = multiclass.prior(ClassRows(truth, density / density.sum(axis=1, keepdims=True), tuple("abc")))
+    found = [each.value for each in made.parameters if each.name.startswith("prior of")]
+    np.testing.assert_allclose(found, made_for, atol=0.01)
+
+
+def test_prior_of_certainties_settles() -> None:
+    sure = np.eye(3)[[0, 0, 1, 2, 2, 1] * 10]
+    rows = ClassRows(np.array([0, 1, 1, 2, 0, 1] * 10), sure, tuple("abc"))
+    made = multiclass.prior(rows)
+    np.testing.assert_allclose(made(sure).mean(axis=0), rows.support / rows.total, atol=1e-9)
+    right = ClassRows(np.array([0, 0, 1, 2, 2, 1] * 10), sure, tuple("abc"))
+    np.testing.assert_allclose(multiclass.prior(right)(sure), sure, atol=1e-9)
+    assert "120 of 180 probabilities are below 1e-12" in made.notes[0]
+
+
+@given(shares, shares, shares)
+def test_repriors_there_and_back_change_nothing(first: Floats, second: Floats, p: Floats) -> None:
+    there, back = multiclass.reprior(first, second, labels="abc"), multiclass.reprior(second, first, labels="abc")
+    np.testing.assert_allclose(back(there(p[None])), p[None], atol=1e-12)
+    moved = p * second / first
+    np.testing.assert_allclose(there(p[None])[0], moved / moved.sum(), rtol=1e-9)
+
+
+def test_reprior_keeps_what_cannot_be_and_was_fitted_on_nothing() -> None:
+    made = multiclass.reprior({"a": 0.5, "b": 0.3, "c": 0.2}, {"c": 0.1, "b": 0.1, "a": 0.8})
+    assert made([[0.0, 0.4, 0.6]])[0, 0] == 0
+    assert made.fitted is None
+    assert made.labels == ("a", "b", "c")
+    assert made.parameters[-1].name == "prior of c after"
+    for before, after, error in (
+        ([0.5, 0.5], {"a": 0.5, "b": 0.5}, BadOption),  # whose shares?
+        ({"a": 0.5, "b": 0.5}, {"a": 1.0, "b": 0.0}, BadOption),
+        ({"a": 0.5, "b": 0.5}, {"a": 0.5, "c": 0.5}, BadOption),
+        ({"a": 0.5, "b": 0.5}, {"a": 0.5, "b": 0.6}, BadOption),
+        ({"a": 0.5, "b": 0.5}, [0.2, 0.3, 0.5], BadShape),
+    ):
+        with pytest.raises(error):
+            multiclass.reprior(before, after)
+
+
+def test_scores_that_are_upside_down_are_not_turned() -> None:
+    rows = drawn()
+    upside = softmax(-np.log(rows.score), axis=1)
+    rows = replace(rows, score=upside)
+    for method in ("temperature", "bias-corrected", "vector"):
+        made = METHODS[method](rows)
+        assert "held at 0" in made.notes[-1]
+        assert (both(made)[:3] == 0).all()
+        assert all(each.standard_error is None for each in made.parameters if each.value == 0)
+    np.testing.assert_allclose(multiclass.temperature(rows)(upside), 1 / 3)
+    np.testing.assert_allclose(multiclass.bias_corrected(rows)(upside)[0], rows.support / rows.total, atol=1e-12)
+
+
+def test_one_weight_may_be_held_alone() -> None:
+    rows = drawn(5, 4000)
+    score = rows.score.copy()
+    score[:, 2] = np.sort(rows.score[:, 2])[np.argsort(np.argsort(-rows.score[:, 2]))]
+    score /= score.sum(axis=1, keepdims=True)
+    made = multiclass.vector(replace(rows, score=score))
+    found = both(made)
+    base, space = SPACES["vector"](3)
+    witness = minimize(
+        lambda theta: loss(base + space @ theta, replace(rows, score=score)),
+        np.full(6, 0.5),
+        bounds=[(0, None)] * 3 + [(None, None)] * 3,
+        options={"ftol": 1e-15},
+    )
+    assert loss(found, replace(rows, score=score)) <= witness.fun + 1e-6
+    held = found[:3] == 0
+    assert held.any()
+    assert ("weight of c is held at 0" in " ".join(made.notes)) == bool(held[2])
+
+
+THIRD = np.full((30, 3), 1 / 3)
+CYCLE = np.arange(30) % 3
+
+
+@pytest.mark.parametrize(
+    ("method", "rows", "error", "told"),
+    [
+        ("temperature", (CYCLE, THIRD), CannotFit, "each of 30 rows gives all classes the same probability"),
+        ("bias-corrected", (CYCLE, THIRD * [0.5, 1, 1.5]), CannotFit, "the probabilities are the same in all 30 rows"),
+        ("vector", (CYCLE, THIRD * [0.5, 1, 1.5]), CannotFit, "the probability of a, b, c is the same in all 30 rows"),
+        ("temperature", (CYCLE * 0, drawn(0, 30).score), CannotFit, "all 30 rows are of the class a"),
+        ("vector", (CYCLE % 2, drawn(0, 30).score), CannotFit, "c never occurs in 30 rows"),
+        ("prior", (CYCLE % 2, drawn(0, 30).score), CannotFit, "no bias of it is too low; fit temperature"),
+        ("temperature", (CYCLE, np.eye(3)[CYCLE]), CannotFit, "in all 30 rows the true class has the highest"),
+        ("temperature", (CYCLE, THIRD * 2), NotAProbability, r"in 30 of 30 rows the scores are outside \[0, 1\] or"),
+        ("prior", (CYCLE, THIRD - [1, 0, -1]), NotAProbability, "fit one-vs-rest with a method that takes any score"),
+        ("prior", (CYCLE[:0], THIRD[:0]), EmptyData, "there are no rows"),
+    ],
+)
+def test_what_data_do_not_determine_is_refused(method: str, rows: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
+    with pytest.raises(error, match=told):
+        METHODS[method](ClassRows(*rows, tuple("abc")))
+
+
+@pytest.mark.parametrize("method", ["bias-corrected", "vector"])
+def test_parted_classes_are_refused(method: str) -> None:
+    rows = drawn()
+    with pytest.raises(CannotFit, match="part some of 3 classes in 400 rows"):
+        METHODS[method](replace(rows, truth=rows.score.argmax(axis=1)))
+    if method == "bias-corrected":
+        return
+    # One class is told apart, the others overlap: with one slope for all, these would hold it.
+    score = rows.score.copy()
+    score[:, 0] = np.where(rows.truth == 0, 0.9, 0.001)
+    score[:, 1:] *= ((1 - score[:, 0]) / score[:, 1:].sum(axis=1))[:, None]
+    with pytest.raises(CannotFit, match="part some of"):
+        METHODS[method](replace(rows, score=score))
+
+
+def test_a_class_that_never_occurs_has_a_temperature() -> None:
+    rows = drawn()
+    made = multiclass.temperature(replace(rows, truth=rows.truth % 2))
+    assert made.fitted is not None
+    assert made.fitted.prevalence[2] == 0  # type: ignore[index]  # of several classes
+
+
+def test_small_samples_and_clipped_probabilities_are_told() -> None:
+    rows = drawn(4, 12)
+    score = rows.score.copy()
+    score[0] = [1.0, 0.0, 0.0]
+    made = multiclass.temperature(replace(rows, score=score))
+    assert made.notes[0].startswith("fitted on 12 rows only")
+    assert made.notes[1] == "2 of 36 probabilities are below 1e-12, and are taken as 1e-12."
+    assert not multiclass.temperature(drawn()).notes
+
+
+def test_temperature_never_changes_the_likeliest_class() -> None:
+    rows = drawn()
+    after = multiclass.temperature(rows)(rows.score)
+    np.testing.assert_array_equal(after.argmax(axis=1), rows.score.argmax(axis=1))
+
+
+def sigmoid(tally: Tally) -> Map:
+    """A fit of two classes."""
+    found = line(tally.score, tally.positive, tally.negative)
+    return Map(Line(float(found.intercept), float(found.slope)), method="sigmoid", notes=("as it is.",))
+
+
+def test_one_vs_rest_fits_each_class_and_divides() -> None:
+    rows = replace(drawn(), score=np.log(drawn().score))  # any score
+    made = multiclass.one_vs_rest(rows, sigmoid)
+    alone = np.column_stack([sigmoid(rows.against_rest(at))(rows.score[:, at]) for at in range(3)])
+    np.testing.assert_allclose(made(rows.score), alone / alone.sum(axis=1, keepdims=True), rtol=1e-12)
+    assert made.method == "one-vs-rest-sigmoid"
+    assert made.notes[0] == "a: as it is."
+
+    def refusing(tally: Tally) -> Map:
+        raise CannotFit(f"{tally.total:g} rows are too few; give more.")
+
+    with pytest.raises(CannotFit, match="a against the rest: 400 rows are too few"):
+        multiclass.one_vs_rest(rows, refusing)
+
+
+@pytest.mark.parametrize("method", FITS)
+def test_cross_fitted_rows_do_not_depend_on_order(method: str) -> None:
+    rows = drawn(0, 60)
+    rows = replace(rows, score=np.concatenate([rows.score[:50], rows.score[:10]]))
+    order = np.random.default_rng(0).permutation(len(rows))
+    turned = replace(rows, truth=rows.truth[order], score=rows.score[order])
+    fit = METHODS[method]
+    one, other = multiclass.crossfitted(rows, fit, folds=3), multiclass.crossfitted(turned, fit, folds=3)
+    # Of equal rows any may be in any fold.
+    first, second = (
+        np.array(sorted(zip(each.truth.tolist(), *each.score.T.tolist(), strict=True))) for each in (one, other)
+    )
+    np.testing.assert_allclose(first, second, atol=1e-9)
+    assert one.truth.tolist() == rows.truth.tolist()
+
+
+def test_cross_fitted_rows_are_mapped_by_what_has_not_seen_them() -> None:
+    rows = drawn()
+    fold = multiclass.folds_of(rows, 4, seed=3)
+    found = multiclass.crossfitted(rows, multiclass.temperature, folds=4, seed=3)
+    for at in range(4):
+        out = fold == at
+        made = multiclass.temperature(replace(rows, truth=rows.truth[~out], score=rows.score[~out]))
+        np.testing.assert_array_equal(found.score[out], made(rows.score[out]))
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=60), st.integers(2, 8), st.integers(0, 5))
+def test_folds_deal_every_class_evenly(classes: list[int], folds: int, seed: int) -> None:
+    score = np.random.default_rng(0).dirichlet(np.ones(3), size=len(classes))
+    rows = ClassRows(np.array(classes), score, tuple("abc"))
+    times = np.bincount(classes)
+    if times[times > 0].min() == 1:
+        with pytest.raises(CannotFit, match="has a single row"):
+            multiclass.folds_of(rows, folds, seed=seed)
+        return
+    found = multiclass.folds_of(rows, folds, seed=seed)
+    many = min(folds, int(times[times > 0].min()))
+    assert set(found) == set(range(many))
+    for each in (np.bincount(found[rows.truth == k], minlength=many) for k in set(classes)):
+        assert each.max() - each.min() <= 1
+    sizes = np.bincount(found, minlength=many)
+    assert sizes.max() - sizes.min() <= 1 or len(set(classes)) > 1
+
+
+def test_folds_follow_the_seed_and_are_refused_when_too_few() -> None:
+    rows = drawn()
+    assert (multiclass.folds_of(rows, 5, seed=1) != multiclass.folds_of(rows, 5, seed=2)).any()
+    np.testing.assert_array_equal(multiclass.folds_of(rows, 5, seed=1), multiclass.folds_of(rows, 5, seed=1))
+    with pytest.raises(BadOption, match="folds is 1; give a whole number of 2 or more"):
+        multiclass.folds_of(rows, 1)
+    with pytest.raises(EmptyData):
+        multiclass.folds_of(drawn(0, 0))
+    sure = replace(rows, truth=rows.score.argmax(axis=1))
+    with pytest.raises(CannotFit, match="without fold 1 of 5: in all 320 rows"):
+        multiclass.crossfitted(sure, multiclass.temperature)
