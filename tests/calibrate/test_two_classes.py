@@ -209,7 +209,7 @@ def test_what_is_refused() -> None:
         (partial(calibrate.fit, t, "isotone"), UnknownName, "Did you mean isotonic?"),
         (partial(calibrate.fit, t, "platt"), UnknownName, "Known are: identity, offset"),
         (partial(calibrate.fit, two), BadOption, r"several scores \(p, q\)"),
-        (partial(calibrate.fit, [0, 1]), BadOption, "list is no Tally, Tallies or Rows"),  # type: ignore[arg-type]
+        (partial(calibrate.fit, [0, 1]), BadOption, "list is no Tally, Tallies or Rows"),
         (partial(calibrate.fit, t, "offset", bins=3), BadOption, "offset has no option bins"),
         (partial(calibrate.beta, t, shape="x"), BadOption, "shape is 'x'"),  # type: ignore[arg-type]
         (partial(calibrate.logistic, t, scale="x"), BadOption, "scale is 'x'"),  # type: ignore[arg-type]

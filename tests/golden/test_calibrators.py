@@ -78,9 +78,9 @@ def test_a_logistic_curve_is_that_of_the_page(page: tuple[Any, Floats]) -> None:
 
 
 @pytest.mark.parametrize("shape", ["abm", "ab", "am"])
-def test_beta_is_at_least_as_likely_as_betacal(shape: Any, page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
+def test_beta_is_at_least_as_likely_as_betacal(shape: str, page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     truth, p = page
-    found = calibrate.beta(tally(truth, p), shape=shape)
+    found = calibrate.fit(tally(truth, p), "beta", shape=shape)
     a, b, m = peers["betacal_abm map a,b,m" if shape == "abm" else f"betacal_{shape}"]
     form: Any = found.form
     assert (form.a, form.b) == pytest.approx((a, b), rel=2e-3)

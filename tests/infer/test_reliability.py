@@ -693,8 +693,3 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
         assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-9)
     with pytest.raises(BadOption, match="draws is 0"):
         infer.resampled(names, plain, draws=0)
-
-
-def test_certainties_alone_are_not_adjusted() -> None:
-    with pytest.raises(BadOption, match="all probabilities are 0 or 1, which no shift of log-odds moves"):
-        carried(tally([0, 1, 1, 0], [0, 1, 0, 1]))

@@ -185,9 +185,10 @@ def _curvature(columns: Floats, weight: Floats) -> Floats:
 def _inverted(matrix: Floats) -> Floats:
     """Inverse, or what is not finite where there is none."""
     try:
-        return np.linalg.inv(matrix)
+        found = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.full(matrix.shape, np.nan)
+    return found
 
 
 def _newton_line(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:

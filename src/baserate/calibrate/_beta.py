@@ -48,7 +48,7 @@ def beta(tally: Tally, *, shape: Shape = "abm") -> Map:
     >>> from baserate import tally
     >>> found = beta(tally([0, 1, 0, 1, 1, 0, 0, 1], [0.2, 0.1, 0.4, 0.6, 0.9, 0.5, 0.3, 0.8]))
     >>> [(each.name, round(each.value, 3)) for each in found.parameters]
-    []
+    [('a', 0.0), ('b', 2.447), ('c', -1.803), ('m', 0.521)]
     """
     if shape not in ("abm", "ab", "am", "a"):
         raise BadOption(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.")

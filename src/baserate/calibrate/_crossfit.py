@@ -100,7 +100,7 @@ def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
     folds = _fewer(tally_of(data), folds)
     rng = np.random.default_rng(seed)
     if isinstance(data, Rows) and data.cluster is not None:
-        return _of_clusters(data, folds, rng)
+        return _of_clusters(data, data.cluster, folds, rng)
     tallies = data.tallies() if isinstance(data, Rows) else data
     groups = {(): tallies} if isinstance(tallies, Tally) else next(iter(tallies.models.values()))
     parts: list[Fold] = [{} for _ in range(folds)]
@@ -146,10 +146,10 @@ def _of_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Ta
         yield Tally(tally.score[there], tally.mass[:, there] * part, tally.squares[:, there] * part, rows[:, there])
 
 
-def _of_clusters(data: Rows, folds: int, rng: np.random.Generator) -> list[Fold]:
+def _of_clusters(data: Rows, named: Codes, folds: int, rng: np.random.Generator) -> list[Fold]:
     """Deal whole clusters, in an order that does not depend on that of the rows: by what is in them."""
     (score,) = data.score.values()
-    _, cluster = np.unique(data.cluster, return_inverse=True)
+    _, cluster = np.unique(named, return_inverse=True)
     hashes = each_hashed([data.truth.astype(np.uint64), of_floats(score)])
     content = np.zeros(cluster.max() + 1, dtype=np.uint64)
     np.add.at(content, cluster, hashes)

@@ -58,7 +58,8 @@ def checked(tally: Tally) -> Tally:
     there = tally.positive + tally.negative > 0
     if there.all():
         return tally
-    return Tally(tally.score[there], *(cells[:, there] for cells in (tally.mass, tally.squares, tally.rows)))
+    mass, squares, rows = (cells[:, there] for cells in (tally.mass, tally.squares, tally.rows))
+    return Tally(tally.score[there], mass, squares, rows)
 
 
 def made(

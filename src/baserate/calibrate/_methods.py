@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
@@ -72,7 +72,10 @@ def fit(data: Data | ClassRows, method: str = "logistic", **options: Any) -> Map
     return remembered(_called(named(method), tally_of(data), method, options), data)
 
 
-def _called(function: Callable[..., Any], data: Any, method: str, options: Mapping[str, Any]) -> Any:  # noqa: ANN401
+Made = TypeVar("Made")
+
+
+def _called(function: Callable[..., Made], data: object, method: str, options: Mapping[str, Any]) -> Made:
     try:
         return function(data, **options)
     except TypeError as error:
@@ -91,7 +94,7 @@ def class_method(method: str) -> ClassMethod:
     return _found(CLASS_METHODS, method if method in CLASS_METHODS else f"one-vs-rest-{method}", shown=method)
 
 
-def _found(known: Mapping[str, Any], name: str, shown: str | None = None) -> Any:  # noqa: ANN401  (a method)
+def _found(known: Mapping[str, Made], name: str, shown: str | None = None) -> Made:
     if name in known:
         return known[name]
     from difflib import get_close_matches

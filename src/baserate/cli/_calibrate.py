@@ -177,13 +177,15 @@ def _judged(
     from baserate.cli._progress import counted
 
     after = _after(data, found, fitting)
-    given = {"level": fitting.level, "seed": fitting.seed, "draws": fitting.draws}
+    given: dict[str, Any] = {"level": fitting.level, "seed": fitting.seed, "draws": fitting.draws}
     asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
     before = data.tallies() if isinstance(data, Rows) else data
     with counted(quiet=quiet) as watch:
         judged = infer.reliability(before, asked=asked, after=after, watch=watch)
     map_ = {"method": found.method, "parameters": [_plain(each) for each in found.parameters], "folds": fitting.folds}
-    told = {"map": map_, "notes": [*judged.data["notes"], *found.notes]}
+    # That certainties have no log-odds is said of the rows already.
+    notes = [note for note in found.notes if "finite log-odds" not in note]
+    told = {"map": map_, "notes": [*judged.data["notes"], *notes]}
     if choice:
         told |= {"choice": {"verdict": choice.verdict, "methods": choice.results.rows()}}
     return Results(judged.columns, {**judged.data, **told})

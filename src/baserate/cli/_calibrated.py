@@ -39,10 +39,13 @@ def _choice(choice: Any, digits: int) -> Iterator[Panel]:  # noqa: ANN401  (what
         if row["log_loss"] is None:
             rows.append(Row(row["method"], ("", ""), row["why"]))
             continue
-        told = "chosen" if row["chosen"] else row["why"] or ("" if row["matters"] else "Chance may explain it.")
+        why = "" if row["why"] is None else f"{row['why'][:1].upper()}{row['why'][1:]}"
+        told = "Chosen." if row["chosen"] else why or ("" if row["matters"] else "Chance may explain it.")
         rows.append(Row(row["method"], (number(row["log_loss"], digits), _above(row, digits)), told))
     columns = ("log-loss", "above the lowest (95 %)")
     yield Panel("method, on rows left out", columns, (Section("", tuple(rows)),))
+    verdict = choice["verdict"]
+    yield Panel("", ("",), (Section("choice", (Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}"),)),))
 
 
 def _above(row: Any, digits: int) -> Cell:  # noqa: ANN401  (a row of the choice)
