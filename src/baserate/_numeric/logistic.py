@@ -7,12 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._numeric.threads import mapped
 
 NEAREST = 1e-12
 """Shares nearer to 0 or 1 are moved there before their log-odds are taken."""
 _STEPS = 200
 _BLOCK = 1 << 14
 """Places that fit the cache."""
+_FAR = 1e3
+_POOLED = 1 << 12
+"""Neighbours are pooled to so many places first, so that few steps are left for all of them."""
 _CLOSE = 1e-7
 """Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
 
@@ -44,13 +48,16 @@ def line(
     """
     middle, scale = _standard(x)
     z = (x - middle) / scale
-    a, b = _climbed_line(z, hits, misses, None if start is None else (start[0] + start[1] * middle, start[1] * scale))
+    if start is not None:
+        start = start[0] + start[1] * middle, start[1] * scale
+    elif hits.ndim == 1 and len(z) > 4 * _POOLED:
+        start = _near(z, hits, misses)
+    a, b = _climbed_line(z, hits, misses, start)
     if hits.ndim > 1:
         return Line(a - b * middle / scale, b / scale, np.full((*a.shape, 2, 2), np.nan))
-    share = chance(a, b, z)
-    inverse = _inverse(_information(z, (hits + misses) * share * (1 - share)))
+    inverse = _inverse(_information(z, hits + misses, a, b))
     if squares is not None:
-        inverse = inverse @ _information(z, squares * share * (1 - share)) @ inverse
+        inverse = inverse @ _information(z, squares, a, b) @ inverse
     back = np.array([[1.0, -middle / scale], [0.0, 1 / scale]])
     return Line(a - b * middle / scale, b / scale, back @ inverse @ back.T)
 
@@ -67,13 +74,15 @@ def plane(columns: Floats, hits: Floats, misses: Floats, *, squares: Floats | No
 
     Where no finite maximum exists, the result is as far as Newton's method went; the caller must know when.
     """
+    start = np.zeros(len(columns))
+    if columns.shape[1] > 4 * _POOLED:
+        *means, hit, miss = _pooled([*columns], hits, misses)
+        start = plane(np.stack(means), hit, miss).weights
     total = hits + misses
-    newton = partial(_newton_plane, columns, hits, total)
-    found = _climbed(newton, np.zeros(len(columns)))
-    share = _share(columns, found)
-    inverse = _inverted(_curvature(columns, total * share * (1 - share)))
+    found = _climbed(partial(_newton_plane, columns, hits, total), start if _usable(start) else np.zeros(len(columns)))
+    inverse = _inverted(_curvature(columns, total, found))
     if squares is not None:
-        inverse = inverse @ _curvature(columns, squares * share * (1 - share)) @ inverse
+        inverse = inverse @ _curvature(columns, squares, found) @ inverse
     return Plane(found, inverse)
 
 
@@ -133,6 +142,28 @@ def _climbed_line(z: Floats, hits: Floats, misses: Floats, start: tuple[float, f
     return found[..., 0], found[..., 1]
 
 
+def _near(z: Floats, hits: Floats, misses: Floats) -> tuple[float, float] | None:
+    """Where a fit of pooled neighbours ends."""
+    mean, hit, miss = _pooled([z], hits, misses)
+    a, b = _climbed_line(mean, hit, miss, None)
+    return (float(a), float(b)) if _usable(np.array([a, b])) else None
+
+
+def _usable(start: Floats) -> bool:
+    """Whether it is a place to start from: what is pooled may be parted where the rest is not."""
+    return bool((np.abs(start) < _FAR).all())
+
+
+def _pooled(columns: list[Floats], hits: Floats, misses: Floats) -> tuple[Floats, ...]:
+    """Means of columns, and sums of hits and misses, of neighbours."""
+    starts = np.arange(0, len(hits), -(-len(hits) // _POOLED))
+    total = hits + misses
+    mass, hit = np.add.reduceat(total, starts), np.add.reduceat(hits, starts)
+    there = mass > 0
+    means = (np.add.reduceat(total * column, starts)[there] / mass[there] for column in columns)
+    return (*means, hit[there], (mass - hit)[there])
+
+
 Newton = Callable[[Floats], tuple[Floats, Floats]]
 """Newton's step from somewhere, and the slope of the likelihood there."""
 
@@ -158,28 +189,47 @@ def _climbed(newton: Newton, here: Floats) -> Floats:
 
 
 def _newton_plane(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
-    slope, curvature = np.zeros(len(columns)), np.zeros((len(columns), len(columns)))
-    for start in range(0, len(hits), _BLOCK):
-        place = slice(start, start + _BLOCK)
+    def sums(place: slice) -> tuple[Floats, Floats]:
         block = columns[:, place]
         share = _share(block, here)
         expected = total[place] * share
-        slope += np.einsum("im,m->i", block, hits[place] - expected)
-        curvature += _curvature(block, expected * (1 - share))
+        slope = np.einsum("im,m->i", block, hits[place] - expected)
+        np.multiply(expected, np.subtract(1, share, out=share), out=expected)
+        return slope, _products(block, expected)
+
+    parts = mapped(sums, _blocks(len(hits)), size=len(hits))
+    slope, curvature = (np.sum([part[at] for part in parts], axis=0) for at in range(2))
     with np.errstate(invalid="ignore", over="ignore"):
         step = _inverted(curvature) @ slope
     return np.where(np.isfinite(step), step, 0.0), slope
 
 
 def _share(columns: Floats, weights: Floats) -> Floats:
+    found: Floats = np.einsum("im,i->m", columns, -weights)
     with np.errstate(over="ignore"):
-        found: Floats = 1 / (1 + np.exp(-np.einsum("im,i->m", columns, weights)))
+        np.exp(found, out=found)
+    found += 1
+    return np.reciprocal(found, out=found)
+
+
+def _curvature(columns: Floats, mass: Floats, weights: Floats) -> Floats:
+    """Information on the weights of so much mass."""
+
+    def sums(place: slice) -> Floats:
+        share = _share(columns[:, place], weights)
+        return _products(columns[:, place], mass[place] * share * (1 - share))
+
+    found: Floats = np.sum(mapped(sums, _blocks(len(mass)), size=len(mass)), axis=0)
     return found
 
 
-def _curvature(columns: Floats, weight: Floats) -> Floats:
+def _products(columns: Floats, weight: Floats) -> Floats:
     found: Floats = np.einsum("im,jm->ij", columns * weight, columns)
     return found
+
+
+def _blocks(size: int) -> list[slice]:
+    return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
 
 
 def _inverted(matrix: Floats) -> Floats:
@@ -192,10 +242,10 @@ def _inverted(matrix: Floats) -> Floats:
 
 
 def _newton_line(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
-    sums = np.zeros((5, *hits.shape[:-1]))
-    for start in range(0, len(z), _BLOCK):
-        place = slice(start, start + _BLOCK)
-        sums += _sums(z[place], hits[..., place], total[..., place], here)
+    parts = mapped(
+        lambda place: _sums(z[place], hits[..., place], total[..., place], here), _blocks(len(z)), size=hits.size
+    )
+    sums = np.sum(parts, axis=0) if parts else np.zeros((5, *hits.shape[:-1]))
     slope = np.stack([sums[0], sums[1]], axis=-1)
     with np.errstate(invalid="ignore", over="ignore"):
         step = (_inverse(_matrix(sums[2:])) @ slope[..., None])[..., 0]
@@ -232,8 +282,15 @@ def chance(a: Floats, b: Floats, z: Floats) -> Floats:
     return np.reciprocal(found, out=found)
 
 
-def _information(z: Floats, weight: Floats) -> Floats:
-    return _matrix(np.stack(_moments(z, weight, 2)))
+def _information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
+    """Information on intercept and slope of so much mass."""
+
+    def sums(place: slice) -> Floats:
+        share = chance(a, b, z[place])
+        return np.stack(_moments(z[place], mass[place] * share * (1 - share), 2))
+
+    parts = mapped(sums, _blocks(len(z)), size=len(z))
+    return _matrix(np.sum(parts, axis=0) if parts else np.zeros(3))
 
 
 def _matrix(moments: Floats) -> Floats:

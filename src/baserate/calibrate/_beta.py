@@ -14,12 +14,11 @@ from baserate._forms import LogOdds
 from baserate._map import Map, Parameter
 from baserate._numeric.logistic import NEAREST, plane
 from baserate._tally import Tally
-from baserate.calibrate._closed import FALLS, logistic, temperature
+from baserate.calibrate._closed import FALLS, curved, stretched
 from baserate.calibrate._data import (
-    checked,
     clipped_note,
+    fitting,
     logarithms,
-    made,
     parameter,
     refuse_other_scores,
     refuse_parted,
@@ -39,6 +38,7 @@ class _Fit(NamedTuple):
     variances: dict[str, float]
 
 
+@fitting
 def beta(tally: Tally, *, shape: Shape = "abm") -> Map:
     r"""A curve of log-odds with two slopes, :math:`σ(c+a\ln p-b\ln(1-p))`, both ≥ 0 [@kull2017].
 
@@ -52,23 +52,22 @@ def beta(tally: Tally, *, shape: Shape = "abm") -> Map:
     """
     if shape not in ("abm", "ab", "am", "a"):
         raise BadOption(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.")
-    t = checked(tally)
-    refuse_other_scores(t, "beta")
+    refuse_other_scores(tally, "beta")
     if shape in ("am", "a"):
-        found = logistic(tally) if shape == "am" else temperature(tally)
+        found = curved(tally) if shape == "am" else stretched(tally)
         return replace(found, method=f"beta-{shape}")
-    fit = _free(t) if shape == "abm" else _through_half(t)
+    fit = _free(tally) if shape == "abm" else _through_half(tally)
     notes = [FALLS] if fit.a == fit.b == 0 else []
     form = LogOdds(fit.a, fit.b, fit.c, NEAREST)
     named = [parameter(name, getattr(fit, name), fit.variances.get(name, np.nan)) for name in ("a", "b", "c")]
     parameters = [*named, Parameter("m", _crossing(fit))] if fit.a + fit.b > 0 else named
     method = "beta" if shape == "abm" else f"beta-{shape}"
-    return made(form, tally, method, parameters=parameters, notes=[*notes, *clipped_note(t)])
+    return Map(form, method, parameters=tuple(parameters), notes=(*notes, *clipped_note(tally)))
 
 
 def _free(tally: Tally) -> _Fit:
     first, second = logarithms(tally.score)
-    if len(np.unique(first)) < 3:
+    if len(first) < 3 or np.count_nonzero(np.diff(first)) < 2:
         raise CannotFit("three numbers need three different scores at least; fit logistic.")
     refuse_parted(tally)
     one = np.ones(len(first))
@@ -84,7 +83,7 @@ def _free(tally: Tally) -> _Fit:
 def _through_half(tally: Tally) -> _Fit:
     """The same with ½ at ½: c = (a − b) ln 2."""
     first, second = (each + sign * log(2) for each, sign in zip(logarithms(tally.score), (1, -1), strict=True))
-    if np.count_nonzero(np.unique(first)) < 2:
+    if np.count_nonzero(np.diff(first[first != 0])) < 1:
         raise CannotFit("two numbers need two different scores besides ½ at least; fit temperature.")
     refuse_parted_at_half(tally)
     found = _fitted(tally, {"a": first, "b": second})

@@ -14,9 +14,8 @@ from baserate._map import Map, Parameter, shifted
 from baserate._numeric.logistic import NEAREST, line, log_odds, plane
 from baserate._tally import Tally
 from baserate.calibrate._data import (
-    checked,
     clipped_note,
-    made,
+    fitting,
     of_probabilities,
     parameter,
     refuse_other_scores,
@@ -27,11 +26,10 @@ from baserate.calibrate._data import (
 from baserate.measure._cox import offset as best_offset
 
 Scale = Literal["log-odds", "score"]
-_POOLED = 4096
-"""Neighbours are pooled to so many first, to begin near the end."""
 FALLS = "the higher the score the rarer the positive class: a map never turns scores round, so it is constant."
 
 
+@fitting
 def identity(tally: Tally) -> Map:
     """Leave probabilities as they are.
 
@@ -39,8 +37,8 @@ def identity(tally: Tally) -> Map:
     >>> identity(tally([0, 1], [0.2, 0.6]))([0.3]).tolist()
     [0.3]
     """
-    refuse_other_scores(tally, "leaving them as they are")
-    return made(LogOdds(1.0, 1.0, 0.0), tally, "identity")
+    refuse_other_scores(tally, "identity")
+    return Map(LogOdds(1.0, 1.0, 0.0), "identity")
 
 
 def prevalence(*, at: float, to: float) -> Map:
@@ -57,6 +55,7 @@ def prevalence(*, at: float, to: float) -> Map:
     return shifted(log(to) - log(1 - to) - log(at) + log(1 - at))
 
 
+@fitting
 def offset(tally: Tally) -> Map:
     r"""Add the same to all log-odds, so that the mean is right, :math:`σ(c+\mathrm{logit}\,p)`.
 
@@ -71,14 +70,13 @@ def offset(tally: Tally) -> Map:
     >>> float(found([0.4, 0.8, 0.5, 0.3]).mean().round(12))
     0.25
     """
-    t = checked(tally)
-    refuse_other_scores(t, "offset")
-    found = best_offset(t)
+    refuse_other_scores(tally, "offset")
+    found = best_offset(tally)
     if not np.isfinite(found.value):
         raise CannotFit("all probabilities are 0 or 1, which no offset can change; fit isotonic.")
     added = parameter("offset", float(found.value), float(found.variance))
     form = LogOdds(1.0, 1.0, added.value)
-    return made(form, tally, "offset", parameters=(added, _derivation(t, added)), notes=clipped_note(t))
+    return Map(form, "offset", parameters=(added, _derivation(tally, added)), notes=clipped_note(tally))
 
 
 def _derivation(tally: Tally, added: Parameter) -> Parameter:
@@ -91,6 +89,7 @@ def _derivation(tally: Tally, added: Parameter) -> Parameter:
     return Parameter("derivation_prevalence", value, error, low, high, added.level)
 
 
+@fitting
 def temperature(tally: Tally) -> Map:
     r"""Stretch all log-odds, :math:`σ(b\,\mathrm{logit}\,p)`; T = 1/b is called the temperature [@guo2017].
 
@@ -101,19 +100,23 @@ def temperature(tally: Tally) -> Map:
     >>> [(each.name, round(each.value, 4)) for each in found.parameters]
     [('slope', 0.7177), ('temperature', 1.3933)]
     """
-    t = checked(tally)
-    refuse_other_scores(t, "temperature")
-    x = log_odds(t.score)
+    return stretched(tally)
+
+
+def stretched(tally: Tally) -> Map:
+    """The map of `temperature`."""
+    refuse_other_scores(tally, "temperature")
+    x = log_odds(tally.score)
     if not np.any(x):
         raise CannotFit("all probabilities are ½, which no temperature changes; fit offset.")
-    refuse_parted_at_half(t)
-    fit = plane(x[None], t.positive, t.negative, squares=squares(t))
+    refuse_parted_at_half(tally)
+    fit = plane(x[None], tally.positive, tally.negative, squares=squares(tally))
     slope, variance = float(fit.weights[0]), float(fit.covariance[0, 0])
     if slope <= 0:
-        return made(LogOdds(0.0, 0.0, 0.0, NEAREST), tally, "temperature", notes=[FALLS, *clipped_note(t)])
+        return Map(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=(FALLS, *clipped_note(tally)))
     parameters = (parameter("slope", slope, variance), _temperature(parameter("slope", slope, variance)))
     form = LogOdds(slope, slope, 0.0, NEAREST)
-    return made(form, tally, "temperature", parameters=parameters, notes=clipped_note(t))
+    return Map(form, "temperature", parameters=parameters, notes=clipped_note(tally))
 
 
 def _temperature(slope: Parameter) -> Parameter:
@@ -123,6 +126,7 @@ def _temperature(slope: Parameter) -> Parameter:
     return Parameter("temperature", 1 / slope.value, error / slope.value**2, 1 / high, most, slope.level)
 
 
+@fitting
 def logistic(tally: Tally, *, smoothed: bool = False, scale: Scale | None = None) -> Map:
     r"""A logistic curve of log-odds, :math:`σ(a+b\,\mathrm{logit}\,p)`, or of other scores as they are [@platt1999].
 
@@ -135,23 +139,27 @@ def logistic(tally: Tally, *, smoothed: bool = False, scale: Scale | None = None
     >>> [(each.name, round(each.value, 4)) for each in found.parameters]
     [('intercept', -0.077), ('slope', 0.7207)]
     """
-    t = checked(tally)
-    probabilities = _taken(t, scale)
-    x = log_odds(t.score) if probabilities else t.score
+    return curved(tally, smoothed=smoothed, scale=scale)
+
+
+def curved(tally: Tally, *, smoothed: bool = False, scale: Scale | None = None) -> Map:
+    """The map of `logistic`."""
+    probabilities = _taken(tally, scale)
+    x = log_odds(tally.score) if probabilities else tally.score
     if x[0] == x[-1]:
         raise CannotFit("all scores are equal, so no slope is better than another; fit offset or isotonic.")
     if not smoothed:
-        refuse_parted(t)
-    fit = _line(x, *_targets(t, smoothed=smoothed), squares(t))
-    notes = clipped_note(t) if probabilities else ["scores stand for log-odds as they are."]
+        refuse_parted(tally)
+    fit = _line(x, *_targets(tally, smoothed=smoothed), squares(tally))
+    notes = clipped_note(tally) if probabilities else ("scores stand for log-odds as they are.",)
     if fit is None or fit[0][1] <= 0:
-        level = log(t.positives / t.negatives)
+        level = log(tally.positives / tally.negatives)
         constant = LogOdds(0.0, 0.0, level, NEAREST) if probabilities else Line(level, 0.0)
-        return made(constant, tally, "logistic", notes=[FALLS, *notes])
+        return Map(constant, "logistic", notes=(FALLS, *notes))
     (intercept, slope), covariance = fit
     form = LogOdds(slope, slope, intercept, NEAREST) if probabilities else Line(intercept, slope)
     named = zip(("intercept", "slope"), (intercept, slope), np.diagonal(covariance), strict=True)
-    return made(form, tally, "logistic", parameters=[parameter(*each) for each in named], notes=notes)
+    return Map(form, "logistic", parameters=tuple(parameter(*each) for each in named), notes=notes)
 
 
 def _taken(tally: Tally, scale: Scale | None) -> bool:
@@ -177,19 +185,5 @@ def _line(x: Floats, hits: Floats, misses: Floats, q: Floats | None) -> tuple[tu
     """Intercept and slope with their covariance; None where the classes are parted the wrong way round."""
     if x[hits > 0][0] <= x[misses > 0][-1]:
         return None
-    start = _near(x, hits, misses)
-    found = line(x, hits, misses, squares=q, start=start)
+    found = line(x, hits, misses, squares=q)
     return (float(found.intercept), float(found.slope)), found.covariance
-
-
-def _near(x: Floats, hits: Floats, misses: Floats) -> tuple[float, float] | None:
-    """Where a fit of pooled neighbours ends, from which few steps are left."""
-    if len(x) <= 4 * _POOLED:
-        return None
-    starts = np.arange(0, len(x), -(-len(x) // _POOLED))
-    total = hits + misses
-    hit, all_, mean = (np.add.reduceat(each, starts) for each in (hits, total, total * x))
-    there = all_ > 0
-    found = line((mean[there] / all_[there]), hit[there], (all_ - hit)[there])
-    near = float(found.intercept), float(found.slope)
-    return near if np.isfinite(near).all() and abs(near[1]) < 100 else None

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 from math import isfinite
+from typing import Concatenate, ParamSpec
 
 import numpy as np
 
 from baserate._arrays import Floats
 from baserate._errors import BadOption, CannotFit, EmptyData, NotAProbability
-from baserate._forms import Form
 from baserate._intake import Intake
 from baserate._map import Fitted, Map, Parameter
 from baserate._numeric.logistic import NEAREST
+from baserate._numeric.threads import meanwhile
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 
 Data = Tally | Tallies | Rows
+Options = ParamSpec("Options")
 LEVEL = 0.95
 FEW = 20
 """Rows below which a fit says little."""
@@ -48,32 +51,32 @@ def _columns(intake: Intake) -> Mapping[str, str]:
     return {what: name if isinstance(name, str) else name[0] for what, name in names.items() if name}
 
 
-def checked(tally: Tally) -> Tally:
+def fitting(function: Callable[Concatenate[Tally, Options], Map]) -> Callable[Concatenate[Tally, Options], Map]:
+    """Make a function a method: its tally has both classes, and its map remembers what it was fitted on."""
+
+    @wraps(function)
+    def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Map:
+        with meanwhile(lambda: tally.digest, size=len(tally.score)) as digest:
+            found = function(_checked(tally), *args, **options)
+        rows = int(tally.rows.sum(dtype=np.int64))
+        few = [f"it was fitted on {rows} rows, too few to rely on."] if rows < FEW else []
+        return replace(found, fitted=Fitted(digest(), rows, tally.prevalence), notes=(*found.notes, *few))
+
+    return fit
+
+
+def _checked(tally: Tally) -> Tally:
     """A tally with both classes, without scores at which there is nothing."""
     if not tally.total > 0:
         raise EmptyData("there are no rows with weight to fit a map to; give some.")
     if not (tally.positives and tally.negatives):
         which = "positive" if tally.positives else "negative"
         raise CannotFit(f"all rows are {which}, so nothing tells how likely the other class is; give rows of both.")
-    there = tally.positive + tally.negative > 0
+    there = tally.mass[0].astype(np.bool_) | tally.mass[1].astype(np.bool_)
     if there.all():
         return tally
     mass, squares, rows = (cells[:, there] for cells in (tally.mass, tally.squares, tally.rows))
     return Tally(tally.score[there], mass, squares, rows)
-
-
-def made(
-    form: Form,
-    tally: Tally,
-    method: str,
-    *,
-    parameters: Sequence[Parameter] = (),
-    notes: Sequence[str] = (),
-) -> Map:
-    """Map with what it was fitted on."""
-    rows = int(tally.rows.sum(dtype=np.int64))
-    few = [f"it was fitted on {rows} rows, too few to rely on."] if rows < FEW else []
-    return Map(form, method, Fitted(tally.digest, rows, tally.prevalence), tuple(parameters), notes=(*notes, *few))
 
 
 def of_probabilities(tally: Tally) -> bool:
@@ -90,12 +93,14 @@ def refuse_other_scores(tally: Tally, method: str) -> None:
         )
 
 
-def clipped_note(tally: Tally) -> list[str]:
+def clipped_note(tally: Tally) -> tuple[str, ...]:
     """Tell how many rows have no finite log-odds."""
+    if tally.score[-1] >= NEAREST and tally.score[0] <= 1 - NEAREST:
+        return ()
     moved = int(tally.rows[:, (tally.score < NEAREST) | (tally.score > 1 - NEAREST)].sum(dtype=np.int64))
     what = "row has a probability" if moved == 1 else "rows have a probability"
     told = f"{moved} {what} of 0 or 1, or next to it, without finite log-odds; it was taken as {NEAREST:g} away."
-    return [told] if moved else []
+    return (told,)
 
 
 def logarithms(score: Floats) -> tuple[Floats, Floats]:
@@ -111,8 +116,7 @@ def squares(tally: Tally) -> Floats | None:
 
 def refuse_parted(tally: Tally) -> None:
     """Refuse classes that a threshold parts: the steeper the curve, the better it would fit."""
-    there = [tally.score[mass > 0] for mass in (tally.positive, tally.negative)]
-    lowest, highest = there[0][-1], there[1][0]
+    lowest, highest = _ends(tally)
     if lowest >= highest and tally.score[0] > tally.score[-1]:
         raise CannotFit(
             f"a threshold between {highest:.6g} and {lowest:.6g} parts the classes, so that no curve is too steep; "
@@ -122,8 +126,15 @@ def refuse_parted(tally: Tally) -> None:
 
 def refuse_parted_at_half(tally: Tally) -> None:
     """Refuse classes that ½ parts: the lower the temperature, the better it would fit."""
-    if (tally.score[tally.positive > 0] >= 0.5).all() and (tally.score[tally.negative > 0] <= 0.5).all():
+    lowest, highest = _ends(tally)
+    if lowest >= 0.5 >= highest:
         raise CannotFit("½ parts the classes, so that no temperature is too low; fit isotonic.")
+
+
+def _ends(tally: Tally) -> tuple[float, float]:
+    """Lowest score of a positive, and highest of a negative."""
+    last, first = (tally.mass[0][::-1] > 0).argmax(), (tally.mass[1] > 0).argmax()
+    return float(tally.score[::-1][last]), float(tally.score[first])
 
 
 def parameter(name: str, value: float, variance: float) -> Parameter:
