@@ -62,7 +62,7 @@ INFERENCE = {
     *("tallied_pair",),
     *("Reliability", "reliability", "Drawn", "reliability_curve", "reliability_curves", "Floor", "floor", "floors"),
     *("Check", "checks", "cox_test", "ecce_test", "hosmer_lemeshow", "slope_test", "spiegelhalter"),
-    *("Intrinsic", "After", "derived_prevalence", "intrinsic", "resampled"),
+    *("Intrinsic", "After", "mapped", "derived_prevalence", "intrinsic", "resampled"),
 }
 
 

@@ -25,6 +25,7 @@ _OPTIONS = (
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
 _LONGEST = 100
 _ASIDES = {
+    r"smoothed=True": "--smoothed",
     r"give a threshold\.": "give one with --threshold.",
     r"name the class of each column, for example score=\{(.*): (.*)\}\.": r"name the class of each: --scores \1=\2,….",
     r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them: `baserate measure` with "

@@ -1,6 +1,7 @@
 """`baserate reliability`: read, judge whether probabilities are right."""
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -11,6 +12,7 @@ from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, share, writing
 
 if TYPE_CHECKING:
+    from baserate import infer
     from baserate._class_rows import ClassRows
     from baserate._results import Results
     from baserate._tallies import Tallies
@@ -23,6 +25,10 @@ FEW = 25
 _EXAMPLES = (
     ("are the probabilities right?", "baserate reliability people.csv --truth sick --score risk"),
     ("at every site", "baserate reliability people.csv --truth sick --score risk --group site"),
+    (
+        "does a map help on new rows?",
+        "baserate reliability new.csv --truth sick --score risk --map map.json",
+    ),
     (
         "would they be, told the prevalence here?",
         "baserate reliability people.csv --truth sick --score risk --prevalence derived",
@@ -49,6 +55,7 @@ class Judging:
     seed: int | None
     draws: int | None
     smoother: Literal["lowess", "isotonic"] | None
+    map: str | None
     curve: str | None
     points: int | None
     band: Literal["consistency", "confidence"] | None
@@ -62,13 +69,15 @@ class Judging:
             raise click.UsageError("--labels is for many classes; give a probability for each with --scores.")
         if self.scores and self.prevalence is not None:
             raise click.UsageError("--prevalence is for two classes; of many there is one for each: leave it out.")
+        if self.map and self.prevalence is not None:
+            raise click.UsageError("--map and --prevalence both say what comes after; leave out one of them.")
 
     def _idle(self) -> dict[str, str]:
         """Options without use, and what to do about it."""
         if self.curve is None:
             return dict.fromkeys(("points", "band"), "is for curves; add one, such as --curve isotonic.")
         idle = dict.fromkeys(
-            ("fitted", "prevalence", "draws", "smoother"), "is for numbers and tests; leave out it or --curve."
+            ("fitted", "prevalence", "draws", "smoother", "map"), "is for numbers and tests; leave out it or --curve."
         )
         if self.curve in IN_BINS:
             needs_no = "is for bands that are drawn, of --curve isotonic or --curve lowess; leave it out."
@@ -129,6 +138,12 @@ _JUDGING = (
         "--smoother",
         type=click.Choice(["lowess", "isotonic"]),
         help="Curve from which ici, e50, e90 and emax measure; otherwise lowess.",
+    ),
+    click.option(
+        "--map",
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="MAP",
+        help="Judge before and after this map, which `baserate calibrate` wrote.",
     ),
     click.option("--curve", type=click.Choice(CURVES), help="Tabulate this calibration curve instead."),
     click.option(
@@ -191,8 +206,17 @@ def _judged(read: "Tallies | ClassRows", judging: Judging, *, quiet: bool) -> "R
 
     given = {name: getattr(judging, name) for name in ("bins", "by", "fitted", "level", "seed", "draws", "smoother")}
     asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
+    after = _after(read, judging.map) if judging.map else None
     with counted(quiet=quiet) as watch:
-        return infer.reliability(read, asked=asked, prevalence=judging.prevalence, watch=watch)
+        return infer.reliability(read, asked=asked, prevalence=judging.prevalence, after=after, watch=watch)
+
+
+def _after(read: "Tallies | ClassRows", path: str) -> "infer.After":
+    from baserate import infer
+    from baserate.cli._maps import loaded
+
+    found = loaded(path)
+    return infer.mapped(read, found, how=f"mapped by {PurePath(path).name} ({found.method})")
 
 
 def _tabulated(read: "Tallies | ClassRows", reading: Reading, judging: Judging, writing: Writing) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from baserate.infer._reliability._curves import Drawn, reliability_curve, reliability_curves
     from baserate.infer._reliability._floors import Floor, floor, floors
     from baserate.infer._reliability._intrinsic import Intrinsic, derived_prevalence, intrinsic
-    from baserate.infer._reliability._parts import After
+    from baserate.infer._reliability._parts import After, mapped
     from baserate.infer._reliability._resampled import resampled
     from baserate.infer._reliability._summary import Reliability, reliability
     from baserate.infer._sizing._auc import (
@@ -74,7 +74,7 @@ _HOMES = {
     "_reliability._curves": ("Drawn", "reliability_curve", "reliability_curves"),
     "_reliability._floors": ("Floor", "floor", "floors"),
     "_reliability._intrinsic": ("Intrinsic", "derived_prevalence", "intrinsic"),
-    "_reliability._parts": ("After",),
+    "_reliability._parts": ("After", "mapped"),
     "_reliability._resampled": ("resampled",),
     "_reliability._summary": ("Reliability", "reliability"),
     "_sizing._size": ("Size", "size_of_auc", "size_of_share"),
@@ -129,6 +129,7 @@ __all__ = [
     "floors",
     "hosmer_lemeshow",
     "intrinsic",
+    "mapped",
     "methods",
     "power_of_auc",
     "power_of_auc_difference",

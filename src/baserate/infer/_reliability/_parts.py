@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, log
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
+from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption
-from baserate._map import shifted
+from baserate._map import Map, shifted
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.infer._reliability._intrinsic import derived_prevalence
@@ -41,6 +42,34 @@ class After:
     data: Tallies | ClassRows
     how: str
     notes: tuple[str, ...] = ()
+
+
+SAME_ROWS = "the map was fitted to these very rows, so what follows it looks better than it is."
+
+
+def mapped(data: Tallies | ClassRows, by: Map | ClassMap, *, how: str | None = None) -> After:
+    """The same rows with the probabilities that a map gives them; it is noted if they are those it was fitted on.
+
+    >>> from baserate import calibrate, infer, read
+    >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
+    >>> data = read.tallies(table, truth="sick", score="risk")
+    >>> infer.mapped(data, calibrate.fit(data, "offset")).notes
+    ('the map was fitted to these very rows, so what follows it looks better than it is.',)
+    """
+    how = how or f"mapped by {by.method}"
+    if isinstance(data, ClassRows):
+        if not isinstance(by, ClassMap) or by.labels != tuple(map(str, data.labels)):
+            of = "two classes" if isinstance(by, Map) else f"the classes {', '.join(by.labels)}"
+            raise BadOption(f"the map is of {of}, but there are scores for {', '.join(map(str, data.labels))}.")
+        return After(replace(data, score=by(data.score)), how, (SAME_ROWS,) * by.was_fitted_on(data))
+    if not isinstance(by, Map):
+        raise BadOption(f"the map is of the classes {', '.join(by.labels)}, but there is one score; map all of theirs.")
+    if len(data.models) > 1:
+        raise BadOption(f"there are several scores ({', '.join(data.models)}), but a map is of one score: read it alone.")
+    ((model, groups),) = data.models.items()
+    after = {group: tally.rescored(by(tally.score)) for group, tally in groups.items()}
+    same = by.was_fitted_on(data.pooled(model))
+    return After(replace(data, models={model: after}, decisions={}), how, (SAME_ROWS,) * same)
 
 
 def parted(

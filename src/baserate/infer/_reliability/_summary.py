@@ -11,10 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._estimate import Estimate
+from baserate._map import Map
 from baserate._numeric.logistic import NEAREST
 from baserate._results import Results
 from baserate._tallies import Tallies
@@ -25,7 +27,7 @@ from baserate.infer._reliability._checks import Check, checks
 from baserate.infer._reliability._floors import Floor, floors
 from baserate.infer._reliability._intervals import DISTANCES, FLOOR
 from baserate.infer._reliability._intrinsic import intrinsic
-from baserate.infer._reliability._parts import After, Part, parted
+from baserate.infer._reliability._parts import After, Part, mapped, parted
 from baserate.measure import Measure, about, calibration_in_the_large, named, why
 from baserate.measure._binned import OF_BINS
 from baserate.measure._bins import By
@@ -85,15 +87,16 @@ def reliability(
     *,
     asked: Reliability = Reliability(),  # noqa: B008  (it is immutable)
     prevalence: float | Literal["derived"] | None = None,
-    after: After | None = None,
+    after: After | Map | ClassMap | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Results:
     """Judge whether probabilities are right: every measure with its interval or its noise floor, and every test.
 
     Everybody together (group None) comes first, then each group; of many classes, each against all others, and the one
     with the highest probability (`top`). With `prevalence` all is judged once more after an adjustment to that of the
-    rows, from the prevalence given or from the one that fits best; the column `adjusted` holds it. With `after` the
-    same rows are judged once more with other probabilities, and the column `calibrated` says how they were made.
+    rows, from the prevalence given or from the one that fits best; the column `adjusted` holds it. With `after`, a map
+    or the same rows with other probabilities, they are judged once more, and the column `calibrated` says how they were
+    made.
     `verdicts` of the data say in words whether another prevalence would do. `watch` is told how many parts of how many
     are done.
 
@@ -103,6 +106,8 @@ def reliability(
     >>> [round(row["value"], 3) for row in found.rows() if row["measure"] == "ece"]  # and that of the likelier class
     [0.288, 0.237]
     """
+    if isinstance(after, Map | ClassMap):
+        after = mapped(data, after)
     parts, head = parted(data, prevalence, after)
     rows: list[dict[str, Any]] = []
     for done, part in enumerate(parts, start=1):

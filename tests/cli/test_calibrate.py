@@ -1,0 +1,257 @@
+"""`baserate calibrate`: what people see, what programs get, the map that is written, and what is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baserate import ClassMap, Map, calibrate, load_map, measure, read
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import is_as_ever, people, run
+from tests.cli.test_classes import pets
+from tests.cli.test_reliability import screened
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
+QUICK = ("--draws", "50", "-q")
+CLASSES = ("--truth", "is", "--scores", "p_")
+
+
+def animals(folder: Path) -> Path:
+    """Overconfident probabilities of three classes."""
+    rng = np.random.default_rng(3)
+    p = rng.dirichlet([1, 1, 1], 300)
+    softer = p**0.5 / (p**0.5).sum(axis=1, keepdims=True)
+    truth = [rng.choice(["cat", "dog", "fish"], p=row) for row in softer]
+    path = folder / "animals.csv"
+    lines = (f"{label},{','.join(f'{each:.6f}' for each in row)}\n" for label, row in zip(truth, p, strict=True))
+    path.write_text("is,p_cat,p_dog,p_fish\n" + "".join(lines), encoding="utf-8")
+    return path
+
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "calibrate-offset": (*ONE, "--with", "offset", *QUICK),
+    "calibrate-choose": (*ONE, *QUICK),
+    "calibrate-beta-80": (*ONE, "--with", "beta", *QUICK),
+    "calibrate-isotonic-md": (*ONE, "--with", "isotonic", "--format", "md", *QUICK),
+    "calibrate-groups": (*ONE, "--with", "logistic", "--group", "site", "--draws", "0", "-q"),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    width = 80 if name.endswith("80") else 100
+    result = run("calibrate", screened(tmp_path), *VIEWS[name], env={"COLUMNS": str(width)})
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+    if not name.endswith("md"):
+        assert max(map(cells_wide, result.stdout.splitlines())) <= width
+
+
+def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
+    result = run("calibrate", animals(tmp_path), *CLASSES, "--with", "temperature", "--draws", "0", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, "calibrate-classes")
+
+
+@pytest.mark.parametrize("method", [*calibrate.METHODS, "choose"])
+def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
+    file, out = screened(tmp_path), tmp_path / "map.json"
+    result = run("calibrate", file, *ONE, "--with", method, "--draws", "0", "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert f"wrote {out}: Map(" in result.stderr
+    assert f"baserate apply {out} FILE -o OUT" in result.stderr
+    data = read.tallies(file, truth="sick", score="risk", positive=1)
+    found = load_map(out)
+    assert isinstance(found, Map)
+    assert found.was_fitted_on(data.tally)
+    assert found.to_json() == calibrate.fit(data, method).to_json()
+
+
+def test_after_is_cross_fitted(tmp_path: Path) -> None:
+    file = screened(tmp_path)
+    result = run("calibrate", file, *ONE, "--with", "isotonic", "--draws", "0", "--folds", "3", "--seed", "4", "--json")
+    found = fitting(result.stdout)
+    data = read.tallies(file, truth="sick", score="risk", positive=1)
+    after = calibrate.crossfitted(data.tally, "isotonic", folds=3, seed=4)
+    own = data.tally.rescored(calibrate.isotonic(data.tally)(data.tally.score))
+    value = {(row["measure"], row["calibrated"] is None): row["value"] for row in found["rows"] if not row["top"]}
+    assert value["brier", True] == pytest.approx(measure.brier(data.tally))
+    assert value["brier", False] == pytest.approx(measure.brier(after))
+    assert measure.brier(own) < measure.brier(after)
+    assert found["data"]["map"]["method"] == "isotonic"
+    assert {row["calibrated"] for row in found["rows"]} == {
+        None,
+        "cross-fitted: isotonic, each row by a map that was fitted without it",
+    }
+
+
+def test_the_choice_is_told_to_programs(tmp_path: Path) -> None:
+    result = run("calibrate", screened(tmp_path), *ONE, "--draws", "0", "--json")
+    choice = fitting(result.stdout)["data"]["choice"]
+    assert {row["method"] for row in choice["methods"]} == set(calibrate.METHODS)
+    assert [row["method"] for row in choice["methods"] if row["chosen"]] == [choice["verdict"].split()[0]]
+
+
+def test_options_of_methods(tmp_path: Path) -> None:
+    file, out = screened(tmp_path), tmp_path / "map.json"
+    for typed, kind in (
+        (("--with", "beta", "--shape", "ab"), "beta-ab"),
+        (("--with", "logistic", "--smoothed"), "logistic"),
+        (("--with", "histogram", "--bins", "4", "--by", "width"), "histogram"),
+    ):
+        result = run("calibrate", file, *ONE, *typed, "--draws", "0", "-o", out)
+        assert result.exit_code == 0, result.stderr
+        assert load_map(out).method == kind
+    histogram = load_map(out)
+    assert isinstance(histogram, Map)
+    assert len(np.unique(histogram(np.linspace(0, 1, 99)))) == 4
+
+
+def test_several_classes(tmp_path: Path) -> None:
+    file, out = animals(tmp_path), tmp_path / "map.json"
+    for method in ("choose", "vector", "isotonic"):
+        result = run("calibrate", file, *CLASSES, "--with", method, "--draws", "0", "-o", out, "--json")
+        assert result.exit_code == 0, result.stderr
+        found = load_map(out)
+        assert isinstance(found, ClassMap)
+        assert dict(found.columns) == {"cat": "p_cat", "dog": "p_dog", "fish": "p_fish"}
+        value = {
+            (row["measure"], row["class"], row["calibrated"] is None): row["value"]
+            for row in fitting(result.stdout)["rows"]
+        }
+        assert value["calibration_slope", "cat", True] < 0.8
+        assert abs(value["calibration_in_the_large", "cat", False]) < 0.2
+    assert found.method == "one-vs-rest-isotonic"
+
+
+def test_clusters_stay_in_one_fold(tmp_path: Path) -> None:
+    file = screened(tmp_path)
+    plain, clustered = (
+        run("calibrate", file, *ONE, "--with", "isotonic", "--draws", "0", "--json", *more)
+        for more in ((), ("--cluster", "site", "--folds", "2"))
+    )
+    assert plain.exit_code == clustered.exit_code == 0
+    assert fitting(plain.stdout)["data"]["map"]["folds"] == 5
+    assert fitting(clustered.stdout)["data"]["map"]["folds"] == 2
+
+
+def test_the_map_may_go_to_stdout(tmp_path: Path) -> None:
+    result = run("calibrate", screened(tmp_path), *ONE, "--with", "offset", "--draws", "0", "-o", "-", "-q")
+    assert Map.from_json(result.stdout).method == "offset"
+
+
+def test_without_o_nothing_is_written(tmp_path: Path) -> None:
+    file = screened(tmp_path)
+    result = run("calibrate", file, *ONE, "--with", "offset", "--draws", "0")
+    assert "no map was written; -o map.json writes it." in result.stderr
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "words"),
+    [
+        (("--with", "platt"), 2, "there is no method 'platt'."),
+        (("--with", "isotonc"), 2, "Did you mean isotonic?"),
+        (("--predicted", "says"), 2, "labels cannot be calibrated"),
+        (("--score", "old"), 2, "a map is of one score"),
+        (("--with", "offset", "--bins", "3"), 2, "--bins is for --with histogram"),
+        (("--with", "offset", "--smoothed"), 2, "--smoothed is for --with logistic"),
+        (("--labels", "a,b"), 2, "--labels is for many classes"),
+        (("-o", "nowhere/map.json"), 2, "there is no folder nowhere"),
+        (("-o", "-", "--json"), 2, "name a file for the map"),
+        (("--folds", "1"), 2, "folds"),
+        (("--with", "venn-abers", "--weight", "w"), 2, "leave --weight out"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], code: int, words: str, tmp_path: Path) -> None:
+    result = run("calibrate", people(tmp_path), *ONE, *typed)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert words in result.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_what_cannot_be_fitted_is_told_in_flags(tmp_path: Path) -> None:
+    path = tmp_path / "parted.csv"
+    path.write_text("y,p\n0,0.1\n0,0.2\n1,0.8\n1,0.9\n", encoding="utf-8")
+    result = run("calibrate", path, "--truth", "y", "--score", "p", "--with", "logistic")
+    assert result.exit_code == 3
+    assert "a threshold between 0.2 and 0.8 parts the classes" in result.stderr
+    assert "logistic with --smoothed." in result.stderr
+    one = tmp_path / "one.csv"
+    one.write_text("y,p\n0,0.1\n0,0.2\n", encoding="utf-8")
+    single = run("calibrate", one, "--truth", "y", "--score", "p", "--positive", "1", "--with", "isotonic")
+    assert single.exit_code == 3
+    assert "all rows are negative" in single.stderr
+
+
+def test_an_old_map_survives_a_failed_run(tmp_path: Path) -> None:
+    file, out = screened(tmp_path), tmp_path / "map.json"
+    assert run("calibrate", file, *ONE, "--with", "offset", "--draws", "0", "-o", out).exit_code == 0
+    before = out.read_text(encoding="utf-8")
+    path = tmp_path / "parted.csv"
+    path.write_text("sick,risk\n0,0.1\n0,0.2\n1,0.8\n1,0.9\n", encoding="utf-8")
+    assert run("calibrate", path, *ONE, "--with", "beta", "-o", out).exit_code == 3
+    assert out.read_text(encoding="utf-8") == before
+
+
+def test_few_rows_are_remarked_on(tmp_path: Path) -> None:
+    result = run("calibrate", people(tmp_path), *ONE, "--with", "offset", "--draws", "0")
+    assert result.exit_code == 0, result.stderr
+    assert "note: it was fitted on 10 rows, too few to rely on." in result.stderr
+
+
+def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
+    file, out = screened(tmp_path), tmp_path / "map.json"
+    run("calibrate", file, *ONE, "--with", "offset", "--draws", "0", "-o", out, "-q")
+    same = run("reliability", file, *ONE, "--map", out, *QUICK[:2])
+    assert same.exit_code == 0, same.stderr
+    assert "the map was fitted to these very rows, so what follows it looks better than it is." in same.stderr
+    assert "after" in same.stdout
+    rows = file.read_text(encoding="utf-8").splitlines()
+    fewer = tmp_path / "fewer.csv"
+    fewer.write_text("\n".join(rows[:-1]) + "\n", encoding="utf-8")
+    other = run("reliability", fewer, *ONE, "--map", out, *QUICK[:2], "--json")
+    assert other.exit_code == 0, other.stderr
+    assert "these very rows" not in other.stderr
+    after = [row for row in fitting(other.stdout)["rows"] if row["calibrated"]]
+    assert {row["calibrated"] for row in after} == {"mapped by map.json (offset)"}
+
+
+def test_a_map_of_classes_is_judged(tmp_path: Path) -> None:
+    file, out = animals(tmp_path), tmp_path / "map.json"
+    run("calibrate", file, *CLASSES, "--with", "temperature", "--draws", "0", "-o", out, "-q")
+    result = run("reliability", file, *CLASSES, "--map", out, "--draws", "0")
+    assert result.exit_code == 0, result.stderr
+    assert "these very rows" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "words"),
+    [
+        (("--prevalence", "derived"), 2, "--map and --prevalence"),
+        (("--curve", "binned"), 2, "--map is for numbers and tests"),
+        (("--score", "old"), 2, "a map is of one score"),
+    ],
+)
+def test_what_a_map_does_not_go_with(typed: tuple[str, ...], code: int, words: str, tmp_path: Path) -> None:
+    out = tmp_path / "map.json"
+    calibrate.prevalence(at=0.5, to=0.2).save(out)
+    result = run("reliability", people(tmp_path), *ONE, "--map", out, *typed)
+    assert result.exit_code == code
+    assert words in result.stderr
+
+
+def test_a_map_of_another_kind_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "map.json"
+    calibrate.prevalence(at=0.5, to=0.2).save(out)
+    result = run("reliability", pets(tmp_path), "--truth", "is", "--scores", "p_", "--map", out)
+    assert result.exit_code == 2
+    assert "is of two classes, but there are scores for" in result.stderr
+    missing = run("reliability", people(tmp_path), *ONE, "--map", tmp_path / "no.json")
+    assert missing.exit_code == 2
+    out.write_text(json.dumps({"kind": "other"}), encoding="utf-8")
+    broken = run("reliability", people(tmp_path), *ONE, "--map", out)
+    assert broken.exit_code == 3
+    assert "map.json" in broken.stderr
