@@ -1,5 +1,6 @@
 """Maps of several classes: minimisers and scikit-learn as witnesses, laws, and what is refused."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 import baserate
 from baserate import BadOption, BadShape, CannotFit, ClassMap, ClassRows, EmptyData, Map, NotAProbability, Tally
 from baserate._forms import Line
+from baserate._numeric.codes import Codes
 from baserate._numeric.logistic import line, log_odds
 from baserate.calibrate import multiclass
 from baserate.calibrate.multiclass import METHODS
@@ -76,7 +78,8 @@ def errors(made: ClassMap) -> list[float]:
     return found
 
 
-SPACES = {
+Space = Callable[[int], tuple[Floats, Floats]]
+SPACES: dict[str, Space] = {
     "prior": lambda k: (np.repeat([1.0, 0.0], k), np.eye(2 * k)[:, k:]),
     "temperature": lambda k: (np.zeros(2 * k), np.repeat([1.0, 0.0], k)[:, None]),
     "bias-corrected": lambda k: (
@@ -386,9 +389,11 @@ CYCLE = np.arange(30) % 3
         ("prior", (CYCLE[:0], THIRD[:0]), EmptyData, "there are no rows"),
     ],
 )
-def test_what_data_do_not_determine_is_refused(method: str, rows: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
+def test_what_data_do_not_determine_is_refused(
+    method: str, rows: tuple[Codes, Floats], error: type[Exception], told: str
+) -> None:
     with pytest.raises(error, match=told):
-        METHODS[method](ClassRows(*rows, tuple("abc")))
+        METHODS[method](ClassRows(*rows, labels=tuple("abc")))
 
 
 @pytest.mark.parametrize("method", ["bias-corrected", "vector"])
