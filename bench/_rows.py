@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from bench import _calibrate as calibrate
 from bench import _classes as classes
 from bench import _intervals as intervals
 from bench import _reliability as reliability
@@ -193,4 +194,16 @@ ROWS: dict[str, Row] = {
         n=5 * 10**5,
         repeats=3,
     ),
+    "isotonic-1e6": Row(
+        "isotonic fit of 10⁶ scores", "sklearn IsotonicRegression", ">=", 5, duel(calibrate.isotonic), n=10**6
+    ),
+    "logistic-1e6": Row(
+        "logistic fit of 10⁶ scores",
+        "sklearn LogisticRegression without penalty",
+        ">=",
+        5,
+        duel(calibrate.logistic),
+        n=10**6,
+    ),
+    "beta-1e6": Row("beta calibration of 10⁶ scores", "betacal", ">=", 5, duel(calibrate.beta), n=10**6, repeats=3),
 }

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import baserate
-from baserate import infer, measure, population, read
+from baserate import calibrate, infer, measure, population, read
 from baserate.measure import multiclass
 
 NAMES = {
@@ -28,6 +28,7 @@ NAMES = {
         "Tally",
     ),
     *("confusion", "curve", "label_sets", "scored", "tally", "infer", "measure", "population", "read", "__version__"),
+    "calibrate",
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -42,6 +43,15 @@ THEORY = {
     *("best", "cheapest", "study", "summary", "table", "theory", "thresholds", "where"),
 }
 
+CALIBRATION = {
+    *("CLASS_METHODS", "METHODS", "Choice", "beta", "choose", "crossfitted", "fit", "histogram", "identity"),
+    *("isotonic", "logistic", "multiclass", "offset", "prevalence", "temperature", "venn_abers"),
+}
+CLASS_CALIBRATION = {
+    *("METHODS", "bias_corrected", "crossfitted", "folds_of", "identity", "one_vs_rest", "prior", "reprior"),
+    *("temperature", "vector"),
+}
+
 INFERENCE = {
     *("METHODS", "Interval", "class_summary", "estimate", "methods", "summary", "Band", "band", "bands"),
     *("Comparison", "Question", "compare", "compare_classes", "compare_unpaired", "tidy"),
@@ -52,8 +62,11 @@ INFERENCE = {
     *("tallied_pair",),
     *("Reliability", "reliability", "Drawn", "reliability_curve", "reliability_curves", "Floor", "floor", "floors"),
     *("Check", "checks", "cox_test", "ecce_test", "hosmer_lemeshow", "slope_test", "spiegelhalter"),
-    *("Intrinsic", "adjusted", "derived_prevalence", "intrinsic", "resampled"),
+    *("Intrinsic", "After", "derived_prevalence", "intrinsic", "resampled"),
 }
+
+
+ROOMS = [baserate, calibrate, calibrate.multiclass, infer, measure, multiclass, population, read]
 
 
 def test_the_public_names_are_these() -> None:
@@ -67,11 +80,11 @@ def test_the_public_names_are_these() -> None:
         *("joined", "label_sets", "rows", "scored", "tallies", "tally"),
     }
     assert set(infer.__all__) == set(dir(infer)) == INFERENCE
+    assert set(calibrate.__all__) == set(dir(calibrate)) == CALIBRATION
+    assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION
 
 
-@pytest.mark.parametrize(
-    "room", [baserate, infer, measure, multiclass, population, read], ids=lambda room: room.__name__
-)
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
 def test_every_public_name_is_there(room: object) -> None:
     for name in room.__all__:  # type: ignore[attr-defined]
         assert getattr(room, name) is not None

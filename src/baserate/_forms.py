@@ -14,6 +14,8 @@ import numpy as np
 from baserate._arrays import Floats, frozen
 from baserate._errors import BadShape
 
+FARTHEST = 700.0
+"""Log-odds beyond which a factor of odds would be 0 or infinite, and certainties undefined."""
 _TOTAL = np.finfo(np.float64).tiny
 """A sum of probabilities below which nothing is known."""
 
@@ -65,9 +67,9 @@ class LogOdds:
     def _moved(self, p: Floats) -> Floats:
         """All odds times one factor; without logarithms, so that certainties need no exception."""
         if self.c > 0:
-            found: Floats = p / (p + (1 - p) * np.exp(-self.c))
+            found: Floats = p / (p + (1 - p) * np.exp(-min(self.c, FARTHEST)))
             return found
-        times: Floats = p * np.exp(self.c)
+        times: Floats = p * np.exp(max(self.c, -FARTHEST))
         times /= times + (1 - p)
         return times
 

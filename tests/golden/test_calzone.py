@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 
 from baserate import Tally, infer, measure, read, tally
 from baserate.measure._bins import By
+from tests.carried import carried
 
 Floats = npt.NDArray[np.float64]
 Columns = Callable[[str], dict[str, list[str]]]
@@ -46,9 +47,9 @@ class Data(NamedTuple):
         return Data(self.truth, np.clip(self.p, nearest, 1 - nearest))
 
     def adjusted(self, prevalence: float) -> "Data":
-        """The same rows at the scores that `infer.adjusted` gives them."""
+        """The same rows at the scores that `calibrate` gives them."""
         order = np.unique(self.p, return_inverse=True)[1]
-        score = infer.adjusted(self.tally, prevalence).score[::-1]
+        score = carried(self.tally, prevalence).score[::-1]
         return Data(self.truth, score[order])
 
 
@@ -249,8 +250,8 @@ def test_the_exact_prevalence(data: Data, facts: dict[str, Any]) -> None:
     # The reference takes 1.96 standard errors.
     bounds = expit(logit(t.prevalence) - (moved.value + np.array([1.96, -1.96]) * theirs["se_c"]))
     assert bounds == near(theirs["eta_ci95"])
-    after = infer.adjusted(t)
-    assert after.score == pytest.approx(infer.adjusted(t, EXACT).score, rel=1e-12)
+    after = carried(t)
+    assert after.score == pytest.approx(carried(t, EXACT).score, rel=1e-12)
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-13)
     assert measure.ece(after) == pytest.approx(0.0136712452, abs=5e-11)
     assert measure.calibration_intercept(after) == pytest.approx(-0.0294021, abs=5e-8)
@@ -259,15 +260,15 @@ def test_the_exact_prevalence(data: Data, facts: dict[str, Any]) -> None:
 
 def test_the_exact_prevalence_has_the_least_log_loss(data: Data) -> None:
     t = data.tally
-    here, printed = (measure.log_loss(infer.adjusted(t, at)) for at in (EXACT, PRINTED))
+    here, printed = (measure.log_loss(carried(t, at)) for at in (EXACT, PRINTED))
     assert here < printed
     for aside in (1e-5, -1e-5):
-        assert measure.log_loss(infer.adjusted(t, EXACT + aside)) > here
+        assert measure.log_loss(carried(t, EXACT + aside)) > here
 
 
 def test_it_is_a_constant_in_all_log_odds(data: Data) -> None:
     t = data.tally
-    moved = logit(infer.adjusted(t, PRINTED).score) - logit(t.score)
+    moved = logit(carried(t, PRINTED).score) - logit(t.score)
     assert moved == pytest.approx(logit(t.prevalence) - logit(PRINTED), rel=1e-6)
 
 

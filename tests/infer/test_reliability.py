@@ -13,6 +13,7 @@ import baserate
 from baserate import Tally, infer, measure, read, tally
 from baserate._errors import BadOption, NotAProbability
 from baserate.infer._reliability._null import neighbours_pooled
+from tests.carried import carried
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -86,7 +87,7 @@ OUTSIDE = tally([0, 1, 1, 0, 1], [-0.1, 0.5, 1.5, 1.5, 1.0])
         *(measure.brier_miscalibration, measure.log_discrimination, measure.observed_expected, measure.ece_sweep),
         *(infer.checks, infer.spiegelhalter, infer.hosmer_lemeshow, infer.ecce_test, infer.slope_test, infer.intrinsic),
         *(partial(infer.reliability_curve, what=what) for what in CURVES),
-        *(infer.adjusted, partial(infer.adjusted, prevalence=0.5), infer.derived_prevalence),
+        infer.derived_prevalence,
         partial(infer.floor, "ece"),
     ],
 )
@@ -500,7 +501,7 @@ def test_before_and_after() -> None:
         at = infer.derived_prevalence(t).value if prevalence == "derived" else 0.3
         after = {row["measure"]: row for row in found.rows() if row["adjusted"] is not None and not row["top"]}
         assert {row["adjusted"] for row in after.values()} == {at}
-        assert after["ece"]["value"] == pytest.approx(measure.ece(infer.adjusted(t, at)))
+        assert after["ece"]["value"] == pytest.approx(measure.ece(carried(t, at)))
         assert "derived_prevalence" not in after
         before = {row["measure"]: row["value"] for row in found.rows() if row["adjusted"] is None and not row["top"]}
         assert after["brier_discrimination"]["value"] == pytest.approx(before["brier_discrimination"])
@@ -565,8 +566,6 @@ def test_other_options_are_refused() -> None:
         (partial(infer.reliability_curve, t, drawn=infer.Drawn(level=2)), "level=2"),
         (partial(infer.reliability_curve, t, "isotonic", drawn=infer.Drawn(band=other)), "band is 'other'"),
         (partial(infer.reliability_curve, t, other), "no calibration curve 'other'"),
-        (partial(infer.adjusted, t, 1), "prevalence is 1"),
-        (partial(infer.adjusted, t, nan), "prevalence is nan"),
         (partial(infer.reliability, t), "Tally is neither Tallies nor ClassRows"),
     ):
         with pytest.raises(BadOption, match=message):
@@ -584,7 +583,7 @@ def test_certainties_are_counted() -> None:
         assert np.isfinite(measure.named(name)(t)), name
     for check in infer.checks(t):
         assert not isnan(check.p), check.name
-    assert set(infer.adjusted(t).score) >= {0.0, 1.0}
+    assert set(carried(t).score) >= {0.0, 1.0}
     found = infer.reliability(read.tallies({"y": y, "p": p}, truth="y", score="p"), asked=QUICK)
     assert any(note.startswith("3 rows of p have a probability of 0 or 1") for note in found.data["notes"])
     (row,) = (row for row in found.rows() if row["measure"] == "log_miscalibration")
@@ -620,9 +619,6 @@ def test_a_single_class() -> None:
     assert measure.observed_expected(t) == 0
     assert isnan(measure.calibration_in_the_large(t))
     assert infer.intrinsic(t).calibrated is None
-    for prevalence in (None, 0.5):
-        with pytest.raises(BadOption, match="there are no positives"):
-            infer.adjusted(t, prevalence)
     found = infer.reliability(
         read.tallies({"y": [0] * 5, "p": t.score}, truth="y", score="p", positive=1), asked=QUICK, prevalence="derived"
     )
@@ -697,8 +693,3 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
         assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-9)
     with pytest.raises(BadOption, match="draws is 0"):
         infer.resampled(names, plain, draws=0)
-
-
-def test_certainties_alone_are_not_adjusted() -> None:
-    with pytest.raises(BadOption, match="all probabilities are 0 or 1, which no shift of log-odds moves"):
-        infer.adjusted(tally([0, 1, 1, 0], [0, 1, 0, 1]))

@@ -18,6 +18,7 @@ from baserate._numeric.logistic import shift
 from baserate._stack import Stack
 from baserate.measure import MEASURES, Measure, about
 from baserate.measure._bins import binned
+from tests.carried import carried
 from tests.strategies import Rows, like, rows, same
 
 Floats = npt.NDArray[np.float64]
@@ -76,7 +77,7 @@ def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(drawn: R
 @given(inside, st.floats(0.01, 0.99))
 def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: Rows, prevalence: float) -> None:
     t = both_classes(drawn)
-    after = infer.adjusted(t, prevalence)
+    after = carried(t, prevalence)
     assume(len(after.score) == len(t.score))
     for name in ("brier", "log"):
         of = measure.named(f"{name}_discrimination")
@@ -144,11 +145,11 @@ def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
 @given(inside, st.floats(0.02, 0.98))
 def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
     t = both_classes(drawn)
-    there = infer.adjusted(t, prevalence)
+    there = carried(t, prevalence)
     assume(len(there.score) == len(t.score))
     # What is right at η is carried to ȳ; from ȳ′ with the odds of ȳ²/η it comes back.
     odds = 2 * logit(t.prevalence) - logit(prevalence)
-    back, still = infer.adjusted(there, float(expit(odds))), infer.adjusted(t, t.prevalence)
+    back, still = carried(there, float(expit(odds))), carried(t, t.prevalence)
     # Scores a hair apart may become one.
     assume(len(back.score) == len(still.score) == len(t.score))
     assert back.score == pytest.approx(t.score, rel=1e-9)
@@ -159,12 +160,12 @@ def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
 @given(inside)
 def test_after_the_derived_adjustment_the_mean_is_right(drawn: Rows) -> None:
     t = both_classes(drawn)
-    after = infer.adjusted(t)
+    after = carried(t)
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-11)
     assert measure.observed_expected(after) == pytest.approx(1, rel=1e-11)
     assert measure.calibration_in_the_large(after) == pytest.approx(0, abs=1e-9)
     at = infer.derived_prevalence(t)
-    again = infer.adjusted(t, at.value)
+    again = carried(t, at.value)
     assume(len(again.score) == len(after.score))
     assert again.score == pytest.approx(after.score, rel=1e-9)
     assert at.low <= at.value <= at.high

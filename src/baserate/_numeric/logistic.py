@@ -1,16 +1,22 @@
-"""Logistic regression on one variable, of sums at each of its values: unpenalised, by Newton's method."""
+"""Logistic regression on one variable, or on a few functions of it, of sums at each value: by Newton's method."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._numeric.threads import mapped
 
 NEAREST = 1e-12
 """Shares nearer to 0 or 1 are moved there before their log-odds are taken."""
 _STEPS = 200
 _BLOCK = 1 << 14
 """Places that fit the cache."""
+_FAR = 1e3
+_POOLED = 1 << 12
+"""Neighbours are pooled to so many places first, so that few steps are left for all of them."""
 _CLOSE = 1e-7
 """Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
 
@@ -42,15 +48,42 @@ def line(
     """
     middle, scale = _standard(x)
     z = (x - middle) / scale
-    a, b = _climbed(z, hits, misses, None if start is None else (start[0] + start[1] * middle, start[1] * scale))
+    if start is not None:
+        start = start[0] + start[1] * middle, start[1] * scale
+    elif hits.ndim == 1 and len(z) > 4 * _POOLED:
+        start = _near(z, hits, misses)
+    a, b = _climbed_line(z, hits, misses, start)
     if hits.ndim > 1:
         return Line(a - b * middle / scale, b / scale, np.full((*a.shape, 2, 2), np.nan))
-    share = chance(a, b, z)
-    inverse = _inverse(_information(z, (hits + misses) * share * (1 - share)))
+    inverse = _inverse(_information(z, hits + misses, a, b))
     if squares is not None:
-        inverse = inverse @ _information(z, squares * share * (1 - share)) @ inverse
+        inverse = inverse @ _information(z, squares, a, b) @ inverse
     back = np.array([[1.0, -middle / scale], [0.0, 1 / scale]])
     return Line(a - b * middle / scale, b / scale, back @ inverse @ back.T)
+
+
+class Plane(NamedTuple):
+    """Log-odds Σ bᵢ·fᵢ, and how sure they are."""
+
+    weights: Floats
+    covariance: Floats
+
+
+def plane(columns: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None) -> Plane:
+    r"""Maximum of the same over all weights of functions fᵢ of x, one in each row of `columns`.
+
+    Where no finite maximum exists, the result is as far as Newton's method went; the caller must know when.
+    """
+    start = np.zeros(len(columns))
+    if columns.shape[1] > 4 * _POOLED:
+        *means, hit, miss = _pooled([*columns], hits, misses)
+        start = plane(np.stack(means), hit, miss).weights
+    total = hits + misses
+    found = _climbed(partial(_newton_plane, columns, hits, total), start if _usable(start) else np.zeros(len(columns)))
+    inverse = _inverted(_curvature(columns, total, found))
+    if squares is not None:
+        inverse = inverse @ _curvature(columns, squares, found) @ inverse
+    return Plane(found, inverse)
 
 
 def shift(offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None) -> tuple[Floats, Floats]:
@@ -97,39 +130,122 @@ def _standard(x: Floats) -> tuple[float, float]:
     return (low + high) / 2, (high - low) / 2 or 1.0
 
 
-def _climbed(z: Floats, hits: Floats, misses: Floats, start: tuple[float, float] | None) -> tuple[Floats, Floats]:
-    """Coefficients where the slope of the likelihood is 0."""
+def _climbed_line(z: Floats, hits: Floats, misses: Floats, start: tuple[float, float] | None) -> tuple[Floats, Floats]:
+    """Intercept and slope where the likelihood is highest."""
     total = hits + misses
     if start is None:
         odds = np.log(hits.sum(axis=-1) / misses.sum(axis=-1))
         here = np.stack([odds, np.zeros_like(odds)], axis=-1)
     else:
         here = np.broadcast_to(np.array(start), (*hits.shape[:-1], 2))
-    step, uphill = _newton(z, hits, total, here)
+    found = _climbed(partial(_newton_line, z, hits, total), here)
+    return found[..., 0], found[..., 1]
+
+
+def _near(z: Floats, hits: Floats, misses: Floats) -> tuple[float, float] | None:
+    """Where a fit of pooled neighbours ends."""
+    mean, hit, miss = _pooled([z], hits, misses)
+    a, b = _climbed_line(mean, hit, miss, None)
+    return (float(a), float(b)) if _usable(np.array([a, b])) else None
+
+
+def _usable(start: Floats) -> bool:
+    """Whether it is a place to start from: what is pooled may be parted where the rest is not."""
+    return bool((np.abs(start) < _FAR).all())
+
+
+def _pooled(columns: list[Floats], hits: Floats, misses: Floats) -> tuple[Floats, ...]:
+    """Means of columns, and sums of hits and misses, of neighbours."""
+    starts = np.arange(0, len(hits), -(-len(hits) // _POOLED))
+    total = hits + misses
+    mass, hit = np.add.reduceat(total, starts), np.add.reduceat(hits, starts)
+    there = mass > 0
+    means = (np.add.reduceat(total * column, starts)[there] / mass[there] for column in columns)
+    return (*means, hit[there], (mass - hit)[there])
+
+
+Newton = Callable[[Floats], tuple[Floats, Floats]]
+"""Newton's step from somewhere, and the slope of the likelihood there."""
+
+
+def _climbed(newton: Newton, here: Floats) -> Floats:
+    """Coefficients where the slope of the likelihood is 0."""
+    step, uphill = newton(here)
     for _ in range(_STEPS):
         moved = np.abs(step).max(axis=-1) > _CLOSE * np.maximum(np.abs(here).max(axis=-1), 1.0)
         if not moved.any():
             break
-        size = np.ones(hits.shape[:-1])
+        size = np.ones(here.shape[:-1])
         for _ in range(_STEPS):
             new = here + size[..., None] * step
-            next_step, slope = _newton(z, hits, total, new)
+            next_step, slope = newton(new)
             # Concave along the step: where it would fall more steeply than it rose, it went too far.
             behind = (slope * step).sum(axis=-1) < -0.5 * (uphill * step).sum(axis=-1)
             if not behind.any():
                 break
             size = np.where(behind, size / 2, size)
         here, step, uphill = new, next_step, slope
-    here = here + step
-    return here[..., 0], here[..., 1]
+    return here + step
 
 
-def _newton(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
-    """Newton's step, and the slope of the likelihood."""
-    sums = np.zeros((5, *hits.shape[:-1]))
-    for start in range(0, len(z), _BLOCK):
-        place = slice(start, start + _BLOCK)
-        sums += _sums(z[place], hits[..., place], total[..., place], here)
+def _newton_plane(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
+    def sums(place: slice) -> tuple[Floats, Floats]:
+        block = columns[:, place]
+        share = _share(block, here)
+        expected = total[place] * share
+        slope = np.einsum("im,m->i", block, hits[place] - expected)
+        np.multiply(expected, np.subtract(1, share, out=share), out=expected)
+        return slope, _products(block, expected)
+
+    parts = mapped(sums, _blocks(len(hits)), size=len(hits))
+    slope, curvature = (np.sum([part[at] for part in parts], axis=0) for at in range(2))
+    with np.errstate(invalid="ignore", over="ignore"):
+        step = _inverted(curvature) @ slope
+    return np.where(np.isfinite(step), step, 0.0), slope
+
+
+def _share(columns: Floats, weights: Floats) -> Floats:
+    found: Floats = np.einsum("im,i->m", columns, -weights)
+    with np.errstate(over="ignore"):
+        np.exp(found, out=found)
+    found += 1
+    return np.reciprocal(found, out=found)
+
+
+def _curvature(columns: Floats, mass: Floats, weights: Floats) -> Floats:
+    """Information on the weights of so much mass."""
+
+    def sums(place: slice) -> Floats:
+        share = _share(columns[:, place], weights)
+        return _products(columns[:, place], mass[place] * share * (1 - share))
+
+    found: Floats = np.sum(mapped(sums, _blocks(len(mass)), size=len(mass)), axis=0)
+    return found
+
+
+def _products(columns: Floats, weight: Floats) -> Floats:
+    found: Floats = np.einsum("im,jm->ij", columns * weight, columns)
+    return found
+
+
+def _blocks(size: int) -> list[slice]:
+    return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
+
+
+def _inverted(matrix: Floats) -> Floats:
+    """Inverse, or what is not finite where there is none."""
+    try:
+        found = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.full(matrix.shape, np.nan)
+    return found
+
+
+def _newton_line(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
+    parts = mapped(
+        lambda place: _sums(z[place], hits[..., place], total[..., place], here), _blocks(len(z)), size=hits.size
+    )
+    sums = np.sum(parts, axis=0) if parts else np.zeros((5, *hits.shape[:-1]))
     slope = np.stack([sums[0], sums[1]], axis=-1)
     with np.errstate(invalid="ignore", over="ignore"):
         step = (_inverse(_matrix(sums[2:])) @ slope[..., None])[..., 0]
@@ -166,8 +282,15 @@ def chance(a: Floats, b: Floats, z: Floats) -> Floats:
     return np.reciprocal(found, out=found)
 
 
-def _information(z: Floats, weight: Floats) -> Floats:
-    return _matrix(np.stack(_moments(z, weight, 2)))
+def _information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
+    """Information on intercept and slope of so much mass."""
+
+    def sums(place: slice) -> Floats:
+        share = chance(a, b, z[place])
+        return np.stack(_moments(z[place], mass[place] * share * (1 - share), 2))
+
+    parts = mapped(sums, _blocks(len(z)), size=len(z))
+    return _matrix(np.sum(parts, axis=0) if parts else np.zeros(3))
 
 
 def _matrix(moments: Floats) -> Floats:

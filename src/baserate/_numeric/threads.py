@@ -1,7 +1,8 @@
 """Several things at once, where that pays."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -21,3 +22,15 @@ def mapped(function: Callable[[Item], Made], items: Iterable[Item], *, size: int
     # More threads than cores would only wait for each other.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))
+
+
+@contextmanager
+def meanwhile(function: Callable[[], Made], *, size: int) -> Iterator[Callable[[], Made]]:
+    """Call a function while the body runs, if it is work on many numbers; what it returns is asked for afterwards."""
+    if size < _LARGE:
+        yield function
+        return
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
+
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(function).result

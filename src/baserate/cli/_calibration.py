@@ -114,18 +114,20 @@ class _Sheet:
     def __init__(self, found: Results, digits: int) -> None:
         self.data, self.digits = found.data, digits
         self.reasons = Reasons()
-        self.parts: dict[Which, dict[float | None, dict[tuple[str, bool], Line]]] = {}
+        self.parts: dict[Which, dict[object, dict[tuple[str, bool], Line]]] = {}
         classes = "classes" in self.data
         for row in found.rows():
             which = which_of(row, classes=classes)
-            lines = self.parts.setdefault(which, {}).setdefault(row["adjusted"], {})
+            lines = self.parts.setdefault(which, {}).setdefault((row["adjusted"], row["calibrated"]), {})
             lines[row["measure"], bool(row["top"])] = row
         self.verdicts = {which_of(each, classes=classes): each["verdict"] for each in self.data["verdicts"]}
 
     def panels(self, which: Which) -> Iterator[Panel]:
         """All panels of one part."""
         before, *after = self.parts[which].values()
-        if after:
+        if after and which.likeliest:
+            yield Panel("", ("before", "after"), (*self._distances_of([before, *after]),))
+        elif after:
             yield self._compared(before, *after)
         elif which.likeliest:
             yield from self._distances(before, top=True)
@@ -216,18 +218,24 @@ class _Sheet:
         return Panel("", (heading(self.data),), (Section("another prevalence?", tuple(rows)),))
 
     def _compared(self, *several: Mapping[tuple[str, bool], Line]) -> Panel:
-        """Everything before and after an adjustment."""
+        """Everything before and after an adjustment or a calibration."""
         at = [next(iter(lines.values()))["adjusted"] for lines in several]
         taken = Row("taken as right at", tuple("" if each is None else number(each, self.digits) for each in at))
         on_average, on_a_line = self._coefficients(several)
-        sections = [replace(on_average, rows=(taken, *on_average.rows)), on_a_line]
+        adjusted = [taken] * any(each is not None for each in at)
+        sections = [replace(on_average, rows=(*adjusted, *on_average.rows)), on_a_line]
+        sections += [*self._distances_of(several), *self._scores(several)]
+        rows = [Row(_words(name), tuple(self._chance(lines[name, False]) for lines in several)) for name in _TESTS]
+        return Panel("", ("before", "after"), (*sections, Section("tests: p", tuple(rows))))
+
+    def _distances_of(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> Iterator[Section]:
+        """Distances of several beside each other."""
         for named, top in (("distance from calibrated", False), ("likeliest class", True)):
             there = [name for name in _DISTANCES if (name, top) in several[0]]
             rows = [Row(_words(name), tuple(self._value(lines[name, top]) for lines in several)) for name in there]
-            sections.append(Section(named, tuple(rows)))
-        sections += [Section("without what chance adds", self._debiased(several)), *self._scores(several)]
-        rows = [Row(_words(name), tuple(self._chance(lines[name, False]) for lines in several)) for name in _TESTS]
-        return Panel("", ("before", "after"), (*sections, Section("tests: p", tuple(rows))))
+            if rows:
+                yield Section(named, tuple(rows))
+        yield Section("without what chance adds", self._debiased(several))
 
     def _value(self, line: Line) -> str:
         """A number, marked if it is more than chance."""
@@ -273,8 +281,12 @@ def _explained(found: Results) -> Iterator[str]:
     """What stands for chance."""
     rows, sure = found.rows(), percent(found.data["interval"]["level"])
     score = "what a perfectly calibrated model of this size would score"
-    compared = any(row["adjusted"] is not None for row in rows)
-    if compared:
+    adjusted, calibrated = (any(row[of] is not None for row in rows) for of in ("adjusted", "calibrated"))
+    compared = adjusted or calibrated
+    if calibrated:
+        how = next(row["calibrated"] for row in rows if row["calibrated"] is not None)
+        yield f"before, after: as given; and {how}."
+    elif adjusted:
         yield (
             "before, after: as given; and taken as right at the prevalence that is named first, and carried to that of "
             "the rows."

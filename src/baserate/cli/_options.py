@@ -46,7 +46,7 @@ class Writing:
         if self.json and self.format_ not in (None, "json"):
             raise click.UsageError(f"--json and --format {self.format_} are two formats; give one.")
         if self.output not in (None, "-"):
-            _check_place(Path(str(self.output)))
+            check_place(Path(str(self.output)))
             if not (self.json or self.format_ or self._ending in {*FORMATS, "txt", ""}):
                 raise click.UsageError(
                     f"the ending .{self._ending} is no format of ours; end the name in .json, .csv, .md or .txt, or "
@@ -69,12 +69,17 @@ def reading(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", _READING)
 
 
+def showing(verb: Verb) -> Verb:
+    """Add the options that say how to show it on stdout; -o is then for something else."""
+    return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)
+
+
 def writing(verb: Verb) -> Verb:
     """Add the options that say how and where to show it; the verb gets them as `writing`."""
     return bundled(verb, Writing, "writing", _WRITING)
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
     """Say now, rather than after long work, that a file cannot be written."""
     if path.is_dir():
         raise click.UsageError(f"{path} is a folder; name a file in it with -o.")
@@ -84,12 +89,13 @@ def _check_place(path: Path) -> None:
         )
 
 
-def bundled(verb: Verb, kind: type, name: str, options: Sequence[Callable[[Verb], Verb]]) -> Verb:
-    """Add options that the verb gets as one value."""
+def bundled(verb: Verb, kind: type, name: str, options: Sequence[Callable[[Verb], Verb]], **fixed: object) -> Verb:
+    """Add options that the verb gets as one value, with those that are `fixed`."""
 
     @wraps(verb)
     def call(**given: object) -> None:
-        bundle = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        names = (field.name for field in fields(kind))
+        bundle = kind(**{field: fixed[field] if field in fixed else given.pop(field) for field in names})
         verb(**given, **{name: bundle})
 
     made: Verb = call
@@ -253,6 +259,9 @@ _READING = (
         help="What to do with rows in which something is missing or unknown.",
     ),
 )
+_OUTPUT = click.option(
+    "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."
+)
 _WRITING = (
     click.option(
         "--format",
@@ -268,9 +277,7 @@ _WRITING = (
         show_default=True,
         help="Significant digits in tables; json and csv hold all.",
     ),
-    click.option(
-        "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."
-    ),
+    _OUTPUT,
     click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors."),
     debug,
 )

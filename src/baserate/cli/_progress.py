@@ -32,6 +32,19 @@ def shown(
         drawer.join()
 
 
+@contextmanager
+def counted(*, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Draw a bar while the body runs, which tells how many of how many are done."""
+    percent = 0.0
+
+    def watch(done: int, parts: int) -> None:
+        nonlocal percent
+        percent = 100 * done / parts
+
+    with shown(lambda: percent, quiet=quiet):
+        yield watch
+
+
 def bar(percent: float | None, seconds: float) -> str:
     """One line on how far it is.
 

@@ -187,17 +187,11 @@ def _read(asked: Reading, judging: Judging, *, quiet: bool) -> "Tallies | ClassR
 
 def _judged(read: "Tallies | ClassRows", judging: Judging, *, quiet: bool) -> "Results":
     from baserate import infer
-    from baserate.cli._progress import shown
+    from baserate.cli._progress import counted
 
     given = {name: getattr(judging, name) for name in ("bins", "by", "fitted", "level", "seed", "draws", "smoother")}
     asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
-    percent = 0.0
-
-    def watch(done: int, parts: int) -> None:
-        nonlocal percent
-        percent = 100 * done / parts
-
-    with shown(lambda: percent, quiet=quiet):
+    with counted(quiet=quiet) as watch:
         return infer.reliability(read, asked=asked, prevalence=judging.prevalence, watch=watch)
 
 

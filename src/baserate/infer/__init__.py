@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     )
     from baserate.infer._reliability._curves import Drawn, reliability_curve, reliability_curves
     from baserate.infer._reliability._floors import Floor, floor, floors
-    from baserate.infer._reliability._intrinsic import Intrinsic, adjusted, derived_prevalence, intrinsic
+    from baserate.infer._reliability._intrinsic import Intrinsic, derived_prevalence, intrinsic
+    from baserate.infer._reliability._parts import After
     from baserate.infer._reliability._resampled import resampled
     from baserate.infer._reliability._summary import Reliability, reliability
     from baserate.infer._sizing._auc import (
@@ -72,7 +73,8 @@ _HOMES = {
     ),
     "_reliability._curves": ("Drawn", "reliability_curve", "reliability_curves"),
     "_reliability._floors": ("Floor", "floor", "floors"),
-    "_reliability._intrinsic": ("Intrinsic", "adjusted", "derived_prevalence", "intrinsic"),
+    "_reliability._intrinsic": ("Intrinsic", "derived_prevalence", "intrinsic"),
+    "_reliability._parts": ("After",),
     "_reliability._resampled": ("resampled",),
     "_reliability._summary": ("Reliability", "reliability"),
     "_sizing._size": ("Size", "size_of_auc", "size_of_share"),
@@ -93,6 +95,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "METHODS",
+    "After",
     "AucPair",
     "Band",
     "Check",
@@ -105,7 +108,6 @@ __all__ = [
     "Reliability",
     "Size",
     "Spread",
-    "adjusted",
     "alpha_to_show_auc",
     "assumed_pair",
     "band",

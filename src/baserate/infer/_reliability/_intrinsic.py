@@ -13,7 +13,6 @@ from math import isnan, log, nan
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption
 from baserate._estimate import Estimate
 from baserate._numeric.logistic import log_odds
 from baserate._stack import Forecasts
@@ -25,7 +24,6 @@ from baserate.infer._reliability._null import drawn, neighbours_pooled, reached
 from baserate.measure import calibration_in_the_large, why
 from baserate.measure._corp import calibrated
 from baserate.measure._cox import offset
-from baserate.measure._proper import check_probabilities
 
 DRAWS = 500
 
@@ -106,32 +104,6 @@ def derived_prevalence(tally: Tally, *, level: float = 0.95) -> Estimate:
         return float(expit(log(tally.positives / tally.negatives) - added))
 
     return Estimate(prior(found.value), prior(found.high), prior(found.low), level, found.how)
-
-
-def adjusted(tally: Tally, prevalence: float | None = None) -> Tally:
-    r"""Carry probabilities that are right at a `prevalence` η to that of the rows, ȳ; without one, at the derived.
-
-    They become :math:`σ(\mathrm{logit}\,p+\mathrm{logit}\,ȳ-\mathrm{logit}\,η)`; masses do not change.
-
-    >>> from baserate import tally
-    >>> adjusted(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3]), 0.5).score.round(4).tolist()
-    [0.5714, 0.25, 0.1818, 0.125]
-    """
-    from scipy.special import expit, logit
-
-    check_probabilities(tally)
-    if prevalence is None:
-        added = float(offset(tally).value)
-    elif not 0 < prevalence < 1:
-        raise BadOption(f"prevalence is {prevalence}; it lies between 0 and 1, both excluded.")
-    else:
-        added = float(logit(tally.prevalence) - logit(prevalence))
-    if not np.isfinite(added):
-        raise BadOption(
-            f"probabilities cannot be carried to another prevalence: {why(calibration_in_the_large, tally)}."
-        )
-    # Certainties stay what they are.
-    return tally.rescored(expit(logit(tally.score) + added))
 
 
 def _free(tally: Tally, seed: Seed, draws: int) -> Check:

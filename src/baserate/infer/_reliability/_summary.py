@@ -25,7 +25,7 @@ from baserate.infer._reliability._checks import Check, checks
 from baserate.infer._reliability._floors import Floor, floors
 from baserate.infer._reliability._intervals import DISTANCES, FLOOR
 from baserate.infer._reliability._intrinsic import intrinsic
-from baserate.infer._reliability._parts import Part, parted
+from baserate.infer._reliability._parts import After, Part, parted
 from baserate.measure import Measure, about, calibration_in_the_large, named, why
 from baserate.measure._binned import OF_BINS
 from baserate.measure._bins import By
@@ -34,8 +34,8 @@ from baserate.measure._smooth import OF_DISTANCES, Smoother
 from baserate.measure._summary import tidy
 
 COLUMNS = (
-    *("measure", "model", "group", "class", "top", "adjusted", "threshold", "value", "low", "high", "level"),
-    *("how", "why", "floor", "floor_low", "floor_high", "p", "freedom"),
+    *("measure", "model", "group", "class", "top", "adjusted", "calibrated", "threshold", "value", "low", "high"),
+    *("level", "how", "why", "floor", "floor_low", "floor_high", "p", "freedom"),
 )
 WHICH = ("model", "group", "class")
 ON_AVERAGE = ("mean_probability", "observed_expected", "calibration_in_the_large")
@@ -85,14 +85,17 @@ def reliability(
     *,
     asked: Reliability = Reliability(),  # noqa: B008  (it is immutable)
     prevalence: float | Literal["derived"] | None = None,
+    after: After | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Results:
     """Judge whether probabilities are right: every measure with its interval or its noise floor, and every test.
 
     Everybody together (group None) comes first, then each group; of many classes, each against all others, and the one
     with the highest probability (`top`). With `prevalence` all is judged once more after an adjustment to that of the
-    rows, from the prevalence given or from the one that fits best; the column `adjusted` holds it. `verdicts` of the
-    data say in words whether another prevalence would do. `watch` is told how many parts of how many are done.
+    rows, from the prevalence given or from the one that fits best; the column `adjusted` holds it. With `after` the
+    same rows are judged once more with other probabilities, and the column `calibrated` says how they were made.
+    `verdicts` of the data say in words whether another prevalence would do. `watch` is told how many parts of how many
+    are done.
 
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
@@ -100,7 +103,7 @@ def reliability(
     >>> [round(row["value"], 3) for row in found.rows() if row["measure"] == "ece"]  # and that of the likelier class
     [0.288, 0.237]
     """
-    parts, head = parted(data, prevalence)
+    parts, head = parted(data, prevalence, after)
     rows: list[dict[str, Any]] = []
     for done, part in enumerate(parts, start=1):
         rows += _judged(part, asked)
@@ -108,7 +111,7 @@ def reliability(
             watch(done, len(parts))
     seed = asked.seed if isinstance(asked.seed, int) else None
     head["interval"] = {"level": asked.level, "method": None, "seed": seed, "clusters": None}
-    head["notes"] += list(_notes(parts, prevalence))
+    head["notes"] += [*_notes(parts, prevalence), *(after.notes if after else ())]
     head["verdicts"] = [{name: row[name] for name in (*WHICH, "verdict")} for row in rows if "verdict" in row]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
@@ -118,7 +121,7 @@ def _judged(part: Part, asked: Reliability) -> Iterator[dict[str, Any]]:
     if fixed["top"]:
         yield from (fixed | row for row in _measured(tally, OF_TOP, asked))
         return
-    yield from (fixed | row for row in _whole(tally, asked, original=fixed["adjusted"] is None))
+    yield from (fixed | row for row in _whole(tally, asked, original=part.as_given))
     if fixed["class"] is None:
         yield from (fixed | {"top": True} | row for row in _measured(tally.top_class(), OF_TOP, asked))
 
@@ -168,10 +171,10 @@ def _notes(parts: Sequence[Part], prevalence: float | str | None) -> Iterator[st
     """What the reader should know of the numbers."""
     for part in parts:
         rows = int(part.tally.rows.sum(dtype=np.int64))
-        if rows < FEW and part.fixed["adjusted"] is None:
+        if rows < FEW and part.as_given:
             yield f"{part.shown} has {_counted(rows)}, too few to say much of probabilities."
         moved = clipped(part.tally)
-        if moved and part.fixed["adjusted"] is None and not part.fixed["top"]:
+        if moved and part.as_given and not part.fixed["top"]:
             yield (
                 f"{_counted(moved)} of {part.shown} {'has' if moved == 1 else 'have'} a probability of 0 or 1, or next "
                 f"to it, without finite log-odds; lines of log-odds take it as {NEAREST:g} away."

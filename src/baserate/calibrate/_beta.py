@@ -1,0 +1,129 @@
+"""Beta calibration: a logistic regression on ln p and −ln(1 − p), neither of which may count against."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._errors import BadOption, CannotFit
+from baserate._forms import LogOdds
+from baserate._map import Map, Parameter
+from baserate._numeric.logistic import NEAREST, plane
+from baserate._tally import Tally
+from baserate.calibrate._closed import FALLS, curved, stretched
+from baserate.calibrate._data import (
+    clipped_note,
+    fitting,
+    logarithms,
+    parameter,
+    refuse_other_scores,
+    refuse_parted,
+    refuse_parted_at_half,
+    squares,
+)
+
+Shape = Literal["abm", "ab", "am", "a"]
+
+
+class _Fit(NamedTuple):
+    """a, b, c, and variances of what is free."""
+
+    a: float
+    b: float
+    c: float
+    variances: dict[str, float]
+
+
+@fitting
+def beta(tally: Tally, *, shape: Shape = "abm") -> Map:
+    r"""A curve of log-odds with two slopes, :math:`σ(c+a\ln p-b\ln(1-p))`, both ≥ 0 [@kull2017].
+
+    It can turn a sigmoid into its inverse, and leaves right probabilities alone. m is where it crosses ½; the shape
+    "ab" holds it at ½, "am" has a = b (a logistic curve), "a" both (a temperature).
+
+    >>> from baserate import tally
+    >>> found = beta(tally([0, 1, 0, 1, 1, 0, 0, 1], [0.2, 0.1, 0.4, 0.6, 0.9, 0.5, 0.3, 0.8]))
+    >>> [(each.name, round(each.value, 3)) for each in found.parameters]
+    [('a', 0.0), ('b', 2.447), ('c', -1.803), ('m', 0.521)]
+    """
+    if shape not in ("abm", "ab", "am", "a"):
+        raise BadOption(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.")
+    refuse_other_scores(tally, "beta")
+    if shape in ("am", "a"):
+        found = curved(tally) if shape == "am" else stretched(tally)
+        return replace(found, method=f"beta-{shape}")
+    fit = _free(tally) if shape == "abm" else _through_half(tally)
+    notes = [FALLS] if fit.a == fit.b == 0 else []
+    form = LogOdds(fit.a, fit.b, fit.c, NEAREST)
+    named = [parameter(name, getattr(fit, name), fit.variances.get(name, np.nan)) for name in ("a", "b", "c")]
+    parameters = [*named, Parameter("m", _crossing(fit))] if fit.a + fit.b > 0 else named
+    method = "beta" if shape == "abm" else f"beta-{shape}"
+    return Map(form, method, parameters=tuple(parameters), notes=(*notes, *clipped_note(tally)))
+
+
+def _free(tally: Tally) -> _Fit:
+    first, second = logarithms(tally.score)
+    if len(first) < 3 or np.count_nonzero(np.diff(first)) < 2:
+        raise CannotFit("three numbers need three different scores at least; fit logistic.")
+    refuse_parted(tally)
+    one = np.ones(len(first))
+    found = _fitted(tally, {"c": one, "a": first, "b": second})
+    if found.a >= 0 and found.b >= 0:
+        return found
+    # One of them would count against: then the best has one of them, or none.
+    edges = [_fitted(tally, {"c": one, "a": first}), _fitted(tally, {"c": one, "b": second})]
+    none = _Fit(0.0, 0.0, log(tally.positives / tally.negatives), {})
+    return max([none, *(edge for edge in edges if min(edge.a, edge.b) >= 0)], key=lambda fit: _likelihood(tally, fit))
+
+
+def _through_half(tally: Tally) -> _Fit:
+    """The same with ½ at ½: c = (a − b) ln 2."""
+    first, second = (each + sign * log(2) for each, sign in zip(logarithms(tally.score), (1, -1), strict=True))
+    if np.count_nonzero(np.diff(first[first != 0])) < 1:
+        raise CannotFit("two numbers need two different scores besides ½ at least; fit temperature.")
+    refuse_parted_at_half(tally)
+    found = _fitted(tally, {"a": first, "b": second})
+    if found.a < 0 or found.b < 0:
+        edges = [_fitted(tally, {"a": first}), _fitted(tally, {"b": second})]
+        fits = [_with_half(edge) for edge in edges if min(edge.a, edge.b) >= 0]
+        return max([_Fit(0.0, 0.0, 0.0, {}), *fits], key=lambda fit: _likelihood(tally, fit))
+    return _with_half(found)
+
+
+def _with_half(fit: _Fit) -> _Fit:
+    return fit._replace(c=(fit.a - fit.b) * log(2))
+
+
+def _fitted(tally: Tally, columns: dict[str, Floats]) -> _Fit:
+    """Logistic regression on these, without regard to signs."""
+    found = plane(np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally))
+    weights = dict(zip(columns, found.weights.tolist(), strict=True))
+    variances = dict(zip(columns, np.diagonal(found.covariance).tolist(), strict=True))
+    return _Fit(weights.get("a", 0.0), weights.get("b", 0.0), weights.get("c", 0.0), variances)
+
+
+def _likelihood(tally: Tally, fit: _Fit) -> float:
+    from scipy.special import log_expit
+
+    first, second = logarithms(tally.score)
+    x = fit.c + fit.a * first + fit.b * second
+    return float((tally.positive * log_expit(x) + tally.negative * log_expit(-x)).sum())
+
+
+def _crossing(fit: _Fit) -> float:
+    """Where the curve crosses ½: b ln(1 − m) − a ln m = c."""
+    from scipy.optimize import brentq
+    from scipy.special import log_expit
+
+    def above(x: float) -> float:
+        return float(fit.a * log_expit(x) - fit.b * log_expit(-x) + fit.c)
+
+    # In log-odds, where it is nearly straight; beyond these m is 0 or 1 to every digit.
+    low, high = -745.0, 745.0
+    if above(low) >= 0 or above(high) <= 0:
+        return 0.0 if above(low) >= 0 else 1.0
+    return float(1 / (1 + np.exp(-brentq(above, low, high, xtol=1e-12))))

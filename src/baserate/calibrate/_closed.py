@@ -1,0 +1,189 @@
+"""Closed forms: an offset, a temperature, a logistic curve. Each is a logistic regression that keeps order."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Literal
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._errors import BadOption, CannotFit
+from baserate._forms import Line, LogOdds
+from baserate._map import Map, Parameter, shifted
+from baserate._numeric.logistic import NEAREST, line, log_odds, plane
+from baserate._tally import Tally
+from baserate.calibrate._data import (
+    clipped_note,
+    fitting,
+    of_probabilities,
+    parameter,
+    refuse_other_scores,
+    refuse_parted,
+    refuse_parted_at_half,
+    squares,
+)
+from baserate.measure._cox import offset as best_offset
+
+Scale = Literal["log-odds", "score"]
+FALLS = "the higher the score the rarer the positive class: a map never turns scores round, so it is constant."
+
+
+@fitting
+def identity(tally: Tally) -> Map:
+    """Leave probabilities as they are.
+
+    >>> from baserate import tally
+    >>> identity(tally([0, 1], [0.2, 0.6]))([0.3]).tolist()
+    [0.3]
+    """
+    refuse_other_scores(tally, "identity")
+    return Map(LogOdds(1.0, 1.0, 0.0), "identity")
+
+
+def prevalence(*, at: float, to: float) -> Map:
+    r"""Carry probabilities that are right at one prevalence to another, :math:`σ(\mathrm{logit}\,p+\ln γ)`.
+
+    γ is the ratio of the two odds; nothing is fitted, and certainties stay what they are.
+
+    >>> prevalence(at=0.5, to=0.2)([0.0, 0.5, 0.8]).round(9).tolist()
+    [0.0, 0.2, 0.5]
+    """
+    for name, given in (("at", at), ("to", to)):
+        if not 0 < given < 1:
+            raise BadOption(f"{name} is {given}; a prevalence lies between 0 and 1, both excluded.")
+    return shifted(log(to) - log(1 - to) - log(at) + log(1 - at))
+
+
+@fitting
+def offset(tally: Tally) -> Map:
+    r"""Add the same to all log-odds, so that the mean is right, :math:`σ(c+\mathrm{logit}\,p)`.
+
+    This is the adjustment to another prevalence: probabilities that were right at the derivation prevalence η become
+    right at that of the rows. c and η are exact, with standard errors; that of η takes the prevalence of the rows as
+    known.
+
+    >>> from baserate import tally
+    >>> found = offset(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3]))
+    >>> [(each.name, round(each.value, 4)) for each in found.parameters]
+    [('offset', -1.2908), ('derivation_prevalence', 0.5479)]
+    >>> float(found([0.4, 0.8, 0.5, 0.3]).mean().round(12))
+    0.25
+    """
+    refuse_other_scores(tally, "offset")
+    found = best_offset(tally)
+    if not np.isfinite(found.value):
+        raise CannotFit("all probabilities are 0 or 1, which no offset can change; fit isotonic.")
+    added = parameter("offset", float(found.value), float(found.variance))
+    form = LogOdds(1.0, 1.0, added.value)
+    return Map(form, "offset", parameters=(added, _derivation(tally, added)), notes=clipped_note(tally))
+
+
+def _derivation(tally: Tally, added: Parameter) -> Parameter:
+    """The prevalence that probabilities were right for, σ(logit ȳ − c), with its error by the delta method."""
+    from scipy.special import expit
+
+    mean = log(tally.positives / tally.negatives)
+    value, low, high = (float(expit(mean - (at or 0.0))) for at in (added.value, added.high, added.low))
+    error = value * (1 - value) * (added.standard_error or 0.0)
+    return Parameter("derivation_prevalence", value, error, low, high, added.level)
+
+
+@fitting
+def temperature(tally: Tally) -> Map:
+    r"""Stretch all log-odds, :math:`σ(b\,\mathrm{logit}\,p)`; T = 1/b is called the temperature [@guo2017].
+
+    It cannot change what was given ½, so it cannot make up for another prevalence.
+
+    >>> from baserate import tally
+    >>> found = temperature(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]))
+    >>> [(each.name, round(each.value, 4)) for each in found.parameters]
+    [('slope', 0.7177), ('temperature', 1.3933)]
+    """
+    return stretched(tally)
+
+
+def stretched(tally: Tally) -> Map:
+    """The map of `temperature`."""
+    refuse_other_scores(tally, "temperature")
+    x = log_odds(tally.score)
+    if not np.any(x):
+        raise CannotFit("all probabilities are ½, which no temperature changes; fit offset.")
+    refuse_parted_at_half(tally)
+    fit = plane(x[None], tally.positive, tally.negative, squares=squares(tally))
+    slope, variance = float(fit.weights[0]), float(fit.covariance[0, 0])
+    if slope <= 0:
+        return Map(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=(FALLS, *clipped_note(tally)))
+    parameters = (parameter("slope", slope, variance), _temperature(parameter("slope", slope, variance)))
+    form = LogOdds(slope, slope, 0.0, NEAREST)
+    return Map(form, "temperature", parameters=parameters, notes=clipped_note(tally))
+
+
+def _temperature(slope: Parameter) -> Parameter:
+    """1/b with its error by the delta method; the bounds are those of b, and there is no upper one where b may be 0."""
+    error, low, high = slope.standard_error or 0.0, slope.low or 0.0, slope.high or 0.0
+    most = 1 / low if low > 0 else None
+    return Parameter("temperature", 1 / slope.value, error / slope.value**2, 1 / high, most, slope.level)
+
+
+@fitting
+def logistic(tally: Tally, *, smoothed: bool = False, scale: Scale | None = None) -> Map:
+    r"""A logistic curve of log-odds, :math:`σ(a+b\,\mathrm{logit}\,p)`, or of other scores as they are [@platt1999].
+
+    It is fitted without penalty. `smoothed` takes Platt's targets :math:`(N_++1)/(N_++2)` and :math:`1/(N_-+2)` in
+    place of 1 and 0, which is finite even where a threshold parts the classes. `scale` is "log-odds" or "score"; if not
+    named, log-odds wherever all scores lie in [0, 1].
+
+    >>> from baserate import tally
+    >>> found = logistic(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]))
+    >>> [(each.name, round(each.value, 4)) for each in found.parameters]
+    [('intercept', -0.077), ('slope', 0.7207)]
+    """
+    return curved(tally, smoothed=smoothed, scale=scale)
+
+
+def curved(tally: Tally, *, smoothed: bool = False, scale: Scale | None = None) -> Map:
+    """The map of `logistic`."""
+    probabilities = _taken(tally, scale)
+    x = log_odds(tally.score) if probabilities else tally.score
+    if x[0] == x[-1]:
+        raise CannotFit("all scores are equal, so no slope is better than another; fit offset or isotonic.")
+    if not smoothed:
+        refuse_parted(tally)
+    fit = _line(x, *_targets(tally, smoothed=smoothed), squares(tally))
+    notes = clipped_note(tally) if probabilities else ("scores stand for log-odds as they are.",)
+    if fit is None or fit[0][1] <= 0:
+        level = log(tally.positives / tally.negatives)
+        constant = LogOdds(0.0, 0.0, level, NEAREST) if probabilities else Line(level, 0.0)
+        return Map(constant, "logistic", notes=(FALLS, *notes))
+    (intercept, slope), covariance = fit
+    form = LogOdds(slope, slope, intercept, NEAREST) if probabilities else Line(intercept, slope)
+    named = zip(("intercept", "slope"), (intercept, slope), np.diagonal(covariance), strict=True)
+    return Map(form, "logistic", parameters=tuple(parameter(*each) for each in named), notes=notes)
+
+
+def _taken(tally: Tally, scale: Scale | None) -> bool:
+    """Whether scores are taken as probabilities."""
+    if scale not in (None, "log-odds", "score"):
+        raise BadOption(f"scale is {scale!r}; it is 'log-odds' or 'score'.")
+    if scale == "log-odds":
+        refuse_other_scores(tally, "the scale of log-odds")
+    return of_probabilities(tally) if scale is None else scale == "log-odds"
+
+
+def _targets(tally: Tally, *, smoothed: bool) -> tuple[Floats, Floats]:
+    """Mass of what counts as hit and as miss at each score."""
+    positive, negative = tally.positive, tally.negative
+    if not smoothed:
+        return positive, negative
+    rows = tally.rows.sum(axis=1, dtype=np.float64)
+    high, low = (rows[0] + 1) / (rows[0] + 2), 1 / (rows[1] + 2)
+    return positive * high + negative * low, positive * (1 - high) + negative * (1 - low)
+
+
+def _line(x: Floats, hits: Floats, misses: Floats, q: Floats | None) -> tuple[tuple[float, float], Floats] | None:
+    """Intercept and slope with their covariance; None where the classes are parted the wrong way round."""
+    if x[hits > 0][0] <= x[misses > 0][-1]:
+        return None
+    found = line(x, hits, misses, squares=q)
+    return (float(found.intercept), float(found.slope)), found.covariance

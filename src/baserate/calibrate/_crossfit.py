@@ -1,0 +1,179 @@
+"""Cross-fitting: every row is mapped by a map that was fitted without it, so that what is seen afterwards is honest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption, CannotFit
+from baserate._map import Map
+from baserate._numeric.hashing import each_hashed, of_floats
+from baserate._rows import Rows
+from baserate._tallies import Group, Tallies
+from baserate._tally import Tally
+from baserate.calibrate import multiclass
+from baserate.calibrate._data import Data, tally_of
+from baserate.calibrate._methods import class_method, named
+
+Fold = dict[Group, Tally]
+"""A part of the rows, by group."""
+Codes = npt.NDArray[Any]
+FOLDS = 5
+
+
+@overload
+def crossfitted(data: Tally, method: str = ..., *, folds: int = ..., seed: int = ..., **options: Any) -> Tally: ...  # noqa: ANN401
+@overload
+def crossfitted(
+    data: Tallies | Rows,
+    method: str = ...,
+    *,
+    folds: int = ...,
+    seed: int = ...,
+    **options: Any,  # noqa: ANN401
+) -> Tallies: ...
+@overload
+def crossfitted(
+    data: ClassRows,
+    method: str = ...,
+    *,
+    folds: int = ...,
+    seed: int = ...,
+    **options: Any,  # noqa: ANN401
+) -> ClassRows: ...
+def crossfitted(
+    data: Data | ClassRows,
+    method: str = "logistic",
+    *,
+    folds: int = FOLDS,
+    seed: int = 0,
+    **options: Any,
+) -> Tally | Tallies | ClassRows:
+    """Map every row by what was fitted to the rows of other folds.
+
+    Folds hold equally many rows of each class. Rows of one cluster stay together; of tallies, which do not know them,
+    rows are dealt one by one. With "choose" the choice is made anew without each fold.
+
+    >>> import numpy as np
+    >>> from baserate import calibrate, measure, tally
+    >>> rng = np.random.default_rng(0)
+    >>> risk = rng.random(2000)
+    >>> overconfident = tally(rng.random(2000) < 0.3 + 0.4 * risk, risk)
+    >>> after = calibrate.crossfitted(overconfident, "logistic")
+    >>> round(measure.log_loss(overconfident), 3), round(measure.log_loss(after), 3)
+    (0.798, 0.666)
+    """
+    if isinstance(data, ClassRows):
+        fit = partial(class_method(method), **options) if method != "choose" else _chosen(folds, seed, options)
+        return multiclass.crossfitted(data, fit, folds=folds, seed=seed)
+    parts = dealt(data, folds=folds, seed=seed)
+    fitted = partial(named(method), **options) if method != "choose" else _chosen(folds, seed, options)
+    after: dict[Group, list[Tally]] = {group: [] for group in parts[0]}
+    for at, (fold, rest) in enumerate(left_out(parts)):
+        try:
+            found: Map = fitted(rest)
+        except CannotFit as error:
+            raise CannotFit(f"without fold {at + 1} of {len(parts)}: {error}") from error
+        for group, tally in fold.items():
+            after[group].append(tally.rescored(found(tally.score)))
+    summed = {group: Tally.sum(tallies) for group, tallies in after.items()}
+    if isinstance(data, Tally):
+        return summed[()]
+    tallies = data.tallies() if isinstance(data, Rows) else data
+    return replace(tallies, models={next(iter(tallies.models)): summed}, decisions={})
+
+
+def _chosen(folds: int, seed: int, options: dict[str, Any]) -> Callable[[Any], Any]:
+    from baserate.calibrate._choose import choose
+
+    return lambda rest: choose(rest, folds=folds, seed=seed, **options).map
+
+
+def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
+    """Deal rows to folds: equally many of each class, in an order that depends on the seed alone."""
+    folds = _fewer(tally_of(data), folds)
+    rng = np.random.default_rng(seed)
+    if isinstance(data, Rows) and data.cluster is not None:
+        return _of_clusters(data, data.cluster, folds, rng)
+    tallies = data.tallies() if isinstance(data, Rows) else data
+    groups = {(): tallies} if isinstance(tallies, Tally) else next(iter(tallies.models.values()))
+    parts: list[Fold] = [{} for _ in range(folds)]
+    for group, tally in groups.items():
+        for fold, part in zip(parts, _of_tally(tally, folds, rng), strict=True):
+            fold[group] = part
+    return parts
+
+
+def left_out(parts: Sequence[Fold]) -> Iterator[tuple[Fold, Tally]]:
+    """Each fold, and everybody else."""
+    for at, fold in enumerate(parts):
+        yield fold, Tally.sum(tally for other, each in enumerate(parts) if other != at for tally in each.values())
+
+
+def _fewer(tally: Tally, folds: int) -> int:
+    """As many folds as leave rows of both classes in each."""
+    if folds < 2:
+        raise BadOption(f"folds is {folds}; rows are dealt to two or more.")
+    least = int(tally.rows.sum(axis=1, dtype=np.int64).min())
+    if least < 2:
+        one = "no row" if not least else "one row"
+        raise CannotFit(f"there is {one} of a class, too few to fit without and to judge with; give more.")
+    return min(folds, least)
+
+
+def _of_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Tally]:
+    """Deal the rows at each score; where they have weights, each has the mean of those at its score and class."""
+    size = len(tally.score)
+    shares, first = [], 0
+    for rows in tally.rows:
+        many = int(rows.sum(dtype=np.int64))
+        label = rng.permutation((np.arange(many) + first) % folds)
+        first += many  # so that folds are equally large, too
+        at = np.repeat(np.arange(size), rows.astype(np.int64))
+        shares.append(np.bincount(label * size + at, minlength=folds * size).reshape(folds, size))
+    for rows in np.stack(shares, axis=1):
+        there = rows.any(axis=0)
+        if not tally.weighted:
+            yield Tally.counted(tally.score[there], rows[:, there])
+            continue
+        part = rows[:, there] / np.maximum(tally.rows[:, there].astype(np.float64), 1)
+        yield Tally(tally.score[there], tally.mass[:, there] * part, tally.squares[:, there] * part, rows[:, there])
+
+
+def _of_clusters(data: Rows, named: Codes, folds: int, rng: np.random.Generator) -> list[Fold]:
+    """Deal whole clusters, in an order that does not depend on that of the rows: by what is in them."""
+    (score,) = data.score.values()
+    _, cluster = np.unique(named, return_inverse=True)
+    hashes = each_hashed([data.truth.astype(np.uint64), of_floats(score)])
+    content = np.zeros(cluster.max() + 1, dtype=np.uint64)
+    np.add.at(content, cluster, hashes)
+    order = np.argsort(content, kind="stable")
+    folds = min(folds, len(order))
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = rng.permutation(np.arange(len(order)) % folds)
+    return [_part(data, fold[cluster] == at) for at in range(folds)]
+
+
+def _part(data: Rows, there: npt.NDArray[np.bool_]) -> Fold:
+    """Tallies of some of the rows."""
+
+    def only(column: Codes | None) -> Codes | None:
+        return None if column is None else column[there]
+
+    kept = replace(
+        data,
+        truth=data.truth[there],
+        score={model: score[there] for model, score in data.score.items()},
+        group=data.group[there] if data.attributes else data.group,
+        weight=only(data.weight),
+        count=only(data.count),
+        id=None,
+        cluster=None,
+    )
+    return dict(next(iter(kept.tallies().models.values())))

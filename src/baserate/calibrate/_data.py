@@ -1,0 +1,148 @@
+"""What a map is fitted to: any data with one score -> a tally that can be fitted, and what the map should remember."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
+from math import isfinite
+from typing import Concatenate, ParamSpec
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._errors import BadOption, CannotFit, EmptyData, NotAProbability
+from baserate._intake import Intake
+from baserate._map import Fitted, Map, Parameter
+from baserate._numeric.logistic import NEAREST
+from baserate._numeric.threads import meanwhile
+from baserate._rows import Rows
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+
+Data = Tally | Tallies | Rows
+Options = ParamSpec("Options")
+LEVEL = 0.95
+FEW = 20
+"""Rows below which a fit says little."""
+
+
+def tally_of(data: Data) -> Tally:
+    """Everybody in one tally."""
+    if isinstance(data, Tally):
+        return data
+    tallies = data.tallies() if isinstance(data, Rows) else data
+    if not isinstance(tallies, Tallies):
+        raise BadOption(f"{type(data).__name__} is no Tally, Tallies or Rows; read them with baserate.read.")
+    if len(tallies.models) > 1:
+        raise BadOption(f"there are several scores ({', '.join(tallies.models)}); a map is of one: read that alone.")
+    return tallies.pooled(next(iter(tallies.models)))
+
+
+def remembered(found: Map, data: Data) -> Map:
+    """Let the map remember the names of columns and classes, where the data know them."""
+    if isinstance(data, Tally):
+        return found
+    return replace(found, columns=_columns(data.intake), positive=str(data.intake.positive))
+
+
+def _columns(intake: Intake) -> Mapping[str, str]:
+    names = {what: intake.columns[what] for what in ("truth", "score") if what in intake.columns}
+    return {what: name if isinstance(name, str) else name[0] for what, name in names.items() if name}
+
+
+def fitting(function: Callable[Concatenate[Tally, Options], Map]) -> Callable[Concatenate[Tally, Options], Map]:
+    """Make a function a method: its tally has both classes, and its map remembers what it was fitted on."""
+
+    @wraps(function)
+    def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Map:
+        with meanwhile(lambda: tally.digest, size=len(tally.score)) as digest:
+            found = function(_checked(tally), *args, **options)
+        rows = int(tally.rows.sum(dtype=np.int64))
+        few = [f"it was fitted on {rows} rows, too few to rely on."] if rows < FEW else []
+        return replace(found, fitted=Fitted(digest(), rows, tally.prevalence), notes=(*found.notes, *few))
+
+    return fit
+
+
+def _checked(tally: Tally) -> Tally:
+    """A tally with both classes, without scores at which there is nothing."""
+    if not tally.total > 0:
+        raise EmptyData("there are no rows with weight to fit a map to; give some.")
+    if not (tally.positives and tally.negatives):
+        which = "positive" if tally.positives else "negative"
+        raise CannotFit(f"all rows are {which}, so nothing tells how likely the other class is; give rows of both.")
+    there = tally.mass[0].astype(np.bool_) | tally.mass[1].astype(np.bool_)
+    if there.all():
+        return tally
+    mass, squares, rows = (cells[:, there] for cells in (tally.mass, tally.squares, tally.rows))
+    return Tally(tally.score[there], mass, squares, rows)
+
+
+def of_probabilities(tally: Tally) -> bool:
+    """Whether all scores could be probabilities."""
+    return bool(tally.score[-1] >= 0 and tally.score[0] <= 1)
+
+
+def refuse_other_scores(tally: Tally, method: str) -> None:
+    """Refuse scores that are no probabilities, where there is no use for them."""
+    if not of_probabilities(tally):
+        raise NotAProbability(
+            f"scores go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}, but {method} changes probabilities; fit "
+            "logistic or isotonic, which take any score."
+        )
+
+
+def clipped_note(tally: Tally) -> tuple[str, ...]:
+    """Tell how many rows have no finite log-odds."""
+    if tally.score[-1] >= NEAREST and tally.score[0] <= 1 - NEAREST:
+        return ()
+    moved = int(tally.rows[:, (tally.score < NEAREST) | (tally.score > 1 - NEAREST)].sum(dtype=np.int64))
+    what = "row has a probability" if moved == 1 else "rows have a probability"
+    told = f"{moved} {what} of 0 or 1, or next to it, without finite log-odds; it was taken as {NEAREST:g} away."
+    return (told,)
+
+
+def logarithms(score: Floats) -> tuple[Floats, Floats]:
+    """Ln p and −ln(1 − p), of certainties as of the `NEAREST` to them."""
+    p = np.clip(score, NEAREST, 1 - NEAREST)
+    return np.log(p), -np.log1p(-p)
+
+
+def squares(tally: Tally) -> Floats | None:
+    """Sums of squared weights at each score, where there are weights."""
+    return np.asarray(tally.squares.sum(axis=0), dtype=np.float64) if tally.weighted else None
+
+
+def refuse_parted(tally: Tally) -> None:
+    """Refuse classes that a threshold parts: the steeper the curve, the better it would fit."""
+    lowest, highest = _ends(tally)
+    if lowest >= highest and tally.score[0] > tally.score[-1]:
+        raise CannotFit(
+            f"a threshold between {highest:.6g} and {lowest:.6g} parts the classes, so that no curve is too steep; "
+            "fit isotonic, or logistic with smoothed=True."
+        )
+
+
+def refuse_parted_at_half(tally: Tally) -> None:
+    """Refuse classes that ½ parts: the lower the temperature, the better it would fit."""
+    lowest, highest = _ends(tally)
+    if lowest >= 0.5 >= highest:
+        raise CannotFit("½ parts the classes, so that no temperature is too low; fit isotonic.")
+
+
+def _ends(tally: Tally) -> tuple[float, float]:
+    """Lowest score of a positive, and highest of a negative."""
+    last, first = (tally.mass[0][::-1] > 0).argmax(), (tally.mass[1] > 0).argmax()
+    return float(tally.score[::-1][last]), float(tally.score[first])
+
+
+def parameter(name: str, value: float, variance: float) -> Parameter:
+    """A fitted number with its Wald interval; without one where the variance is not finite."""
+    from scipy.special import ndtri
+
+    if not (isfinite(variance) and variance >= 0):
+        return Parameter(name, float(value))
+    error = float(np.sqrt(variance))
+    reach = float(ndtri((1 + LEVEL) / 2)) * error
+    return Parameter(name, float(value), error, float(value - reach), float(value + reach), LEVEL)

@@ -1,0 +1,105 @@
+"""Methods by name, and data of any kind -> Map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar, overload
+
+from baserate._class_map import ClassMap
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption, UnknownName
+from baserate._map import Map
+from baserate._tally import Tally
+from baserate.calibrate import multiclass
+from baserate.calibrate._beta import beta
+from baserate.calibrate._closed import identity, logistic, offset, temperature
+from baserate.calibrate._data import Data, remembered, tally_of
+from baserate.calibrate._pieces import histogram, isotonic, venn_abers
+
+Method = Callable[..., Map]
+ClassMethod = Callable[..., ClassMap]
+
+METHODS: Mapping[str, Method] = {
+    "identity": identity,
+    "offset": offset,
+    "temperature": temperature,
+    "logistic": logistic,
+    "beta": beta,
+    "histogram": histogram,
+    "isotonic": isotonic,
+    "strict-isotonic": partial(isotonic, strict=True),
+    "venn-abers": venn_abers,
+}
+"""Of two classes, the simplest first."""
+
+
+def _one_vs_rest(method: Callable[[Tally], Map], rows: ClassRows) -> ClassMap:
+    return multiclass.one_vs_rest(rows, method)
+
+
+CLASS_METHODS: Mapping[str, ClassMethod] = {
+    **multiclass.METHODS,
+    "one-vs-rest-logistic": partial(_one_vs_rest, logistic),
+    "one-vs-rest-beta": partial(_one_vs_rest, beta),
+    "one-vs-rest-isotonic": partial(_one_vs_rest, isotonic),
+    "one-vs-rest-venn-abers": partial(_one_vs_rest, venn_abers),
+}
+"""Of several classes."""
+
+
+@overload
+def fit(data: Data, method: str = ..., **options: Any) -> Map: ...  # noqa: ANN401
+@overload
+def fit(data: ClassRows, method: str = ..., **options: Any) -> ClassMap: ...  # noqa: ANN401
+def fit(data: Data | ClassRows, method: str = "logistic", **options: Any) -> Map | ClassMap:
+    """Fit a map to data by the method of that name, or by the one that `choose` picks; options are those of the method.
+
+    Of several classes the plain names of what works on one score mean one against the rest.
+
+    >>> from baserate import calibrate, read
+    >>> table = {"sick": [0, 1, 0, 1, 1, 0], "risk": [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]}
+    >>> found = calibrate.fit(read.tallies(table, truth="sick", score="risk"), "logistic")
+    >>> found, dict(found.columns)
+    (Map(logistic, log-odds; fitted on 6 rows), {'truth': 'sick', 'score': 'risk'})
+    """
+    if method == "choose":
+        from baserate.calibrate._choose import choose
+
+        return choose(data, **options).map
+    if isinstance(data, ClassRows):
+        return _called(class_method(method), data, method, options)
+    return remembered(_called(named(method), tally_of(data), method, options), data)
+
+
+Made = TypeVar("Made")
+
+
+def _called(function: Callable[..., Made], data: object, method: str, options: Mapping[str, Any]) -> Made:
+    try:
+        return function(data, **options)
+    except TypeError as error:
+        if "unexpected keyword" not in str(error):
+            raise
+        raise BadOption(f"{method} has no option {', '.join(options)}; leave it out.") from error
+
+
+def named(method: str) -> Method:
+    """The method of that name, of two classes."""
+    return _found(METHODS, method)
+
+
+def class_method(method: str) -> ClassMethod:
+    """The method of that name, of several classes."""
+    return _found(CLASS_METHODS, method if method in CLASS_METHODS else f"one-vs-rest-{method}", shown=method)
+
+
+def _found(known: Mapping[str, Made], name: str, shown: str | None = None) -> Made:
+    if name in known:
+        return known[name]
+    from difflib import get_close_matches
+
+    asked = shown or name
+    near = get_close_matches(asked.replace("_", "-"), known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise UnknownName(f"there is no method {asked!r}.{hint} Known are: {', '.join(known)}, and choose.")

@@ -1,0 +1,180 @@
+"""Cross-fitting and choosing: that nothing leaks, that all rows come back, and that chance is not taken for merit."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from baserate import BadOption, CannotFit, Map, Tally, calibrate, measure, read, tally
+from baserate.calibrate._crossfit import dealt, left_out
+
+Floats = npt.NDArray[np.float64]
+
+
+def overconfident(size: int, seed: int = 0) -> tuple[npt.NDArray[np.bool_], Floats]:
+    rng = np.random.default_rng(seed)
+    p = rng.integers(1, 1000, size) / 1000
+    return rng.random(size) < 0.3 + 0.4 * p, p
+
+
+def table(size: int, seed: int = 0) -> dict[str, Floats]:
+    truth, p = overconfident(size, seed)
+    return {"y": truth.astype(float), "p": p, "sex": np.arange(size) % 2 + 0.0}
+
+
+def test_folds_hold_all_rows_once() -> None:
+    t = tally(*overconfident(1003))
+    parts = [fold[()] for fold in dealt(t, folds=4)]
+    assert Tally.sum(parts).digest == t.digest
+    for rows in (np.array([part.rows.sum(axis=1) for part in parts]), np.array([part.rows.sum() for part in parts])):
+        assert (np.ptp(rows, axis=0) <= 1).all()
+
+
+def test_the_rest_is_everybody_else() -> None:
+    t = tally(*overconfident(500))
+    for fold, rest in left_out(dealt(t, folds=5)):
+        assert Tally.sum([fold[()], rest]).digest == t.digest
+
+
+def test_weights_are_dealt_with_their_rows() -> None:
+    truth, p = overconfident(300)
+    weight = np.random.default_rng(1).random(300)
+    t = tally(truth, p, weight=weight)
+    parts = [fold[()] for fold in dealt(t, folds=3)]
+    whole = Tally.sum(parts)
+    assert whole.rows.tolist() == t.rows.tolist()
+    assert whole.mass == pytest.approx(t.mass)
+    assert whole.squares == pytest.approx(t.squares)
+
+
+def test_a_seed_is_a_deal() -> None:
+    t = tally(*overconfident(300))
+    one, same, other = (calibrate.crossfitted(t, "isotonic", seed=seed).digest for seed in (1, 1, 2))
+    assert one == same != other
+
+
+def test_no_row_knows_itself() -> None:
+    """Noise that fits itself perfectly does not do so on rows that were left out."""
+    rng = np.random.default_rng(0)
+    t = tally(rng.random(400) < 0.5, rng.random(400))
+    own = t.rescored(calibrate.isotonic(t)(t.score))
+    after = calibrate.crossfitted(t, "histogram", bins=100)
+    itself = t.rescored(calibrate.histogram(t, bins=100)(t.score))
+    assert measure.brier(itself) < measure.brier(own) < 0.25 < measure.brier(after)
+
+
+def test_folds_are_fewer_where_a_class_is_rare() -> None:
+    t = tally([1, 1, 0, 0, 0, 0], [0.3, 0.8, 0.2, 0.4, 0.1, 0.9])
+    assert len(dealt(t, folds=5)) == 2
+    with pytest.raises(CannotFit, match="one row of a class"):
+        calibrate.crossfitted(tally([1, 0, 0], [0.3, 0.2, 0.1]), "offset")
+    with pytest.raises(CannotFit, match=r"without fold 1 of 2: a threshold between .* parts the classes"):
+        calibrate.crossfitted(tally([1, 1, 0, 0], [0.8, 0.9, 0.2, 0.1]), "logistic")
+
+
+def test_groups_come_back_as_groups() -> None:
+    data = read.tallies(table(400), truth="y", score="p", group="sex")
+    after = calibrate.crossfitted(data, "logistic")
+    assert after.groups == data.groups
+    for group in data.groups:
+        assert after.models["p"][group].rows.sum() == data.models["p"][group].rows.sum()
+        assert after.models["p"][group].positives == data.models["p"][group].positives
+    assert measure.log_loss(after.pooled("p")) < measure.log_loss(data.pooled("p"))
+
+
+def test_clusters_stay_together() -> None:
+    """Rows that are copies of each other tell of each other, unless they stay in one fold."""
+    rng = np.random.default_rng(5)
+    truth, p = rng.random(60) < 0.5, rng.random(60)
+    copies = {"y": np.repeat(truth, 10), "p": np.repeat(p, 10), "who": np.repeat(np.arange(60), 10)}
+    apart = read.rows(copies, truth="y", score="p")
+    together = read.rows(copies, truth="y", score="p", cluster="who")
+    leaking, honest = (
+        measure.brier(calibrate.crossfitted(data, "histogram", bins=60).tally) for data in (apart, together)
+    )
+    assert leaking < 0.05
+    assert honest > 0.25
+    order = rng.permutation(600)
+    shuffled = read.rows({name: column[order] for name, column in copies.items()}, truth="y", score="p", cluster="who")
+    one, other = (calibrate.crossfitted(data, "isotonic").tally for data in (together, shuffled))
+    assert one.digest == other.digest
+
+
+def test_the_better_method_is_chosen_and_it_is_said_by_how_much() -> None:
+    truth, p = overconfident(4000)
+    found = calibrate.choose(tally(truth, p))
+    rows = {row["method"]: row for row in found.results.rows()}
+    assert set(rows) == set(calibrate.METHODS)
+    assert rows["identity"]["matters"]
+    assert rows["identity"]["low"] > 0
+    assert [row["method"] for row in rows.values() if row["chosen"]] == [found.map.method]
+    assert found.map.method in {"temperature", "logistic", "beta"}
+    assert f"{found.map.method} has the lowest log-loss" in found.verdict
+    assert "more than chance" in found.verdict
+    assert min(row["log_loss"] for row in rows.values()) == rows[found.map.method]["log_loss"]
+    assert isinstance(found.map, Map)
+    assert found.map.was_fitted_on(tally(truth, p))
+
+
+def test_what_is_right_is_left_alone_or_nearly() -> None:
+    rng = np.random.default_rng(2)
+    p = rng.beta(1, 3, 3000)
+    found = calibrate.choose(tally(rng.random(3000) < p, p))
+    rows = {row["method"]: row for row in found.results.rows()}
+    assert rows["identity"]["chosen"] or not rows["identity"]["matters"]
+    assert rows["temperature"]["matters"] in (None, False)
+
+
+def test_a_difference_is_that_of_the_losses() -> None:
+    """The table beside a computation by hand: one number for each row."""
+    t = tally(*overconfident(200, seed=4))
+    found = calibrate.choose(t, methods=["identity", "logistic"], folds=3, seed=9)
+    losses: dict[str, list[float]] = {"identity": [], "logistic": []}
+    for fold, rest in left_out(dealt(t, folds=3, seed=9)):
+        for name, each in losses.items():
+            p = calibrate.METHODS[name](rest)(fold[()].score)
+            for truth, many in zip((p, 1 - p), fold[()].rows, strict=True):
+                each.extend(np.repeat(-np.log(truth), many.astype(int)))
+    rows = {row["method"]: row for row in found.results.rows()}
+    for name, lost in losses.items():
+        assert rows[name]["log_loss"] == pytest.approx(np.mean(lost))
+    best, other = sorted(losses, key=lambda name: float(np.mean(losses[name])))
+    apart = np.array(losses[other]) - np.array(losses[best])
+    assert rows[other]["difference"] == pytest.approx(apart.mean())
+    reach = 1.959963984540054 * apart.std() / np.sqrt(len(apart))
+    assert (rows[other]["low"], rows[other]["high"]) == pytest.approx((apart.mean() - reach, apart.mean() + reach))
+
+
+def test_what_cannot_be_fitted_is_left_out_with_the_reason() -> None:
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=300)
+    found = calibrate.choose(tally(rng.random(300) < 1 / (1 + np.exp(-score)), score))
+    rows = {row["method"]: row for row in found.results.rows()}
+    assert "from -" in rows["beta"]["why"]
+    assert rows["beta"]["log_loss"] is None
+    assert found.map.method in {"logistic", "strict-isotonic", "venn-abers", "histogram"}
+    with pytest.raises(CannotFit, match=r"no method can be fitted\. offset: scores go from"):
+        calibrate.choose(tally([0, 1, 0, 1], [-1, 2, 3, 4]), methods=["offset"])
+
+
+def test_what_gives_no_chance_to_what_happens_is_never_chosen() -> None:
+    found = calibrate.choose(tally(*overconfident(300)), methods=["isotonic", "histogram", "logistic"])
+    rows = {row["method"]: row for row in found.results.rows()}
+    assert (rows["isotonic"]["log_loss"], rows["isotonic"]["matters"]) == (float("inf"), True)
+    assert "probability 0" in rows["isotonic"]["why"]
+    assert found.map.method != "isotonic"
+
+
+def test_the_choice_is_made_anew_without_each_fold() -> None:
+    t = tally(*overconfident(600))
+    nested = calibrate.crossfitted(t, "choose", folds=3, methods=["identity", "logistic"])
+    assert measure.log_loss(nested) == pytest.approx(measure.log_loss(calibrate.crossfitted(t, "logistic", folds=3)))
+
+
+def test_progress_is_told() -> None:
+    seen: list[tuple[int, int]] = []
+    calibrate.choose(
+        tally(*overconfident(100)), methods=["offset", "logistic"], watch=lambda done, all_: seen.append((done, all_))
+    )
+    assert seen == [(1, 2), (2, 2)]
+    with pytest.raises(BadOption, match="folds is 0"):
+        calibrate.choose(tally(*overconfident(100)), folds=0)

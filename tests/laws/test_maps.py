@@ -1,0 +1,250 @@
+"""Laws of maps, over scores with ties, of 0 and 1, and beyond them."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import assume, given, reject, settings
+from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
+from scipy.special import expit, logit
+
+from baserate import CannotFit, Map, NotAProbability, Tally, calibrate, curve, measure, tally
+from baserate._numeric.logistic import line, log_odds
+from tests.strategies import Rows, rows
+
+Floats = npt.NDArray[np.float64]
+
+quick = settings(max_examples=60)
+hundredths = st.integers(0, 100).map(lambda k: k / 100)
+probabilities = rows(score=hundredths | st.sampled_from([0.0, 0.5, 1.0]), min_size=4)
+inside = rows(score=st.integers(1, 99).map(lambda k: k / 100), min_size=4)
+"""Probabilities of which none is certain."""
+scores = rows(score=st.integers(-50, 50).map(lambda k: k / 8), min_size=4)
+"""Scores of any kind."""
+grid = np.concatenate([[0.0], np.linspace(0, 1, 97), [1e-300, 1.0]])
+KEEP_ORDER = [name for name in calibrate.METHODS if name != "histogram"]
+
+
+def both_classes(drawn: Rows) -> Tally:
+    assume(0 < drawn.truth.sum() < len(drawn.truth))
+    return tally(*drawn)
+
+
+def fitted(method: str, t: Tally) -> Map:
+    """A map, where the data determine one."""
+    try:
+        return calibrate.fit(t, method)
+    except CannotFit:
+        reject()
+
+
+@quick
+@given(probabilities, st.sampled_from(list(calibrate.METHODS)))
+def test_what_comes_out_are_probabilities(drawn: Rows, method: str) -> None:
+    found = fitted(method, both_classes(drawn))(grid)
+    assert found.min() >= 0
+    assert found.max() <= 1
+
+
+@quick
+@given(probabilities, st.sampled_from(KEEP_ORDER))
+def test_a_higher_score_never_means_less(drawn: Rows, method: str) -> None:
+    found = fitted(method, both_classes(drawn))
+    assert found.never_falls
+    assert (np.diff(found(np.sort(grid))) >= -1e-15).all()
+
+
+@quick
+@given(probabilities, st.sampled_from(["identity", "offset", "logistic", "beta", "strict-isotonic"]))
+def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> None:
+    t = both_classes(drawn)
+    found = fitted(method, t)
+    assume(found.rises)
+    after = t.rescored(found(t.score))
+    # Far out, log-odds may differ where probabilities no longer do.
+    assume(method == "strict-isotonic" or len(after.score) == len(t.score))
+    assert len(after.score) == len(t.score)
+    assert measure.auc(curve(after)) == measure.auc(curve(t))
+
+
+@quick
+@given(scores)
+def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
+    t = both_classes(drawn)
+    found = calibrate.isotonic(t, strict=True)
+    after = t.rescored(found(t.score))
+    assert found.rises
+    assert measure.auc(curve(after)) == measure.auc(curve(t))
+    assert after.score.min() > 0
+    assert after.score.max() < 1
+
+
+@quick
+@given(probabilities, st.sampled_from(list(calibrate.METHODS)))
+def test_what_is_saved_is_what_is_read(drawn: Rows, method: str) -> None:
+    found = fitted(method, both_classes(drawn))
+    again = Map.from_json(found.to_json())
+    assert np.array_equal(again(grid), found(grid))
+    assert again.to_json() == found.to_json()
+    assert (again.method, again.fitted, again.parameters) == (found.method, found.fitted, found.parameters)
+
+
+@quick
+@given(inside)
+def test_an_offset_is_a_prevalence_is_a_line_of_slope_one(drawn: Rows) -> None:
+    t = both_classes(drawn)
+    found = calibrate.offset(t)
+    p = found(t.score)
+    # The mean is that of the rows.
+    assert (p * t.mass.sum(axis=0)).sum() / t.total == pytest.approx(t.prevalence, rel=1e-11)
+    added, derivation = found.parameters
+    # The same as carrying from the derivation prevalence to that of the rows …
+    carried = calibrate.prevalence(at=derivation.value, to=t.prevalence)
+    assert carried(t.score) == pytest.approx(p, rel=1e-9)
+    # … and as a logistic regression of what is left after the log-odds: no slope would add to it.
+    assert p == pytest.approx(expit(logit(t.score) + added.value), rel=1e-12)
+    again = calibrate.offset(t.rescored(p))
+    assert again.parameters[0].value == pytest.approx(0, abs=1e-8)
+
+
+@quick
+@given(st.lists(hundredths, min_size=1), st.floats(0.001, 0.999), st.floats(0.001, 0.999))
+def test_there_and_back_again(p: list[float], here: float, there: float) -> None:
+    out, back = calibrate.prevalence(at=here, to=there), calibrate.prevalence(at=there, to=here)
+    assert back(out(p)) == pytest.approx(np.array(p), rel=1e-12, abs=1e-15)
+    assert calibrate.prevalence(at=here, to=here)(p) == pytest.approx(np.array(p), rel=1e-15)
+    assert out([0.0, 1.0]).tolist() == [0.0, 1.0]
+
+
+@quick
+@given(scores)
+def test_isotonic_is_calibrated_on_its_own_pools(drawn: Rows) -> None:
+    t = both_classes(drawn)
+    after = t.rescored(calibrate.isotonic(t)(t.score))
+    assert after.score == pytest.approx(after.positive / (after.positive + after.negative), rel=1e-13, abs=1e-15)
+    share = t.positive / (t.positive + t.negative)
+    weight = t.positive + t.negative
+    wanted = isotonic_regression(share[::-1], weights=weight[::-1]).x[::-1]
+    assert calibrate.isotonic(t)(t.score) == pytest.approx(wanted, rel=1e-12, abs=1e-14)
+
+
+@quick
+@given(scores, st.integers(1, 12))
+def test_a_histogram_is_calibrated_on_its_own_bins(drawn: Rows, bins: int) -> None:
+    t = both_classes(drawn)
+    p = calibrate.histogram(t, bins=bins)(t.score)
+    for share in np.unique(p):
+        there = p == share
+        hits, all_ = t.positive[there].sum(), (t.positive + t.negative)[there].sum()
+        assert hits / all_ == pytest.approx(share)
+    assert len(np.unique(p)) <= bins
+
+
+@quick
+@given(scores, st.lists(st.integers(-60, 60).map(lambda k: k / 16), min_size=1, max_size=8))
+def test_venn_abers_is_an_isotonic_regression_with_one_more_row(drawn: Rows, new: list[float]) -> None:
+    t = both_classes(drawn)
+    found = calibrate.venn_abers(t)
+    low, high = found.bounds(new)
+    for at, score in enumerate(new):
+        for label, bound in ((0, low), (1, high)):
+            truth, s = np.append(drawn.truth, label), np.append(drawn.score, score)
+            distinct, place = np.unique(s, return_inverse=True)
+            total = np.bincount(place).astype(float)
+            share = np.bincount(place, weights=truth) / total
+            wanted = isotonic_regression(share, weights=total).x[np.searchsorted(distinct, score)]
+            assert bound[at] == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+    assert found(new) == pytest.approx(high / (1 - low + high), rel=1e-14)
+    assert (low <= high).all()
+
+
+def likelihood(p: Floats, t: Tally) -> float:
+    return float((t.positive * np.log(p) + t.negative * np.log1p(-p)).sum())
+
+
+Curve = Callable[[Floats], Floats]
+
+
+@quick
+@given(inside, st.lists(st.tuples(*[st.floats(-0.5, 0.5)] * 3), min_size=5, max_size=5))
+def test_no_curve_of_the_family_fits_better(drawn: Rows, others: list[tuple[float, float, float]]) -> None:
+    t = both_classes(drawn)
+    for name in ("temperature", "logistic", "beta"):
+        try:
+            found = calibrate.fit(t, name)
+        except CannotFit:
+            continue
+        form = found.form
+        here = likelihood(found(t.score), t)
+        first, second = np.log(t.score), -np.log1p(-t.score)
+        for a, b, c in others:
+            slope, added = max(form.a + a, 0), 0.0 if name == "temperature" else form.c + c  # type: ignore[union-attr]
+            other = max(form.b + b, 0) if name == "beta" else slope  # type: ignore[union-attr]
+            assert likelihood(expit(added + slope * first + other * second), t) <= here + 1e-9
+
+
+@quick
+@given(inside, st.integers(2, 4))
+def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
+    t = both_classes(drawn)
+    often = tally(np.repeat(drawn.truth, times), np.repeat(drawn.score, times))
+    counted = tally(*drawn, count=np.full(len(drawn.truth), times))
+    weighted = tally(*drawn, weight=np.full(len(drawn.truth), float(times)))
+    for name in calibrate.METHODS:
+        try:
+            found = calibrate.fit(t, name)
+        except CannotFit:
+            continue
+        repeated = calibrate.fit(often, name)(grid)
+        assert calibrate.fit(counted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
+        if name in {"venn-abers", "strict-isotonic"}:  # they know how many rows there are
+            continue
+        assert repeated == pytest.approx(found(grid), rel=1e-6, abs=1e-8)
+        assert calibrate.fit(weighted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
+
+
+@quick
+@given(inside, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(drawn: Rows, random: object) -> None:
+    t = both_classes(drawn)
+    assume(min(drawn.truth.sum(), (~drawn.truth).sum()) > 2)
+    order = np.arange(len(drawn.truth))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    shuffled = tally(drawn.truth[order], drawn.score[order])
+    for name in ("isotonic", "offset", "identity"):
+        one, other = calibrate.crossfitted(t, name, folds=2), calibrate.crossfitted(shuffled, name, folds=2)
+        assert (one.digest, one.rows.sum()) == (other.digest, t.rows.sum())
+
+
+@quick
+@given(scores)
+def test_of_other_scores_a_line_is_taken_as_it_is(drawn: Rows) -> None:
+    t = both_classes(drawn)
+    assume(not (t.score[-1] >= 0 and t.score[0] <= 1))
+    for name in ("identity", "offset", "temperature", "beta"):
+        with pytest.raises(NotAProbability, match="take any score"):
+            calibrate.fit(t, name)
+    found = fitted("logistic", t)
+    assume(found.rises)
+    assume(found.parameters[1].value < 20)
+    wanted = line(t.score, t.positive, t.negative)
+    assert found(t.score) == pytest.approx(expit(wanted.intercept + wanted.slope * t.score), rel=1e-8, abs=1e-12)
+
+
+@quick
+@given(inside)
+def test_smoothed_targets_always_have_a_line(drawn: Rows) -> None:
+    t = both_classes(drawn)
+    assume(len(t.score) > 1)
+    found = calibrate.logistic(t, smoothed=True)
+    assert np.isfinite(found(grid)).all()
+    hits, misses = t.positives, t.negatives
+    high, low = (hits + 1) / (hits + 2), 1 / (misses + 2)
+    p = found(t.score)
+    assume(found.rises)
+    target = t.positive * high + t.negative * low
+    gap = target - p * (t.positive + t.negative)
+    assert gap.sum() == pytest.approx(0, abs=1e-8)
+    assert (gap * log_odds(t.score)).sum() == pytest.approx(0, abs=1e-7)

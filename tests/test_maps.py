@@ -1,0 +1,257 @@
+"""Maps as values and as files: what they refuse, what they keep, and what is done to files behind their back."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from baserate import (
+    BadFile,
+    BadShape,
+    ClassMap,
+    Map,
+    MissingValues,
+    NotAProbability,
+    NotNumeric,
+    calibrate,
+    load_map,
+    scored,
+    tally,
+)
+from baserate._forms import Between, Knots, Line, LogOdds, OneVsRest, Softmax, Steps, as_json, of_json
+from baserate._sealed import sealed_json
+
+Floats = npt.NDArray[np.float64]
+SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/map-1.json").read_text(encoding="utf-8"))
+OLD = Path(__file__).parent / "old"
+
+HALF = Map(LogOdds(1.0, 1.0, float(np.log(0.5))), "offset")
+ANY = Map(Knots(np.array([-1.0, 2.0]), np.array([0.1, 0.9])), "isotonic")
+PETS = ClassMap(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), "prior")
+
+
+def every_form() -> list[Map | ClassMap]:
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    t = tally(rng.random(300) < p**2, p)
+    rows = scored(rng.choice(["a", "b", "c"], 300), rng.dirichlet([1, 1, 1], 300))
+    lines = tally(rng.random(300) < p, 8 * p - 4)
+    return [
+        *(calibrate.fit(t, name) for name in calibrate.METHODS),
+        calibrate.fit(lines, "logistic"),
+        calibrate.prevalence(at=0.5, to=0.2),
+        *(calibrate.fit(rows, name) for name in calibrate.CLASS_METHODS),
+    ]
+
+
+EVERY = every_form()
+
+
+@pytest.mark.parametrize("found", EVERY, ids=lambda found: f"{found.method} {found.form.kind}")
+def test_a_file_fits_the_schema_and_comes_back(found: Map | ClassMap, tmp_path: Path) -> None:
+    jsonschema.validate(json.loads(found.to_json()), SCHEMA)
+    path = tmp_path / "map.json"
+    found.save(path)
+    again = load_map(path)
+    new = np.random.default_rng(1).dirichlet([1, 1, 1], 50)
+    scores: Floats = new if isinstance(found, ClassMap) else new[:, 0]
+    assert np.array_equal(again(scores), found(scores))
+    assert again.to_json() == found.to_json() == path.read_text(encoding="utf-8")
+    assert repr(again) == repr(found)
+
+
+def test_every_form_is_written_and_checked() -> None:
+    kinds = {found.form.kind for found in EVERY}
+    assert kinds == {"log-odds", "line", "knots", "steps", "between", "softmax", "one-vs-rest"}
+
+
+def test_places_of_what_is_refused_are_named() -> None:
+    with pytest.raises(MissingValues, match=r"2 of 4 scores are NaN or infinite \(at 1, 3, counted from 0\)"):
+        HALF([0.2, np.nan, 0.3, np.inf])
+    with pytest.raises(MissingValues, match=r"8 of 9 .* \(at 1, 2, 3, 4, 5 and 3 more, counted from 0\)"):
+        ANY([0.2, *[np.nan] * 8])
+    with pytest.raises(NotAProbability, match=r"1 of 3 scores lie outside \[0, 1\] \(at 2, .*fit a map on scores"):
+        HALF([0.2, 1.0, 1.5])
+    assert ANY([-9.0, 9.0]).tolist() == [0.1, 0.9]
+    with pytest.raises(MissingValues, match="at 0"):
+        ANY([np.inf])
+    with pytest.raises(MissingValues, match="at 0"):
+        calibrate.venn_abers(tally([0, 1], [0.1, 0.2])).bounds([np.nan])
+    with pytest.raises(NotNumeric, match="not numbers"):
+        HALF(["a", "b"])
+    with pytest.raises(BadShape, match="bounds are those of venn-abers"):
+        HALF.bounds([0.2])
+
+
+def test_places_of_rows_of_several_classes() -> None:
+    with pytest.raises(MissingValues, match=r"1 of 2 .*at 1"):
+        PETS([[0.2, 0.8], [np.nan, 1.0]])
+    with pytest.raises(NotAProbability, match=r"1 of 2 .*at 0"):
+        PETS([[-0.2, 1.2], [0.5, 0.5]])
+    with pytest.raises(BadShape, match="1 of 2 rows give probability 0 to every class"):
+        PETS([[0.0, 0.0], [0.5, 0.5]])
+    with pytest.raises(BadShape, match="a column for each of 2 classes"):
+        PETS([[0.2, 0.3, 0.5]])
+
+
+def test_shapes_and_types_of_scores() -> None:
+    assert HALF(0.5).shape == ()
+    assert HALF(np.array([[0.5, 0.8]])).shape == (1, 2)
+    assert HALF(np.array([], dtype=float)).shape == (0,)
+    assert HALF(np.array([0, 1])).tolist() == [0.0, 1.0]
+    assert HALF(np.array([True, False])).tolist() == [1.0, 0.0]
+    assert HALF(np.float32([0.5])) == pytest.approx([1 / 3])
+    many = np.random.default_rng(0).random(1_500_000)
+    assert np.array_equal(HALF(many)[::100_000], HALF(many[::100_000]))
+
+
+def test_a_map_does_not_change() -> None:
+    with pytest.raises(AttributeError):
+        HALF.method = "other"  # type: ignore[misc]
+    knots: Knots = ANY.form  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="read-only"):
+        knots.x[0] = 0.0
+    with pytest.raises(TypeError):
+        HALF.columns["score"] = "risk"  # type: ignore[index]
+
+
+def test_certainties_stay_or_are_bounded() -> None:
+    assert HALF([0.0, 1.0]).tolist() == [0.0, 1.0]
+    slope = Map(LogOdds(0.5, 0.5, 0.0, 1e-12), "temperature")
+    low, high = slope([0.0, 1.0])
+    assert low == pytest.approx(1e-6)
+    assert high == pytest.approx(1 - 1e-6)
+    far = Map(LogOdds(1.0, 1.0, 800.0), "offset")
+    assert far([0.0, 0.5, 1.0]).tolist() == [0.0, 1.0, 1.0]
+    assert Map(LogOdds(1.0, 1.0, -800.0), "offset")([0.0, 0.5, 1.0]) == pytest.approx([0.0, 0.0, 1.0], abs=1e-300)
+
+
+WRONG: list[tuple[Callable[[], object], str]] = [
+    (partial(LogOdds, -1.0, 1.0, 0.0), "neither may be negative"),
+    (partial(LogOdds, 0.0, 1.0, 0.0), "nearest is 0"),
+    (partial(LogOdds, 1.0, 1.0, float("nan")), "c is nan"),
+    (partial(LogOdds, 1.0, 1.0, 0.0, 0.7), "nearest is 0.7"),
+    (partial(Line, 0.0, -1.0), "slope is -1"),
+    (partial(Knots, np.array([]), np.array([])), "no knots"),
+    (partial(Knots, np.array([1.0, 0.0]), np.array([0.1, 0.2])), "do not rise"),
+    (partial(Knots, np.array([0.0, 1.0]), np.array([0.1])), "2 of y for 2 knots"),
+    (partial(Steps, np.array([0.0]), np.array([0.1, 1.2])), "no probability"),
+    (partial(Steps, np.array([0.0]), np.array([0.1])), "2 of y for 1 thresholds"),
+    (partial(Softmax, np.ones(2), np.zeros(3)), "one number each"),
+    (partial(Softmax, np.zeros(2), np.zeros(2)), "nearest is 0"),
+    (partial(OneVsRest, (Line(0.0, 1.0),)), "forms for 1 classes"),
+    (partial(ClassMap, Softmax(np.ones(2), np.zeros(2)), ("a",), "prior"), "1 labels for 2 classes"),
+    (partial(ClassMap, Softmax(np.ones(2), np.zeros(2)), ("a", "a"), "prior"), "2 labels for 2 classes"),
+]
+
+
+@pytest.mark.parametrize(("made", "words"), WRONG, ids=[words for _, words in WRONG])
+def test_a_form_is_checked(made: Callable[[], object], words: str) -> None:
+    with pytest.raises(BadShape, match=words):
+        made()
+
+
+def test_forms_say_whether_they_keep_order() -> None:
+    steps = Steps(np.array([0.5]), np.array([0.7, 0.1]))
+    assert not steps.never_falls
+    assert not Map(steps, "histogram").rises
+    assert not Between(steps, steps).never_falls
+    assert not Knots(np.array([0.0, 1.0]), np.array([0.2, 0.2])).rises
+    assert Knots(np.array([0.0, 1.0]), np.array([0.2, 0.2])).never_falls
+    assert not LogOdds(0.0, 0.0, 1.0, 1e-12).rises
+    assert not Line(1.0, 0.0).rises
+
+
+def edited(text: str, **changes: object) -> str:
+    return json.dumps(json.loads(text) | changes)
+
+
+TEXT = HALF.to_json()
+BROKEN: dict[str, tuple[str, str]] = {
+    "empty": ("", "not JSON"),
+    "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no map"),
+    "no map": ('{"kind": "baserate/tally", "schema_version": 1}', "its \"kind\" is not 'baserate/map'"),
+    "a list": ("[1, 2]", 'its "kind" is not'),
+    "newer": (edited(TEXT, schema_version=2), "schema version 2; this release reads 1: upgrade baserate"),
+    "older than all": (edited(TEXT, schema_version=0), "schema version 0, which there is not"),
+    "edited": (TEXT.replace("offset", "logistic"), "was changed after it was written"),
+    "edited number": (TEXT.replace("-0.69", "-0.68"), "was changed after it was written"),
+    "without seal": (edited(TEXT, seal=None), "was changed"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_was_tampered_with_is_refused(name: str, tmp_path: Path) -> None:
+    text, words = BROKEN[name]
+    with pytest.raises(BadFile, match=words):
+        Map.from_json(text)
+    path = tmp_path / "map.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadFile, match=words if name != "no map" else "no map"):
+        load_map(path)
+
+
+FORGED = [
+    ({"form": "other"}, "there is no form 'other'"),
+    ({"form": "line", "intercept": 1.0}, "a form line with the fields"),
+    ({"form": "line", "intercept": 1.0, "slope": "2"}, "'2' is not a number"),
+    ({"form": "line", "intercept": 1.0, "slope": True}, "True is not a number"),
+    ({"form": "line", "intercept": 1.0, "slope": -2.0}, "slope is -2"),
+    ({"form": "knots", "x": [1.0, 0.0], "y": [0.1, 0.2]}, "do not rise"),
+    (7, "there is no form 7"),
+]
+
+
+@pytest.mark.parametrize(("form", "words"), FORGED, ids=[words for _, words in FORGED])
+def test_a_sealed_file_is_still_checked(form: object, words: str) -> None:
+    """A seal can be forged; a wrong form is refused all the same."""
+    content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
+    with pytest.raises(BadFile, match=f"not a map: .*{words}"):
+        Map.from_json(sealed_json("baserate/map", 1, content | {"form": form}))
+    with pytest.raises(BadFile, match="a map with the fields"):
+        Map.from_json(sealed_json("baserate/map", 1, {"form": form}))
+    with pytest.raises(BadFile, match="not a map"):
+        Map.from_json(sealed_json("baserate/map", 1, content | {"parameters": [{"nam": 1}]}))
+
+
+def test_a_map_of_two_is_not_one_of_several() -> None:
+    with pytest.raises(BadFile, match="baserate/class-map"):
+        ClassMap.from_json(TEXT)
+    with pytest.raises(BadFile, match="baserate/map"):
+        Map.from_json(PETS.to_json())
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    path.write_bytes(b"PAR1\xff\xfe\x00")
+    with pytest.raises(BadFile, match="is no text, so no map"):
+        load_map(path)
+
+
+def test_an_old_file_survives_a_failed_write(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    HALF.save(path)
+    with pytest.raises(ValueError, match="JSON"):
+        Map(LogOdds(1.0, 1.0, 0.0), "offset", notes=(float("nan"),)).save(path)  # type: ignore[arg-type]
+    assert Map.load(path).method == "offset"
+    assert [each.name for each in tmp_path.iterdir()] == ["map.json"]
+
+
+def test_numbers_survive_exactly() -> None:
+    x = np.nextafter(np.array([0.1, 0.2, 0.3]), 1)
+    form = of_json(json.loads(json.dumps(as_json(Knots(x, x)))))
+    assert np.array_equal(form.x, x)
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("map-*.json")), ids=lambda path: path.stem)
+def test_maps_of_earlier_releases_are_read(path: Path) -> None:
+    found = load_map(path)
+    wanted = json.loads(path.with_suffix(".wanted").read_text(encoding="utf-8"))
+    assert found(wanted["scores"]) == pytest.approx(np.array(wanted["probabilities"]), rel=1e-14)
+    assert found.fitted is not None
