@@ -35,7 +35,7 @@ Array = npt.NDArray[Any]
     [
         CalibratedBy(LogisticRegression()),
         CalibratedBy(GaussianNB(), method="isotonic"),
-        CalibratedBy(DecisionTreeClassifier(random_state=0), method="venn-abers", cv=3),
+        CalibratedBy(DecisionTreeClassifier(random_state=0), cv=3),
         CalibratedBy(RidgeClassifier()),
     ]
 )

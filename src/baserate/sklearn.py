@@ -56,7 +56,7 @@ class CalibratedBy(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     ----------
     estimator
         A classifier with `predict_proba` or `decision_function`. Decisions are taken as scores of any size, by methods
-        that can: logistic, isotonic, venn-abers, histogram.
+        that can: logistic, isotonic, venn-abers and, of two classes, histogram.
     method
         Name of a method of `baserate.calibrate`, or "choose".
     cv

@@ -241,7 +241,8 @@ def level(rows: Rows, *, sweeps: int) -> Floats:
     bias = np.zeros(width)
     for _ in range(sweeps):
         bias += np.log(target / np.maximum(amount @ softmax(rows.x + bias), np.finfo(np.float64).tiny))
-    return bias - bias.mean()
+    bias -= bias.mean()
+    return bias
 
 
 def softmax(z: Floats) -> Floats:
