@@ -37,6 +37,7 @@ FLOORS: list[set[str]] = [
     ),
     {"read", "measure"},
     {"population", "infer", "calibrate"},
+    {"sklearn"},
     {"cli"},
     {"__main__"},
 ]
@@ -46,6 +47,7 @@ OUTSIDE = {
     "read": {"duckdb", "narwhals", "pyarrow"},
     "_frames": {"duckdb", "narwhals"},
     "cli": {"click"},
+    "sklearn": {"sklearn"},
 }
 """Packages that one room alone may know."""
 SLOW = ("scipy", "narwhals", "pyarrow")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -97,6 +97,10 @@ class ClassMap:
         """Read what `to_json` wrote, checking its form."""
         made: ClassMap = made_of(cls, opened_json(text, [KIND], SCHEMA_VERSION, what="map of classes"), ("labels",))
         return made
+
+    def __reduce__(self) -> tuple[Callable[[str], ClassMap], tuple[str]]:
+        # Pickled as its file, so that what comes back is checked, and cannot be changed either.
+        return ClassMap.from_json, (self.to_json(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the map to a file, as JSON."""

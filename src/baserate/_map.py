@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -135,6 +135,10 @@ class Map:
         written = opened_json(text, [KIND], SCHEMA_VERSION, what="map")
         made: Map = made_of(cls, written, ("positive",))
         return made
+
+    def __reduce__(self) -> tuple[Callable[[str], Map], tuple[str]]:
+        # Pickled as its file, so that what comes back is checked, and cannot be changed either.
+        return Map.from_json, (self.to_json(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the map to a file, as JSON."""

@@ -1,5 +1,7 @@
 """Maps of several classes: minimisers and scikit-learn as witnesses, laws, and what is refused."""
 
+import pickle
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from sklearn.naive_bayes import GaussianNB
 import baserate
 from baserate import BadOption, BadShape, CannotFit, ClassMap, ClassRows, EmptyData, Map, NotAProbability, Tally
 from baserate._forms import Line
+from baserate._numeric.codes import Codes
 from baserate._numeric.logistic import line, log_odds
 from baserate.calibrate import multiclass
 from baserate.calibrate.multiclass import METHODS
@@ -76,7 +79,8 @@ def errors(made: ClassMap) -> list[float]:
     return found
 
 
-SPACES = {
+Space = Callable[[int], tuple[Floats, Floats]]
+SPACES: dict[str, Space] = {
     "prior": lambda k: (np.repeat([1.0, 0.0], k), np.eye(2 * k)[:, k:]),
     "temperature": lambda k: (np.zeros(2 * k), np.repeat([1.0, 0.0], k)[:, None]),
     "bias-corrected": lambda k: (
@@ -240,6 +244,7 @@ def test_a_file_gives_the_very_same_probabilities(method: str, tmp_path: Path) -
     made.save(tmp_path / "map.json")
     again = baserate.load_map(tmp_path / "map.json")
     np.testing.assert_array_equal(again(rows.score), made(rows.score))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(made))(rows.score), made(rows.score))  # noqa: S301
     assert isinstance(again, ClassMap)
     assert again.parameters == made.parameters
     assert again.fitted == made.fitted
@@ -286,6 +291,21 @@ def test_every_fit_is_at_least_as_likely_as_what_is_given(data: list[tuple[int, 
             continue
         assert log_loss(replace(rows, score=made(rows.score))) <= before + 1e-9
         assert (both(made)[:3] >= 0).all()
+
+
+def test_prior_settles_on_flat_ground_and_with_weights_of_any_size() -> None:
+    for seed in range(0, 300, 2):
+        rng = np.random.default_rng(seed)
+        score = rng.dirichlet(np.full(4, 10 ** rng.uniform(-3, 1)), size=40)
+        if seed % 3:
+            score = np.round(score, 1) / np.round(score, 1).sum(axis=1, keepdims=True)
+        truth = rng.integers(0, 4, 40)
+        if not np.bincount(truth, minlength=4).all():
+            continue
+        weight = 10.0 ** rng.uniform(-5, 5, 40)
+        rows = ClassRows(truth, score, tuple("abcd"), weight=weight)
+        found = np.average(multiclass.prior(rows)(score), axis=0, weights=weight)
+        np.testing.assert_allclose(found, rows.support / rows.total, atol=1e-12)
 
 
 def test_prior_finds_for_which_shares_probabilities_were_made() -> None:
@@ -386,9 +406,11 @@ CYCLE = np.arange(30) % 3
         ("prior", (CYCLE[:0], THIRD[:0]), EmptyData, "there are no rows"),
     ],
 )
-def test_what_data_do_not_determine_is_refused(method: str, rows: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
+def test_what_data_do_not_determine_is_refused(
+    method: str, rows: tuple[Codes, Floats], error: type[Exception], told: str
+) -> None:
     with pytest.raises(error, match=told):
-        METHODS[method](ClassRows(*rows, tuple("abc")))
+        METHODS[method](ClassRows(*rows, labels=tuple("abc")))
 
 
 @pytest.mark.parametrize("method", ["bias-corrected", "vector"])

@@ -6,15 +6,20 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats
 from baserate._numeric.codes import Codes
-from baserate._numeric.threads import mapped
 
 _STEPS = 200
-_BLOCK = 1 << 16
+_BLOCK = 1 << 17
 """Numbers that fit the cache with what is computed of them."""
 _CLOSE = 1e-7
 """Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
-_LEVEL = 1e-14
+_LEVEL = 1e-13
 """Slope of the likelihood of a row, on average, that is rounding."""
+_FAR = 64.0
+"""How far one step may lead: on flat ground Newton's method knows only the direction."""
+_LEAST = 1e-200
+"""Information that can still be divided by."""
+_BARELY = 1e-15
+"""Least share of information that rounding leaves."""
 _FLAT = 1e-12
 """Share of the information at the start below which nothing holds a direction: there is no finite maximum."""
 
@@ -88,9 +93,9 @@ def slope_at(rows: Rows, model: Model, at: Floats) -> Floats:
 
 def determined(curve: Floats, *, least: float = 1e-11) -> bool:
     """Whether a matrix of information has full rank, whatever the units of its rows."""
-    scale = np.sqrt(np.diag(curve))
-    if not (scale > 0).all():
+    if not (np.diag(curve) > 0).all():
         return False
+    scale = np.sqrt(np.diag(curve))
     return bool(np.linalg.eigvalsh(curve / np.outer(scale, scale))[0] > least)
 
 
@@ -147,7 +152,7 @@ def _step(here: Floats, slope: Floats, curve: Floats, model: Model) -> Floats:
         step[free] = _inverse(curve[np.ix_(free, free)]) @ slope[free]
         pushed = (here <= 0) & (step < 0) & (np.arange(len(here)) < model.bounded)
         if not pushed.any():
-            return step
+            return step * min(1.0, _FAR / max(float(np.abs(step).max(initial=0.0)), _FAR))
         held |= pushed
 
 
@@ -160,10 +165,11 @@ def _total(rows: Rows) -> float:
 
 
 def _inverse(matrix: Floats) -> Floats:
-    """Inverse of a symmetric matrix; where rounding left it none, its best substitute."""
-    scale = np.sqrt(np.diag(matrix))
-    scale = np.where(scale > 0, scale, 1.0)
-    found: Floats = np.linalg.pinv(matrix / np.outer(scale, scale), hermitian=True) / np.outer(scale, scale)
+    """Inverse of a symmetric matrix; what rounding left flat or bent the wrong way counts as barely bent."""
+    scale = np.sqrt(np.maximum(np.diag(matrix), _LEAST))
+    bend, axes = np.linalg.eigh(matrix / np.outer(scale, scale))
+    inverse = (axes / np.maximum(bend, _BARELY)) @ axes.T
+    found: Floats = inverse / np.outer(scale, scale)
     return found
 
 
@@ -185,7 +191,8 @@ def _moments(rows: Rows, model: Model, theta: Floats) -> tuple[Floats, Floats]:
     both = model.base + model.space @ theta
     step = max(_BLOCK // width, 1)
     blocks = [slice(start, start + step) for start in range(0, len(rows.x), step)]
-    parts = mapped(lambda place: _sums(rows, place, both[:width], both[width:]), blocks, size=rows.x.size)
+    # One after the other: BLAS has threads of its own, and ours would make them wait for each other.
+    parts = [_sums(rows, place, both[:width], both[width:]) for place in blocks]
     slope, cross, square = (np.sum([part[at] for part in parts], axis=0) for at in range(3))
     curve = _information(cross, square)
     return model.space.T @ slope, model.space.T @ curve @ model.space
@@ -221,6 +228,21 @@ def _information(cross: Floats, square: Floats) -> Floats:
     biases = np.where(alone, diagonal[2], -aside[2])
     found: Floats = np.block([[weights, mixed], [mixed.T, biases]])
     return (found + found.T) / 2
+
+
+def level(rows: Rows, *, sweeps: int) -> Floats:
+    r"""Biases that bring the mean share of every class near what it is, a class at a time: :math:`b_k+=\ln(y_k/q_k)`.
+
+    Sinkhorn's way, which leaves flat ground at once but is slow at the end: where Newton's method may start.
+    """
+    width = rows.x.shape[1]
+    amount = np.ones(len(rows.x)) if rows.amount is None else rows.amount
+    target = np.bincount(rows.truth, weights=amount, minlength=width)
+    bias = np.zeros(width)
+    for _ in range(sweeps):
+        bias += np.log(target / np.maximum(amount @ softmax(rows.x + bias), np.finfo(np.float64).tiny))
+    bias -= bias.mean()
+    return bias
 
 
 def softmax(z: Floats) -> Floats:

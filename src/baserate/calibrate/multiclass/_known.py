@@ -1,6 +1,7 @@
 """Maps of several classes that need no fit: priors that are known, and none at all."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from baserate._map import Parameter
 from baserate.calibrate.multiclass._given import Given
 from baserate.measure.multiclass._scored import NEAR
 
-Shares = Mapping[object, float] | Sequence[float] | Floats
+Shares = Mapping[Any, float] | Sequence[float] | Floats
 
 
 def identity(rows: ClassRows) -> ClassMap:

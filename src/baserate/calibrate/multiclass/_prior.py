@@ -2,15 +2,17 @@
 
 import numpy as np
 
+from baserate._arrays import Floats
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._errors import CannotFit
 from baserate._forms import Softmax
 from baserate._map import Parameter
 from baserate._numeric.logistic import NEAREST
-from baserate._numeric.softmax import Model, climbed
+from baserate._numeric.softmax import Model, climbed, level
 from baserate.calibrate.multiclass._given import Given, parameter
-from baserate.calibrate.multiclass._scaling import apart
+
+_SWEEPS = 5
 
 
 def prior(rows: ClassRows) -> ClassMap:
@@ -28,14 +30,7 @@ def prior(rows: ClassRows) -> ClassMap:
     """
     given = Given.probabilities(rows)
     given.refuse_absent("temperature")
-    width = len(given.labels)
-    base = np.concatenate([np.ones(width), np.zeros(width)])
-    space = np.concatenate([np.zeros((width, width - 1)), apart(width)])
-    found = climbed(given.logarithms(alike=True), Model(base, space, np.zeros(width - 1), coercive=True))
-    if not found.settled:
-        raise CannotFit("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
-    bias = found.parameters[width:]
-    variance = np.diag(found.covariance)[width:]
+    bias, variance = _biases(given)
     made_for = given.shares * np.exp(bias.min() - bias)
     made_for /= made_for.sum()
     told = [
@@ -43,7 +38,7 @@ def prior(rows: ClassRows) -> ClassMap:
         *(Parameter(f"prior of {name}", float(share)) for name, share in zip(given.labels, made_for, strict=True)),
     ]
     return ClassMap(
-        Softmax(np.ones(width), bias, NEAREST),
+        Softmax(np.ones(len(bias)), bias, NEAREST),
         given.labels,
         method="prior",
         fitted=given.fitted,
@@ -51,3 +46,20 @@ def prior(rows: ClassRows) -> ClassMap:
         columns=given.columns,
         notes=given.notes,
     )
+
+
+def _biases(given: Given) -> tuple[Floats, Floats]:
+    """Biases that add up to 0, and their variances."""
+    logs, width = given.logarithms(alike=True), len(given.labels)
+    # Beside the most frequent class, whose bias is 0 at first: sums of what is small stay exact.
+    beside = np.delete(np.eye(width), int(given.shares.argmax()), axis=1)
+    base = np.concatenate([np.ones(width), np.zeros(width)])
+    start = level(logs, sweeps=_SWEEPS)
+    start = np.delete(start - start[given.shares.argmax()], int(given.shares.argmax()))
+    space = np.concatenate([np.zeros(beside.shape), beside])
+    found = climbed(logs, Model(base, space, start, coercive=True))
+    if not found.settled:
+        raise CannotFit("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
+    centred = np.eye(width) - 1 / width
+    covariance = centred @ found.covariance[width:, width:] @ centred
+    return centred @ found.parameters[width:], np.diag(covariance)
