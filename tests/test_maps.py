@@ -106,7 +106,7 @@ def test_shapes_and_types_of_scores() -> None:
     assert HALF(np.array([], dtype=float)).shape == (0,)
     assert HALF(np.array([0, 1])).tolist() == [0.0, 1.0]
     assert HALF(np.array([True, False])).tolist() == [1.0, 0.0]
-    assert HALF(np.float32([0.5])) == pytest.approx([1 / 3])
+    assert HALF(np.array([0.5], dtype=np.float32)) == pytest.approx([1 / 3])
     many = np.random.default_rng(0).random(1_500_000)
     assert np.array_equal(HALF(many)[::100_000], HALF(many[::100_000]))
 

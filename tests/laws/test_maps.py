@@ -199,10 +199,10 @@ def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
             continue
         repeated = calibrate.fit(often, name)(grid)
         assert calibrate.fit(counted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
-        if name in {"venn-abers", "strict-isotonic"}:  # they know how many rows there are
-            continue
-        assert repeated == pytest.approx(found(grid), rel=1e-6, abs=1e-8)
-        assert calibrate.fit(weighted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
+        if name != "venn-abers":  # which knows no weights
+            assert calibrate.fit(weighted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
+        if name not in {"venn-abers", "strict-isotonic"}:  # which know how many rows there are
+            assert repeated == pytest.approx(found(grid), rel=1e-6, abs=1e-8)
 
 
 @quick

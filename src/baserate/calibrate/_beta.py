@@ -19,12 +19,12 @@ from baserate.calibrate._data import (
     clipped_note,
     fitting,
     logarithms,
-    parameter,
     refuse_other_scores,
     refuse_parted,
     refuse_parted_at_half,
     squares,
 )
+from baserate.calibrate._parameters import parameter
 
 Shape = Literal["abm", "ab", "am", "a"]
 

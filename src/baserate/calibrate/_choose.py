@@ -18,8 +18,9 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.calibrate import multiclass
 from baserate.calibrate._crossfit import FOLDS, dealt, left_out
-from baserate.calibrate._data import LEVEL, Data
+from baserate.calibrate._data import Data
 from baserate.calibrate._methods import CLASS_METHODS, METHODS, class_method, fit, named
+from baserate.calibrate._parameters import LEVEL, WIDE
 
 COLUMNS = ("method", "chosen", "log_loss", "difference", "low", "high", "level", "matters", "why")
 
@@ -161,13 +162,11 @@ def _row(name: str, best: str, losses: _Losses) -> dict[str, Any]:
 
 def _difference(one: Floats, other: Floats, losses: _Losses) -> tuple[float, float, float]:
     """Mean difference, with the bounds of a mean of as many differences as there are rows."""
-    from scipy.special import ndtri
-
     there = losses.mass > 0
     apart = one[there] - other[there]
     mass, squares = losses.mass[there], losses.squares[there]
     mean = float((mass * apart).sum() / mass.sum())
-    reach = float(ndtri((1 + LEVEL) / 2) * np.sqrt((squares * (apart - mean) ** 2).sum()) / mass.sum())
+    reach = float(WIDE * np.sqrt((squares * (apart - mean) ** 2).sum()) / mass.sum())
     return mean, mean - reach, mean + reach
 
 

@@ -17,12 +17,12 @@ from baserate.calibrate._data import (
     clipped_note,
     fitting,
     of_probabilities,
-    parameter,
     refuse_other_scores,
     refuse_parted,
     refuse_parted_at_half,
     squares,
 )
+from baserate.calibrate._parameters import parameter, with_temperature
 from baserate.measure._cox import offset as best_offset
 
 Scale = Literal["log-odds", "score"]
@@ -114,16 +114,9 @@ def stretched(tally: Tally) -> Map:
     slope, variance = float(fit.weights[0]), float(fit.covariance[0, 0])
     if slope <= 0:
         return Map(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=(FALLS, *clipped_note(tally)))
-    parameters = (parameter("slope", slope, variance), _temperature(parameter("slope", slope, variance)))
+    parameters = with_temperature(parameter("slope", slope, variance))
     form = LogOdds(slope, slope, 0.0, NEAREST)
     return Map(form, "temperature", parameters=parameters, notes=clipped_note(tally))
-
-
-def _temperature(slope: Parameter) -> Parameter:
-    """1/b with its error by the delta method; the bounds are those of b, and there is no upper one where b may be 0."""
-    error, low, high = slope.standard_error or 0.0, slope.low or 0.0, slope.high or 0.0
-    most = 1 / low if low > 0 else None
-    return Parameter("temperature", 1 / slope.value, error / slope.value**2, 1 / high, most, slope.level)
 
 
 @fitting
@@ -176,8 +169,7 @@ def _targets(tally: Tally, *, smoothed: bool) -> tuple[Floats, Floats]:
     positive, negative = tally.positive, tally.negative
     if not smoothed:
         return positive, negative
-    rows = tally.rows.sum(axis=1, dtype=np.float64)
-    high, low = (rows[0] + 1) / (rows[0] + 2), 1 / (rows[1] + 2)
+    high, low = (tally.positives + 1) / (tally.positives + 2), 1 / (tally.negatives + 2)
     return positive * high + negative * low, positive * (1 - high) + negative * (1 - low)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
-from math import isfinite
 from typing import Concatenate, ParamSpec
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._errors import BadOption, CannotFit, EmptyData, NotAProbability
 from baserate._intake import Intake
-from baserate._map import Fitted, Map, Parameter
+from baserate._map import Fitted, Map
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.threads import meanwhile
 from baserate._rows import Rows
@@ -22,7 +21,6 @@ from baserate._tally import Tally
 
 Data = Tally | Tallies | Rows
 Options = ParamSpec("Options")
-LEVEL = 0.95
 FEW = 20
 """Rows below which a fit says little."""
 
@@ -135,14 +133,3 @@ def _ends(tally: Tally) -> tuple[float, float]:
     """Lowest score of a positive, and highest of a negative."""
     last, first = (tally.mass[0][::-1] > 0).argmax(), (tally.mass[1] > 0).argmax()
     return float(tally.score[::-1][last]), float(tally.score[first])
-
-
-def parameter(name: str, value: float, variance: float) -> Parameter:
-    """A fitted number with its Wald interval; without one where the variance is not finite."""
-    from scipy.special import ndtri
-
-    if not (isfinite(variance) and variance >= 0):
-        return Parameter(name, float(value))
-    error = float(np.sqrt(variance))
-    reach = float(ndtri((1 + LEVEL) / 2)) * error
-    return Parameter(name, float(value), error, float(value - reach), float(value + reach), LEVEL)

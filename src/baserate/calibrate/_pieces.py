@@ -71,15 +71,12 @@ def _centred(pools: _Pools, tally: Tally) -> Knots:
     if len(share) == 1:
         return _tilted(pools)
     mass = tally.positive + tally.negative
-    weighed, weight, rows = (
-        np.add.reduceat(each, pools.starts)[::-1]
-        for each in (mass * tally.score, mass, tally.rows.sum(axis=0, dtype=np.float64))
-    )
+    weighed, weight = (np.add.reduceat(each, pools.starts)[::-1] for each in (mass * tally.score, mass))
     middle = np.clip(weighed / weight, pools.low, pools.high)
     if share[0] == 0:
-        share[0] = min(0.5 / (rows[0] + 1), share[1] / 2)
+        share[0] = min(0.5 / (weight[0] + 1), share[1] / 2)
     if share[-1] == 1:
-        share[-1] = 1 - min(0.5 / (rows[-1] + 1), (1 - share[-2]) / 2)
+        share[-1] = 1 - min(0.5 / (weight[-1] + 1), (1 - share[-2]) / 2)
     x, y = [middle], [share]
     if pools.low[0] < middle[0]:
         x, y = [pools.low[:1], *x], [share[:1] / 2, *y]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite, sqrt
 
 import numpy as np
 
 from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._errors import CannotFit, EmptyData, NotAProbability
-from baserate._map import Fitted, Parameter
+from baserate._map import Fitted
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Rows
+from baserate.calibrate._data import FEW
 from baserate.measure.multiclass._scored import NEAR
 
-LEVEL = 0.95
-_WIDE = 1.959963984540054
-"""Standard errors on either side of a number within which its interval at that level lies."""
-_FEW = 20
 _SHOWN = 5
 """Classes that are named when something is wrong."""
 
@@ -93,7 +89,7 @@ class Given:
         clipped = int((self.rows.score < NEAREST).sum())
         few = f"fitted on {self.many} rows only: another sample may give a very different map."
         near = f"{clipped} of {self.rows.score.size} probabilities are below {NEAREST:g}, and are taken as {NEAREST:g}."
-        return (*((few,) if self.many < _FEW else ()), *((near,) if clipped else ()))
+        return (*((few,) if self.many < FEW else ()), *((near,) if clipped else ()))
 
     def logarithms(self, *, alike: bool) -> Rows:
         """Logarithms of probabilities, with classes and amounts; where all weigh `alike`, of odds to the likeliest.
@@ -118,14 +114,6 @@ class Given:
                 f"{listed(absent)} never occurs in {self.many} rows, so that no bias of it is too low; fit {what}, or "
                 "give rows of every class."
             )
-
-
-def parameter(name: str, value: float, variance: float | None = None) -> Parameter:
-    """Fitted number with an interval of so many standard errors to either side; without, if it does not vary."""
-    error = None if variance is None else sqrt(max(variance, 0.0))
-    if error is None or not isfinite(error):
-        return Parameter(name, value)
-    return Parameter(name, value, error, value - _WIDE * error, value + _WIDE * error, LEVEL)
 
 
 def listed(labels: list[str]) -> str:

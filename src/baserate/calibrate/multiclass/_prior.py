@@ -10,7 +10,8 @@ from baserate._forms import Softmax
 from baserate._map import Parameter
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Model, climbed, level
-from baserate.calibrate.multiclass._given import Given, parameter
+from baserate.calibrate._parameters import parameter
+from baserate.calibrate.multiclass._given import Given
 
 _SWEEPS = 5
 

@@ -12,7 +12,8 @@ from baserate._forms import Softmax
 from baserate._map import Parameter
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Found, Model, Rows, climbed, determined, information
-from baserate.calibrate.multiclass._given import Given, listed, parameter
+from baserate.calibrate._parameters import parameter, with_temperature
+from baserate.calibrate.multiclass._given import Given, listed
 
 _CONSTANT = 1e-20
 """Variance of logarithms of probabilities, a row, that is rounding."""
@@ -50,7 +51,7 @@ def temperature(rows: ClassRows) -> ClassMap:
     found = _settled(climbed(logs, model), given)
     slope, variance = float(found.theta[0]), None if found.held[0] else float(found.covariance[0, 0])
     told = parameter("slope", slope, variance)
-    return _made(given, "temperature", found.parameters, (told, *_inverse(told)), _held(found, "one"))
+    return _made(given, "temperature", found.parameters, with_temperature(told), _held(found, "one"))
 
 
 def bias_corrected(rows: ClassRows) -> ClassMap:
@@ -171,15 +172,6 @@ def _settled(found: Found, given: Given) -> Found:
 
 def _each(what: str, given: Given, values: Floats, variance: Floats) -> list[Parameter]:
     return [parameter(f"{what} {name}", *each) for name, *each in zip(given.labels, values, variance, strict=True)]
-
-
-def _inverse(slope: Parameter) -> tuple[Parameter, ...]:
-    """Temperature that belongs to a slope: the interval is that of the slope, seen from the other side."""
-    if slope.value <= 0 or slope.standard_error is None or slope.low is None or slope.high is None:
-        return ()
-    high = 1 / slope.low if slope.low > 0 else None
-    error = slope.standard_error / slope.value**2
-    return (Parameter("temperature", 1 / slope.value, error, 1 / slope.high, high, slope.level),)
 
 
 def _held(found: Found, names: str) -> tuple[str, ...]:

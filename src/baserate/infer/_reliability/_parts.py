@@ -65,7 +65,9 @@ def mapped(data: Tallies | ClassRows, by: Map | ClassMap, *, how: str | None = N
     if not isinstance(by, Map):
         raise BadOption(f"the map is of the classes {', '.join(by.labels)}, but there is one score; map all of theirs.")
     if len(data.models) > 1:
-        raise BadOption(f"there are several scores ({', '.join(data.models)}), but a map is of one score: read it alone.")
+        raise BadOption(
+            f"there are several scores ({', '.join(data.models)}), but a map is of one score: read it alone."
+        )
     ((model, groups),) = data.models.items()
     after = {group: tally.rescored(by(tally.score)) for group, tally in groups.items()}
     same = by.was_fitted_on(data.pooled(model))
