@@ -46,7 +46,7 @@ class Writing:
         if self.json and self.format_ not in (None, "json"):
             raise click.UsageError(f"--json and --format {self.format_} are two formats; give one.")
         if self.output not in (None, "-"):
-            _check_place(Path(str(self.output)))
+            check_place(Path(str(self.output)))
             if not (self.json or self.format_ or self._ending in {*FORMATS, "txt", ""}):
                 raise click.UsageError(
                     f"the ending .{self._ending} is no format of ours; end the name in .json, .csv, .md or .txt, or "
@@ -74,7 +74,7 @@ def writing(verb: Verb) -> Verb:
     return bundled(verb, Writing, "writing", _WRITING)
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
     """Say now, rather than after long work, that a file cannot be written."""
     if path.is_dir():
         raise click.UsageError(f"{path} is a folder; name a file in it with -o.")
