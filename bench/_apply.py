@@ -23,6 +23,7 @@ CLOSED_KNOTS = 1000
 _SEEN = 100_000
 """Rows of a file that are looked at."""
 _GENERATED = """
+SET enable_progress_bar = false;
 COPY (
   SELECT i AS id, hash(i) % 10 = 0 AS truth, (hash(i + 7) % 1000003) / 1000003::DOUBLE AS risk,
     'site ' || hash(i + 3) % 20 AS site
@@ -38,6 +39,7 @@ print(json.dumps({"rows": rows, "peak": resource.getrusage(resource.RUSAGE_SELF)
 _RIVAL = """
 import json, resource, sys
 import duckdb
+duckdb.execute("SET enable_progress_bar = false")
 [(rows,)] = duckdb.execute(f"COPY (SELECT * FROM '{sys.argv[2]}') TO '{sys.argv[3]}' (FORMAT parquet)").fetchall()
 print(json.dumps({"rows": rows, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 """

@@ -335,6 +335,24 @@ apply.file(load_map("map.json"), "in.parquet", "out.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", "map.json"]
 
 
+def test_rows_that_are_too_wide_for_little_memory_take_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(pa.table({"risk": [0.5] * 3000, "text": [f"{at}" * 2000 for at in range(3000)]}), tmp_path / "in.parquet")
+    monkeypatch.setattr("baserate.apply._files._MEMORY", "2MB")
+    assert apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet") == 3000
+    assert new(tmp_path / "out.parquet") == [WANTED[0]] * 3000
+
+
+def test_a_folder_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in.csv").write_text(CSV)
+
+    def refuse(_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("baserate.apply._files.drafted", refuse)
+    with pytest.raises(BadOption, match=r"cannot write .*out.csv \(Permission denied\); name another file\."):
+        apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
+
+
 def test_the_map_of_nothing_needs_a_name(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
     with pytest.raises(BadOption, match="does not know which column holds the scores"):

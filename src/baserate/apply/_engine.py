@@ -1,8 +1,8 @@
 """A relation of DuckDB -> one with the new columns, without a row leaving the engine.
 
 Pieces are not nested cases here, which cost a step for each piece in every block of rows. They stand in lists, one row
-beside all others, and are searched by halves: a projection for each step, so that a thousand pieces cost hardly more
-than ten.
+beside all others. A bucket of equal width tells where to begin, and halves lead on from there, a projection for each:
+a thousand pieces cost hardly more than ten.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 REFUSED = "a score is missing, or is none that this map takes"
 """What the engine says when it meets one."""
-_INFINITE = "'inf'::DOUBLE"
+_MOST_BUCKETS = 1 << 16
 
 
 @dataclass(slots=True)
@@ -38,7 +38,10 @@ class _Searches:
     lists: dict[str, Floats] = field(default_factory=dict)
     steps: dict[str, tuple[str, str, int]] = field(default_factory=dict)
     """Place that is found -> the score, the list, and the first step."""
-    known: dict[tuple[str, bytes], str] = field(default_factory=dict)
+    begins: dict[str, str] = field(default_factory=dict)
+    """Place that is found -> where to begin."""
+    known: dict[object, str] = field(default_factory=dict)
+    """Lists and searches that are there already, by what they are."""
 
     def __call__(self, form: Knots | Steps, score: str) -> str:
         """Ask for a search in pieces, and return what then is the expression."""
@@ -54,23 +57,26 @@ class _Searches:
     def _place(self, thresholds: Floats, score: str) -> str:
         key = (score, thresholds.tobytes())
         if key not in self.known:
-            size = 1 << len(thresholds).bit_length()
-            padded = np.concatenate([thresholds, np.full(size - len(thresholds), np.inf)])
-            self.known[key] = quoted(f"{self.prefix}place {len(self.known)}")
-            self.steps[self.known[key]] = (score, self._list(padded), size // 2)
+            place = self.known[key] = quoted(f"{self.prefix}place {len(self.steps)}")
+            bucket, before, most = _buckets(thresholds, score)
+            self.begins[place] = f"{self._list(before)}[{bucket} + 1]::INTEGER"
+            self.steps[place] = (score, self._list(thresholds), 1 << (most.bit_length() - 1))
         return self.known[key]
 
     def _list(self, numbers: Floats) -> str:
-        name = quoted(f"{self.prefix}list {len(self.lists)}")
-        self.lists[name] = numbers
-        return name
+        key = numbers.tobytes()
+        if key not in self.known:
+            self.known[key] = quoted(f"{self.prefix}list {len(self.lists)}")
+            self.lists[self.known[key]] = numbers
+        return self.known[key]
 
     def made(self, relation: DuckDBPyRelation) -> DuckDBPyRelation:
         """Add the places to a relation."""
         if not self.steps:
             return relation
         added = [f"{_literal(numbers)} AS {name}" for name, numbers in self.lists.items()]
-        relation = relation.project(", ".join(["*", *added, *(f"0 AS {place}" for place in self.steps)]))
+        relation = relation.project(", ".join(["*", *added]))
+        relation = relation.project(", ".join(["*", *(f"{begin} AS {at}" for at, begin in self.begins.items())]))
         steps = self.steps
         while steps:
             relation = relation.project(f"* REPLACE ({', '.join(_step(at, *how) for at, how in steps.items())})")
@@ -78,13 +84,30 @@ class _Searches:
         return relation
 
 
+def _buckets(thresholds: Floats, score: str) -> tuple[str, Floats, int]:
+    """Bucket of a score in SQL, how many thresholds lie before each bucket, and the most in one.
+
+    A lower score is never in a higher bucket, however numbers are rounded, as long as both sides round alike.
+    """
+    last = min(4 * len(thresholds), _MOST_BUCKETS)
+    with np.errstate(all="ignore"):
+        scale = last / (thresholds[-1] - thresholds[0])
+    if not 0 < scale < np.inf:  # one threshold, or some that are too near or too far apart
+        return "0", np.zeros(1), len(thresholds)
+    buckets = np.rint(np.minimum((thresholds - thresholds[0]) * scale, last)).astype(np.int64)
+    before = np.searchsorted(buckets, np.arange(last + 1)).astype(np.float64)
+    at = f"({score} - {number(thresholds[0])}) * {number(scale)}"
+    return f"least(greatest({at}, 0e0), {number(last)})::INTEGER", before, int(np.bincount(buckets).max())
+
+
 def _step(place: str, score: str, of: str, step: int) -> str:
+    # Beyond the end of a list is NULL, which no score reaches.
     return f"{place} + CASE WHEN {score} >= {of}[{place} + {step}] THEN {step} ELSE 0 END AS {place}"
 
 
 def _literal(numbers: Floats) -> str:
     """A list that the engine keeps once: written into an expression it would be copied for every block of rows."""
-    written = ", ".join(number(each) if np.isfinite(each) else _INFINITE for each in numbers.tolist())
+    written = ", ".join(map(number, numbers.tolist()))
     return f"(SELECT l FROM (VALUES ([{written}])) AS t(l))"
 
 

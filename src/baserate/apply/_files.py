@@ -32,6 +32,9 @@ _ENDINGS = {
 }
 """How names of files end -> what is written."""
 
+_MEMORY = "700MB"
+"""What the engine may hold: rows that wait for their turn to be written would otherwise grow with the file."""
+
 Path_ = str | os.PathLike[str]
 
 
@@ -126,9 +129,21 @@ def _written(task: Task, opened: Whole, draft: Path, form: _Form, watch: Watch |
     picked, options = _shape(names, form)
     watched = nullcontext() if watch is None else watch(steady(connection.query_progress, passes=1))
     with watched, _diagnosed(task, opened, source, draft):
-        copied = connection.execute(f"COPY (SELECT {picked} FROM applied) TO {literal(str(draft))} ({options})")
-        [(rows,)] = copied.fetchall()
-    return int(rows)
+        return _copied(connection, f"COPY (SELECT {picked} FROM applied) TO {literal(str(draft))} ({options})")
+
+
+def _copied(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
+    """Run it in little memory; where rows are so wide that this will not do, in as much as the engine takes."""
+    [(usual,)] = connection.execute("SELECT current_setting('memory_limit')").fetchall()
+    for limit in (_MEMORY, usual):
+        connection.execute(f"SET memory_limit = {literal(limit)}")
+        try:
+            [(rows,)] = connection.execute(statement).fetchall()
+            return int(rows)
+        except duckdb.OutOfMemoryException:
+            if limit == usual:
+                raise
+    raise AssertionError
 
 
 def _as_written(opened: Whole, at: int, form: _Form) -> str:

@@ -154,16 +154,15 @@ def _lazy(task: Task, found: Any) -> Any:  # noqa: ANN401  (lazy frames)
         )
     task.check(found.collect_schema().names())
     pl: Any = found.implementation.to_native_namespace()
-    scores = pl.struct(pl.col(list(task.scores)))
-
-    def column(name: str, part: Any) -> Any:  # noqa: ANN401  (a struct of Polars)
-        return _eager(task, _narrowed(part))[name]
-
-    made = (scores.map_batches(partial(column, name), return_dtype=pl.Float64).alias(name) for name in task.made)
-    return found.to_native().with_columns(*made)
+    # One struct of all new columns, so that the map is applied once however many they are.
+    kind = pl.Struct(dict.fromkeys(task.made, pl.Float64))
+    made = pl.struct(pl.col(list(task.scores))).map_batches(partial(_struct, task), return_dtype=kind)
+    return found.to_native().with_columns(made.struct.unnest())
 
 
-def _narrowed(part: Any) -> Any:  # noqa: ANN401  (a struct of Polars)
+def _struct(task: Task, part: Any) -> Any:  # noqa: ANN401  (structs of Polars)
+    """New columns of those that hold the scores."""
     import narwhals.stable.v2 as nw
 
-    return nw.from_native(part.struct.unnest(), eager_only=True)
+    whole = _eager(task, nw.from_native(part.struct.unnest(), eager_only=True))
+    return whole.select(task.made).to_struct()
