@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from bench import _apply as apply
 from bench import _calibrate as calibrate
 from bench import _classes as classes
 from bench import _intervals as intervals
@@ -206,4 +207,24 @@ ROWS: dict[str, Row] = {
         n=10**6,
     ),
     "beta-1e6": Row("beta calibration of 10⁶ scores", "betacal", ">=", 5, duel(calibrate.beta), n=10**6, repeats=3),
+    **{
+        f"apply-{name}-1e7": Row(
+            f"10⁷ scores mapped ({name})",
+            f"np.interp with {many} knots",
+            "<=",
+            3,
+            duel(partial(apply.mapped, name)),
+            n=10**7,
+        )
+        for name, (_, many) in apply.FORMS.items()
+    },
+    "apply-parquet-1e8": Row(
+        "an isotonic map applied to a Parquet file of 10⁸ rows",
+        "DuckDB's copy of the file",
+        "<=",
+        2,
+        apply.filed,
+        n=10**8,
+        repeats=3,
+    ),
 }

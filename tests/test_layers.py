@@ -36,7 +36,7 @@ FLOORS: list[set[str]] = [
         for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results", "_population", "_map", "_class_map")
     ),
     {"read", "measure"},
-    {"population", "infer", "calibrate"},
+    {"population", "infer", "calibrate", "apply"},
     {"sklearn"},
     {"cli"},
     {"__main__"},
@@ -45,6 +45,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 EVERYWHERE = {"numpy", "scipy"}
 OUTSIDE = {
     "read": {"duckdb", "narwhals", "pyarrow"},
+    "apply": {"duckdb", "narwhals"},
     "_frames": {"duckdb", "narwhals"},
     "cli": {"click"},
     "sklearn": {"sklearn"},

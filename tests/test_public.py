@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import baserate
-from baserate import calibrate, infer, measure, population, read
+from baserate import apply, calibrate, infer, measure, population, read
 from baserate.measure import multiclass
 
 NAMES = {
@@ -27,8 +27,8 @@ NAMES = {
         "Tallies",
         "Tally",
     ),
-    *("confusion", "curve", "label_sets", "scored", "tally", "infer", "measure", "population", "read", "__version__"),
-    "calibrate",
+    *("confusion", "curve", "label_sets", "scored", "tally", "__version__"),
+    *("apply", "calibrate", "infer", "measure", "population", "read"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -66,7 +66,7 @@ INFERENCE = {
 }
 
 
-ROOMS = [baserate, calibrate, calibrate.multiclass, infer, measure, multiclass, population, read]
+ROOMS = [apply, baserate, calibrate, calibrate.multiclass, infer, measure, multiclass, population, read]
 
 
 def test_the_public_names_are_these() -> None:
@@ -79,6 +79,7 @@ def test_the_public_names_are_these() -> None:
         *("Spelled", "class_rows", "confusion", "confusions", "costs", "cross_table", "decisions"),
         *("joined", "label_sets", "rows", "scored", "tallies", "tally"),
     }
+    assert set(apply.__all__) == set(dir(apply)) == {"file", "frame", "to_python", "to_sql"}
     assert set(infer.__all__) == set(dir(infer)) == INFERENCE
     assert set(calibrate.__all__) == set(dir(calibrate)) == CALIBRATION
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION
@@ -118,4 +119,9 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
     assert not tabled & {"scipy", "pandas", "duckdb", "narwhals"}
     theory = loaded("from baserate import population as p; p.best(p.linear(), 'f1'); p.binormal().average_precision")
     assert not theory & {"scipy.stats", "pandas", "duckdb", "narwhals"}
+    mapped = loaded(
+        "from baserate._map import shifted; from baserate import apply; m = shifted(1.0); "
+        "apply.frame(m, {'p': [0.5]}, score='p'); apply.to_sql(m, score='p'); apply.to_python(m)"
+    )
+    assert not mapped & {"scipy", "pandas", "duckdb", "narwhals"}
     assert "baserate._population" in theory - used - tabled

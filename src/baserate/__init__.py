@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from baserate import calibrate, infer, measure, population, read
+    from baserate import apply, calibrate, infer, measure, population, read
     from baserate._class_map import ClassMap, load_map
     from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = ("calibrate", "infer", "measure", "population", "read")
+_ROOMS = ("apply", "calibrate", "infer", "measure", "population", "read")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
     *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results", "_population"),
@@ -95,6 +95,7 @@ __all__ = [
     "UnknownName",
     "UsageError",
     "__version__",
+    "apply",
     "calibrate",
     "confusion",
     "curve",

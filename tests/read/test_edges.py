@@ -27,7 +27,7 @@ from baserate import (
     UnknownName,
     read,
 )
-from baserate.read import _duckdb, _files, _lazy
+from baserate.read import _duckdb, _found, _lazy
 from baserate.read._labels import ordered, parsed
 from baserate.read._named import Columns
 from tests.read.test_tables import CSV, DIGEST, TABLE, tallied
@@ -169,7 +169,7 @@ def test_json_without_a_name_is_known_by_its_first_letter(form: str, start: str,
     rows = pl.DataFrame(TABLE).to_dicts()
     text = json.dumps(rows) if form == "array" else "\n".join(map(json.dumps, rows))
     (tmp_path / "table").write_text(start + text, encoding="utf-8")
-    assert _files._looked_at(tmp_path / "table", "table").kind == "json"  # noqa: SLF001
+    assert _found._looked_at(tmp_path / "table", "table").kind == "json"  # noqa: SLF001
     if not start:
         assert tallied(tmp_path / "table").digest == DIGEST
 
@@ -199,7 +199,7 @@ def test_other_ways_of_packing_are_named(start: bytes, packing: str, tmp_path: P
 def test_a_letter_may_be_cut_where_the_head_of_a_file_ends(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_files, "_HEAD", most)
+    monkeypatch.setattr(_found, "_HEAD", most)
     (tmp_path / "t.csv").write_text("y,p,g\n1,0.9,é日\n0,0.2,日é\n1,0.4,é日\n0,0.1,é\n", encoding="utf-8")
     assert tallied(tmp_path / "t.csv").digest == DIGEST
 

@@ -20,7 +20,7 @@ _OPTIONS = (
     *("truth", "score", "predicted", "group", "weight", "count"),
     *("positive", "negative", "missing", "threshold", "measures", "points", "scores", "labels"),
     *("prevalence", "flag_rate", "alpha", "level", "seed"),
-    *("measure", "alternative", "margin", "method", "id", "cluster"),
+    *("to", "measure", "alternative", "margin", "method", "id", "cluster"),
 )
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
 _LONGEST = 100

@@ -18,6 +18,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
     "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
     "calibrate": ("_calibrate:calibrate", "Make probabilities right: fit a map, judge it, write it."),
+    "apply": ("_apply:apply", "Apply a map to rows: calibrated probabilities beside the scores."),
+    "export": ("_export:export", "Write a map as SQL or as Python."),
     "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
     "size": ("_size:size", "Tell how many rows are needed."),
     "population": ("_population:population", "Work out theory: a classifier known in closed form."),

@@ -14,7 +14,7 @@ import numpy as np
 
 from baserate._class_rows import ClassRows
 from baserate._confusions import Confusions
-from baserate._errors import BadFile, BaserateError
+from baserate._errors import BadFile, BaserateError, NotNumeric
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate.read._classes import class_rows
@@ -36,6 +36,8 @@ _FEW_LABELS = 64
 """So many labels are numbered by the engine."""
 _PLAIN = {"VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 """Types of labels that are the same in Python and in SQL."""
+_NUMBERS = {"BOOLEAN", "FLOAT", "DOUBLE", "HUGEINT", "UHUGEINT", *_PLAIN} - {"VARCHAR"}
+"""Types that hold numbers as they are."""
 _UNSEEN = -2
 """A label that was not among the first rows."""
 
@@ -128,6 +130,15 @@ def literal(text: str) -> str:
     'it''s'
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def number(name: str, kind: str, place: str) -> str:
+    """A column of this type as numbers, in SQL, or an error that says what it holds."""
+    if kind.startswith("DECIMAL"):  # which are divided by a power of ten, and may miss the nearest float
+        return f"{place}::VARCHAR::DOUBLE"
+    if kind not in _NUMBERS:
+        raise NotNumeric(f"{name} holds {kind}, not numbers; convert it first.")
+    return f"{place}::DOUBLE"
 
 
 def _simplified(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRelation:

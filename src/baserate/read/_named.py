@@ -103,15 +103,20 @@ class Columns:
         scores = (name for given in self.score for name in _matching(given, there, taken))
         found = replace(self, score=tuple(dict.fromkeys(scores)), stem=stems[0] if len(stems) == 1 else "")
         for name in found.used:
-            if name not in there:
-                texts = [other for other in there if isinstance(other, str) and len(other) < 200]
-                alike = [other for other in texts if other.strip().lower() == name.strip().lower()]
-                near = get_close_matches(name, texts, n=2, cutoff=0.5) or alike
-                hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-                raise UnknownName(f"there is no column {name!r}.{hint} There are: {_listed(there)}.")
-            if there.count(name) > 1:
-                raise BadFile(f"there are {there.count(name)} columns {name!r}; rename all but one.")
+            check_there(name, there)
         return found
+
+
+def check_there(name: str, there: Sequence[object]) -> None:
+    """See that a column is there once; if it is not, name the nearest."""
+    if name not in there:
+        texts = [other for other in there if isinstance(other, str) and len(other) < 200]
+        alike = [other for other in texts if other.strip().lower() == name.strip().lower()]
+        near = get_close_matches(name, texts, n=2, cutoff=0.5) or alike
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise UnknownName(f"there is no column {name!r}.{hint} There are: {_listed(there)}.")
+    if there.count(name) > 1:
+        raise BadFile(f"there are {there.count(name)} columns {name!r}; rename all but one.")
 
 
 def _matching(name: str, there: Sequence[object], taken: set[str]) -> list[str]:

@@ -1,0 +1,30 @@
+"""Map · rows -> rows, on any engine; and a map as SQL or as Python, for where there is no baserate.
+
+May import the nouns and `read`. `frame` and `file` keep every column and every row in its place and add what the map
+makes of the scores; `to_sql` and `to_python` write the same formula down. Names are resolved on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from baserate.apply._files import file
+    from baserate.apply._frames import frame
+    from baserate.apply._python import to_python
+    from baserate.apply._sql import to_sql
+
+_HOMES = {"file": "_files", "frame": "_frames", "to_python": "_python", "to_sql": "_sql"}
+
+__all__ = ["file", "frame", "to_python", "to_sql"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'baserate.apply' has no attribute {name!r}")
+    value: object = getattr(import_module(f"baserate.apply.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,156 @@
+"""A map as a function of Python that needs nothing but the standard library."""
+
+from __future__ import annotations
+
+import keyword
+from sys import float_info
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._class_map import ClassMap
+from baserate._errors import BadOption
+from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
+from baserate._map import Map
+from baserate.apply._pieces import pieces
+
+_WIDTH = 110
+_SHARE = '''
+def _share(x):
+    """1/(1 + eˣ), also where that overflows."""
+    return 1.0 / (1.0 + math.exp(x)) if x < 709.0 else 0.0
+'''
+
+
+def to_python(map_: Map | ClassMap, /, *, name: str = "calibrated") -> str:
+    """Write a map as the source of a function of one score; of several classes, of a sequence with one for each.
+
+    It needs only the standard library, and raises ValueError for a score that cannot be mapped.
+
+    >>> from baserate._map import shifted
+    >>> made = {}
+    >>> exec(to_python(shifted(np.log(4))), made)
+    >>> round(made["calibrated"](0.2), 9)
+    0.5
+    """
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise BadOption(f"name is {name!r}; a function needs a name that Python can read, such as 'calibrated'.")
+    body = _class_body(map_) if isinstance(map_, ClassMap) else _body(map_)
+    lines = [f"def {name}({'scores' if isinstance(map_, ClassMap) else 'score'}):", f"    {_told(map_)!r}", *body]
+    text = "\n".join(lines)
+    needed = [
+        module for module in ("bisect", "math") if f"{module}." in text or (module == "math" and "_share(" in text)
+    ]
+    parts = ["\n".join(f"import {module}" for module in needed), *([_SHARE.strip()] if "_share(" in text else []), text]
+    return "\n\n\n".join(filter(None, parts)) + "\n"
+
+
+def _told(map_: Map | ClassMap) -> str:
+    """What the function is, for its docstring."""
+    what = f"Probability of {map_.positive}" if isinstance(map_, Map) and map_.positive else "Probability"
+    if isinstance(map_, ClassMap):
+        what = f"Probabilities of {', '.join(map_.labels)}, in this order"
+    fitted = "" if map_.fitted is None else f", fitted on {map_.fitted.rows} rows ({map_.fitted.digest})"
+    columns = f"; scores: {', '.join(_columns(map_))}" if _columns(map_) else ""
+    return f"{what}, by {map_.method}{fitted}{columns}. Written by baserate."
+
+
+def _columns(map_: Map | ClassMap) -> list[str]:
+    return [name for key, name in map_.columns.items() if isinstance(map_, ClassMap) or key == "score"]
+
+
+def _body(map_: Map) -> list[str]:
+    lines = ["score = float(score)", *_check("score", map_.form), *_lines(map_.form, "score", "found"), "return found"]
+    return [f"    {line}" for line in lines]
+
+
+def _class_body(map_: ClassMap) -> list[str]:
+    form, many = map_.form, len(map_.labels)
+    lines = [
+        "scores = [float(score) for score in scores]",
+        f"if len(scores) != {many}:",
+        f'    raise ValueError(f"there are {{len(scores)}} scores; give {many}")',
+        "for score in scores:",
+        *(f"    {line}" for line in _check("score", form)),
+    ]
+    if form.of_probabilities:
+        lines += ["if not sum(scores) > 0:", '    raise ValueError("every class has probability 0")']
+    return [f"    {line}" for line in [*lines, *_class_lines(form)]]
+
+
+def _check(score: str, form: Form | ClassForm) -> list[str]:
+    if form.of_probabilities:
+        return [f"if not 0 <= {score} <= 1:", f'    raise ValueError(f"{{{score}}} is no probability")']
+    return [f"if not math.isfinite({score}):", f'    raise ValueError(f"{{{score}}} is no score")']
+
+
+def _lines(form: Form, score: str, to: str) -> list[str]:
+    """Lines that put the probability of a score into a variable."""
+    if isinstance(form, LogOdds):
+        return _log_odds(form, score, to)
+    if isinstance(form, Line):
+        return [f"{to} = _share({-form.slope!r} * {score} - {form.intercept!r})"]
+    if isinstance(form, Between):
+        low, high = _pieced(form.low, score, "low"), _pieced(form.high, score, "high")
+        return [*low, *high, f"{to} = high / (1.0 - low + high)"]
+    return _pieced(form, score, to)
+
+
+def _log_odds(form: LogOdds, score: str, to: str) -> list[str]:
+    lines = [f"p = {score}"]
+    if form.nearest:
+        lines = [f"p = min(max({score}, {form.nearest!r}), {1 - form.nearest!r})"]
+    if form.a == form.b == 1:
+        if form.c > 0:
+            return [*lines, f"{to} = p / (p + (1.0 - p) * {float(np.exp(-form.c))!r})"]
+        return [*lines, f"p_times = p * {float(np.exp(form.c))!r}", f"{to} = p_times / (p_times + (1.0 - p))"]
+    moved = f"{-form.a!r} * math.log(p) + {form.b!r} * math.log1p(-p) - {form.c!r}"
+    if form.a == form.b:
+        moved = f"{-form.a!r} * (math.log(p) - math.log1p(-p)) - {form.c!r}"
+    certain = "" if form.nearest else " if 0.0 < p < 1.0 else p"
+    return [*lines, f"{to} = _share({moved}){certain}"]
+
+
+def _pieced(form: Knots | Steps, score: str, to: str) -> list[str]:
+    of = pieces(form)
+    lines = [*_listed("at", of.at), f"i = bisect.bisect_right(at, {score})", *_listed("value", of.value)]
+    if of.flat:
+        return [*lines, f"{to} = value[i]"]
+    lines += [*_listed("slope", of.slope), *_listed("start", of.start)]
+    return [*lines, f"{to} = slope[i] * ({score} - start[i]) + value[i]"]
+
+
+def _class_lines(form: ClassForm) -> list[str]:
+    """Lines that return a probability for each class."""
+    if isinstance(form, Softmax):
+        return _softmax(form)
+    lines = ["found = []"]
+    for at, one in enumerate(form.forms):
+        lines += [*_lines(one, f"scores[{at}]", "each"), "found.append(each)"]
+    lines += ["total = sum(found)", f"if total < {float_info.min!r}:"]
+    return [*lines, f"    return [1.0 / {form.classes}] * {form.classes}", "return [each / total for each in found]"]
+
+
+def _softmax(form: Softmax) -> list[str]:
+    nearest = f"max(p, {form.nearest!r})" if form.nearest else "p"
+    moved = f"w * math.log({nearest}) + b" + ("" if form.nearest else " if p > 0 else -math.inf")
+    return [
+        *_listed("weight", form.weight),
+        *_listed("bias", form.bias),
+        f"moved = [{moved} for w, b, p in zip(weight, bias, scores)]",
+        "top = max(moved)",
+        "found = [math.exp(x - top) for x in moved]",
+        "total = sum(found)",
+        "return [each / total for each in found]",
+    ]
+
+
+def _listed(name: str, numbers: Floats) -> list[str]:
+    """A tuple of numbers, in lines that people can read; constants, so that they are made once."""
+    lines, line = [f"{name} = ("], "   "
+    for number in map(repr, numbers.tolist()):
+        if len(line) + len(number) + 2 > _WIDTH:
+            lines.append(line)
+            line = "   "
+        line += f" {number},"
+    return [*lines, *([line] if line.strip() else []), ")"]

@@ -1,0 +1,59 @@
+"""`baserate export`: a map as code that needs no baserate."""
+
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from baserate.cli._failures import debug
+from baserate.cli._maps import columns, loaded
+from baserate.cli._options import command
+from baserate.cli._say import put
+
+if TYPE_CHECKING:
+    from baserate._class_map import ClassMap
+    from baserate._map import Map
+
+_EXAMPLES = (
+    ("an expression for the warehouse", "baserate export map.json --to sql"),
+    ("a function for a service", "baserate export map.json --to python --name chance -o chance.py"),
+)
+
+
+@command("export", examples=_EXAMPLES)
+@click.argument("map_", type=click.Path(), metavar="MAP")
+@click.option("--to", type=click.Choice(["sql", "python"]), required=True, help="What to write it as.")
+@click.option(
+    "--score",
+    metavar="COLUMN",
+    help="Column of scores in SQL, if it is not the one that the map was fitted on; for a map of several classes "
+    "CLASS=COLUMN,….",
+)
+@click.option("--name", metavar="NAME", help="Name of the function in Python; otherwise calibrated.")
+@click.option(
+    "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."
+)
+@debug
+def export(map_: str, to: Literal["sql", "python"], score: str | None, name: str | None, output: str | None) -> None:
+    """Write a map as an expression of SQL, or as a function of Python that needs the standard library alone.
+
+    MAP is a file that holds a map. SQL of a map of several classes is a list of columns, one for each.
+    """
+    from baserate.apply import to_python
+
+    if to == "python" and score is not None:
+        raise click.UsageError("--score is for SQL; a function takes scores, not columns: leave it out.")
+    if to == "sql" and name is not None:
+        raise click.UsageError("--name is for Python; an expression has none: leave it out.")
+    read = loaded(map_)
+    text = _sql(read, score) if to == "sql" else to_python(read, **({} if name is None else {"name": name}))
+    put(text, output)
+
+
+def _sql(map_: "Map | ClassMap", score: str | None) -> str:
+    from baserate.apply import to_sql
+
+    found = to_sql(map_, score=columns(map_, score))
+    if isinstance(found, str):
+        return found
+    quoted = (label.replace('"', '""') for label in found)
+    return ",\n".join(f'{each} AS "{label}"' for each, label in zip(found.values(), quoted, strict=True))

@@ -1,0 +1,359 @@
+"""A map applied to files: every row and column in its place, whole or not at all."""
+
+import csv
+import gzip
+import io
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+
+from baserate import (
+    BadFile,
+    BadOption,
+    BaserateError,
+    MissingValues,
+    NoSuchFile,
+    NotAProbability,
+    NotNumeric,
+    UnknownName,
+    apply,
+)
+from baserate._forms import Form
+from baserate._map import shifted
+from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
+
+MAP = mapped(FORMS["rarer"])
+CSV = 'who,risk,note\n007,0.50,"a, b"\n08,1e-1,\n9,.25,"say ""x"""\n'
+WANTED = MAP([0.5, 0.1, 0.25]).tolist()
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Rows of a file, by hand."""
+    if ".parquet" in path.name:
+        return list(pq.read_table(path).to_pylist())
+    text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
+    if "json" in path.name:
+        return [json.loads(line) for line in text.splitlines()]
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t" if ".tsv" in path.name else ","))
+
+
+def new(path: Path, name: str = "risk_calibrated") -> list[float]:
+    return [float(row[name]) for row in read(path)]
+
+
+def test_text_passes_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(CSV)
+    assert apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv") == 3
+    given, found = (list(csv.reader(io.StringIO((tmp_path / name).read_text()))) for name in ("in.csv", "out.csv"))
+    assert [row[:3] for row in found] == given
+    assert found[0][3:] == ["risk_calibrated"]
+    assert new(tmp_path / "out.csv") == WANTED
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+@pytest.mark.parametrize(
+    "name", ["out.csv", "out.tsv", "out.parquet", "out.jsonl", "out.ndjson", "out.json", "out.csv.gz", "out.tsv.gz"]
+)
+@pytest.mark.parametrize("source", ["in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow"])
+def test_every_kind_becomes_every_other(source: str, name: str, tmp_path: Path) -> None:
+    table = pa.table({"who": ["007", "08", None], "risk": [0.5, 0.1, 0.25], "n": [1, 2, 3]})
+    write(table, tmp_path / source)
+    assert apply.file(MAP, tmp_path / source, tmp_path / name) == 3
+    rows = read(tmp_path / name)
+    assert list(rows[0]) == ["who", "risk", "n", "risk_calibrated"]
+    assert [row["who"] or None for row in rows] == ["007", "08", None]
+    assert [float(row["risk"]) for row in rows] == [0.5, 0.1, 0.25]
+    assert [int(row["n"]) for row in rows] == [1, 2, 3]
+    assert new(tmp_path / name) == WANTED
+
+
+def write(table: pa.Table, path: Path) -> None:
+    rows = table.to_pylist()
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+    elif path.suffix == ".arrow":
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as file:
+            file.write_table(table)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter="\t" if "tsv" in path.name else ",")
+        writer.writerows([table.column_names, *(row.values() for row in rows)])
+        path.write_bytes(gzip.compress(text.getvalue().encode()) if path.suffix == ".gz" else text.getvalue().encode())
+
+
+def test_types_survive_where_there_are_any(tmp_path: Path) -> None:
+    table = pa.table(
+        {"at": pa.array([1, 2], pa.timestamp("us")), "risk": pa.array([0.5, 0.1], pa.float32()), "l": [[1], []]}
+    )
+    write(table, tmp_path / "in.parquet")
+    apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert found.select(table.column_names).to_pydict() == table.to_pydict()
+    assert found.schema.field("risk").type == pa.float32()
+    assert found["risk_calibrated"].to_pylist() == MAP(np.array([0.5, 0.1], dtype=np.float32)).tolist()
+
+
+def test_what_json_holds_stays_what_it_is(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"risk": 0.5, "deep": {"a": [1, "x"]}, "t": True},
+        {"risk": "0.1", "late": "3", "t": None},
+    ]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    apply.file(MAP, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    first, second = read(tmp_path / "out.jsonl")
+    assert first == {**rows[0], "late": None, "risk_calibrated": WANTED[0]}
+    assert second == {**rows[1], "deep": None, "risk_calibrated": WANTED[1]}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_the_same_in_files(form: str, tmp_path: Path) -> None:
+    x = edges(FORMS[form])
+    pq.write_table(pa.table({"risk": x}), tmp_path / "in.parquet")
+    apply.file(mapped(FORMS[form]), tmp_path / "in.parquet", tmp_path / "out.parquet")
+    np.testing.assert_allclose(new(tmp_path / "out.parquet"), mapped(FORMS[form])(x), **CLOSE)
+
+
+@given(forms, scores)
+@settings(max_examples=40, deadline=None)
+def test_any_form_is_the_same_in_files(
+    tmp_path_factory: pytest.TempPathFactory, form: Form, given: list[float]
+) -> None:
+    folder, x = tmp_path_factory.mktemp("any"), np.concatenate([given, edges(form)])
+    (folder / "in.csv").write_text("risk\n" + "".join(f"{each!r}\n" for each in x.tolist()))
+    apply.file(mapped(form), folder / "in.csv", folder / "out.csv")
+    np.testing.assert_allclose(new(folder / "out.csv"), mapped(form)(x), **CLOSE)
+
+
+@pytest.mark.parametrize("form", CLASS_FORMS)
+def test_several_classes_have_a_column_each(form: str, tmp_path: Path) -> None:
+    p = np.random.default_rng(3).dirichlet([1, 1, 1], 20)
+    pq.write_table(pa.table({f"p_{label}": p[:, at] for at, label in enumerate(LABELS)}), tmp_path / "in.parquet")
+    apply.file(classed(CLASS_FORMS[form]), tmp_path / "in.parquet", tmp_path / "out.parquet")
+    found = np.array([list(row.values())[3:] for row in read(tmp_path / "out.parquet")])
+    np.testing.assert_allclose(found, classed(CLASS_FORMS[form])(p), **CLOSE)
+
+
+def test_bounds_are_two_more_columns(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(CSV)
+    between = mapped(FORMS["between"])
+    apply.file(between, tmp_path / "in.csv", tmp_path / "out.csv", to="p", bounds=True)
+    low, high = between.bounds([0.5, 0.1, 0.25])
+    assert new(tmp_path / "out.csv", "p_low") == low.tolist()
+    assert new(tmp_path / "out.csv", "p_high") == high.tolist()
+
+
+def test_many_rows_keep_their_order(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).random(400_000)
+    pq.write_table(pa.table({"at": np.arange(len(x)), "risk": x}), tmp_path / "in.parquet", row_group_size=30_000)
+    knots = mapped(FORMS["many knots"])
+    assert apply.file(knots, tmp_path / "in.parquet", tmp_path / "out.parquet") == len(x)
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert np.array_equal(found["at"].to_numpy(), np.arange(len(x)))
+    assert np.array_equal(found["risk"].to_numpy(), x)
+    assert np.array_equal(found["risk_calibrated"].to_numpy(), knots(x))
+
+
+@pytest.mark.parametrize("source", ["part-*.csv", ".", ["part-1.csv", "part-2.csv"]])
+def test_patterns_folders_and_lists(source: str | list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "part-1.csv").write_text("risk\n0.5\n0.1\n")
+    (folder / "part-2.csv").write_text("risk\n0.25\n")
+    sources: Any = [folder / each for each in source] if isinstance(source, list) else str(folder / source)
+    assert apply.file(MAP, sources, tmp_path / "out.csv") == 3
+    assert new(tmp_path / "out.csv") == WANTED
+
+
+def test_columns_without_a_name_or_with_one_twice(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(',a,a,"A,b",Risk,risk\n0,x,y,z,,0.5\n')
+    apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
+    assert list(csv.reader((tmp_path / "out.csv").read_text().splitlines())) == [
+        ["", "a", "a", "A,b", "Risk", "risk", "risk_calibrated"],
+        ["0", "x", "y", "z", "", "0.5", str(WANTED[0])],
+    ]
+    with pytest.raises(BadFile, match="rename them, or write CSV"):
+        apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_no_rows_are_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("who,risk\n")
+    assert apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv") == 0
+    assert (tmp_path / "out.csv").read_text() == "who,risk,risk_calibrated\n"
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet", "in.jsonl"])
+def test_what_is_missing_is_refused_with_its_rows(name: str, tmp_path: Path) -> None:
+    write(pa.table({"risk": [0.1, None, 0.2, None, None, None, None, None]}), tmp_path / name)
+    with pytest.raises(MissingValues) as refused:
+        apply.file(MAP, tmp_path / name, tmp_path / "out.csv")
+    assert str(refused.value) == (
+        "6 of 8 rows have a score that is missing, NaN or infinite in 'risk' (rows 2, 4, 5, 6, 7 and 1 more, counted "
+        'from 1); fill them in, or let what is missing stay so with missing="keep".'
+    )
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_frames_say_the_same(tmp_path: Path) -> None:
+    write(pa.table({"risk": [0.1, 1.5, None, -1.0]}), tmp_path / "in.parquet")
+    with pytest.raises(NotAProbability) as of_file:
+        apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet", missing="keep")
+    with pytest.raises(NotAProbability) as of_frame:
+        apply.frame(MAP, pq.read_table(tmp_path / "in.parquet"), missing="keep")
+    assert str(of_file.value) == str(of_frame.value)
+    assert "2 of 4 rows have a score outside [0, 1] in 'risk' (rows 2, 4, counted from 1)" in str(of_file.value)
+
+
+def test_what_is_missing_may_stay_so(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("a,risk\n,0.5\n,NA\n,nan\n,\n,-inf\n,0.25\n")
+    write(pa.table({"risk": [0.5, None, float("nan"), float("inf"), 0.25]}), tmp_path / "in.parquet")
+    apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv", missing="keep")
+    kept = [row["risk_calibrated"] for row in read(tmp_path / "out.csv")]
+    assert kept == [str(WANTED[0]), "", "", "", "", str(WANTED[2])]
+    apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet", missing="keep")
+    found = [row["risk_calibrated"] for row in read(tmp_path / "out.parquet")]
+    assert found == [WANTED[0], None, None, None, WANTED[2]]
+
+
+def test_classes_that_all_are_impossible_are_refused(tmp_path: Path) -> None:
+    write(pa.table({f"p_{label}": [0.2, 0.0] for label in LABELS}), tmp_path / "in.parquet")
+    with pytest.raises(
+        BaserateError, match=r"1 of 2 rows give probability 0 to every class .* \(row 2, counted from 1"
+    ):
+        apply.file(classed(CLASS_FORMS["priors"]), tmp_path / "in.parquet", tmp_path / "out.parquet")
+
+
+Made = Callable[[Path], object]
+BAD: dict[str, tuple[str, str, dict[str, Any], type[BaserateError], str]] = {
+    "no such column": (CSV, "out.csv", {"score": "rsk"}, UnknownName, "no column 'rsk'. Did you mean 'risk'?"),
+    "a name that is taken": (CSV, "out.csv", {"to": "note"}, BadOption, "there is a column 'note' already"),
+    "words for numbers": (
+        "risk\n0.5\nhigh\n",
+        "out.csv",
+        {},
+        NotNumeric,
+        "1 of 2 values of risk are not numbers (the first is 'high')",
+    ),
+    "a long row": ("risk\n0.5\n0.4,7\n", "out.csv", {}, BadFile, "line 3 of "),
+    "no ending": (CSV, "out", {}, BadOption, "does not say what to write; end it in .parquet, .csv"),
+    "another ending": (CSV, "out.xlsx", {}, BadOption, "does not say what to write"),
+    "packed Parquet": (CSV, "out.parquet.gz", {}, BadOption, "does not say what to write"),
+    "no folder": (CSV, "no/out.csv", {}, BadOption, "(No such file or directory); name another file."),
+    "a file for a folder": (CSV, "in.csv/out.csv", {}, BadOption, "(Not a directory); name another file."),
+    "a folder": (CSV, "folder.csv", {}, BadOption, "is a folder; name a file in it."),
+    "the source": (CSV, "in.csv", {}, BadOption, "is one of the files that are read; name another to write."),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_done_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
+    text, target, asked, error, message = BAD[name]
+    (tmp_path / "in.csv").write_text(text)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(error) as refused:
+        apply.file(MAP, tmp_path / "in.csv", tmp_path / target, **asked)
+    assert message in str(refused.value)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder.csv", "in.csv"]
+    assert (tmp_path / "in.csv").read_text() == text
+
+
+def test_the_source_is_known_by_any_name(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(CSV)
+    (tmp_path / "link.csv").symlink_to(tmp_path / "in.csv")
+    with pytest.raises(BadOption, match="is one of the files that are read"):
+        apply.file(MAP, tmp_path, tmp_path / "link.csv")
+    assert (tmp_path / "in.csv").read_text() == CSV
+
+
+def test_an_old_target_survives_a_failed_run(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("precious")
+    (tmp_path / "in.csv").write_text("risk\n" + "0.5\n" * 300_000 + "7\n")
+    with pytest.raises(NotAProbability, match=r"\(row 300001, counted from 1\)"):
+        apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+    (tmp_path / "in.csv").write_text(CSV)
+    (tmp_path / "out.csv").chmod(0o640)
+    apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
+    assert new(tmp_path / "out.csv") == WANTED
+    assert (tmp_path / "out.csv").stat().st_mode & 0o777 == 0o640
+
+
+def test_files_must_be_of_one_form(tmp_path: Path) -> None:
+    write(pa.table({"risk": [0.5]}), tmp_path / "a.parquet")
+    write(pa.table({"risk": [0.5], "more": [1]}), tmp_path / "b.parquet")
+    with pytest.raises(BadFile, match="not all of the files have the column 'more'"):
+        apply.file(MAP, tmp_path / "*.parquet", tmp_path / "out.csv")
+    with pytest.raises(BadFile, match="do not agree on the column 'more'"):
+        apply.file(MAP, [tmp_path / "b.parquet", tmp_path / "a.parquet"], tmp_path / "out.csv")
+    with pytest.raises(NoSuchFile, match="there is no file"):
+        apply.file(MAP, tmp_path / "c.parquet", tmp_path / "out.csv")
+
+
+def test_progress_can_be_watched(tmp_path: Path) -> None:
+    write(pa.table({"risk": [0.5]}), tmp_path / "in.parquet")
+    told: list[float | None] = []
+
+    @contextmanager
+    def watch(percent: Callable[[], float | None]) -> Iterator[None]:
+        yield
+        told.append(percent())
+
+    apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.csv", watch=watch)
+    assert told[0] is None or 0 <= told[0] <= 100
+
+
+def test_nothing_is_left_when_interrupted(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).random(3_000_000)
+    pq.write_table(pa.table({"risk": x, "other": x[::-1]}), tmp_path / "in.parquet")
+    (tmp_path / "map.json").write_text(mapped(FORMS["many between"]).to_json())
+    code = """
+import sys
+from baserate import apply, load_map
+apply.file(load_map("map.json"), "in.parquet", "out.csv")
+"""
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        until = monotonic() + 30
+        while not list(tmp_path.glob(".out.csv.*")) and process.poll() is None and monotonic() < until:
+            sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) != 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", "map.json"]
+
+
+def test_rows_that_are_too_wide_for_little_memory_take_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(pa.table({"risk": [0.5] * 3000, "text": [f"{at}" * 2000 for at in range(3000)]}), tmp_path / "in.parquet")
+    monkeypatch.setattr("baserate.apply._files._MEMORY", "2MB")
+    assert apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet") == 3000
+    assert new(tmp_path / "out.parquet") == [WANTED[0]] * 3000
+
+
+def test_a_folder_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in.csv").write_text(CSV)
+
+    def refuse(_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("baserate.apply._files.drafted", refuse)
+    with pytest.raises(BadOption, match=r"cannot write .*out.csv \(Permission denied\); name another file\."):
+        apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
+
+
+def test_the_map_of_nothing_needs_a_name(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(CSV)
+    with pytest.raises(BadOption, match="does not know which column holds the scores"):
+        apply.file(shifted(1.0), tmp_path / "in.csv", tmp_path / "out.csv")

@@ -1,0 +1,239 @@
+"""A map applied to a frame: the same kind comes back, every row and column in its place."""
+
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+
+from baserate import BadFile, BadOption, BadShape, MissingValues, NotAProbability, NotNumeric, UnknownName, apply
+from baserate._forms import Form
+from baserate._map import shifted
+from baserate.apply import _frames
+from baserate.apply._task import Task
+from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
+
+KINDS: dict[str, Any] = {
+    "mapping": dict,
+    "pandas": pd.DataFrame,
+    "pandas of Arrow": lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.DataFrame,
+    "polars, lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+    "duckdb": lambda columns: duckdb.connect().from_arrow(pa.table(columns)),
+}
+LAZY = {"polars, lazy", "duckdb"}
+
+
+def columns_of(frame: Any) -> dict[str, list[Any]]:  # noqa: ANN401  (any frame)
+    """What a frame holds, in lists; what is missing is None."""
+    if isinstance(frame, dict):
+        found = {name: list(column) for name, column in frame.items()}
+    elif isinstance(frame, pd.DataFrame):
+        found = {name: frame[name].tolist() for name in frame}
+    elif isinstance(frame, duckdb.DuckDBPyRelation):
+        found = dict(zip(frame.columns, map(list, zip(*frame.fetchall(), strict=True)), strict=True))
+    else:
+        frame = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+        found = frame.to_dict(as_series=False) if isinstance(frame, pl.DataFrame) else frame.to_pydict()
+    return {name: [None if pd.isna(each) else each for each in found[name]] for name in found}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.parametrize("form", ["rarer", "beta", "line", "many knots", "many steps", "between"])
+def test_the_same_kind_comes_back(kind: str, form: str) -> None:
+    map_ = mapped(FORMS[form])
+    x = edges(FORMS[form]).tolist()
+    table = {"who": [f"p{at}" for at in range(len(x))], "risk": x, "site": list(range(len(x)))}
+    given = KINDS[kind](table)
+    found = apply.frame(map_, given)
+    assert type(found) is type(given)
+    read = columns_of(found)
+    assert list(read) == ["who", "risk", "site", "risk_calibrated"]
+    assert {name: read[name] for name in table} == table
+    np.testing.assert_allclose(read["risk_calibrated"], map_(x), **CLOSE)
+    assert list(columns_of(given)) == list(table)
+
+
+@given(forms, scores)
+@settings(max_examples=60, deadline=None)
+def test_any_form_is_the_same_in_every_frame(form: Form, given: list[float]) -> None:
+    map_, x = mapped(form), np.concatenate([given, edges(form)])
+    for make in (KINDS["polars"], KINDS["duckdb"]):
+        found = columns_of(apply.frame(map_, make({"risk": x.tolist()})))["risk_calibrated"]
+        np.testing.assert_allclose(found, map_(x), **CLOSE)
+
+
+def test_bounds_are_two_more_columns(kind: str) -> None:
+    map_ = mapped(FORMS["between"])
+    x = edges(FORMS["between"])
+    found = columns_of(apply.frame(map_, KINDS[kind]({"risk": x.tolist()}), to="p", bounds=True))
+    assert list(found) == ["risk", "p", "p_low", "p_high"]
+    for name, wanted in zip(("p_low", "p_high"), map_.bounds(x), strict=True):
+        assert found[name] == wanted.tolist()
+
+
+@pytest.mark.parametrize("form", CLASS_FORMS)
+def test_several_classes_have_a_column_each(kind: str, form: str) -> None:
+    p = np.random.default_rng(3).dirichlet([1, 1, 1], 20)
+    given = KINDS[kind]({f"p_{label}": p[:, at].tolist() for at, label in enumerate(LABELS)})
+    found = columns_of(apply.frame(classed(CLASS_FORMS[form]), given))
+    assert list(found)[3:] == [f"p_{label}_calibrated" for label in LABELS]
+    np.testing.assert_allclose(np.array(list(found.values())[3:]).T, classed(CLASS_FORMS[form])(p), **CLOSE)
+
+
+def test_classes_are_found_by_name_or_in_order() -> None:
+    map_, p = classed(CLASS_FORMS["priors"]), {"a": [0.2], "b": [0.3], "c": [0.5]}
+    wanted = map_([[0.5, 0.3, 0.2]])[0]
+    by_name = apply.frame(map_, p, score={"dog": "b", "cat": "c", "fish": "a"}, to=["x", "y", "z"])
+    in_order = apply.frame(map_, p, score=["c", "b", "a"], to={"fish": "z", "cat": "x", "dog": "y"})
+    for found in (by_name, in_order):
+        assert [found[name][0] for name in "xyz"] == wanted.tolist()
+
+
+def test_what_is_missing_is_refused_with_its_rows(kind: str) -> None:
+    x = [0.1, None, 0.2, float("inf"), 0.3, float("nan"), None, None, None, None]
+    given = KINDS[kind]({"risk": x})
+    message = r"a score is missing" if kind == "duckdb" else r"7 of 10 .* in 'risk' \(rows 2, 4, 6, 7, 8 and 2 more, co"
+    kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else MissingValues
+    with pytest.raises(kinds, match=message):
+        columns_of(apply.frame(shifted(1.0), given, score="risk"))
+
+
+def test_what_is_missing_may_stay_so(kind: str) -> None:
+    x = [0.1, None, 0.2, float("inf"), float("nan")]
+    found = columns_of(apply.frame(shifted(1.0), KINDS[kind]({"risk": x}), score="risk", missing="keep"))
+    new = found["risk_calibrated"]
+    assert [each is None for each in new] == [False, True, False, True, True]
+    assert [new[0], new[2]] == shifted(1.0)([0.1, 0.2]).tolist()
+
+
+def test_what_stays_missing_is_null_where_that_differs_from_nan() -> None:
+    for make in (pl.DataFrame, pa.table):
+        found: Any = apply.frame(shifted(1.0), make({"risk": [0.1, None]}), score="risk", missing="keep")
+        assert pl.DataFrame(found)["risk_calibrated"].null_count() == 1
+
+
+def test_what_is_no_probability_is_refused_with_its_rows(kind: str) -> None:
+    given = KINDS[kind]({"risk": [0.1, None, 1.5, -0.2]})
+    message = "none that this map takes" if kind == "duckdb" else r"2 of 4 .* outside \[0, 1\] in 'risk' \(rows 3, 4, c"
+    kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else NotAProbability
+    with pytest.raises(kinds, match=message):
+        columns_of(apply.frame(shifted(1.0), given, score="risk", missing="keep"))
+
+
+def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
+    given = {f"p_{label}": [0.2, 0.0] for label in LABELS}
+    with pytest.raises(BadShape, match=r"1 of 2 rows give probability 0 to every class .* \(row 2, counted from 1\)"):
+        apply.frame(classed(CLASS_FORMS["priors"]), given)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"score": "rsk"}, UnknownName, "there is no column 'rsk'. Did you mean 'risk'?"),
+        ({"to": "site"}, BadOption, "there is a column 'site' already; name the new one otherwise with to="),
+        ({"missing": "drop"}, BadOption, "missing is 'drop'; it is 'refuse' or 'keep'"),
+        ({"bounds": True}, BadOption, "made makes one probability, not two"),
+        ({"score": ["risk"]}, BadOption, "takes the name of one column"),
+        ({"to": ""}, BadOption, "takes the name of one column"),
+        ({"score": "site"}, NotNumeric, "site"),
+    ],
+)
+def test_what_cannot_be_asked(kind: str, asked: dict[str, Any], error: type[Exception], message: str) -> None:
+    given = KINDS[kind]({"risk": [0.1], "site": ["north"]})
+    with pytest.raises(error, match=message):
+        columns_of(apply.frame(mapped(FORMS["rarer"]), given, **asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"score": "p_cat"}, "name one column for each class: cat, dog, fish"),
+        ({"score": ["p_cat"]}, "score has 1 names; name one column for each of 3 classes"),
+        ({"score": {"cat": "p_cat"}}, "score names cat; the classes are cat, dog, fish"),
+        ({"to": ["a", "a", "b"]}, "two of the new columns have the same name"),
+    ],
+)
+def test_what_cannot_be_asked_of_several_classes(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadOption, match=message):
+        apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1]}, **asked)
+
+
+def test_a_map_must_be_one_and_a_frame_too() -> None:
+    with pytest.raises(BadOption, match="dict is no map; read one with load_map"):
+        apply.frame({}, {"risk": [0.1]})  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="int is no frame that we know"):
+        apply.frame(mapped(FORMS["rarer"]), 7)
+    with pytest.raises(BadFile, match="two columns of the frame have the same name"):
+        apply.frame(mapped(FORMS["rarer"]), pd.DataFrame([[0.1, 0.2]], columns=["risk", "risk"]))
+
+
+def test_an_index_stays_with_its_rows() -> None:
+    given = pd.DataFrame({"risk": [0.9, 0.1, 0.5]}, index=["b", "b", "a"])
+    found = apply.frame(shifted(1.0), given, score="risk")
+    assert found.index.tolist() == ["b", "b", "a"]
+    assert found["risk_calibrated"].tolist() == shifted(1.0)(given["risk"]).tolist()
+    assert list(given) == ["risk"]
+
+
+def test_lazy_frames_stay_lazy() -> None:
+    lazy = apply.frame(shifted(1.0), pl.LazyFrame({"risk": [0.1, 0.9, 7.0], "a": [1, 2, 3]}), score="risk")
+    with pytest.raises(NotAProbability, match=r"1 of 3 rows .*\(row 3, counted from 1\)"):
+        lazy.collect()
+    assert lazy.filter(pl.col("risk") < 1).select("a", "risk").collect()["a"].to_list() == [1, 2]
+
+
+def test_other_lazy_frames_are_to_be_collected() -> None:
+    spark = SimpleNamespace(
+        implementation=SimpleNamespace(is_duckdb=lambda: False, is_polars=lambda: False, name="PYSPARK")
+    )
+    with pytest.raises(BadOption, match="a lazy frame of Pyspark cannot take a map; collect it first"):
+        _frames._lazy(Task.of(shifted(1.0), score="risk"), spark)  # noqa: SLF001
+
+
+def test_names_that_differ_in_capitals_are_one_to_an_engine() -> None:
+    given = KINDS["duckdb"]({"risk": [0.1], "P": [1]})
+    with pytest.raises(BadOption, match="there is a column 'p' already"):
+        apply.frame(shifted(1.0), given, score="risk", to="p")
+    assert list(apply.frame(shifted(1.0), {"risk": [0.1], "P": [1]}, score="risk", to="p")) == ["risk", "P", "p"]
+
+
+def test_numbers_of_other_types_are_numbers() -> None:
+    wanted = shifted(1.0)([0.25, 1.0]).tolist()
+    for column in ([Decimal("0.25"), Decimal(1)], np.array([0.25, 1], dtype=np.float32)):
+        assert apply.frame(shifted(1.0), pd.DataFrame({"p": column}), score="p")["p_calibrated"].tolist() == wanted
+    decimals = pa.table({"p": pa.array([Decimal("0.25"), Decimal(1)], pa.decimal128(5, 3))})
+    assert apply.frame(shifted(1.0), decimals, score="p")["p_calibrated"].to_pylist() == wanted
+    assert (
+        columns_of(apply.frame(shifted(1.0), duckdb.connect().from_arrow(decimals), score="p"))["p_calibrated"]
+        == wanted
+    )
+
+
+def test_columns_of_different_lengths_do_not_fit() -> None:
+    with pytest.raises(BadShape, match="different lengths"):
+        apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1, 0.2], "p_dog": [0.1], "p_fish": [0.1]})
+
+
+def test_no_rows_are_no_rows(kind: str) -> None:
+    table = (
+        {"risk": pa.array([], pa.float64())} if kind in {"duckdb", "pyarrow"} else {"risk": np.array([], dtype=float)}
+    )
+    found = apply.frame(mapped(FORMS["many knots"]), KINDS[kind](table))
+    names = (
+        found.collect_schema().names()
+        if kind == "polars, lazy"
+        else list(found if kind == "mapping" else getattr(found, "column_names", None) or found.columns)
+    )
+    assert names == ["risk", "risk_calibrated"]

@@ -1,0 +1,222 @@
+"""`baserate apply` and `baserate export`: what is written, what is told, and what is refused."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from baserate._files import write_text
+from tests.apply.forms import CLASS_FORMS, FORMS, LABELS, classed, mapped
+from tests.cli.shell import PEOPLE, people, program, run
+
+MAP = mapped(FORMS["beta"])
+RISKS = [float(row["risk"]) for row in csv.DictReader(io.StringIO(PEOPLE))]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """Write a map that knows its columns."""
+    MAP.save(tmp_path / "map.json")
+    return tmp_path / "map.json"
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_every_column_stays_and_one_joins_them(kept: Path, tmp_path: Path) -> None:
+    result = run("apply", kept, people(tmp_path), "-o", tmp_path / "out.csv")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"10 rows written to {tmp_path / 'out.csv'}.\n"
+    found = rows((tmp_path / "out.csv").read_text())
+    new = [float(row.pop("risk_calibrated")) for row in found]
+    assert found == rows(PEOPLE)
+    np.testing.assert_allclose(new, MAP(RISKS), rtol=1e-12)
+
+
+def test_names_may_be_chosen(kept: Path, tmp_path: Path) -> None:
+    result = run("apply", kept, people(tmp_path), "-o", "-", "--score", "old", "--to", "p", "-q")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert list(rows(result.stdout)[0])[-2:] == ["w", "p"]
+
+
+def test_pipes_at_both_ends(kept: Path) -> None:
+    result = program("apply", kept, "-", "-o", "-", given=PEOPLE)
+    assert (result.returncode, result.stderr) == (0, "10 rows written to stdout.\n")
+    np.testing.assert_allclose([float(row["risk_calibrated"]) for row in rows(result.stdout)], MAP(RISKS), rtol=1e-12)
+
+
+def test_packed_files_and_json_lines(kept: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv.gz").write_bytes(gzip.compress(PEOPLE.encode()))
+    assert run("apply", kept, tmp_path / "in.csv.gz", "-o", tmp_path / "out.jsonl").exit_code == 0
+    assert run("apply", kept, tmp_path / "out.jsonl", "-o", tmp_path / "again.csv.gz", "--to", "p").exit_code == 0
+    first = [json.loads(line)["risk_calibrated"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    again = rows(gzip.decompress((tmp_path / "again.csv.gz").read_bytes()).decode())
+    assert [float(row["p"]) for row in again] == [float(row["risk_calibrated"]) for row in again] == first
+
+
+def test_patterns_and_several_files(kept: Path, tmp_path: Path) -> None:
+    for at in (1, 2):
+        (tmp_path / f"part-{at}.csv").write_text(f"risk\n0.{at}\n")
+    result = run("apply", kept, tmp_path / "part-*.csv", tmp_path / "part-1.csv", "-o", "-")
+    assert [row["risk"] for row in rows(result.stdout)] == ["0.1", "0.2", "0.1"]
+
+
+def test_bounds(tmp_path: Path) -> None:
+    mapped(FORMS["between"]).save(tmp_path / "map.json")
+    found = rows(run("apply", tmp_path / "map.json", people(tmp_path), "-o", "-", "--bounds").stdout)
+    assert all(float(row["risk_calibrated_low"]) <= float(row["risk_calibrated_high"]) for row in found)
+
+
+def test_several_classes(tmp_path: Path) -> None:
+    map_ = classed(CLASS_FORMS["priors"])
+    map_.save(tmp_path / "map.json")
+    (tmp_path / "in.csv").write_text("a,b,c\n0.2,0.3,0.5\n")
+    typed = ("--score", "cat=a,dog=b, fish=c", "--to", "fish=z,cat=x,dog=y")
+    found = rows(run("apply", tmp_path / "map.json", tmp_path / "in.csv", "-o", "-", *typed).stdout)[0]
+    np.testing.assert_allclose([float(found[name]) for name in "xyz"], map_([[0.2, 0.3, 0.5]])[0], rtol=1e-12)
+    wrong = run("apply", tmp_path / "map.json", tmp_path / "in.csv", "-o", "-", "--score", "a")
+    assert wrong.exit_code == 2
+    assert "the classes are cat, dog, fish" in wrong.stderr
+
+
+def test_missing_scores_may_stay_so(kept: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("risk,a\n0.5,\n,\nNA,\n")
+    refused = run("apply", kept, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    assert refused.exit_code == 3
+    assert (
+        "2 of 3 rows have a score that is missing, NaN or infinite in 'risk' (rows 2, 3, counted from 1)"
+        in refused.stderr
+    )
+    assert "with --missing keep." in refused.stderr
+    assert not (tmp_path / "out.csv").exists()
+    result = run("apply", kept, tmp_path / "in.csv", "-o", "-", "--missing", "keep")
+    assert [row["risk_calibrated"] == "" for row in rows(result.stdout)] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "message"),
+    [
+        (("--score", "rsk"), 2, "there is no column 'rsk'. Did you mean 'risk' or 'sick'?"),
+        (("--to", "site"), 2, "there is a column 'site' already; name the new one otherwise with --to."),
+        (("--score", "times"), 3, "outside [0, 1] in 'times' (rows 2, 4, 7, 9, counted from 1)"),
+        (("--score", "site"), 3, "10 of 10 values of site are not numbers (the first is 'north')"),
+        (("--bounds",), 2, "made makes one probability, not two; bounds are those of venn-abers."),
+        (("--missing", "drop"), 2, "'drop' is not one of 'refuse', 'keep'"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, kept: Path, tmp_path: Path) -> None:
+    write_text(tmp_path / "out.csv", "precious\n")
+    result = run("apply", kept, people(tmp_path), "-o", tmp_path / "out.csv", *typed)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert (tmp_path / "out.csv").read_text() == "precious\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map.json", "out.csv", "people.csv"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("people.csv", "is one of the files that are read; name another to write."),
+        ("no/out.csv", "there is no folder"),
+        (".", "is a folder"),
+        ("out.xlsx", "does not say what to write; end it in .parquet, .csv, .tsv or .jsonl."),
+    ],
+)
+def test_where_nothing_can_be_written(target: str, message: str, kept: Path, tmp_path: Path) -> None:
+    result = run("apply", kept, people(tmp_path), "-o", tmp_path / target)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert (tmp_path / "people.csv").read_text() == PEOPLE
+
+
+def test_an_output_must_be_named(kept: Path, tmp_path: Path) -> None:
+    result = run("apply", kept, people(tmp_path))
+    assert result.exit_code == 2
+    assert "missing option '-o'" in result.stderr
+
+
+NEWER = MAP.to_json().replace('"schema_version": 1', '"schema_version": 9')
+MAPS = {
+    "truncated": (MAP.to_json()[:-40], "not JSON"),
+    "newer": (NEWER, "schema version 9; this release reads 1: upgrade baserate."),
+    "edited": (MAP.to_json().replace("1.4", "1.5"), "was changed after it was written"),
+    "another kind": ('{"kind": "baserate/tally"}', "name a file that holds one."),
+    "no text": ("\udcff", "is no text, so no map"),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize(
+    "verb", [("apply", "in.csv", "-o", "out.csv"), ("export", "--to", "sql")], ids=["apply", "export"]
+)
+def test_a_map_that_is_none(verb: tuple[str, ...], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, message = MAPS[name]
+    (tmp_path / "my.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    monkeypatch.chdir(tmp_path)
+    result = run(verb[0], "my.json", *verb[1:])
+    assert result.exit_code == 3
+    assert "my.json" in result.stderr
+    assert message in result.stderr
+
+
+def test_a_map_that_is_not_there(tmp_path: Path) -> None:
+    result = run("export", tmp_path / "map.json", "--to", "sql")
+    assert result.exit_code == 2
+    assert f"the map {tmp_path / 'map.json'} cannot be opened: No such file or directory" in result.stderr
+
+
+def test_sql_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
+    exported = run("export", kept, "--to", "sql", "--score", "old").stdout
+    with duckdb.connect() as engine:
+        found = engine.read_csv(str(people(tmp_path))).project(f"old, {exported}").fetchall()
+    old, new = zip(*found, strict=True)
+    np.testing.assert_allclose(new, MAP(old), rtol=1e-12)
+
+
+def test_sql_of_several_classes_is_a_list_of_columns(tmp_path: Path) -> None:
+    map_ = classed(CLASS_FORMS["vectors"])
+    map_.save(tmp_path / "map.json")
+    exported = run("export", tmp_path / "map.json", "--to", "sql").stdout
+    with duckdb.connect() as engine:
+        found = engine.sql("SELECT 0.2 AS p_cat, 0.3 AS p_dog, 0.5 AS p_fish").project(exported)
+        assert found.columns == list(LABELS)
+        np.testing.assert_allclose(found.fetchall()[0], map_([[0.2, 0.3, 0.5]])[0], rtol=1e-12)
+
+
+def test_python_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
+    result = run("export", kept, "--to", "python", "--name", "chance", "-o", tmp_path / "chance.py")
+    assert (result.exit_code, result.stdout) == (0, "")
+    made: dict[str, object] = {}
+    exec((tmp_path / "chance.py").read_text(), made)  # noqa: S102  (it is ours)
+    assert made["chance"](0.3) == pytest.approx(MAP([0.3])[0], rel=1e-12)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--to", "python", "--score", "risk"), "--score is for SQL"),
+        (("--to", "sql", "--name", "f"), "--name is for Python"),
+        (("--to", "python", "--name", "2"), "a function needs a name that Python can read"),
+        (("--to", "rust"), "'rust' is not one of 'sql', 'python'"),
+        ((), "missing option '--to'"),
+    ],
+)
+def test_what_cannot_be_exported(typed: tuple[str, ...], message: str, kept: Path) -> None:
+    result = run("export", kept, *typed)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_map_without_columns_asks_for_one(tmp_path: Path) -> None:
+    from baserate._map import shifted
+
+    shifted(1.0).save(tmp_path / "map.json")
+    result = run("apply", tmp_path / "map.json", people(tmp_path), "-o", "-")
+    assert result.exit_code == 2
+    assert "does not know which column holds the scores; name it, such as --score risk." in result.stderr
