@@ -14,7 +14,7 @@ import numpy as np
 from baserate._arrays import Floats, frozen
 from baserate._errors import BadShape
 
-FARTHEST = 700.0
+_FARTHEST = 700.0
 """Log-odds beyond which a factor of odds would be 0 or infinite, and certainties undefined."""
 _TOTAL = np.finfo(np.float64).tiny
 """A sum of probabilities below which nothing is known."""
@@ -67,11 +67,16 @@ class LogOdds:
     def _moved(self, p: Floats) -> Floats:
         """All odds times one factor; without logarithms, so that certainties need no exception."""
         if self.c > 0:
-            found: Floats = p / (p + (1 - p) * np.exp(-min(self.c, FARTHEST)))
+            found: Floats = p / (p + (1 - p) * self.factor)
             return found
-        times: Floats = p * np.exp(max(self.c, -FARTHEST))
+        times: Floats = p * self.factor
         times /= times + (1 - p)
         return times
+
+    @property
+    def factor(self) -> float:
+        """Of the odds that an offset makes smaller: for c > 0 those against, otherwise those for."""
+        return float(np.exp(-min(abs(self.c), _FARTHEST)))
 
     @property
     def rises(self) -> bool:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats
+from baserate._arrays import Bools, Floats
+from baserate._numeric import newton
 from baserate._numeric.threads import mapped
 
 NEAREST = 1e-12
@@ -67,23 +68,28 @@ class Plane(NamedTuple):
 
     weights: Floats
     covariance: Floats
+    held: Bools
+    """Which weights are held at 0, below which they would fall."""
+    settled: bool
+    """Whether there is a maximum; otherwise this is how far Newton's method went."""
 
 
-def plane(columns: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None) -> Plane:
-    r"""Maximum of the same over all weights of functions fᵢ of x, one in each row of `columns`.
+def plane(columns: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None, bounded: int = 0) -> Plane:
+    r"""Maximum of the same over weights of functions fᵢ of x, one in each row of `columns`.
 
-    Where no finite maximum exists, the result is as far as Newton's method went; the caller must know when.
+    The first weights, as many as are `bounded`, never fall below 0.
     """
     start = np.zeros(len(columns))
     if columns.shape[1] > 4 * _POOLED:
         *means, hit, miss = _pooled([*columns], hits, misses)
-        start = plane(np.stack(means), hit, miss).weights
-    total = hits + misses
-    found = _climbed(partial(_newton_plane, columns, hits, total), start if _usable(start) else np.zeros(len(columns)))
-    inverse = _inverted(_curvature(columns, total, found))
+        near = plane(np.stack(means), hit, miss, bounded=bounded)
+        start = near.weights if near.settled else start
+    peak = newton.climbed(partial(_of_plane, columns, hits, hits + misses), start, bounded=bounded)
+    covariance = peak.covariance
     if squares is not None:
-        inverse = inverse @ _curvature(columns, squares, found) @ inverse
-    return Plane(found, inverse)
+        _, noise = _of_plane(columns, np.zeros(len(squares)), squares, peak.theta)
+        covariance = covariance @ noise @ covariance
+    return Plane(peak.theta, covariance, peak.held, peak.settled)
 
 
 def shift(offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None) -> tuple[Floats, Floats]:
@@ -188,44 +194,24 @@ def _climbed(newton: Newton, here: Floats) -> Floats:
     return here + step
 
 
-def _newton_plane(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
+def _of_plane(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats]:
+    """Slope of the likelihood, and information."""
+
     def sums(place: slice) -> tuple[Floats, Floats]:
         block = columns[:, place]
-        share = _share(block, here)
+        share = np.einsum("im,i->m", block, -here)
+        with np.errstate(over="ignore"):
+            np.exp(share, out=share)
+        share += 1
+        np.reciprocal(share, out=share)
         expected = total[place] * share
         slope = np.einsum("im,m->i", block, hits[place] - expected)
         np.multiply(expected, np.subtract(1, share, out=share), out=expected)
-        return slope, _products(block, expected)
+        return slope, np.einsum("im,jm->ij", block * expected, block)
 
     parts = mapped(sums, _blocks(len(hits)), size=len(hits))
-    slope, curvature = (np.sum([part[at] for part in parts], axis=0) for at in range(2))
-    with np.errstate(invalid="ignore", over="ignore"):
-        step = _inverted(curvature) @ slope
-    return np.where(np.isfinite(step), step, 0.0), slope
-
-
-def _share(columns: Floats, weights: Floats) -> Floats:
-    found: Floats = np.einsum("im,i->m", columns, -weights)
-    with np.errstate(over="ignore"):
-        np.exp(found, out=found)
-    found += 1
-    return np.reciprocal(found, out=found)
-
-
-def _curvature(columns: Floats, mass: Floats, weights: Floats) -> Floats:
-    """Information on the weights of so much mass."""
-
-    def sums(place: slice) -> Floats:
-        share = _share(columns[:, place], weights)
-        return _products(columns[:, place], mass[place] * share * (1 - share))
-
-    found: Floats = np.sum(mapped(sums, _blocks(len(mass)), size=len(mass)), axis=0)
-    return found
-
-
-def _products(columns: Floats, weight: Floats) -> Floats:
-    found: Floats = np.einsum("im,jm->ij", columns * weight, columns)
-    return found
+    slope, information = (np.sum([part[at] for part in parts], axis=0) for at in range(2))
+    return slope, information
 
 
 def _blocks(size: int) -> list[slice]:

@@ -1,27 +1,18 @@
 """Softmax of weighted logarithms and biases, fitted to rows: unpenalised, by Newton's method."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from baserate._arrays import Bools, Floats
+from baserate._numeric import newton
 from baserate._numeric.codes import Codes
 
-_STEPS = 200
 _BLOCK = 1 << 17
 """Numbers that fit the cache with what is computed of them."""
-_CLOSE = 1e-7
-"""Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
 _LEVEL = 1e-13
 """Slope of the likelihood of a row, on average, that is rounding."""
-_FAR = 64.0
-"""How far one step may lead: on flat ground Newton's method knows only the direction."""
-_LEAST = 1e-200
-"""Information that can still be divided by."""
-_BARELY = 1e-15
-"""Least share of information that rounding leaves."""
-_FLAT = 1e-12
-"""Share of the information at the start below which nothing holds a direction: there is no finite maximum."""
 
 
 class Rows(NamedTuple):
@@ -64,21 +55,13 @@ def climbed(rows: Rows, model: Model) -> Found:
     The covariance is the inverse of Fisher's information H; with squared weights, that of weighted rows,
     :math:`H^{-1}QH^{-1}`. Parameters at their bound, and what was given in `base`, do not vary.
     """
-    here = model.start.copy()
-    slope, curve = _moments(rows, model, here)
-    first, settled = curve, False
-    for _ in range(_STEPS):
-        if not (model.coercive or _holds(curve, first, ~_held(here, slope, model))):
-            break
-        step = _step(here, slope, curve, model)
-        settled = _small(step, _CLOSE * max(np.abs(here).max(initial=0.0), 1.0))
-        if settled:
-            here = _bounded(here + step, model)
-        # Where a maximum is known to be, all that rounding leaves of a slope may still be long steps on flat ground.
-        if settled := settled or (model.coercive and _small(slope, _LEVEL * _total(rows))):
-            break
-        here, slope, curve = _moved(rows, model, here, step, slope)
-    return _found(rows, model, here, settled=settled)
+    level = _LEVEL * _total(rows) if model.coercive else None
+    peak = newton.climbed(partial(_moments, rows, model), model.start, bounded=model.bounded, level=level)
+    inverse = peak.covariance
+    if rows.squares is not None:
+        inverse = inverse @ information(rows, model, peak.theta, squared=True) @ inverse
+    covariance = model.space @ inverse @ model.space.T
+    return Found(model.base + model.space @ peak.theta, covariance, peak.theta, peak.held, peak.settled)
 
 
 def information(rows: Rows, model: Model, at: Floats, *, squared: bool = False) -> Floats:
@@ -99,90 +82,8 @@ def determined(curve: Floats, *, least: float = 1e-11) -> bool:
     return bool(np.linalg.eigvalsh(curve / np.outer(scale, scale))[0] > least)
 
 
-def _moved(rows: Rows, model: Model, here: Floats, step: Floats, slope: Floats) -> tuple[Floats, Floats, Floats]:
-    """Go a step, less far where it would leave the bounds, or where the way falls more steeply than it rose."""
-    size = _reach(here, step, model)
-    new = here
-    for _ in range(_STEPS):
-        new = _bounded(here + size * step, model)
-        next_slope, curve = _moments(rows, model, new)
-        if next_slope @ step >= -0.5 * (slope @ step):
-            break
-        size /= 2
-    return new, next_slope, curve
-
-
-def _reach(here: Floats, step: Floats, model: Model) -> float:
-    """How much of a step can be gone before the first parameter reaches its bound."""
-    now, change = here[: model.bounded], step[: model.bounded]
-    falling = change < 0
-    return float(min(1.0, (now[falling] / -change[falling]).min(initial=1.0)))
-
-
-def _bounded(theta: Floats, model: Model) -> Floats:
-    """Rounding does not leave the bounds."""
-    theta[: model.bounded] = np.where(theta[: model.bounded] < _CLOSE**2, 0.0, theta[: model.bounded])
-    return theta
-
-
-def _held(here: Floats, slope: Floats, model: Model) -> Bools:
-    """Parameters at their bound that would fall below it."""
-    held: Bools = (here <= 0) & (slope <= 0)
-    held[model.bounded :] = False
-    return held
-
-
-def _holds(curve: Floats, first: Floats, free: Bools) -> bool:
-    """Whether enough information is left in every direction."""
-    if not free.any():
-        return True
-    now, before = curve[np.ix_(free, free)], first[np.ix_(free, free)]
-    try:
-        root = np.linalg.inv(np.linalg.cholesky(before))
-    except np.linalg.LinAlgError:
-        return False
-    return bool(np.linalg.eigvalsh(root @ now @ root.T)[0] > _FLAT)
-
-
-def _step(here: Floats, slope: Floats, curve: Floats, model: Model) -> Floats:
-    """Newton's step of what is free, which leaves alone what it would push out of its bounds."""
-    held = _held(here, slope, model)
-    while True:
-        step, free = np.zeros(len(slope)), ~held
-        step[free] = _inverse(curve[np.ix_(free, free)]) @ slope[free]
-        pushed = (here <= 0) & (step < 0) & (np.arange(len(here)) < model.bounded)
-        if not pushed.any():
-            return step * min(1.0, _FAR / max(float(np.abs(step).max(initial=0.0)), _FAR))
-        held |= pushed
-
-
-def _small(values: Floats, most: float) -> bool:
-    return bool(np.abs(values).max(initial=0.0) <= most)
-
-
 def _total(rows: Rows) -> float:
     return float(len(rows.x) if rows.amount is None else rows.amount.sum())
-
-
-def _inverse(matrix: Floats) -> Floats:
-    """Inverse of a symmetric matrix; what rounding left flat or bent the wrong way counts as barely bent."""
-    scale = np.sqrt(np.maximum(np.diag(matrix), _LEAST))
-    bend, axes = np.linalg.eigh(matrix / np.outer(scale, scale))
-    inverse = (axes / np.maximum(bend, _BARELY)) @ axes.T
-    found: Floats = inverse / np.outer(scale, scale)
-    return found
-
-
-def _found(rows: Rows, model: Model, here: Floats, *, settled: bool) -> Found:
-    slope, curve = _moments(rows, model, here)
-    held = _held(here, slope, model)
-    free = ~held
-    inverse = np.zeros_like(curve)
-    inverse[np.ix_(free, free)] = _inverse(curve[np.ix_(free, free)])
-    if rows.squares is not None:
-        inverse = inverse @ information(rows, model, here, squared=True) @ inverse
-    covariance = model.space @ inverse @ model.space.T
-    return Found(model.base + model.space @ here, covariance, here, held, settled)
 
 
 def _moments(rows: Rows, model: Model, theta: Floats) -> tuple[Floats, Floats]:

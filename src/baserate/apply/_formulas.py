@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from sys import float_info
 
-import numpy as np
-
 from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
 
 Pieced = Callable[[Knots | Steps, str], str]
@@ -69,8 +67,8 @@ def _log_odds(form: LogOdds, score: str) -> str:
     rest = f"({_ONE} - {p})"
     if form.a == form.b == 1:
         if form.c > 0:
-            return f"{p} / ({p} + {rest} * {number(np.exp(-form.c))})"
-        times = f"{p} * {number(np.exp(form.c))}"
+            return f"{p} / ({p} + {rest} * {number(form.factor)})"
+        times = f"{p} * {number(form.factor)}"
         return f"{times} / ({times} + {rest})"
     if form.a == form.b:
         moved = f"(ln({p}) - ln({rest})) * {number(-form.a)} - {number(form.c)}"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import keyword
 from sys import float_info
 
-import numpy as np
-
 from baserate._arrays import Floats
 from baserate._class_map import ClassMap
 from baserate._errors import BadOption
@@ -102,8 +100,8 @@ def _log_odds(form: LogOdds, score: str, to: str) -> list[str]:
         lines = [f"p = min(max({score}, {form.nearest!r}), {1 - form.nearest!r})"]
     if form.a == form.b == 1:
         if form.c > 0:
-            return [*lines, f"{to} = p / (p + (1.0 - p) * {float(np.exp(-form.c))!r})"]
-        return [*lines, f"p_times = p * {float(np.exp(form.c))!r}", f"{to} = p_times / (p_times + (1.0 - p))"]
+            return [*lines, f"{to} = p / (p + (1.0 - p) * {form.factor!r})"]
+        return [*lines, f"p_times = p * {form.factor!r}", f"{to} = p_times / (p_times + (1.0 - p))"]
     moved = f"{-form.a!r} * math.log(p) + {form.b!r} * math.log1p(-p) - {form.c!r}"
     if form.a == form.b:
         moved = f"{-form.a!r} * (math.log(p) - math.log1p(-p)) - {form.c!r}"

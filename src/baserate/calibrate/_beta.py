@@ -70,14 +70,7 @@ def _free(tally: Tally) -> _Fit:
     if len(first) < 3 or np.count_nonzero(np.diff(first)) < 2:
         raise CannotFit("three numbers need three different scores at least; fit logistic.")
     refuse_parted(tally)
-    one = np.ones(len(first))
-    found = _fitted(tally, {"c": one, "a": first, "b": second})
-    if found.a >= 0 and found.b >= 0:
-        return found
-    # One of them would count against: then the best has one of them, or none.
-    edges = [_fitted(tally, {"c": one, "a": first}), _fitted(tally, {"c": one, "b": second})]
-    none = _Fit(0.0, 0.0, log(tally.positives / tally.negatives), {})
-    return max([none, *(edge for edge in edges if min(edge.a, edge.b) >= 0)], key=lambda fit: _likelihood(tally, fit))
+    return _fitted(tally, {"a": first, "b": second, "c": np.ones(len(first))})
 
 
 def _through_half(tally: Tally) -> _Fit:
@@ -87,31 +80,17 @@ def _through_half(tally: Tally) -> _Fit:
         raise CannotFit("two numbers need two different scores besides ½ at least; fit temperature.")
     refuse_parted_at_half(tally)
     found = _fitted(tally, {"a": first, "b": second})
-    if found.a < 0 or found.b < 0:
-        edges = [_fitted(tally, {"a": first}), _fitted(tally, {"b": second})]
-        fits = [_with_half(edge) for edge in edges if min(edge.a, edge.b) >= 0]
-        return max([_Fit(0.0, 0.0, 0.0, {}), *fits], key=lambda fit: _likelihood(tally, fit))
-    return _with_half(found)
-
-
-def _with_half(fit: _Fit) -> _Fit:
-    return fit._replace(c=(fit.a - fit.b) * log(2))
+    return found._replace(c=(found.a - found.b) * log(2))
 
 
 def _fitted(tally: Tally, columns: dict[str, Floats]) -> _Fit:
-    """Logistic regression on these, without regard to signs."""
-    found = plane(np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally))
+    """Logistic regression on these, of which a and b never count against."""
+    found = plane(np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally), bounded=2)
+    if not found.settled:
+        raise CannotFit("the scores vary too little to tell two slopes apart; fit logistic.")
     weights = dict(zip(columns, found.weights.tolist(), strict=True))
-    variances = dict(zip(columns, np.diagonal(found.covariance).tolist(), strict=True))
-    return _Fit(weights.get("a", 0.0), weights.get("b", 0.0), weights.get("c", 0.0), variances)
-
-
-def _likelihood(tally: Tally, fit: _Fit) -> float:
-    from scipy.special import log_expit
-
-    first, second = logarithms(tally.score)
-    x = fit.c + fit.a * first + fit.b * second
-    return float((tally.positive * log_expit(x) + tally.negative * log_expit(-x)).sum())
+    spread = np.where(found.held, np.nan, np.diagonal(found.covariance))
+    return _Fit(weights["a"], weights["b"], weights.get("c", 0.0), dict(zip(columns, spread.tolist(), strict=True)))
 
 
 def _crossing(fit: _Fit) -> float:

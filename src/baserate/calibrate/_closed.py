@@ -110,9 +110,9 @@ def stretched(tally: Tally) -> Map:
     if not np.any(x):
         raise CannotFit("all probabilities are ½, which no temperature changes; fit offset.")
     refuse_parted_at_half(tally)
-    fit = plane(x[None], tally.positive, tally.negative, squares=squares(tally))
+    fit = plane(x[None], tally.positive, tally.negative, squares=squares(tally), bounded=1)
     slope, variance = float(fit.weights[0]), float(fit.covariance[0, 0])
-    if slope <= 0:
+    if slope == 0:
         return Map(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=(FALLS, *clipped_note(tally)))
     parameters = with_temperature(parameter("slope", slope, variance))
     form = LogOdds(slope, slope, 0.0, NEAREST)
