@@ -23,7 +23,7 @@ _NEAR = 1e-3
 def _columns(n: int) -> tuple[npt.NDArray[np.bool_], Floats]:
     """Probabilities that are too extreme, and for another prevalence."""
     rng = np.random.default_rng(0)
-    p = np.clip(rng.beta(0.7, 0.9, n), 1e-6, 1 - 1e-6)
+    p = rng.beta(0.7, 0.9, n)
     return rng.random(n) < 1 / (1 + ((1 - p) / p) ** 0.8 * 1.5), p
 
 

@@ -122,7 +122,7 @@ class Curve:
         if not populated.any():
             return self
         there = slice(None) if populated.all() else populated
-        first = decreasing_blocks(tally.positive[there], tally.negative[there])
+        first, *_ = decreasing_blocks(*tally.mass[:, there])
         score = tally.score[there]
         ends = np.append(first[1:], len(score)) - 1
 

@@ -138,7 +138,7 @@ class Tally:
         for column, form in ((self.score, "<f8"), (self.rows[0], "<i8"), (self.rows[1], "<i8")):
             for start in range(0, len(column), _BLOCK):
                 block = column[start : start + _BLOCK].astype(form)
-                digest.update((block + block.dtype.type(0)).data)  # −0.0 is 0.0
+                digest.update((block + 0.0 if form == "<f8" else block).data)  # −0.0 is 0.0
         return digest.hexdigest()
 
     def __add__(self, other: object) -> Tally:

@@ -87,7 +87,7 @@ def _fitted(tally: Tally, columns: dict[str, Floats]) -> _Fit:
     """Logistic regression on these, of which a and b never count against."""
     found = plane(np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally), bounded=2)
     if not found.settled:
-        raise CannotFit("the scores vary too little to tell two slopes apart; fit logistic.")
+        raise CannotFit("some scores hold one class alone, so that no slope is too steep; fit logistic or isotonic.")
     weights = dict(zip(columns, found.weights.tolist(), strict=True))
     spread = np.where(found.held, np.nan, np.diagonal(found.covariance))
     return _Fit(weights["a"], weights["b"], weights.get("c", 0.0), dict(zip(columns, spread.tolist(), strict=True)))

@@ -175,7 +175,7 @@ def _targets(tally: Tally, *, smoothed: bool) -> tuple[Floats, Floats]:
 
 def _line(x: Floats, hits: Floats, misses: Floats, q: Floats | None) -> tuple[tuple[float, float], Floats] | None:
     """Intercept and slope with their covariance; None where the classes are parted the wrong way round."""
-    if x[hits > 0][0] <= x[misses > 0][-1]:
+    if x[(hits > 0).argmax()] <= x[::-1][(misses[::-1] > 0).argmax()]:
         return None
     found = line(x, hits, misses, squares=q)
     return (float(found.intercept), float(found.slope)), found.covariance

@@ -54,23 +54,25 @@ def fitting(function: Callable[Concatenate[Tally, Options], Map]) -> Callable[Co
 
     @wraps(function)
     def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Map:
-        with meanwhile(lambda: tally.digest, size=len(tally.score)) as digest:
+        with meanwhile(lambda: tally.digest, size=3 * len(tally.score)) as digest:
             found = function(_checked(tally), *args, **options)
-        rows = int(tally.rows.sum(dtype=np.int64))
-        few = [f"it was fitted on {rows} rows, too few to rely on."] if rows < FEW else []
-        return replace(found, fitted=Fitted(digest(), rows, tally.prevalence), notes=(*found.notes, *few))
+            rows = int(tally.rows.sum(dtype=np.int64))
+            few = [f"it was fitted on {rows} rows, too few to rely on."] if rows < FEW else []
+            prevalence = tally.prevalence
+        return replace(found, fitted=Fitted(digest(), rows, prevalence), notes=(*found.notes, *few))
 
     return fit
 
 
 def _checked(tally: Tally) -> Tally:
     """A tally with both classes, without scores at which there is nothing."""
-    if not tally.total > 0:
+    positive, negative = (bool(mass.any()) for mass in tally.mass)
+    if not (positive or negative):
         raise EmptyData("there are no rows with weight to fit a map to; give some.")
-    if not (tally.positives and tally.negatives):
-        which = "positive" if tally.positives else "negative"
+    if not (positive and negative):
+        which = "positive" if positive else "negative"
         raise CannotFit(f"all rows are {which}, so nothing tells how likely the other class is; give rows of both.")
-    there = tally.mass[0].astype(np.bool_) | tally.mass[1].astype(np.bool_)
+    there = np.logical_or(*tally.mass)
     if there.all():
         return tally
     mass, squares, rows = (cells[:, there] for cells in (tally.mass, tally.squares, tally.rows))

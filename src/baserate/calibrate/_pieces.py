@@ -51,9 +51,7 @@ class _Pools(NamedTuple):
 
 
 def _pooled(tally: Tally) -> _Pools:
-    hits, misses = tally.positive, tally.negative
-    starts = decreasing_blocks(hits, misses)
-    first, second = np.add.reduceat(hits, starts), np.add.reduceat(misses, starts)
+    starts, first, second = decreasing_blocks(*tally.mass)
     high, low = tally.score[starts], tally.score[np.append(starts[1:], len(tally.score)) - 1]
     return _Pools(starts, low[::-1], high[::-1], (first / (first + second))[::-1])
 

@@ -129,8 +129,7 @@ def isotonic(positive: Floats, negative: Floats) -> Floats:
     if not len(there):
         return np.full(len(positive), np.nan)
     hits, misses = positive[there], negative[there]
-    starts = decreasing_blocks(hits, misses)
-    hits, misses = np.add.reduceat(hits, starts), np.add.reduceat(misses, starts)
+    starts, hits, misses = decreasing_blocks(hits, misses)
     lengths = np.diff(np.append(there[starts], len(positive)), prepend=0)
     lengths[1] += lengths[0]
     return np.repeat(hits / (hits + misses), lengths[1:])
