@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import infer, measure
+from baserate import infer, load_map, measure
 from baserate.cli._people import screening
-from examples.screening.__main__ import by_site, cheapest, main
+from examples.screening.__main__ import by_site, calibrated, cheapest, main
 
 
 def test_the_people_are_as_described() -> None:
@@ -41,5 +41,8 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     found = infer.estimate("auc", by_site(screening())["all"])
     assert f"{found.low:.3f}–{found.high:.3f}" in printed
     assert f"<small>{found.low:.3f}–{found.high:.3f}</small>" in page
-    assert page.count("<polyline") == 8
+    assert page.count("<polyline") == 12
+    after = infer.estimate("calibration_slope", calibrated(by_site(screening())["all"])["after beta"])
+    assert f"<td>{after.value:.3f} <small>{after.low:.3f}–{after.high:.3f}</small>" in page
+    assert load_map(tmp_path / "map.json").method == "beta"
     assert "<script" not in page

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 
 import baserate
-from baserate import Costs, Counts, Tally, infer, measure
+from baserate import Costs, Counts, Tally, calibrate, infer, measure
 from baserate.cli._people import Screening, screening
 from examples.screening.page import Number, Page, Table, interval, shown
 
 COSTS = Costs(fp=1, fn=20)
 """A missed case costs as much as twenty needless call-backs."""
+PROBABILITIES = ("mean_probability", "observed_expected", "calibration_slope")
 AT_ONE_THRESHOLD = ("sensitivity", "specificity", "precision", "npv", "flag_rate", "mcc", "f1")
 
 
@@ -41,15 +42,31 @@ def cheapest(tally: Tally) -> float:
     return baserate.curve(tally).tangent(COSTS.slope(tally.prevalence))
 
 
+def calibrated(tally: Tally) -> dict[str, Tally]:
+    """The same people with better probabilities: each mapped by what was fitted without them."""
+    after = {f"after {method}": calibrate.crossfitted(tally, method) for method in ("offset", "beta")}
+    return {"as given": tally} | after
+
+
+def forecasting(tally: Tally) -> dict[str, Number]:
+    """Whether as many fall sick as it says."""
+    numbers: dict[str, Number] = {"prevalence": tally.prevalence}
+    numbers |= {name: infer.estimate(name, tally) for name in PROBABILITIES}
+    return numbers | {"ece": measure.ece(tally), "log_loss": infer.estimate("log_loss", tally)}
+
+
 def main(folder: Path) -> None:
-    """Measure, print, and write the page."""
+    """Measure, print, and write the page, and a map for new people."""
     tallies = by_site(screening())
     threshold = cheapest(tallies["all"])
     print(f"{tallies['all']}\n")
     scores = {name: ranking(tally) for name, tally in tallies.items()}
     decisions = {name: deciding(baserate.curve(tally).at(threshold)) for name, tally in tallies.items()}
+    mapped = calibrated(tallies["all"])
+    forecasts = {name: forecasting(tally) for name, tally in mapped.items()}
     for title, table in (
         ("How well the score ranks and forecasts", scores),
+        ("Whether as many fall sick as it says, as given and cross-fitted", forecasts),
         (
             f"What flagging at {threshold:g} or above does (missed case {COSTS.fn:g}, needless call-back {COSTS.fp:g})",
             decisions,
@@ -60,8 +77,9 @@ def main(folder: Path) -> None:
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
-    path.write_text(Page(tallies, threshold, COSTS, scores, decisions).html(), encoding="utf-8")
-    print(f"Open {path}")
+    path.write_text(Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions)).html(), encoding="utf-8")
+    calibrate.beta(tallies["all"]).save(folder / "map.json")
+    print(f"Open {path}; {folder / 'map.json'} makes the risks of new people right: baserate apply --help")
 
 
 def in_columns(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""The page that the screening example leaves: two tables and two curves, in one file without scripts."""
+"""The page that the screening example leaves: three tables and three figures, in one file without scripts."""
 
 from collections.abc import Iterable
 from html import escape
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import baserate
-from baserate import Costs, Estimate, Tally, measure
+from baserate import Costs, Estimate, Tally, infer, measure
 
 Number = Estimate | float
 Table = dict[str, dict[str, Number]]
@@ -34,14 +34,17 @@ class Page(NamedTuple):
     """What the page shows."""
 
     tallies: dict[str, Tally]
+    mapped: dict[str, Tally]
+    """Everybody, as given and after calibration."""
     threshold: float
     costs: Costs
-    scores: Table
-    decisions: Table
+    tables: tuple[Table, Table, Table]
+    """Scores, forecasts, decisions."""
 
     def html(self) -> str:
         """Write the page out."""
         everyone = self.tallies["all"]
+        scores, forecasts, decisions = map(_table, self.tables)
         return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -49,13 +52,17 @@ class Page(NamedTuple):
 <h1>A screening test, judged where it is used</h1>
 <p>{everyone.total:,.0f} generated people at three sites; {everyone.prevalence:.1%} are sick. The same score meets a
 different prevalence at each site, and an older machine at the hill.</p>
-<h2>How well the score ranks and forecasts</h2>{_table(self.scores)}
+<h2>How well the score ranks and forecasts</h2>{scores}
 <p>Below each number stand the bounds of its 95&nbsp;% interval. A negative skill means that saying the site's
 prevalence to everybody would forecast better.</p>
 <div class="figures">{self._figure("ROC curve", "roc", "false positive rate", "sensitivity")}
 {self._figure("Precision–recall curve", "pr", "recall", "precision")}</div>
 <p>Dots mark the threshold {self.threshold:g}, the cheapest for all together.</p>
-<h2>What flagging at {self.threshold:g} or above does</h2>{_table(self.decisions)}
+<h2>Whether as many fall sick as it says</h2>{forecasts}
+<div class="figures">{self._reliability()}</div>
+<p>The risks were made for another prevalence, and are too extreme: an offset mends the first, beta calibration both.
+Every person was mapped by what was fitted to others.</p>
+<h2>What flagging at {self.threshold:g} or above does</h2>{decisions}
 <p>A missed case costs {self.costs.fn:g}, a needless call-back {self.costs.fp:g}.</p>
 <footer>Made by baserate {baserate.__version__}. Data digest {everyone.digest[:16]}. This file holds only what you
 see.</footer></body></html>
@@ -77,6 +84,21 @@ see.</footer></body></html>
             legend.append(f'<text x="288" y="{row + 4}">{escape(site)}</text>')
         box, drawn = f"0 0 {LEFT + SIZE + 14} {TOP + SIZE + 44}", _axes(x_title, y_title) + "".join(lines + legend)
         picture = f'<svg viewBox="{box}" role="img" aria-label="{title} for each site">{drawn}</svg>'
+        return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
+
+    def _reliability(self) -> str:
+        diagonal = _points((0, 1), (0, 1))
+        lines = [f'<polyline fill="none" stroke="#777" stroke-width="1" points="{diagonal}"/>']
+        for at, ((name, tally), (colour, dash)) in enumerate(zip(self.mapped.items(), STYLES, strict=False)):
+            curve = infer.reliability_curve(tally, "binned")
+            stroke = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
+            lines.append(f'<polyline fill="none" {stroke} points="{_points(curve["probability"], curve["share"])}"/>')
+            row = TOP + 14 + 16 * at
+            lines.append(f'<line x1="56" x2="88" y1="{row}" y2="{row}" {stroke}/>')
+            lines.append(f'<text x="94" y="{row + 4}">{escape(name)}</text>')
+        drawn = _axes("risk, in ten bins", "share that is sick") + "".join(lines)
+        box, title = f"0 0 {LEFT + SIZE + 14} {TOP + SIZE + 44}", "Calibration"
+        picture = f'<svg viewBox="{box}" role="img" aria-label="{title}, before and after">{drawn}</svg>'
         return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
 
 

@@ -181,7 +181,7 @@ def test_what_cannot_be_fitted_is_told_in_flags(tmp_path: Path) -> None:
     assert "logistic with --smoothed." in result.stderr
     one = tmp_path / "one.csv"
     one.write_text("y,p\n0,0.1\n0,0.2\n", encoding="utf-8")
-    single = run("calibrate", one, "--truth", "y", "--score", "p", "--positive", "1", "--with", "isotonic")
+    single = run("calibrate", one, "--truth", "y", "--score", "p", "--with", "isotonic")
     assert single.exit_code == 3
     assert "all rows are negative" in single.stderr
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import Confusion, MissingValues, Tally, curve, infer, measure, read, tally
+from baserate import Confusion, MissingValues, Tally, calibrate, curve, infer, measure, read, tally
 from baserate.read._labels import parsed
 
 PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
@@ -193,6 +193,29 @@ def convention_21_certainties_have_no_log_odds() -> None:
     table = {"y": [0, 1, 0, 1, 1, 0], "p": [0.0, 1.0, 0.4, 0.6, 0.3, 0.7]}
     notes = infer.reliability(read.tallies(table, truth="y", score="p")).data["notes"]
     assert any("2 rows of p have a probability of 0 or 1" in note for note in notes)
+
+
+def convention_22_scores_are_never_turned_round() -> None:
+    upside_down = tally([1, 1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
+    for method in ("temperature", "logistic", "beta", "isotonic", "venn-abers"):
+        found = calibrate.fit(upside_down, method)
+        assert found.never_falls
+        assert (np.diff(found(np.linspace(0, 1, 11))) >= 0).all()
+    assert any("never turns scores round" in note for note in calibrate.logistic(upside_down).notes)
+    assert calibrate.prevalence(at=0.5, to=0.1)([0, 1]).tolist() == [0, 1]
+
+
+def convention_23_after_is_judged_on_other_rows() -> None:
+    rng = np.random.default_rng(0)
+    data = read.tallies({"y": rng.random(60) < 0.5, "p": rng.random(60)}, truth="y", score="p")
+    found = calibrate.fit(data, "isotonic")
+    assert found.was_fitted_on(data.tally)
+    own = data.tally.rescored(found(data.tally.score))
+    assert measure.brier(own) < measure.brier(calibrate.crossfitted(data.tally, "isotonic"))
+    quick = infer.Reliability(draws=0)
+    assert "these very rows" in infer.reliability(data, asked=quick, after=found).data["notes"][-1]
+    other = read.tallies({"y": [1, 0], "p": [0.2, 0.3]}, truth="y", score="p")
+    assert not any("very rows" in note for note in infer.reliability(other, asked=quick, after=found).data["notes"])
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}

@@ -54,7 +54,8 @@ def file(
 ) -> int:
     """Apply a map to files of any size, and return how many rows were written.
 
-    Every row and column stays in its place; columns of CSV files are text and stay as they are written. The target is
+    Every row and column stays in its place; columns of CSV files are text and stay as they are written, but for the
+    scores, which are numbers in Parquet. The target is
     written whole or not at all. Memory does not grow with the number of rows.
 
     Parameters
@@ -147,6 +148,9 @@ def _copied(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
 
 
 def _as_written(opened: Whole, at: int, form: _Form) -> str:
+    # Text that was read as numbers is numbers where there are types, so that it can be read as such again.
+    if form.kind == "parquet" and opened.met.kind in ("csv", "json") and opened.names[at] in opened.numbers:
+        return opened.numbers[opened.names[at]]
     # What was JSON stays so in JSON, and becomes text elsewhere.
     return f"(c{at} ->> '$')" if opened.met.kind == "json" and form.kind != "json" else f"c{at}"
 

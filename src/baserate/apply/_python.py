@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 from sys import float_info
 
@@ -34,7 +35,11 @@ def to_python(map_: Map | ClassMap, /, *, name: str = "calibrated") -> str:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise BadOption(f"name is {name!r}; a function needs a name that Python can read, such as 'calibrated'.")
     body = _class_body(map_) if isinstance(map_, ClassMap) else _body(map_)
-    lines = [f"def {name}({'scores' if isinstance(map_, ClassMap) else 'score'}):", f"    {_told(map_)!r}", *body]
+    lines = [
+        f"def {name}({'scores' if isinstance(map_, ClassMap) else 'score'}):",
+        f"    {json.dumps(_told(map_), ensure_ascii=False)}",
+        *body,
+    ]
     text = "\n".join(lines)
     needed = [
         module for module in ("bisect", "math") if f"{module}." in text or (module == "math" and "_share(" in text)
@@ -87,7 +92,7 @@ def _lines(form: Form, score: str, to: str) -> list[str]:
     if isinstance(form, LogOdds):
         return _log_odds(form, score, to)
     if isinstance(form, Line):
-        return [f"{to} = _share({-form.slope!r} * {score} - {form.intercept!r})"]
+        return [f"{to} = _share({-form.slope!r} * {score} {_less(form.intercept)})"]
     if isinstance(form, Between):
         low, high = _pieced(form.low, score, "low"), _pieced(form.high, score, "high")
         return [*low, *high, f"{to} = high / (1.0 - low + high)"]
@@ -102,11 +107,16 @@ def _log_odds(form: LogOdds, score: str, to: str) -> list[str]:
         if form.c > 0:
             return [*lines, f"{to} = p / (p + (1.0 - p) * {form.factor!r})"]
         return [*lines, f"p_times = p * {form.factor!r}", f"{to} = p_times / (p_times + (1.0 - p))"]
-    moved = f"{-form.a!r} * math.log(p) + {form.b!r} * math.log1p(-p) - {form.c!r}"
+    moved = f"{-form.a!r} * math.log(p) + {form.b!r} * math.log1p(-p) {_less(form.c)}"
     if form.a == form.b:
-        moved = f"{-form.a!r} * (math.log(p) - math.log1p(-p)) - {form.c!r}"
+        moved = f"{-form.a!r} * (math.log(p) - math.log1p(-p)) {_less(form.c)}"
     certain = "" if form.nearest else " if 0.0 < p < 1.0 else p"
     return [*lines, f"{to} = _share({moved}){certain}"]
+
+
+def _less(number: float) -> str:
+    """A number taken away."""
+    return f"- {number!r}" if number >= 0 else f"+ {-number!r}"
 
 
 def _pieced(form: Knots | Steps, score: str, to: str) -> list[str]:

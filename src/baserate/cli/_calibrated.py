@@ -1,5 +1,6 @@
 """What was fitted, and what it does -> a page."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,7 +45,7 @@ def _choice(choice: Any, digits: int) -> Iterator[Panel]:  # noqa: ANN401  (what
         rows.append(Row(row["method"], (number(row["log_loss"], digits), _above(row, digits)), told))
     columns = ("log-loss", "above the lowest (95 %)")
     yield Panel("method, on rows left out", columns, (Section("", tuple(rows)),))
-    verdict = choice["verdict"]
+    verdict = re.sub(r"(?<!e)-(?=\d)", "−", choice["verdict"])
     yield Panel("", ("",), (Section("choice", (Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}"),)),))
 
 
