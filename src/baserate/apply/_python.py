@@ -26,9 +26,10 @@ def to_python(map_: Map | ClassMap, /, *, name: str = "calibrated") -> str:
 
     It needs only the standard library, and raises ValueError for a score that cannot be mapped.
 
+    >>> from math import log
     >>> from baserate._map import shifted
     >>> made = {}
-    >>> exec(to_python(shifted(np.log(4))), made)
+    >>> exec(to_python(shifted(log(4))), made)
     >>> round(made["calibrated"](0.2), 9)
     0.5
     """
