@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any, NamedTuple
@@ -17,14 +17,12 @@ from baserate._map import Map
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.calibrate import multiclass
-from baserate.calibrate._crossfit import FOLDS, dealt, left_out
+from baserate.calibrate._crossfit import FOLDS, Watch, dealt, left_out
 from baserate.calibrate._data import Data
 from baserate.calibrate._methods import CLASS_METHODS, METHODS, class_method, fit, named
 from baserate.calibrate._parameters import LEVEL, WIDE
 
 COLUMNS = ("method", "chosen", "log_loss", "difference", "low", "high", "level", "matters", "why")
-
-Watch = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

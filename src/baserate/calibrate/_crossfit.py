@@ -27,38 +27,30 @@ Codes = npt.NDArray[Any]
 FOLDS = 5
 
 
+Watch = Callable[[int, int], None]
+"""Told how many of how many are done."""
+
+
 @overload
-def crossfitted(data: Tally, method: str = ..., *, folds: int = ..., seed: int = ..., **options: Any) -> Tally: ...  # noqa: ANN401
+def crossfitted(data: Tally, method: str = ..., **asked: Any) -> Tally: ...  # noqa: ANN401
 @overload
-def crossfitted(
-    data: Tallies | Rows,
-    method: str = ...,
-    *,
-    folds: int = ...,
-    seed: int = ...,
-    **options: Any,  # noqa: ANN401
-) -> Tallies: ...
+def crossfitted(data: Tallies | Rows, method: str = ..., **asked: Any) -> Tallies: ...  # noqa: ANN401
 @overload
-def crossfitted(
-    data: ClassRows,
-    method: str = ...,
-    *,
-    folds: int = ...,
-    seed: int = ...,
-    **options: Any,  # noqa: ANN401
-) -> ClassRows: ...
+def crossfitted(data: ClassRows, method: str = ..., **asked: Any) -> ClassRows: ...  # noqa: ANN401
 def crossfitted(
     data: Data | ClassRows,
     method: str = "logistic",
     *,
     folds: int = FOLDS,
     seed: int = 0,
+    watch: Watch | None = None,
     **options: Any,
 ) -> Tally | Tallies | ClassRows:
     """Map every row by what was fitted to the rows of other folds.
 
     Folds hold equally many rows of each class. Rows of one cluster stay together; of tallies, which do not know them,
-    rows are dealt one by one. With "choose" the choice is made anew without each fold.
+    rows are dealt one by one. With "choose" the choice is made anew without each fold. `watch` is told how many folds
+    of how many are done; the options are those of the method.
 
     >>> import numpy as np
     >>> from baserate import calibrate, measure, tally
@@ -69,24 +61,30 @@ def crossfitted(
     >>> round(measure.log_loss(overconfident), 3), round(measure.log_loss(after), 3)
     (0.798, 0.666)
     """
+    watch = watch or (lambda _done, _all: None)
     if isinstance(data, ClassRows):
         fit = partial(class_method(method), **options) if method != "choose" else _chosen(folds, seed, options)
-        return multiclass.crossfitted(data, fit, folds=folds, seed=seed)
-    parts = dealt(data, folds=folds, seed=seed)
+        return multiclass.crossfitted(data, fit, folds=folds, seed=seed, watch=watch)
     fitted = partial(named(method), **options) if method != "choose" else _chosen(folds, seed, options)
+    after = _out_of_fold(dealt(data, folds=folds, seed=seed), fitted, watch)
+    if isinstance(data, Tally):
+        return after[()]
+    tallies = data.tallies() if isinstance(data, Rows) else data
+    return replace(tallies, models={next(iter(tallies.models)): after}, decisions={})
+
+
+def _out_of_fold(parts: Sequence[Fold], fit: Callable[[Tally], Map], watch: Watch) -> Fold:
+    """Everybody, mapped by what was fitted without their fold."""
     after: dict[Group, list[Tally]] = {group: [] for group in parts[0]}
-    for at, (fold, rest) in enumerate(left_out(parts)):
+    for at, (fold, rest) in enumerate(left_out(parts), start=1):
         try:
-            found: Map = fitted(rest)
+            found = fit(rest)
         except CannotFit as error:
-            raise CannotFit(f"without fold {at + 1} of {len(parts)}: {error}") from error
+            raise CannotFit(f"without fold {at} of {len(parts)}: {error}") from error
         for group, tally in fold.items():
             after[group].append(tally.rescored(found(tally.score)))
-    summed = {group: Tally.sum(tallies) for group, tallies in after.items()}
-    if isinstance(data, Tally):
-        return summed[()]
-    tallies = data.tallies() if isinstance(data, Rows) else data
-    return replace(tallies, models={next(iter(tallies.models)): summed}, decisions={})
+        watch(at, len(parts))
+    return {group: Tally.sum(tallies) for group, tallies in after.items()}
 
 
 def _chosen(folds: int, seed: int, options: dict[str, Any]) -> Callable[[Any], Any]:

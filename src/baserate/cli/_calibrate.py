@@ -1,5 +1,6 @@
 """`baserate calibrate`: read, fit a map, judge before and after on rows that it has not seen, write the map."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,7 +177,8 @@ def _judged(
     from baserate import Results, Rows, infer
     from baserate.cli._progress import counted
 
-    after = _after(data, found, fitting)
+    with counted(quiet=quiet) as watch:
+        after = _after(data, found, fitting, watch)
     given: dict[str, Any] = {"level": fitting.level, "seed": fitting.seed, "draws": fitting.draws}
     asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
     before = data.tallies() if isinstance(data, Rows) else data
@@ -197,13 +199,15 @@ def _plain(parameter: Any) -> dict[str, Any]:  # noqa: ANN401  (a parameter of a
     return asdict(parameter)
 
 
-def _after(data: "Tallies | Rows | ClassRows", found: "Map | ClassMap", fitting: Fitting) -> "infer.After":
+def _after(
+    data: "Tallies | Rows | ClassRows", found: "Map | ClassMap", fitting: Fitting, watch: Callable[[int, int], None]
+) -> "infer.After":
     """The same rows, each mapped by what was fitted without it."""
     from baserate import calibrate as room
     from baserate import infer
 
     options = fitting.options if fitting.with_ != "choose" else {}
-    after = room.crossfitted(data, fitting.with_, folds=fitting.folds, seed=fitting.seed, **options)
+    after = room.crossfitted(data, fitting.with_, folds=fitting.folds, seed=fitting.seed, watch=watch, **options)
     what = found.method if fitting.with_ != "choose" else "whatever was chosen without each fold"
     return infer.After(after, f"cross-fitted: {what}, each row by a map that was fitted without it")
 

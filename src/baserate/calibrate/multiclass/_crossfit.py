@@ -13,11 +13,18 @@ from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import Words, each_hashed, of_floats
 
 
-def crossfitted(rows: ClassRows, fit: Callable[[ClassRows], ClassMap], *, folds: int = 5, seed: int = 0) -> ClassRows:
+def crossfitted(
+    rows: ClassRows,
+    fit: Callable[[ClassRows], ClassMap],
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    watch: Callable[[int, int], None] | None = None,
+) -> ClassRows:
     """Rows with the probabilities that a map gives which was fitted on the other folds.
 
     They are in the same order, and as many. On them a map is judged as on new rows, if a little worse than the map of
-    all rows would be.
+    all rows would be. `watch` is told how many folds of how many are done.
 
     >>> from baserate import scored
     >>> from baserate.calibrate.multiclass import prior
@@ -37,6 +44,8 @@ def crossfitted(rows: ClassRows, fit: Callable[[ClassRows], ClassMap], *, folds:
         except CannotFit as error:
             raise CannotFit(f"without fold {at + 1} of {many}: {error}") from error
         score[out] = made(rows.score[out])
+        if watch:
+            watch(at + 1, many)
     return replace(rows, score=sealed(score))
 
 
