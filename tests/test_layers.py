@@ -15,7 +15,7 @@ HOME = Path(baserate.__file__).parent
 FLOORS: list[set[str]] = [
     {"_errors"},
     {"_arrays"},
-    {"_files", "_frames", "_forms", "_sealed"},
+    {"_files", "_frames", "_forms", "_lazy", "_sealed"},
     {"_numeric"},
     *(
         {noun}

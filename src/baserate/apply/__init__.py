@@ -4,8 +4,9 @@ May import the nouns and `read`. `frame` and `file` keep every column and every 
 makes of the scores; `to_sql` and `to_python` write the same formula down. Names are resolved on first use.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from baserate._lazy import resolver
 
 if TYPE_CHECKING:
     from baserate.apply._files import file
@@ -17,13 +18,7 @@ _HOMES = {"file": "_files", "frame": "_frames", "to_python": "_python", "to_sql"
 
 __all__ = ["file", "frame", "to_python", "to_sql"]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'baserate.apply' has no attribute {name!r}")
-    value: object = getattr(import_module(f"baserate.apply.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = resolver(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

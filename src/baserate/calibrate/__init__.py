@@ -5,8 +5,9 @@ data of any kind, `crossfitted` judges a method on rows that it has not seen, an
 several classes at once stands in `multiclass`. Names are resolved on first use.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from baserate._lazy import resolver
 
 if TYPE_CHECKING:
     from baserate.calibrate import multiclass
@@ -24,6 +25,7 @@ _HOMES = {
     "_crossfit": ("crossfitted",),
     "_methods": ("CLASS_METHODS", "METHODS", "fit"),
     "_pieces": ("histogram", "isotonic", "venn_abers"),
+    "multiclass": ("multiclass",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -46,15 +48,7 @@ __all__ = [
     "venn_abers",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name == "multiclass":
-        return import_module("baserate.calibrate.multiclass")
-    if name not in _HOME:
-        raise AttributeError(f"module 'baserate.calibrate' has no attribute {name!r}")
-    value: object = getattr(import_module(f"baserate.calibrate.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = resolver(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -5,8 +5,9 @@ May import the nouns and `measure`. `estimate` and `summary` give intervals, `ba
 interval need not load what compares.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from baserate._lazy import resolver
 
 if TYPE_CHECKING:
     from baserate.infer._bands import Band, band, bands
@@ -154,13 +155,7 @@ __all__ = [
     "tidy",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'baserate.infer' has no attribute {name!r}")
-    value: object = getattr(import_module(f"baserate.infer.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = resolver(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -4,9 +4,9 @@ May import the nouns. Here data are checked, once, with errors that say what to 
 what it is given. What reads tables is loaded on first use: arrays do not need it.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from baserate._lazy import resolver
 from baserate.read._arrays import tally
 from baserate.read._labels import Spelled
 
@@ -29,11 +29,4 @@ __all__ = ["Spelled", "tally"]
 __all__ += ["class_rows", "confusion", "confusions", "costs", "cross_table", "decisions", "joined", "label_sets"]
 __all__ += ["rows", "scored", "tallies"]
 
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            value: object = getattr(import_module(f"baserate.read.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'baserate.read' has no attribute {name!r}")
+__getattr__ = resolver(__name__, {name: home for home, names in _HOMES.items() for name in names})
