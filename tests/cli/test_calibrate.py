@@ -255,3 +255,39 @@ def test_a_map_of_another_kind_is_refused(tmp_path: Path) -> None:
     broken = run("reliability", people(tmp_path), *ONE, "--map", out)
     assert broken.exit_code == 3
     assert "map.json" in broken.stderr
+
+
+def raw(folder: Path) -> Path:
+    """Margins, which are no probabilities."""
+    rng = np.random.default_rng(0)
+    margin = rng.normal(size=200)
+    truth = rng.random(200) < 1 / (1 + np.exp(-2 * margin))
+    path = folder / "raw.csv"
+    lines = (f"{int(y)},{x:.4f}\n" for y, x in zip(truth, margin, strict=True))
+    path.write_text("y,margin\n" + "".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("method", ["logistic", "isotonic", "venn-abers", "choose"])
+def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Path) -> None:
+    file, out = raw(tmp_path), tmp_path / "map.json"
+    result = run("calibrate", file, "--truth", "y", "--score", "margin", "--with", method, *QUICK[:2], "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert "the scores are no probabilities, so only what was made of them is judged." in result.stderr
+    assert "all numbers: cross-fitted" in result.stdout
+    assert "before" not in result.stdout.split("all numbers")[0]
+    found = load_map(out)
+    assert isinstance(found, Map)
+    assert 0 < found([-1.0])[0] < found([1.0])[0] < 1
+    judged = run("reliability", file, "--truth", "y", "--score", "margin", "--map", out, "--draws", "0", "--json")
+    assert {row["calibrated"] for row in fitting(judged.stdout)["rows"]} == {f"mapped by map.json ({found.method})"}
+
+
+def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
+    path, out = tmp_path / "few.csv", tmp_path / "map.json"
+    path.write_text("y,p\n0,0.1\n1,0.3\n0,0.4\n0,0.2\n1,0.9\n0,0.6\n", encoding="utf-8")
+    result = run("calibrate", path, "--truth", "y", "--score", "p", "--with", "logistic", "--draws", "0", "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert "note: the map cannot be judged on rows that it has not seen: without fold" in result.stderr
+    assert "after" not in result.stdout
+    assert load_map(out).method == "logistic"

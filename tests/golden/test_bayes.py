@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from baserate import Counts, measure
+from baserate import Counts, calibrate, measure
 
 Floats = npt.NDArray[np.float64]
 
@@ -141,3 +141,14 @@ def test_prevalence_threshold(sensitivity: float, specificity: float) -> None:
     # There precision and the threshold sum to 1: the posterior odds are the root of the likelihood ratio.
     there = screened(sensitivity, specificity, measure.prevalence_threshold(c))
     assert measure.precision(there) == near(1 - written)
+
+
+@pytest.mark.parametrize(("gamma", "p", "wanted"), [(5, 0.9, 0.6428571428571429), (1, 0.3, 0.3), (10, 0.5, 1 / 11)])
+def test_the_correction_of_posteriors_is_a_map(gamma: float, p: float, wanted: float) -> None:
+    positives, negatives = 1000.0, 1000.0
+    here = positives / (positives + negatives)
+    there = positives / (positives + gamma * negatives)
+    out, back = calibrate.prevalence(at=here, to=there), calibrate.prevalence(at=there, to=here)
+    assert out([p])[0] == pytest.approx(wanted, rel=1e-14)
+    assert out([p])[0] == pytest.approx(p / (p + gamma * (1 - p)), rel=1e-14)
+    assert back(out([p]))[0] == pytest.approx(p, rel=1e-14)

@@ -161,6 +161,15 @@ def test_errors_beside_statsmodels() -> None:
     assert calibrate.temperature(t).parameters[0].standard_error == pytest.approx(slope.bse[0], rel=1e-6)
 
 
+def test_an_offset_is_a_logistic_regression_whose_slope_is_held_at_one() -> None:
+    truth, p = naive()
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    fit = sm.GLM(truth, np.ones((len(p), 1)), family=sm.families.Binomial(), offset=logit(p)).fit(tol=1e-12)
+    added = calibrate.offset(tally(truth, p)).parameters[0]
+    assert added.value == pytest.approx(fit.params[0], rel=1e-9)
+    assert added.standard_error == pytest.approx(fit.bse[0], rel=1e-6)
+
+
 def test_weights_have_the_errors_of_a_sandwich() -> None:
     truth, p = naive()
     p = np.clip(p, 1e-6, 1 - 1e-6)

@@ -26,6 +26,7 @@ from baserate.calibrate._parameters import parameter, with_temperature
 from baserate.measure._cox import offset as best_offset
 
 Scale = Literal["log-odds", "score"]
+_HALF = "no slope above 0 fits better than none, so everybody gets ½: a map never turns scores round; fit logistic."
 FALLS = "the higher the score the rarer the positive class: a map never turns scores round, so it is constant."
 
 
@@ -113,7 +114,7 @@ def stretched(tally: Tally) -> Map:
     fit = plane(x[None], tally.positive, tally.negative, squares=squares(tally), bounded=1)
     slope, variance = float(fit.weights[0]), float(fit.covariance[0, 0])
     if slope == 0:
-        return Map(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=(FALLS, *clipped_note(tally)))
+        return Map(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=(_HALF, *clipped_note(tally)))
     parameters = with_temperature(parameter("slope", slope, variance))
     form = LogOdds(slope, slope, 0.0, NEAREST)
     return Map(form, "temperature", parameters=parameters, notes=clipped_note(tally))

@@ -118,9 +118,10 @@ def refuse_parted(tally: Tally) -> None:
     """Refuse classes that a threshold parts: the steeper the curve, the better it would fit."""
     lowest, highest = _ends(tally)
     if lowest >= highest and tally.score[0] > tally.score[-1]:
+        where = f"between {highest:.6g} and {lowest:.6g}" if lowest > highest else f"at {lowest:.6g}"
         raise CannotFit(
-            f"a threshold between {highest:.6g} and {lowest:.6g} parts the classes, so that no curve is too steep; "
-            "fit isotonic, or logistic with smoothed=True."
+            f"a threshold {where} parts the classes, so that no curve is too steep; fit isotonic, or logistic with "
+            "smoothed=True."
         )
 
 

@@ -72,6 +72,14 @@ class Fitting:
         return {name: value for name in _OPTIONS_OF if (value := getattr(self, name)) not in (None, False)}
 
 
+def _methods(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a method."""
+    from baserate.calibrate import CLASS_METHODS, METHODS
+
+    known = dict.fromkeys(("choose", *METHODS, *CLASS_METHODS))
+    return [name for name in known if name.startswith(incomplete)]
+
+
 def _fitting(verb: Verb) -> Verb:
     return bundled(verb, Fitting, "fitting", _FITTING)
 
@@ -83,6 +91,7 @@ _FITTING = (
         default="choose",
         show_default=True,
         metavar="METHOD",
+        shell_complete=_methods,
         help="offset (the prevalence alone), temperature, logistic, beta, histogram, isotonic, strict-isotonic, "
         "venn-abers, identity; or choose, by log-loss on rows that were left out. Of many classes also prior, "
         "bias-corrected, vector, and the others as one-vs-rest-….",
@@ -174,19 +183,24 @@ def _judged(
     quiet: bool,
 ) -> "Results":
     """Numbers before and after, with what they are of."""
-    from baserate import Results, Rows, infer
+    from baserate import CannotFit, NotAProbability, Results, Rows, infer
     from baserate.cli._progress import counted
 
     with counted(quiet=quiet) as watch:
-        after = _after(data, found, fitting, watch)
+        after, lacking = _after(data, found, fitting, watch)
     given: dict[str, Any] = {"level": fitting.level, "seed": fitting.seed, "draws": fitting.draws}
     asked = infer.Reliability(**{name: value for name, value in given.items() if value is not None})
     before = data.tallies() if isinstance(data, Rows) else data
-    with counted(quiet=quiet) as watch:
-        judged = infer.reliability(before, asked=asked, after=after, watch=watch)
+    try:
+        with counted(quiet=quiet) as watch:
+            judged = infer.reliability(before, asked=asked, after=after, watch=watch)
+    except NotAProbability as error:
+        if after is not None:
+            raise
+        raise CannotFit(f"the scores are no probabilities, and {lacking[0]}") from error
     map_ = {"method": found.method, "parameters": [_plain(each) for each in found.parameters], "folds": fitting.folds}
     # That certainties have no log-odds is said of the rows already.
-    notes = [note for note in found.notes if "finite log-odds" not in note]
+    notes = [*lacking, *(note for note in found.notes if "finite log-odds" not in note)]
     told = {"map": map_, "notes": [*judged.data["notes"], *notes]}
     if choice:
         told |= {"choice": {"verdict": choice.verdict, "methods": choice.results.rows()}}
@@ -201,15 +215,18 @@ def _plain(parameter: Any) -> dict[str, Any]:  # noqa: ANN401  (a parameter of a
 
 def _after(
     data: "Tallies | Rows | ClassRows", found: "Map | ClassMap", fitting: Fitting, watch: Callable[[int, int], None]
-) -> "infer.After":
-    """The same rows, each mapped by what was fitted without it."""
+) -> "tuple[infer.After | None, list[str]]":
+    """The same rows, each mapped by what was fitted without it; or why that cannot be had."""
+    from baserate import CannotFit, infer
     from baserate import calibrate as room
-    from baserate import infer
 
     options = fitting.options if fitting.with_ != "choose" else {}
-    after = room.crossfitted(data, fitting.with_, folds=fitting.folds, seed=fitting.seed, watch=watch, **options)
+    try:
+        after = room.crossfitted(data, fitting.with_, folds=fitting.folds, seed=fitting.seed, watch=watch, **options)
+    except CannotFit as error:
+        return None, [f"the map cannot be judged on rows that it has not seen: {error}"]
     what = found.method if fitting.with_ != "choose" else "whatever was chosen without each fold"
-    return infer.After(after, f"cross-fitted: {what}, each row by a map that was fitted without it")
+    return infer.After(after, f"cross-fitted: {what}, each row by a map that was fitted without it"), []
 
 
 def _write(found: "Map | ClassMap", fitting: Fitting, writing: Writing) -> None:

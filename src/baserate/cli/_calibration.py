@@ -282,16 +282,17 @@ def _explained(found: Results) -> Iterator[str]:
     rows, sure = found.rows(), percent(found.data["interval"]["level"])
     score = "what a perfectly calibrated model of this size would score"
     adjusted, calibrated = (any(row[of] is not None for row in rows) for of in ("adjusted", "calibrated"))
-    compared = adjusted or calibrated
+    compared = adjusted or (calibrated and any(row["calibrated"] is None for row in rows))
     if calibrated:
         how = next(row["calibrated"] for row in rows if row["calibrated"] is not None)
-        yield f"before, after: as given; and {how}."
+        both = any(row["calibrated"] is None for row in rows)
+        yield f"before, after: as given; and {how}." if both else f"all numbers: {how}."
     elif adjusted:
         yield (
             "before, after: as given; and taken as right at the prevalence that is named first, and carried to that of "
             "the rows."
         )
-    elif any(row["floor"] is not None for row in rows):
+    if not compared and any(row["floor"] is not None for row in rows):
         yield f"by chance, up to: {score}; median and {sure} % quantile."
     if any(map(_beyond, rows)):
         above = f": above the {sure} % quantile of {score}" if compared else ""

@@ -8,6 +8,7 @@ from math import isnan, log
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
+from baserate._arrays import Reals
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption
@@ -77,7 +78,10 @@ def mapped(data: Tallies | ClassRows, by: Map | ClassMap, *, how: str | None = N
 def parted(
     data: Tallies | ClassRows, prevalence: Prevalence = None, after: After | None = None
 ) -> tuple[list[Part], dict[str, Any]]:
-    """Parts, each once more after an adjustment or a calibration if there is one, and what they were made from."""
+    """Parts, each once more after an adjustment or a calibration if there is one, and what they were made from.
+
+    Before a calibration, scores that are no probabilities cannot be judged, and are left out.
+    """
     if after is not None and (prevalence is not None or type(after.data) is not type(data)):
         raise BadOption("what is judged after is the same data once more, without a prevalence.")
     if isinstance(data, ClassRows):
@@ -99,7 +103,8 @@ def _of_two(tallies: Tallies, prevalence: Prevalence, after: After | None) -> It
         name = model if len(tallies.models) > 1 else None
         fixed = {"model": name, "group": named_group(tallies, group), "class": None, "top": False, **AS_GIVEN}
         shown = model if group is None else f"{model} of {', '.join(map(str, group))}"
-        yield Part(tally, fixed, shown)
+        if after is None or _probabilities(tallies.pooled(model).score):
+            yield Part(tally, fixed, shown)
         if after is not None:
             assert isinstance(after.data, Tallies)  # noqa: S101  (for the type checker)
             mapped = after.data.pooled(model) if group is None else after.data.models[model][group]
@@ -117,8 +122,15 @@ def _of_classes(classes: ClassRows, after: After | None = None) -> Iterator[Part
         yield from _each_class(classes)
         return
     assert isinstance(after.data, ClassRows)  # noqa: S101  (for the type checker)
+    judged = _probabilities(classes.score)
     for before, part in zip(_each_class(classes), _each_class(after.data), strict=True):
-        yield from (before, part._replace(fixed={**part.fixed, "calibrated": after.how}))
+        yield from (before,) * judged
+        yield part._replace(fixed={**part.fixed, "calibrated": after.how})
+
+
+def _probabilities(score: Reals) -> bool:
+    """Whether they can be judged as such; of other scores, only what was made of them can be."""
+    return not score.size or bool(score.min() >= 0 and score.max() <= 1)
 
 
 def _each_class(classes: ClassRows) -> Iterator[Part]:

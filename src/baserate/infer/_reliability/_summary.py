@@ -184,6 +184,8 @@ def _notes(parts: Sequence[Part], prevalence: float | str | None) -> Iterator[st
                 f"{_counted(moved)} of {part.shown} {'has' if moved == 1 else 'have'} a probability of 0 or 1, or next "
                 f"to it, without finite log-odds; lines of log-odds take it as {NEAREST:g} away."
             )
+    if not any(part.as_given for part in parts):
+        yield "the scores are no probabilities, so only what was made of them is judged."
     for part in parts if prevalence is not None else ():
         reason = why(calibration_in_the_large, part.tally)
         if reason:
