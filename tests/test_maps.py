@@ -81,12 +81,28 @@ def test_places_of_what_is_refused_are_named() -> None:
     assert ANY([-9.0, 9.0]).tolist() == [0.1, 0.9]
     with pytest.raises(MissingValues, match="at 0"):
         ANY([np.inf])
+    venn_abers = calibrate.venn_abers(tally([0, 1], [0.1, 0.2]))
     with pytest.raises(MissingValues, match="at 0"):
-        calibrate.venn_abers(tally([0, 1], [0.1, 0.2])).bounds([np.nan])
+        venn_abers.bounds([np.nan])
+    with pytest.raises(NotAProbability, match="at 0"):
+        venn_abers.bounds([1.5])
     with pytest.raises(NotNumeric, match="not numbers"):
         HALF(["a", "b"])
     with pytest.raises(BadShape, match="bounds are those of venn-abers"):
         HALF.bounds([0.2])
+
+
+@pytest.mark.parametrize("method", ["isotonic", "strict-isotonic", "histogram", "venn-abers"])
+def test_pieces_know_whether_they_were_made_for_probabilities(method: str) -> None:
+    """Per cent in place of shares would otherwise all be the highest probability."""
+    truth, p = [0, 1, 0, 1, 1], np.array([0.1, 0.3, 0.4, 0.6, 0.9])
+    made = calibrate.fit(tally(truth, p), method)
+    with pytest.raises(NotAProbability, match="1 of 2 scores lie outside"):
+        made([0.5, 40.0])
+    of_margins = calibrate.fit(tally(truth, 10 * p), method)
+    assert of_margins([40.0]) == of_margins([9.0])
+    assert Map.from_json(made.to_json()).form.of_probabilities
+    assert not Map.from_json(of_margins.to_json()).form.of_probabilities
 
 
 def test_places_of_rows_of_several_classes() -> None:
@@ -201,9 +217,10 @@ FORGED = [
     ({"form": "other"}, "there is no form 'other'"),
     ({"form": "line", "intercept": 1.0}, "a form line with the fields"),
     ({"form": "line", "intercept": 1.0, "slope": "2"}, "'2' is not a number"),
-    ({"form": "line", "intercept": 1.0, "slope": True}, "True is not a number"),
+    ({"form": "line", "intercept": 1.0, "slope": True}, "slope is True"),
+    ({"form": "knots", "x": [0.0], "y": [0.1], "of_probabilities": 1}, "of_probabilities is 1"),
     ({"form": "line", "intercept": 1.0, "slope": -2.0}, "slope is -2"),
-    ({"form": "knots", "x": [1.0, 0.0], "y": [0.1, 0.2]}, "do not rise"),
+    ({"form": "knots", "x": [1.0, 0.0], "y": [0.1, 0.2], "of_probabilities": False}, "do not rise"),
     (7, "there is no form 7"),
 ]
 

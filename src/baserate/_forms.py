@@ -134,9 +134,10 @@ class Knots:
 
     x: Floats
     y: Floats
+    of_probabilities: bool = False
+    """Whether it was made for probabilities: what lies outside [0, 1] is then a slip, not a score."""
 
     kind: ClassVar[str] = "knots"
-    of_probabilities: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_pieces(self, "knots", len(self.x))
@@ -169,9 +170,10 @@ class Steps:
 
     x: Floats
     y: Floats
+    of_probabilities: bool = False
+    """Whether it was made for probabilities: what lies outside [0, 1] is then a slip, not a score."""
 
     kind: ClassVar[str] = "steps"
-    of_probabilities: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_pieces(self, "thresholds", len(self.x) + 1)
@@ -204,7 +206,6 @@ class Between:
     high: Steps
 
     kind: ClassVar[str] = "between"
-    of_probabilities: ClassVar[bool] = False
 
     def __call__(self, x: Floats) -> Floats:
         """Merged probabilities of scores."""
@@ -217,6 +218,11 @@ class Between:
     def bounds(self, x: Floats) -> tuple[Floats, Floats]:
         """p₀ and p₁ of scores."""
         return self.low(x), self.high(x)
+
+    @property
+    def of_probabilities(self) -> bool:
+        """Whether it was made for probabilities."""
+        return self.low.of_probabilities
 
     @property
     def rises(self) -> bool:
@@ -343,12 +349,18 @@ def of_json(written: Any) -> Any:  # noqa: ANN401  (a form of either kind)
     wanted = {field.name for field in fields(kind)}
     if set(written) != wanted | {"form"}:
         raise BadShape(f"a form {kind.kind} with the fields {sorted(written)}; it has {sorted(wanted | {'form'})}.")
-    return kind(**{name: _read(written[name]) for name in wanted})
+    read = {name: _read(written[name]) for name in wanted}
+    for name, value in read.items():
+        if isinstance(value, bool) != (name == "of_probabilities"):
+            raise BadShape(f"{name} is {value!r}, which it cannot be.")
+    return kind(**read)
 
 
 def _written(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, bool):
+        return value
     if isinstance(value, tuple):
         return [as_json(each) for each in value]
     return float(value) if isinstance(value, (int, float)) else as_json(value)
@@ -359,8 +371,10 @@ def _read(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)
         return of_json(value)
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return tuple(of_json(each) for each in value)
-    if isinstance(value, bool) or not isinstance(value, (int, float, list)):
+    if not isinstance(value, (int, float, list)):
         raise BadShape(f"{value!r} is not a number.")
+    if isinstance(value, bool):
+        return value
     return np.array(value, dtype=np.float64) if isinstance(value, list) else float(value)
 
 

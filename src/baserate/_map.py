@@ -106,10 +106,9 @@ class Map:
         """p₀ and p₁ of a Venn–Abers map: the probability if the row were negative, and if it were positive."""
         if not isinstance(self.form, Between):
             raise BadShape(f"{self.method} makes one probability, not two; bounds are those of venn-abers.")
-        given = numbers(scores)
-        if not np.isfinite(given).all():
-            refuse(given.reshape(-1), of_probabilities=False)
-        return self.form.bounds(given.astype(np.float64, copy=False))
+        given = numbers(scores).astype(np.float64, copy=False)
+        refuse(given.reshape(-1), of_probabilities=self.form.of_probabilities)
+        return self.form.bounds(given)
 
     @property
     def rises(self) -> bool:

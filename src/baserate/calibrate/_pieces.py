@@ -15,7 +15,7 @@ from baserate._map import Map
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.venn_abers import with_one_hit
 from baserate._tally import Tally
-from baserate.calibrate._data import fitting, refuse_other_scores
+from baserate.calibrate._data import fitting, of_probabilities, refuse_other_scores
 from baserate.measure._bins import By, binned, edges
 
 
@@ -35,9 +35,8 @@ def isotonic(tally: Tally, *, strict: bool = False) -> Map:
     [0.25, 0.45, 0.542, 0.625, 0.917]
     """
     pools = _pooled(tally)
-    if strict:
-        return Map(_centred(pools, tally), "strict-isotonic")
-    return Map(_flat(pools), "isotonic")
+    x, y = _centred(pools, tally) if strict else _flat(pools)
+    return Map(Knots(x, y, of_probabilities(tally)), "strict-isotonic" if strict else "isotonic")
 
 
 class _Pools(NamedTuple):
@@ -56,14 +55,18 @@ def _pooled(tally: Tally) -> _Pools:
     return _Pools(starts, low[::-1], high[::-1], (first / (first + second))[::-1])
 
 
-def _flat(pools: _Pools) -> Knots:
+Line = tuple[Floats, Floats]
+"""Places of knots, and the shares there."""
+
+
+def _flat(pools: _Pools) -> Line:
     """Constant in each pool."""
     x = np.stack([pools.low, pools.high], axis=1).ravel()
     keep = np.append(True, x[1:] > x[:-1])
-    return Knots(x[keep], np.repeat(pools.share, 2)[keep])
+    return x[keep], np.repeat(pools.share, 2)[keep]
 
 
-def _centred(pools: _Pools, tally: Tally) -> Knots:
+def _centred(pools: _Pools, tally: Tally) -> Line:
     """Straight from middle to middle, and further out half the way to 0 and to 1."""
     share = pools.share.copy()
     if len(share) == 1:
@@ -80,15 +83,15 @@ def _centred(pools: _Pools, tally: Tally) -> Knots:
         x, y = [pools.low[:1], *x], [share[:1] / 2, *y]
     if pools.high[-1] > middle[-1]:
         x, y = [*x, pools.high[-1:]], [*y, (1 + share[-1:]) / 2]
-    return Knots(np.concatenate(x), np.concatenate(y))
+    return np.concatenate(x), np.concatenate(y)
 
 
-def _tilted(pools: _Pools) -> Knots:
+def _tilted(pools: _Pools) -> Line:
     """One pool: all scores are as good as none, so they are only just kept apart."""
     if pools.low[0] == pools.high[0]:
-        return Knots(pools.low, pools.share)
+        return pools.low, pools.share
     least = 1e-6 * min(pools.share[0], 1 - pools.share[0])
-    return Knots(np.array([pools.low[0], pools.high[0]]), pools.share[0] + np.array([-least, least]))
+    return np.array([pools.low[0], pools.high[0]]), pools.share[0] + np.array([-least, least])
 
 
 @fitting
@@ -107,7 +110,7 @@ def histogram(tally: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass"
     lower, _ = edges(tally, bins=bins, by=by)
     # Bins are (lo, hi], and a step begins at its threshold: it is the number just above.
     thresholds = np.nextafter(lower[1:], np.inf)
-    return Map(Steps(thresholds, found.rate), "histogram")
+    return Map(Steps(thresholds, found.rate, of_probabilities(tally)), "histogram")
 
 
 @fitting
@@ -131,12 +134,18 @@ def venn_abers(tally: Tally) -> Map:
     # One more miss is one more hit with everything turned round.
     low = 1 - with_one_hit(negative[::-1], total[::-1])[::-1]
     # p₁ of a score between two is that of the upper one: it changes just above a score.
-    above = _steps(np.nextafter(score, np.inf), np.concatenate([high, [1.0]]))
-    return Map(Between(_steps(score, np.concatenate([[0.0], low])), above), "venn-abers")
+    bounds = (
+        Steps(*_steps(x, y), of_probabilities(tally))
+        for x, y in (
+            (score, np.concatenate([[0.0], low])),
+            (np.nextafter(score, np.inf), np.concatenate([high, [1.0]])),
+        )
+    )
+    return Map(Between(*bounds), "venn-abers")
 
 
-def _steps(x: Floats, y: Floats) -> Steps:
+def _steps(x: Floats, y: Floats) -> Line:
     """Steps without those that change nothing; rounding may not make a share fall."""
     y = np.maximum.accumulate(np.clip(y, 0.0, 1.0))
     changes = y[1:] > y[:-1]
-    return Steps(x[changes], np.concatenate([y[:1], y[1:][changes]]))
+    return x[changes], np.concatenate([y[:1], y[1:][changes]])
