@@ -28,5 +28,5 @@ def drafted(path: str | os.PathLike[str]) -> Iterator[Path]:
             draft.chmod(target.stat().st_mode)
         draft.replace(target)
     except BaseException:
-        draft.unlink()
+        draft.unlink(missing_ok=True)
         raise

@@ -41,6 +41,7 @@ FORMS: dict[str, Form] = {
     "flat line": Line(-0.3, 0.0),
     "one knot": Knots(np.array([0.5]), np.array([0.3])),
     "two knots": Knots(np.array([0.2, 0.7]), np.array([0.1, 0.6])),
+    "knots of probabilities": Knots(np.array([0.2, 0.7]), np.array([0.1, 0.6]), of_probabilities=True),
     "many knots": Knots(*many(3000)),
     "no step": steps([], [0.4]),
     "one step": steps([0.5], [0.1, 0.7]),
