@@ -234,7 +234,7 @@ def test_a_sealed_file_is_still_checked(form: object, words: str) -> None:
     with pytest.raises(BadFile, match="a map with the fields"):
         Map.from_json(sealed_json("baserate/map", 1, {"form": form}))
     with pytest.raises(BadFile, match="not a map"):
-        Map.from_json(sealed_json("baserate/map", 1, content | {"parameters": [{"nam": 1}]}))
+        Map.from_json(sealed_json("baserate/map", 1, content | {"parameters": [{"title": 1}]}))
 
 
 def test_a_map_of_two_is_not_one_of_several() -> None:
