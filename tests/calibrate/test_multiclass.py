@@ -499,7 +499,7 @@ def test_cross_fitted_rows_are_mapped_by_what_has_not_seen_them() -> None:
 
 
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=60), st.integers(2, 8), st.integers(0, 5))
-def test_folds_deal_every_class_evenly(classes: list[int], folds: int, seed: int) -> None:
+def test_folds_leave_some_of_every_class(classes: list[int], folds: int, seed: int) -> None:
     score = np.random.default_rng(0).dirichlet(np.ones(3), size=len(classes))
     rows = ClassRows(np.array(classes), score, tuple("abc"))
     times = np.bincount(classes)
@@ -508,12 +508,11 @@ def test_folds_deal_every_class_evenly(classes: list[int], folds: int, seed: int
             multiclass.folds_of(rows, folds, seed=seed)
         return
     found = multiclass.folds_of(rows, folds, seed=seed)
-    many = min(folds, int(times[times > 0].min()))
-    assert set(found) == set(range(many))
-    for each in (np.bincount(found[rows.truth == k], minlength=many) for k in set(classes)):
-        assert each.max() - each.min() <= 1
+    many = min(folds, len(classes))
     sizes = np.bincount(found, minlength=many)
-    assert sizes.max() - sizes.min() <= 1 or len(set(classes)) > 1
+    assert sizes.max() - sizes.min() <= 1
+    for label in set(classes):
+        assert len(set(found[rows.truth == label])) > 1  # something of it is left whatever fold is left out
 
 
 def test_folds_follow_the_seed_and_are_refused_when_too_few() -> None:

@@ -25,6 +25,8 @@ Fold = dict[Group, Tally]
 """A part of the rows, by group."""
 Codes = npt.NDArray[Any]
 FOLDS = 5
+_DEALS = 100
+"""How often rows are dealt before we give up."""
 
 
 Watch = Callable[[int, int], None]
@@ -48,9 +50,10 @@ def crossfitted(
 ) -> Tally | Tallies | ClassRows:
     """Map every row by what was fitted to the rows of other folds.
 
-    Folds hold equally many rows of each class. Rows of one cluster stay together; of tallies, which do not know them,
-    rows are dealt one by one. With "choose" the choice is made anew without each fold. `watch` is told how many folds
-    of how many are done; the options are those of the method.
+    Rows are dealt to folds whatever their class: with equally many of each class in all folds, every fold would know
+    the prevalence of the others, and look better than it is. Rows of one cluster stay together; of tallies, which do
+    not know them, rows are dealt one by one. With "choose" the choice is made anew without each fold. `watch` is told
+    how many folds of how many are done; the options are those of the method.
 
     >>> import numpy as np
     >>> from baserate import calibrate, measure, tally
@@ -59,7 +62,7 @@ def crossfitted(
     >>> overconfident = tally(rng.random(2000) < 0.3 + 0.4 * risk, risk)
     >>> after = calibrate.crossfitted(overconfident, "logistic")
     >>> round(measure.log_loss(overconfident), 3), round(measure.log_loss(after), 3)
-    (0.798, 0.666)
+    (0.798, 0.667)
     """
     watch = watch or (lambda _done, _all: None)
     if isinstance(data, ClassRows):
@@ -94,11 +97,21 @@ def _chosen(folds: int, seed: int, options: dict[str, Any]) -> Callable[[Any], A
 
 
 def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
-    """Deal rows to folds: equally many of each class, in an order that depends on the seed alone."""
+    """Deal rows to folds that are equally large, in an order that depends on the seed alone.
+
+    Chance that leaves all rows of a class in one fold is dealt anew, since the others could not be fitted.
+    """
     folds = _fewer(tally_of(data), folds)
     rng = np.random.default_rng(seed)
-    if isinstance(data, Rows) and data.cluster is not None:
-        return _of_clusters(data, data.cluster, folds, rng)
+    deal = _of_clusters if isinstance(data, Rows) and data.cluster is not None else _one_by_one
+    for _ in range(_DEALS):
+        parts = deal(data, folds, rng)  # type: ignore[arg-type]  # rows, if they have clusters
+        if all(rest.positives and rest.negatives for _, rest in left_out(parts)):
+            return parts
+    raise CannotFit("all rows of a class are in one fold, however they are dealt; give more rows, or more clusters.")
+
+
+def _one_by_one(data: Data, folds: int, rng: np.random.Generator) -> list[Fold]:
     tallies = data.tallies() if isinstance(data, Rows) else data
     groups = {(): tallies} if isinstance(tallies, Tally) else next(iter(tallies.models.values()))
     parts: list[Fold] = [{} for _ in range(folds)]
@@ -115,27 +128,23 @@ def left_out(parts: Sequence[Fold]) -> Iterator[tuple[Fold, Tally]]:
 
 
 def _fewer(tally: Tally, folds: int) -> int:
-    """As many folds as leave rows of both classes in each."""
+    """No more folds than rows, and rows of both classes to fit to and to judge with."""
     if folds < 2:
         raise BadOption(f"folds is {folds}; rows are dealt to two or more.")
     least = int(tally.rows.sum(axis=1, dtype=np.int64).min())
     if least < 2:
         one = "no row" if not least else "one row"
         raise CannotFit(f"there is {one} of a class, too few to fit without and to judge with; give more.")
-    return min(folds, least)
+    return min(folds, int(tally.rows.sum(dtype=np.int64)))
 
 
 def _of_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Tally]:
     """Deal the rows at each score; where they have weights, each has the mean of those at its score and class."""
-    size = len(tally.score)
-    shares, first = [], 0
-    for rows in tally.rows:
-        many = int(rows.sum(dtype=np.int64))
-        label = rng.permutation((np.arange(many) + first) % folds)
-        first += many  # so that folds are equally large, too
-        at = np.repeat(np.arange(size), rows.astype(np.int64))
-        shares.append(np.bincount(label * size + at, minlength=folds * size).reshape(folds, size))
-    for rows in np.stack(shares, axis=1):
+    cells = tally.rows.size
+    label = rng.permutation(np.arange(int(tally.rows.sum(dtype=np.int64))) % folds)
+    at = np.repeat(np.arange(cells), tally.rows.ravel().astype(np.int64))
+    dealt = np.bincount(label * cells + at, minlength=folds * cells).reshape(folds, 2, -1)
+    for rows in dealt:
         there = rows.any(axis=0)
         if not tally.weighted:
             yield Tally.counted(tally.score[there], rows[:, there])
@@ -144,10 +153,10 @@ def _of_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Ta
         yield Tally(tally.score[there], tally.mass[:, there] * part, tally.squares[:, there] * part, rows[:, there])
 
 
-def _of_clusters(data: Rows, named: Codes, folds: int, rng: np.random.Generator) -> list[Fold]:
+def _of_clusters(data: Rows, folds: int, rng: np.random.Generator) -> list[Fold]:
     """Deal whole clusters, in an order that does not depend on that of the rows: by what is in them."""
     (score,) = data.score.values()
-    _, cluster = np.unique(named, return_inverse=True)
+    _, cluster = np.unique(np.asarray(data.cluster), return_inverse=True)
     hashes = each_hashed([data.truth.astype(np.uint64), of_floats(score)])
     content = np.zeros(cluster.max() + 1, dtype=np.uint64)
     np.add.at(content, cluster, hashes)

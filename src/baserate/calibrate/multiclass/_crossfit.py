@@ -12,6 +12,9 @@ from baserate._errors import BadOption, CannotFit, EmptyData
 from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import Words, each_hashed, of_floats
 
+_DEALS = 100
+"""How often rows are dealt before we give up."""
+
 
 def crossfitted(
     rows: ClassRows,
@@ -50,14 +53,14 @@ def crossfitted(
 
 
 def folds_of(rows: ClassRows, folds: int = 5, *, seed: int = 0) -> Codes:
-    """Number of the fold of each row: every class is dealt out evenly, as chance has it.
+    """Number of the fold of each row: folds are equally large, and hold of each class what chance gives them.
 
-    What a row holds decides where it goes, not its place, so that the order of the rows changes nothing. There are
-    fewer folds where a class has fewer rows.
+    What a row holds decides where it goes, not its place, so that the order of the rows changes nothing. Chance that
+    leaves all rows of a class in one fold is dealt anew, since the others could not be fitted.
 
     >>> from baserate import scored
     >>> rows = scored(list("ccddd"), [[0.8, 0.2], [0.4, 0.6], [0.6, 0.4], [0.3, 0.7], [0.1, 0.9]])
-    >>> np.bincount(folds_of(rows)).tolist()
+    >>> np.bincount(folds_of(rows, 2)).tolist()
     [3, 2]
     """
     if folds != int(folds) or folds < 2:
@@ -66,16 +69,18 @@ def folds_of(rows: ClassRows, folds: int = 5, *, seed: int = 0) -> Codes:
         raise EmptyData("there are no rows to deal into folds.")
     times = np.bincount(rows.truth, minlength=len(rows.labels))
     least = int(np.where(times > 0, times, len(rows) + 1).argmin())
-    folds = int(min(folds, times[least]))
-    if folds < 2:
+    if times[least] < 2:
         raise CannotFit(f"{rows.labels[least]} has a single row, which cannot be in two folds; give more rows of it.")
+    folds = int(min(folds, len(rows)))
     rng = np.random.default_rng(seed)
     order = np.lexsort((_hashes(rows), rows.truth))
-    # One class goes on where the last one ended, so that folds are as large as each other.
-    dealt = np.concatenate([rng.permutation(many) for many in times]) + np.repeat(np.cumsum(times) - times, times)
     found = np.empty(len(rows), dtype=np.min_scalar_type(folds))
-    found[order] = dealt % folds
-    return found
+    for _ in range(_DEALS):
+        found[order] = rng.permutation(np.arange(len(rows)) % folds)
+        in_fold = np.bincount(rows.truth * np.intp(folds) + found, minlength=len(times) * folds).reshape(-1, folds)
+        if (in_fold < times[:, None])[times > 0].all():
+            return found
+    raise CannotFit(f"all rows of {rows.labels[least]} are in one fold, however they are dealt; give more rows of it.")
 
 
 def _hashes(rows: ClassRows) -> Words:
