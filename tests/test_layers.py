@@ -16,6 +16,7 @@ FLOORS: list[set[str]] = [
     {"_errors"},
     {"_arrays"},
     {"_files", "_frames", "_forms", "_lazy", "_sealed"},
+    {"_form_json"},
     {"_numeric"},
     *(
         {noun}

@@ -24,7 +24,8 @@ from baserate import (
     scored,
     tally,
 )
-from baserate._forms import Between, Knots, Line, LogOdds, OneVsRest, Softmax, Steps, as_json, of_json
+from baserate._form_json import as_json, of_json
+from baserate._forms import Between, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
 from baserate._sealed import sealed_json
 
 Floats = npt.NDArray[np.float64]

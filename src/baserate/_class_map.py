@@ -14,7 +14,8 @@ from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._errors import BadShape
 from baserate._files import write_text
-from baserate._forms import ClassForm, as_json
+from baserate._form_json import as_json
+from baserate._forms import ClassForm
 from baserate._map import KIND as OF_TWO
 from baserate._map import SCHEMA_VERSION, Fitted, Map, Parameter, head, made_of, numbers, refuse, text_of
 from baserate._numeric.threads import mapped

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats
 from baserate._errors import BadFile, BadShape, BaserateError, MissingValues, NotAProbability, NotNumeric
 from baserate._files import write_text
-from baserate._forms import Between, Form, LogOdds, as_json, of_json
+from baserate._form_json import as_json, of_json
+from baserate._forms import Between, Form, LogOdds
 from baserate._numeric.threads import mapped
 from baserate._sealed import opened_json, sealed_json
 from baserate._tally import Tally
