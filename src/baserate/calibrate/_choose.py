@@ -188,6 +188,6 @@ def _verdict(rows: Sequence[Mapping[str, Any]], best: str) -> str:
 
 def _told(row: Mapping[str, Any], beside: str) -> str:
     if row["low"] is None:
-        return f"{beside}, gave probability 0 to what happened"
+        return f"{beside}{',' * (',' in beside)} gave probability 0 to what happened"
     verdict = "more than chance" if row["matters"] else "chance may explain it"
     return f"{row['difference']:.2g} below {beside} ({row['low']:.2g} to {row['high']:.2g}: {verdict})"
