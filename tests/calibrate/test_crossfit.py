@@ -30,6 +30,18 @@ def test_folds_hold_all_rows_once() -> None:
     assert np.ptp([part.rows[0].sum() for part in parts]) > 1
 
 
+def test_a_billion_rows_are_dealt_as_fast_as_their_scores() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 3_000_000, (2, 1000))
+    t = Tally.counted(np.linspace(0.999, 0.001, 1000), counts)
+    parts = [fold[()] for fold in dealt(t, folds=5)]
+    assert Tally.sum(parts).digest == t.digest
+    shares = np.array([part.rows.sum() for part in parts]) / t.rows.sum()
+    assert shares == pytest.approx([0.2] * 5, abs=1e-4)
+    after = calibrate.crossfitted(t, "offset")
+    assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-3)
+
+
 def test_the_rest_is_everybody_else() -> None:
     t = tally(*overconfident(500))
     for fold, rest in left_out(dealt(t, folds=5)):

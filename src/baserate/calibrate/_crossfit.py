@@ -25,6 +25,8 @@ Fold = dict[Group, Tally]
 """A part of the rows, by group."""
 Codes = npt.NDArray[Any]
 FOLDS = 5
+_MANY = 10_000_000
+"""Rows that are not dealt one by one, but by how many of a kind there are."""
 _DEALS = 100
 """How often rows are dealt before we give up."""
 
@@ -140,17 +142,24 @@ def _fewer(tally: Tally, folds: int) -> int:
 
 def _of_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Tally]:
     """Deal the rows at each score; where they have weights, each has the mean of those at its score and class."""
-    cells = tally.rows.size
-    label = rng.permutation(np.arange(int(tally.rows.sum(dtype=np.int64))) % folds)
-    at = np.repeat(np.arange(cells), tally.rows.ravel().astype(np.int64))
-    dealt = np.bincount(label * cells + at, minlength=folds * cells).reshape(folds, 2, -1)
-    for rows in dealt:
+    dealt = _of_counts(tally.rows.ravel().astype(np.int64), folds, rng)
+    for rows in dealt.reshape(folds, 2, -1):
         there = rows.any(axis=0)
         if not tally.weighted:
             yield Tally.counted(tally.score[there], rows[:, there])
             continue
         part = rows[:, there] / np.maximum(tally.rows[:, there].astype(np.float64), 1)
         yield Tally(tally.score[there], tally.mass[:, there] * part, tally.squares[:, there] * part, rows[:, there])
+
+
+def _of_counts(counts: Codes, folds: int, rng: np.random.Generator) -> Codes:
+    """How many rows of each cell are in each fold; folds are equally large, or nearly so where rows are many."""
+    total, cells = int(counts.sum()), len(counts)
+    if total > _MANY:
+        return rng.multinomial(counts, np.full(folds, 1 / folds)).T
+    label = rng.permutation(np.arange(total) % folds)
+    at = np.repeat(np.arange(cells), counts)
+    return np.bincount(label * cells + at, minlength=folds * cells).reshape(folds, cells)
 
 
 def _of_clusters(data: Rows, folds: int, rng: np.random.Generator) -> list[Fold]:
