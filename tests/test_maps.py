@@ -111,6 +111,8 @@ def test_places_of_rows_of_several_classes() -> None:
         PETS([[0.2, 0.8], [np.nan, 1.0]])
     with pytest.raises(NotAProbability, match=r"1 of 2 .*at 0"):
         PETS([[-0.2, 1.2], [0.5, 0.5]])
+    with pytest.raises(NotAProbability, match=r"1 of 2 .*at 1"):
+        PETS([[0.5, 0.5], [-0.5, -0.5]])
     with pytest.raises(BadShape, match="1 of 2 rows give probability 0 to every class"):
         PETS([[0.0, 0.0], [0.5, 0.5]])
     with pytest.raises(BadShape, match="a column for each of 2 classes"):

@@ -122,9 +122,9 @@ def load_map(path: str | os.PathLike[str]) -> Map | ClassMap:
 
 def _refuse(given: npt.NDArray[np.float64], *, of_probabilities: bool) -> None:
     """Say which rows cannot be mapped, and why."""
-    wrong = np.isfinite(given).all(axis=1)
-    refuse(np.where(wrong, 0.5, np.nan), of_probabilities=False)
-    least, most = given.min(axis=1), given.max(axis=1)
-    refuse(np.where((least >= 0) & (most <= 1), 0.5, most + 1), of_probabilities=of_probabilities)
+    # One number stands for each row: a probability where all is well, and otherwise what is wrong.
+    refuse(np.where(np.isfinite(given).all(axis=1), 0.5, np.nan), of_probabilities=False)
+    within = ((given >= 0) & (given <= 1)).all(axis=1)
+    refuse(np.where(within, 0.5, 2.0), of_probabilities=of_probabilities)
     nothing = np.flatnonzero(given.sum(axis=1) <= 0)
     raise BadShape(f"{len(nothing)} of {len(given)} rows give probability 0 to every class; leave them out.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,7 +105,13 @@ class ClassRows:
 
     def of_group(self, at: int) -> ClassRows:
         """Rows of one group."""
-        return self._only(self.group == at, attributes=(), groups=(self.groups[at],))
+        return replace(self.only(self.group == at), group=self.group[:0], attributes=(), groups=(self.groups[at],))
+
+    def only(self, there: Bools) -> ClassRows:
+        """Rows where this is true."""
+        weight, count = (None if column is None else column[there] for column in (self.weight, self.count))
+        group = self.group[there] if self.attributes else self.group
+        return replace(self, truth=self.truth[there], score=self.score[there], weight=weight, count=count, group=group)
 
     def against_rest(self, at: int) -> Tally:
         """Tally of one class against all others, by the score for it."""
@@ -146,13 +151,6 @@ class ClassRows:
 
     def _column(self, at: int) -> Reals:
         return np.ascontiguousarray(self.score[:, at])
-
-    def _only(self, there: Bools, **changes: Any) -> ClassRows:  # noqa: ANN401  (fields of the dataclass)
-        weight, count = (None if column is None else column[there] for column in (self.weight, self.count))
-        group = self.group[:0]
-        return replace(
-            self, truth=self.truth[there], score=self.score[there], weight=weight, count=count, group=group, **changes
-        )
 
 
 def _hashed(label: object) -> int:

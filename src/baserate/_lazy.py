@@ -1,15 +1,16 @@
 """Names that are resolved on first use, so that who wants one need not load the others."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 
 
-def resolver(package: str, home: Mapping[str, str]) -> Callable[[str], object]:
-    """Make the `__getattr__` of a package, from a mapping of names to the modules in it that define them.
+def resolver(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
+    """Make the `__getattr__` of a package, from a mapping of its modules to the names that they define.
 
-    A name whose home is called the same is that module.
+    A name that is that of its module means the module.
     """
+    home = {name: module for module, names in homes.items() for name in names}
 
     def resolve(name: str) -> object:
         if name not in home:

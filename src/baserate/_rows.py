@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -68,6 +68,14 @@ class Rows:
     def __repr__(self) -> str:
         groups = f"; {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
         return f"Rows({len(self)} rows; scores: {', '.join(self.score)}{groups})"
+
+    def only(self, there: slice | npt.NDArray[Any]) -> Rows:
+        """Some of the rows: those at these places, or where this is true."""
+        columns = {name: getattr(self, name) for name in ("weight", "count", "id", "cluster")}
+        kept: dict[str, Any] = {name: None if each is None else each[there] for name, each in columns.items()}
+        score = {model: each[there] for model, each in self.score.items()}
+        group = self.group[there] if self.attributes else self.group
+        return replace(self, truth=self.truth[there], score=score, group=group, **kept)
 
     def tallies(self) -> Tallies:
         """Forget which row is which."""

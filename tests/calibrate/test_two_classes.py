@@ -211,6 +211,7 @@ def test_what_is_refused() -> None:
         (partial(calibrate.fit, two), BadOption, r"several scores \(p, q\)"),
         (partial(calibrate.fit, [0, 1]), BadOption, "list is no Tally, Tallies or Rows"),
         (partial(calibrate.fit, t, "offset", bins=3), BadOption, "offset has no option bins"),
+        (partial(calibrate.crossfitted, t, "offset", bins=3), BadOption, "offset has no option bins"),
         (partial(calibrate.beta, t, shape="x"), BadOption, "shape is 'x'"),  # type: ignore[arg-type]
         (partial(calibrate.logistic, t, scale="x"), BadOption, "scale is 'x'"),  # type: ignore[arg-type]
         (partial(calibrate.prevalence, at=0, to=0.5), BadOption, "at is 0"),

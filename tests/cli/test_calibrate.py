@@ -98,7 +98,7 @@ def test_options_of_methods(tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
     for typed, kind in (
         (("--with", "beta", "--shape", "ab"), "beta-ab"),
-        (("--with", "logistic", "--smoothed"), "logistic"),
+        (("--with", "logistic", "--smoothed", "--scale", "score"), "logistic"),
         (("--with", "histogram", "--bins", "4", "--by", "width"), "histogram"),
     ):
         result = run("calibrate", file, *ONE, *typed, "--draws", "0", "-o", out)

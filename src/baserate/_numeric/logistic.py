@@ -15,6 +15,7 @@ _STEPS = 200
 _BLOCK = 1 << 14
 """Places that fit the cache."""
 _FAR = 1e3
+"""Weights from which a fit of what is pooled has gone astray."""
 _POOLED = 1 << 12
 """Neighbours are pooled to so many places first, so that few steps are left for all of them."""
 _CLOSE = 1e-7
@@ -175,9 +176,9 @@ Newton = Callable[[Floats], tuple[Floats, Floats, Floats]]
 """Newton's step from somewhere, the slope of the likelihood there, and the information."""
 
 
-def _climbed(newton: Newton, here: Floats) -> tuple[Floats, Floats]:
+def _climbed(moments: Newton, here: Floats) -> tuple[Floats, Floats]:
     """Coefficients where the slope of the likelihood is 0, and the information, one last step before."""
-    step, uphill, information = newton(here)
+    step, uphill, information = moments(here)
     for _ in range(_STEPS):
         moved = np.abs(step).max(axis=-1) > _CLOSE * np.maximum(np.abs(here).max(axis=-1), 1.0)
         if not moved.any():
@@ -185,7 +186,7 @@ def _climbed(newton: Newton, here: Floats) -> tuple[Floats, Floats]:
         size = np.ones(here.shape[:-1])
         for _ in range(_STEPS):
             new = here + size[..., None] * step
-            next_step, slope, information = newton(new)
+            next_step, slope, information = moments(new)
             # Concave along the step: where it would fall more steeply than it rose, it went too far.
             behind = (slope * step).sum(axis=-1) < -0.5 * (uphill * step).sum(axis=-1)
             if not behind.any():
@@ -217,15 +218,6 @@ def _of_plane(columns: Floats, hits: Floats, total: Floats, here: Floats) -> tup
 
 def _blocks(size: int) -> list[slice]:
     return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
-
-
-def _inverted(matrix: Floats) -> Floats:
-    """Inverse, or what is not finite where there is none."""
-    try:
-        found = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return np.full(matrix.shape, np.nan)
-    return found
 
 
 def _newton_line(z: Floats, hits: Floats, total: Floats, here: Floats) -> tuple[Floats, Floats, Floats]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from baserate.apply._python import to_python
     from baserate.apply._sql import to_sql
 
-_HOMES = {"file": "_files", "frame": "_frames", "to_python": "_python", "to_sql": "_sql"}
+_HOMES = {"_files": ("file",), "_frames": ("frame",), "_python": ("to_python",), "_sql": ("to_sql",)}
 
 __all__ = ["file", "frame", "to_python", "to_sql"]
 

@@ -27,7 +27,6 @@ _HOMES = {
     "_pieces": ("histogram", "isotonic", "venn_abers"),
     "multiclass": ("multiclass",),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CLASS_METHODS",
@@ -48,7 +47,7 @@ __all__ = [
     "venn_abers",
 ]
 
-__getattr__ = resolver(__name__, _HOME)
+__getattr__ = resolver(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

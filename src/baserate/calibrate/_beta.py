@@ -22,9 +22,9 @@ from baserate.calibrate._data import (
     refuse_other_scores,
     refuse_parted,
     refuse_parted_at_half,
-    squares,
 )
 from baserate.calibrate._parameters import parameter
+from baserate.measure._cox import squares
 
 Shape = Literal["abm", "ab", "am", "a"]
 

@@ -122,6 +122,7 @@ def _minus_logs(p: Floats) -> Floats:
 
 def _class_losses(data: ClassRows, asked: _Asked) -> _Losses:
     """Of several classes: a cell is a row."""
+    multiclass.folds_of(data, asked.folds, seed=asked.seed)  # which says what is wrong, for all methods alike
     of: dict[str, Floats] = {}
     why: dict[str, str] = {}
     for at, name in enumerate(asked.methods):

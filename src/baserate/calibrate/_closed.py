@@ -20,10 +20,10 @@ from baserate.calibrate._data import (
     refuse_other_scores,
     refuse_parted,
     refuse_parted_at_half,
-    squares,
 )
 from baserate.calibrate._parameters import parameter, with_temperature
 from baserate.measure._cox import offset as best_offset
+from baserate.measure._cox import squares
 
 Scale = Literal["log-odds", "score"]
 _HALF = "no slope above 0 fits better than none, so everybody gets ½: a map never turns scores round; fit logistic."

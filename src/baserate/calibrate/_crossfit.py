@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -19,7 +18,7 @@ from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.calibrate import multiclass
 from baserate.calibrate._data import Data, tally_of
-from baserate.calibrate._methods import class_method, named
+from baserate.calibrate._methods import class_method, named, with_options
 
 Fold = dict[Group, Tally]
 """A part of the rows, by group."""
@@ -29,8 +28,6 @@ _MANY = 10_000_000
 """Rows that are not dealt one by one, but by how many of a kind there are."""
 _DEALS = 100
 """How often rows are dealt before we give up."""
-
-
 Watch = Callable[[int, int], None]
 """Told how many of how many are done."""
 
@@ -68,9 +65,9 @@ def crossfitted(
     """
     watch = watch or (lambda _done, _all: None)
     if isinstance(data, ClassRows):
-        fit = partial(class_method(method), **options) if method != "choose" else _chosen(folds, seed, options)
+        fit = with_options(class_method, method, options) if method != "choose" else _chosen(folds, seed, options)
         return multiclass.crossfitted(data, fit, folds=folds, seed=seed, watch=watch)
-    fitted = partial(named(method), **options) if method != "choose" else _chosen(folds, seed, options)
+    fitted = with_options(named, method, options) if method != "choose" else _chosen(folds, seed, options)
     after = _out_of_fold(dealt(data, folds=folds, seed=seed), fitted, watch)
     if isinstance(data, Tally):
         return after[()]
@@ -103,18 +100,21 @@ def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
 
     Chance that leaves all rows of a class in one fold is dealt anew, since the others could not be fitted.
     """
-    folds = _fewer(tally_of(data), folds)
+    whole = tally_of(data)
+    folds = _fewer(whole, folds)
     rng = np.random.default_rng(seed)
-    deal = _of_clusters if isinstance(data, Rows) and data.cluster is not None else _one_by_one
+    clustered = isinstance(data, Rows) and data.cluster is not None
+    known = data.tallies() if isinstance(data, Rows) and not clustered else data
     for _ in range(_DEALS):
-        parts = deal(data, folds, rng)  # type: ignore[arg-type]  # rows, if they have clusters
-        if all(rest.positives and rest.negatives for _, rest in left_out(parts)):
+        parts = _of_clusters(known, folds, rng) if isinstance(known, Rows) else _one_by_one(known, folds, rng)
+        # Rows of each class in each fold: there must be some elsewhere.
+        there = np.array([np.sum([tally.rows.sum(axis=1) for tally in fold.values()], axis=0) for fold in parts])
+        if (there.max(axis=0) < whole.rows.sum(axis=1)).all():
             return parts
     raise CannotFit("all rows of a class are in one fold, however they are dealt; give more rows, or more clusters.")
 
 
-def _one_by_one(data: Data, folds: int, rng: np.random.Generator) -> list[Fold]:
-    tallies = data.tallies() if isinstance(data, Rows) else data
+def _one_by_one(tallies: Tally | Tallies, folds: int, rng: np.random.Generator) -> list[Fold]:
     groups = {(): tallies} if isinstance(tallies, Tally) else next(iter(tallies.models.values()))
     parts: list[Fold] = [{} for _ in range(folds)]
     for group, tally in groups.items():
@@ -173,23 +173,5 @@ def _of_clusters(data: Rows, folds: int, rng: np.random.Generator) -> list[Fold]
     folds = min(folds, len(order))
     fold = np.empty(len(order), dtype=np.intp)
     fold[order] = rng.permutation(np.arange(len(order)) % folds)
-    return [_part(data, fold[cluster] == at) for at in range(folds)]
-
-
-def _part(data: Rows, there: npt.NDArray[np.bool_]) -> Fold:
-    """Tallies of some of the rows."""
-
-    def only(column: Codes | None) -> Codes | None:
-        return None if column is None else column[there]
-
-    kept = replace(
-        data,
-        truth=data.truth[there],
-        score={model: score[there] for model, score in data.score.items()},
-        group=data.group[there] if data.attributes else data.group,
-        weight=only(data.weight),
-        count=only(data.count),
-        id=None,
-        cluster=None,
-    )
-    return dict(next(iter(kept.tallies().models.values())))
+    parts = (data.only(fold[cluster] == at).tallies() for at in range(folds))
+    return [dict(next(iter(part.models.values()))) for part in parts]

@@ -109,11 +109,6 @@ def logarithms(score: Floats) -> tuple[Floats, Floats]:
     return np.log(p), -np.log1p(-p)
 
 
-def squares(tally: Tally) -> Floats | None:
-    """Sums of squared weights at each score, where there are weights."""
-    return np.asarray(tally.squares.sum(axis=0), dtype=np.float64) if tally.weighted else None
-
-
 def refuse_parted(tally: Tally) -> None:
     """Refuse classes that a threshold parts: the steeper the curve, the better it would fit."""
     lowest, highest = _ends(tally)

@@ -68,20 +68,28 @@ def fit(data: Data | ClassRows, method: str = "logistic", **options: Any) -> Map
 
         return choose(data, **options).map
     if isinstance(data, ClassRows):
-        return _called(class_method(method), data, method, options)
-    return remembered(_called(named(method), tally_of(data), method, options), data)
+        return with_options(class_method, method, options)(data)
+    return remembered(with_options(named, method, options)(tally_of(data)), data)
 
 
 Made = TypeVar("Made")
 
 
-def _called(function: Callable[..., Made], data: object, method: str, options: Mapping[str, Any]) -> Made:
-    try:
-        return function(data, **options)
-    except TypeError as error:
-        if "unexpected keyword" not in str(error):
-            raise
-        raise BadOption(f"{method} has no option {', '.join(options)}; leave it out.") from error
+def with_options(
+    find: Callable[[str], Callable[..., Made]], method: str, options: Mapping[str, Any]
+) -> Callable[[Any], Made]:
+    """The method of that name with its options bound; what it has not is refused."""
+    function = find(method)
+
+    def fitted(data: object) -> Made:
+        try:
+            return function(data, **options)
+        except TypeError as error:
+            if "unexpected keyword" not in str(error):
+                raise
+            raise BadOption(f"{method} has no option {', '.join(options)}; leave it out.") from error
+
+    return fitted
 
 
 def named(method: str) -> Method:

@@ -55,18 +55,18 @@ def _pooled(tally: Tally) -> _Pools:
     return _Pools(starts, low[::-1], high[::-1], (first / (first + second))[::-1])
 
 
-Line = tuple[Floats, Floats]
+Points = tuple[Floats, Floats]
 """Places of knots, and the shares there."""
 
 
-def _flat(pools: _Pools) -> Line:
+def _flat(pools: _Pools) -> Points:
     """Constant in each pool."""
     x = np.stack([pools.low, pools.high], axis=1).ravel()
     keep = np.append(True, x[1:] > x[:-1])
     return x[keep], np.repeat(pools.share, 2)[keep]
 
 
-def _centred(pools: _Pools, tally: Tally) -> Line:
+def _centred(pools: _Pools, tally: Tally) -> Points:
     """Straight from middle to middle, and further out half the way to 0 and to 1."""
     share = pools.share.copy()
     if len(share) == 1:
@@ -86,7 +86,7 @@ def _centred(pools: _Pools, tally: Tally) -> Line:
     return np.concatenate(x), np.concatenate(y)
 
 
-def _tilted(pools: _Pools) -> Line:
+def _tilted(pools: _Pools) -> Points:
     """One pool: all scores are as good as none, so they are only just kept apart."""
     if pools.low[0] == pools.high[0]:
         return pools.low, pools.share
@@ -144,7 +144,7 @@ def venn_abers(tally: Tally) -> Map:
     return Map(Between(*bounds), "venn-abers")
 
 
-def _steps(x: Floats, y: Floats) -> Line:
+def _steps(x: Floats, y: Floats) -> Points:
     """Steps without those that change nothing; rounding may not make a share fall."""
     y = np.maximum.accumulate(np.clip(y, 0.0, 1.0))
     changes = y[1:] > y[:-1]

@@ -1,7 +1,7 @@
 """`baserate calibrate`: read, fit a map, judge before and after on rows that it has not seen, write the map."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ _EXAMPLES = (
     ),
     ("then use it", "baserate apply map.json new.parquet -o calibrated.parquet"),
 )
-_OPTIONS_OF = {"smoothed": "logistic", "shape": "beta", "bins": "histogram", "by": "histogram"}
+_OPTIONS_OF = {"smoothed": "logistic", "scale": "logistic", "shape": "beta", "bins": "histogram", "by": "histogram"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Fitting:
     scores: tuple[str, ...]
     labels: tuple[str, ...]
     smoothed: bool
+    scale: str | None
     shape: str | None
     bins: int | None
     by: str | None
@@ -98,6 +99,11 @@ _FITTING = (
     ),
     *SCORED,
     click.option("--smoothed", is_flag=True, help="Of logistic: Platt's targets, finite where classes are parted."),
+    click.option(
+        "--scale",
+        type=click.Choice(["log-odds", "score"]),
+        help="Of logistic: what its curve is of; otherwise log-odds, if all scores lie between 0 and 1.",
+    ),
     click.option("--shape", type=click.Choice(["abm", "ab", "am", "a"]), help="Of beta: which numbers are free."),
     click.option("--bins", type=click.IntRange(min=1), help="Of histogram: how many bins; otherwise 10."),
     click.option("--by", type=click.Choice(["width", "mass"]), help="Of histogram: of equal what; otherwise mass."),
@@ -198,19 +204,13 @@ def _judged(
         if after is not None:
             raise
         raise CannotFit(f"the scores are no probabilities, and {lacking[0]}") from error
-    map_ = {"method": found.method, "parameters": [_plain(each) for each in found.parameters], "folds": fitting.folds}
+    map_ = {"method": found.method, "parameters": [asdict(each) for each in found.parameters], "folds": fitting.folds}
     # That certainties have no log-odds is said of the rows already.
     notes = [*lacking, *(note for note in found.notes if "finite log-odds" not in note)]
     told = {"map": map_, "notes": [*judged.data["notes"], *notes]}
     if choice:
         told |= {"choice": {"verdict": choice.verdict, "methods": choice.results.rows()}}
     return Results(judged.columns, {**judged.data, **told})
-
-
-def _plain(parameter: Any) -> dict[str, Any]:  # noqa: ANN401  (a parameter of a map)
-    from dataclasses import asdict
-
-    return asdict(parameter)
 
 
 def _after(

@@ -92,7 +92,6 @@ _HOMES = {
         *("stated_pair", "tallied_pair"),
     ),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "METHODS",
@@ -155,7 +154,7 @@ __all__ = [
     "tidy",
 ]
 
-__getattr__ = resolver(__name__, _HOME)
+__getattr__ = resolver(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

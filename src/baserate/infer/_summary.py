@@ -125,10 +125,8 @@ def _of_clusters(rows: Rows, interval: Interval) -> Callable[[Measure, Any, Any]
 def _part(rows: Rows, model: str, group: tuple[object, ...] | None) -> Rows:
     """Rows of one model and group."""
     there = slice(None) if group is None else np.flatnonzero(rows.group == rows.groups.index(group))
-    columns = {name: getattr(rows, name) for name in ("weight", "count", "id", "cluster")}
-    kept: dict[str, Any] = {name: each if each is None else each[there] for name, each in columns.items()}
-    plain: dict[str, Any] = {"group": rows.group[:0], "groups": ((),), "attributes": ()}
-    return replace(rows, truth=rows.truth[there], score={model: rows.score[model][there]}, **plain, **kept)
+    alone = replace(rows, score={model: rows.score[model]})
+    return replace(alone.only(there), group=rows.group[:0], groups=((),), attributes=())
 
 
 def _told(interval: Interval, clusters: int | None) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def cox(t: Forecasts) -> Line:
     if not fits.all():
         # In place of what has no line, something that has.
         hits, misses = (np.where(fits[..., None], mass, 1.0) for mass in (hits, misses))
-    found = line(x, hits, misses, squares=_squares(t), start=_near(t))
+    found = line(x, hits, misses, squares=squares(t), start=_near(t))
     return Line(np.where(fits, found.intercept, np.nan), np.where(fits, found.slope, np.nan), found.covariance)
 
 
@@ -173,7 +173,7 @@ def _near(t: Forecasts) -> tuple[float, float] | None:
 def offset(t: Forecasts) -> Offset:
     """Logistic regression with slope 1; NaN with a single class, or where nothing is left to move."""
     check_probabilities(t)
-    value, variance = shift(log_odds(t.score), t.positive, t.negative, squares=_squares(t))
+    value, variance = shift(log_odds(t.score), t.positive, t.negative, squares=squares(t))
     fits = np.isfinite(value) & (np.asarray(doubt(t)) > 0)
     return Offset(np.where(fits, value, np.nan), np.where(fits, variance, np.nan))
 
@@ -227,7 +227,8 @@ def _overlapping(x: Floats, positive: Floats, negative: Floats) -> Bools:
     return found
 
 
-def _squares(t: Forecasts) -> Floats | None:
+def squares(t: Forecasts) -> Floats | None:
+    """Sums of squared weights at each score, where there are weights."""
     if isinstance(t, Stack) or not t.weighted:
         return None
     return np.asarray(t.squares.sum(axis=0), dtype=np.float64)

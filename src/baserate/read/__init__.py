@@ -29,4 +29,4 @@ __all__ = ["Spelled", "tally"]
 __all__ += ["class_rows", "confusion", "confusions", "costs", "cross_table", "decisions", "joined", "label_sets"]
 __all__ += ["rows", "scored", "tallies"]
 
-__getattr__ = resolver(__name__, {name: home for home, names in _HOMES.items() for name in names})
+__getattr__ = resolver(__name__, _HOMES)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from baserate._arrays import Bools, sealed
+from baserate._arrays import sealed
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, CannotFit, EmptyData
@@ -43,7 +43,7 @@ def crossfitted(
         if not out.any():
             continue
         try:
-            made = fit(_only(rows, ~out))
+            made = fit(rows.only(~out))
         except CannotFit as error:
             raise CannotFit(f"without fold {at + 1} of {many}: {error}") from error
         score[out] = made(rows.score[out])
@@ -90,9 +90,3 @@ def _hashes(rows: ClassRows) -> Words:
     if rows.attributes:
         columns.append(rows.group.astype(np.uint64))
     return each_hashed(columns)
-
-
-def _only(rows: ClassRows, there: Bools) -> ClassRows:
-    weight, count = (None if column is None else column[there] for column in (rows.weight, rows.count))
-    group = rows.group[there] if rows.attributes else rows.group
-    return replace(rows, truth=rows.truth[there], score=rows.score[there], weight=weight, count=count, group=group)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit, EmptyData, NotAProbability
+from baserate._errors import CannotFit, EmptyData
 from baserate._map import Fitted
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Rows
 from baserate.calibrate._data import FEW
-from baserate.measure.multiclass._scored import NEAR
+from baserate.measure.multiclass._scored import check_class_probabilities
 
 _SHOWN = 5
 """Classes that are named when something is wrong."""
@@ -30,14 +30,7 @@ class Given:
     @staticmethod
     def of(rows: ClassRows) -> Given:
         """Leave out rows of no weight; refuse what is empty, and a single class."""
-        there = rows
-        if rows.amount is not None and not (rows.amount > 0).all():
-            keep = rows.amount > 0
-            weight, count = (None if column is None else column[keep] for column in (rows.weight, rows.count))
-            group = rows.group[keep] if rows.attributes else rows.group
-            there = replace(
-                rows, truth=rows.truth[keep], score=rows.score[keep], weight=weight, count=count, group=group
-            )
+        there = rows if rows.amount is None or rows.amount.all() else rows.only(rows.amount > 0)
         if not len(there):
             raise EmptyData("there are no rows, or none with weight; a map is fitted on rows.")
         return Given(there, rows.digest)
@@ -46,7 +39,7 @@ class Given:
     def probabilities(rows: ClassRows) -> Given:
         """Refuse also what is no probability, and a single class, in which there is nothing to tell apart."""
         given = Given.of(rows)
-        _check_probabilities(given.rows)
+        check_class_probabilities(given.rows, "fit one-vs-rest with a method that takes any score.")
         present = np.flatnonzero(given.rows.support)
         if len(present) < 2:
             raise CannotFit(
@@ -124,15 +117,3 @@ def listed(labels: list[str]) -> str:
     """
     more = len(labels) - _SHOWN
     return ", ".join(labels[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def _check_probabilities(r: ClassRows) -> None:
-    sums = r.score.sum(axis=1)
-    if (np.abs(sums - 1) <= NEAR).all() and r.score.min() >= 0 and r.score.max() <= 1:
-        return
-    bad = ~((np.abs(sums - 1) <= NEAR) & (r.score >= 0).all(axis=1) & (r.score <= 1).all(axis=1))
-    raise NotAProbability(
-        f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (they go from "
-        f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {sums.min():.6g} to {sums.max():.6g}), so they are not "
-        "probabilities; make them so first, or fit one-vs-rest with a method that takes any score."
-    )

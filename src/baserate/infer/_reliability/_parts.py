@@ -97,18 +97,19 @@ def parted(
 
 def _of_two(tallies: Tallies, prevalence: Prevalence, after: After | None) -> Iterator[Part]:
     labels = tallies.intake.columns.get("predicted")
+    judged = {model: after is None or _probabilities(tallies.pooled(model).score) for model in tallies.models}
     for model, group, tally in tallies.walk():
         if model == labels:
             raise BadOption(f"{model} holds labels, which are no probabilities; leave predicted= out.")
         name = model if len(tallies.models) > 1 else None
         fixed = {"model": name, "group": named_group(tallies, group), "class": None, "top": False, **AS_GIVEN}
         shown = model if group is None else f"{model} of {', '.join(map(str, group))}"
-        if after is None or _probabilities(tallies.pooled(model).score):
+        if judged[model]:
             yield Part(tally, fixed, shown)
         if after is not None:
             assert isinstance(after.data, Tallies)  # noqa: S101  (for the type checker)
-            mapped = after.data.pooled(model) if group is None else after.data.models[model][group]
-            yield Part(mapped, fixed | {"calibrated": after.how}, shown)
+            moved = after.data.pooled(model) if group is None else after.data.models[model][group]
+            yield Part(moved, fixed | {"calibrated": after.how}, shown)
         if prevalence is not None:
             at = derived_prevalence(tally).value if prevalence == "derived" else float(prevalence)
             # With a single class, or certainties alone, there is nothing to adjust; notes say so.

@@ -5,7 +5,7 @@ from math import fsum, inf
 
 import numpy as np
 
-from baserate._arrays import Floats, mean_defined, ratio
+from baserate._arrays import Floats, Reals, mean_defined, ratio
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, NotAProbability
 from baserate._numeric.ranks import wins
@@ -122,18 +122,23 @@ def _blocks(r: ClassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
     for start in range(0, len(r), _BLOCK):
         place = slice(start, start + _BLOCK)
         score = np.asarray(r.score[place], dtype=np.float64)
-        _check_probabilities(score, r)
+        if not _probabilities(score):
+            check_class_probabilities(r, "rank measures take any score.")
         yield score, r.truth[place], np.ones(len(score)) if amount is None else amount[place]
 
 
-def _check_probabilities(score: Floats, r: ClassRows) -> None:
-    sums = score.sum(axis=1)
-    if (np.abs(sums - 1) <= NEAR).all() and score.min() >= 0 and score.max() <= 1:
+def check_class_probabilities(r: ClassRows, otherwise: str) -> None:
+    """Refuse rows whose scores are no probabilities, and say what can be had without."""
+    if _probabilities(r.score):
         return
-    everything = r.score.sum(axis=1)
-    bad = (np.abs(everything - 1) > NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
+    sums = r.score.sum(axis=1)
+    bad = (np.abs(sums - 1) > NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
     raise NotAProbability(
         f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (they go from "
-        f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {everything.min():.6g} to {everything.max():.6g}), "
-        "so they are not probabilities. Rank measures take any score; to use this one, make them probabilities first."
+        f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {sums.min():.6g} to {sums.max():.6g}), so they are not "
+        f"probabilities. Make them probabilities first, or {otherwise}"
     )
+
+
+def _probabilities(score: Reals) -> bool:
+    return bool((np.abs(score.sum(axis=1) - 1) <= NEAR).all() and score.min() >= 0 and score.max() <= 1)
