@@ -34,10 +34,21 @@ FLOORS: list[set[str]] = [
     ),
     *(
         {noun}
-        for noun in ("_curve", "_rows", "_class_rows", "_label_sets", "_results", "_population", "_map", "_class_map")
+        for noun in (
+            "_curve",
+            "_rows",
+            "_class_rows",
+            "_label_sets",
+            "_results",
+            "_population",
+            "_map",
+            "_class_map",
+            "_target",
+        )
     ),
     {"read", "measure"},
     {"population", "infer", "calibrate", "apply"},
+    {"shift"},
     {"sklearn"},
     {"cli"},
     {"__main__"},

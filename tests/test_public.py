@@ -14,7 +14,7 @@ NAMES = {
     *("MissingValues", "ClassMap", "Map", "load_map"),
     *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric"),
     *("UnknownLabel", "UnknownName", "UsageError"),
-    *("ClassRows", "Confusion", "Confusions", "CostMatrix", "LabelSets", "Population"),
+    *("ClassRows", "ClassTarget", "Target", "Confusion", "Confusions", "CostMatrix", "LabelSets", "Population"),
     *(
         "Costs",
         "Counts",
@@ -28,7 +28,7 @@ NAMES = {
         "Tally",
     ),
     *("confusion", "curve", "label_sets", "scored", "tally", "__version__"),
-    *("apply", "calibrate", "infer", "measure", "population", "read"),
+    *("apply", "calibrate", "infer", "measure", "population", "read", "shift"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from baserate import apply, calibrate, infer, measure, population, read
+    from baserate import apply, calibrate, infer, measure, population, read, shift
     from baserate._class_map import ClassMap, load_map
     from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
@@ -47,15 +47,16 @@ if TYPE_CHECKING:
     from baserate._rows import Rows
     from baserate._tallies import Tallies
     from baserate._tally import Tally
+    from baserate._target import ClassTarget, Target
     from baserate.read import confusion, label_sets, scored, tally
 
 __version__ = "0.1.0"
 
-_ROOMS = ("apply", "calibrate", "infer", "measure", "population", "read")
+_ROOMS = ("apply", "calibrate", "infer", "measure", "population", "read", "shift")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
     *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results", "_population"),
-    *("_map", "_class_map"),
+    *("_map", "_class_map", "_target"),
 )
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "CannotFit",
     "ClassMap",
     "ClassRows",
+    "ClassTarget",
     "Confusion",
     "Confusions",
     "CostMatrix",
@@ -91,6 +93,7 @@ __all__ = [
     "Rows",
     "Tallies",
     "Tally",
+    "Target",
     "UnknownLabel",
     "UnknownName",
     "UsageError",
@@ -106,6 +109,7 @@ __all__ = [
     "population",
     "read",
     "scored",
+    "shift",
     "tally",
 ]
 
