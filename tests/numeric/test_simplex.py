@@ -1,0 +1,162 @@
+"""Points of the simplex: what Karush, Kuhn and Tucker ask for is checked, and minimisers are witnesses."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from baserate._numeric.simplex import contrasts, inverse, likeliest, mixed, moments, nearest, projected, regularised
+
+Floats = npt.NDArray[np.float64]
+C = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.2], [0.1, 0.1, 0.7]])
+INSIDE, OUTSIDE = np.array([0.3, 0.45, 0.25]), np.array([0.05, 0.75, 0.2])
+SEEDS = st.integers(0, 10_000)
+
+
+def rows(seed: int, *, many: int = 60, width: int = 4, sharp: float = 1.5) -> Floats:
+    """What rows say of classes, some of them that they cannot be."""
+    rng = np.random.default_rng(seed)
+    a = np.exp(sharp * rng.normal(size=(many, width)))
+    a[rng.random(a.shape) < 0.2] = 0
+    a[np.arange(many), rng.integers(width, size=many)] += 0.1
+    return a
+
+
+def unmet(a: Floats, q: Floats, amount: Floats, fixed: Floats) -> float:
+    """How far q is from the conditions of a maximum, a row."""
+    total = amount.sum() + fixed.sum()
+    slope = (a * (amount / (a @ q))[:, None]).sum(axis=0) - total
+    there = fixed > 0
+    slope[there] += fixed[there] / q[there]
+    return float(np.where(q > 0, abs(slope), slope).max() / total)
+
+
+def test_the_worked_example_has_five_answers() -> None:
+    np.testing.assert_allclose(np.linalg.solve(C, OUTSIDE), [-1 / 14, 19 / 21, 1 / 6], atol=1e-15)
+    np.testing.assert_allclose(projected(np.linalg.solve(C, OUTSIDE)), [0, 73 / 84, 11 / 84], atol=1e-15)
+    np.testing.assert_allclose(nearest(C, OUTSIDE), [0, 0.875, 0.125], atol=1e-14)
+    np.testing.assert_allclose(likeliest(C, OUTSIDE).q, [0, 0.850877192982456, 0.149122807017544], atol=1e-13)
+    np.testing.assert_allclose(likeliest(C, OUTSIDE, prior=0.002).q, [0.004897528, 0.842933550, 0.152168921], atol=1e-9)
+
+
+def test_inside_the_simplex_all_are_the_inverse() -> None:
+    wanted = np.linalg.solve(C, INSIDE)
+    for found in (nearest(C, INSIDE), likeliest(C, INSIDE).q, projected(wanted)):
+        np.testing.assert_allclose(found, wanted, atol=1e-13)
+
+
+@given(SEEDS, st.integers(2, 8))
+def test_the_projection_is_nearer_than_any_other_point(seed: int, width: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=width)
+    found = projected(y)
+    assert found.sum() == pytest.approx(1, abs=1e-14)
+    assert (found >= 0).all()
+    # The angle to every corner is at least a right one.
+    assert ((np.eye(width) - found) @ (y - found)).max() <= 1e-13
+
+
+@given(SEEDS, st.integers(2, 8))
+def test_least_squares_meet_the_conditions(seed: int, width: int) -> None:
+    rng = np.random.default_rng(seed)
+    c, o = rng.dirichlet(np.ones(width), size=width).T, rng.dirichlet(np.full(width, 0.3))
+    q = nearest(c, o)
+    slope = c.T @ (o - c @ q)
+    assert q.sum() == pytest.approx(1, abs=1e-13)
+    assert (slope - slope @ q).max() <= 1e-12
+    assert abs((slope - slope @ q)[q > 0]).max() <= 1e-12
+
+
+@given(SEEDS, st.integers(2, 8), st.floats(1e-3, 2))
+def test_no_minimiser_finds_a_better_regularised_point(seed: int, width: int, penalty: float) -> None:
+    rng = np.random.default_rng(seed)
+    j = rng.dirichlet(np.ones(width), size=width).T * rng.dirichlet(np.full(width, 3.0))
+    o, before = rng.dirichlet(np.full(width, 0.5)), j.sum(axis=1)
+
+    def loss(theta: Floats) -> float:
+        return float(np.linalg.norm(j @ theta - o + before) + penalty * np.linalg.norm(theta))
+
+    theta = regularised(j, o, before, penalty=penalty)
+    assert theta.min() >= -1 - 1e-12
+    for start in (theta, np.zeros(width), theta + 0.1):
+        witness = minimize(loss, np.maximum(start, -1), bounds=[(-1, None)] * width)
+        assert loss(theta) <= witness.fun + 1e-10
+
+
+def test_a_great_penalty_leaves_nothing_and_a_small_one_all() -> None:
+    j, before = C * [0.5, 0.3, 0.2], C @ [0.5, 0.3, 0.2]
+    assert not regularised(j, INSIDE, before, penalty=10).any()
+    np.testing.assert_allclose(j @ regularised(j, INSIDE, before, penalty=1e-4), INSIDE - before, atol=1e-14)
+    assert not regularised(j, before, before, penalty=0.1).any()
+
+
+@given(SEEDS, st.integers(2, 8), st.booleans())
+def test_the_likeliest_mixture_meets_the_conditions(seed: int, width: int, seen: bool) -> None:  # noqa: FBT001
+    a, rng = rows(seed, width=width), np.random.default_rng(seed)
+    amount = rng.integers(4, size=len(a)).astype(float)
+    fixed = rng.integers(3, size=width).astype(float) * seen
+    found = mixed(a, amount=amount, fixed=fixed)
+    assert found.settled
+    assert found.q.sum() == pytest.approx(1, abs=1e-13)
+    assert unmet(a[amount > 0], found.q, amount[amount > 0], fixed) <= 1e-11
+    assert (found.q[fixed > 0] > 0).all()
+
+
+@given(SEEDS)
+def test_counts_are_repetitions_and_scales_of_rows_do_not_matter(seed: int) -> None:
+    a, rng = rows(seed), np.random.default_rng(seed)
+    times = rng.integers(1, 5, size=len(a))
+    repeated = mixed(np.repeat(a, times, axis=0))
+    counted = mixed(a * rng.uniform(0.1, 10, size=(len(a), 1)), amount=times)
+    np.testing.assert_allclose(counted.q, repeated.q, atol=1e-9)
+
+
+def test_weak_rows_do_not_stop_it_early() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=20_000) + 0.1 * (rng.random(20_000) < 0.1)
+    a = np.column_stack([np.exp(0.1 * x - 0.005), np.ones(len(x))])
+    found = mixed(a)
+    assert found.settled
+    assert unmet(a, found.q, np.ones(len(a)), np.zeros(2)) < 1e-12
+    # From a share of ½ a thousand steps of expectation and maximisation are still far away.
+    q = np.array([0.5, 0.5])
+    for _ in range(1000):
+        q *= (a / (a @ q)[:, None]).mean(axis=0)
+    assert unmet(a, q, np.ones(len(a)), np.zeros(2)) > 1e-6
+
+
+def test_many_rows_start_from_a_few() -> None:
+    a = rows(3, many=100_000)
+    found = mixed(a)
+    assert found.settled
+    assert unmet(a, found.q, np.ones(len(a)), np.zeros(4)) < 1e-12
+
+
+def test_classes_that_are_alike_share_what_they_have() -> None:
+    a = rows(5, width=3)
+    found, twice = mixed(a), mixed(a[:, [0, 0, 1, 2]])
+    assert twice.settled
+    np.testing.assert_allclose([twice.q[:2].sum(), *twice.q[2:]], found.q, atol=1e-9)
+    assert np.isfinite(inverse(twice.information)).all()
+
+
+def test_rows_that_leave_no_choice() -> None:
+    found = mixed(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 3.0]]))
+    np.testing.assert_allclose(found.q, [2 / 3, 1 / 3], atol=1e-14)
+    np.testing.assert_allclose(inverse(found.information), np.array([[2, -2], [-2, 2]]) / 27, atol=1e-14)
+    one = mixed(np.array([[1.0, 0.0, 0.5]] * 4))
+    np.testing.assert_array_equal(one.q, [1, 0, 0])
+
+
+def test_the_information_is_the_bend_of_the_likelihood() -> None:
+    a: Floats = rows(7).T.copy()
+    q: Floats = np.array([0.1, 0.2, 0.3, 0.4])
+    amount: Floats = np.random.default_rng(0).uniform(size=len(a.T))
+    slope, curve = moments(a, q, amount)
+    bend = [(moments(a, q - d, amount)[0] - moments(a, q + d, amount)[0]) / 2e-6 for d in np.eye(4) * 1e-6]
+    np.testing.assert_allclose(curve, bend, rtol=1e-5)
+    assert slope @ q == pytest.approx(amount.sum())
+    z = contrasts(4)
+    np.testing.assert_allclose(z.T @ z, np.eye(3), atol=1e-15)
