@@ -1,0 +1,72 @@
+"""How much a measure changes with the mass of either class at each score."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._tally import Tally
+from baserate.infer import _influence
+from baserate.measure import Measure, about
+
+_STEP = 1e-6
+"""Of the total mass."""
+_PART = 1e-3
+"""Of a cell, so that small ones stay positive."""
+
+
+class Slopes(NamedTuple):
+    """Changes with one more unit of mass of a positive, and of a negative, at each score."""
+
+    positive: Floats
+    negative: Floats
+
+    @property
+    def both(self) -> Floats:
+        """A row for each class."""
+        return np.stack(self)
+
+
+def slopes(measure: Measure, tally: Tally, threshold: float | None) -> Slopes | None:
+    """Slopes of a measure at a tally; None where there is no closed form, or it has a corner there."""
+    if about(measure).of is Counts:
+        cut = 0.5 if threshold is None else threshold
+        cells = of_cells(measure, Curve(tally).at(float(cut)))
+        if cells is None:
+            return None
+        flagged = tally.score >= cut
+        return Slopes(np.where(flagged, cells.tp, cells.fn), np.where(flagged, cells.fp, cells.tn))
+    if not _influence.known(measure):
+        return None
+    _, positive, negative = _influence.slopes(measure, tally)
+    return Slopes(positive, negative) if np.isfinite(positive).all() and np.isfinite(negative).all() else None
+
+
+class Cells(NamedTuple):
+    """Changes with each cell of a 2×2 table."""
+
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+
+
+def of_cells(measure: Measure, counts: Counts[float]) -> Cells | None:
+    """Slopes of a measure of a 2×2 table, by differences; None where they are not finite."""
+    mass = np.array([counts.tp, counts.fp, counts.fn, counts.tn])
+    step = np.where(mass > 0, np.minimum(_STEP * mass.sum(), _PART * mass), _STEP * mass.sum())
+    low, high = np.maximum(mass - step, 0.0), mass + step
+    tables = np.concatenate([_each_changed(mass, low), _each_changed(mass, high)])
+    values = np.asarray(measure(Counts(*tables.T.copy())), dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        found = (values[4:] - values[:4]) / (high - low)
+    return Cells(*map(float, found)) if np.isfinite(found).all() else None
+
+
+def _each_changed(mass: Floats, others: Floats) -> Floats:
+    """Tables in each of which one cell is another."""
+    return np.where(np.eye(len(mass), dtype=np.bool_), others, mass)

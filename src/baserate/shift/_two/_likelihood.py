@@ -1,0 +1,227 @@
+"""Maximum likelihood of label shift, MLLS: what EM looks for, found exactly [@saerens2002]."""
+
+from __future__ import annotations
+
+from math import log, log1p, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats, Reals, ratio
+from baserate._errors import BadOption, CannotFit
+from baserate._estimate import Estimate
+from baserate._forms import Line, LogOdds
+from baserate._map import Map
+from baserate._numeric.logistic import log_odds
+from baserate._numeric.mixture import Draws, likeliest, pooled
+from baserate._tally import Tally
+from baserate.calibrate import logistic
+from baserate.shift._two._given import Given
+from baserate.shift._two._result import Prevalence
+
+HOW = "scaled profile likelihood and Wald, with validation"
+_TARGET_ONLY = "profile likelihood, posteriors taken as exact"
+
+
+class Posterior(NamedTuple):
+    """Probabilities that are right at a prevalence, and how validation rows move them."""
+
+    map: Map | None
+    """None where they are taken as they are."""
+    at: float
+    moved: Floats | None = None
+    """Influence of validation rows, of shape (2, 2, scores): on the level of log-odds less those of `at` and on their
+    slope, by class and score; None where nothing was estimated."""
+
+    def variable(self, scores: Reals) -> Floats:
+        """What the slope multiplies."""
+        values = np.asarray(scores, dtype=np.float64)
+        return values if self.map is not None and isinstance(self.map.form, Line) else log_odds(values)
+
+    def log_ratio(self, scores: Reals) -> Floats:
+        """Logarithms of how many times as likely each score is among positives as among negatives."""
+        values = np.asarray(scores, dtype=np.float64)
+        level = log(self.at) - log1p(-self.at)
+        if self.map is not None and (line := _line(self.map)) is not None:
+            x = self.variable(values)
+            x = x * line[1]
+            x += line[0] - level
+            return x
+        p = values if self.map is None else self.map(values)
+        with np.errstate(divide="ignore"):
+            found: Floats = np.log(p) - np.log1p(-p)
+        found -= level
+        return found
+
+
+def _line(found: Map) -> tuple[float, float] | None:
+    """Intercept and slope of a logistic curve; None of other maps."""
+    form = found.form
+    if isinstance(form, Line):
+        return form.intercept, form.slope
+    return (form.c, form.a) if isinstance(form, LogOdds) and form.a == form.b and form.nearest else None
+
+
+def mlls(given: Given, *, recalibrate: bool | Map = True, at: float | None = None) -> Prevalence:
+    r"""Share q that maximises :math:`\sum_j\ln(q\,p_j/π+(1-q)(1-p_j)/(1-π))`, by Newton's method between bounds.
+
+    Posteriors must be right at the prevalence π. They are made so first, by a logistic curve with a free intercept
+    (of two classes, that is bias-corrected temperature scaling [@alexandari2020]), fitted to the validation set; its
+    error is part of the interval. With ``recalibrate=False`` they are taken as they are, right `at` a prevalence,
+    that of validation unless it is named; with a `Map`, as that makes them. Labelled rows of the target add their
+    likelihood.
+    """
+    made = posterior(given, recalibrate=recalibrate, at=at)
+    ratios = made.log_ratio(given.score)
+    if not np.any(ratios):
+        raise CannotFit(
+            "every posterior of the target equals the prevalence it is right at, so none tells; give others."
+        )
+    draws = Draws.of(ratios, given.target.mass, given.target.squares)
+    labels = Labels(*given.known)
+    few = pooled(ratios, draws)
+    value = _maximum(draws, labels, _maximum(few[1], labels, made.at))
+    moved, spread = _moved(given, made, few, value)
+    variance, reach = given.reach(moved, spread)
+    low, high = _bounds(_Shape(few[1], labels, value), variance, spread, reach)
+    how = HOW if made.moved is not None else _TARGET_ONLY
+    notes = () if made.map is None else made.map.notes
+    estimate = Estimate(value, low, high, given.level, how)
+    return Prevalence(estimate, "mlls", value, given.validation, moved, spread, made.map, made.at, notes=notes)
+
+
+def moved_by_target(given: Given, found: Prevalence) -> Floats:
+    """How much a unit of mass at each score of the target moves an estimate of this kind."""
+    assert found.at is not None  # noqa: S101  (for the type checker)
+    draws = Draws.of(Posterior(found.map, found.at).log_ratio(given.score), given.target.mass, given.target.squares)
+    u = draws.lean / (0.5 + draws.lean * (found.value - 0.5))
+    return np.asarray(u / (draws.moments(found.value).curvature + Labels(*given.known).curvature(found.value)))
+
+
+def posterior(given: Given, *, recalibrate: bool | Map = True, at: float | None = None) -> Posterior:
+    """Make probabilities that are right at a prevalence, as `mlls` does."""
+    tally = given.validation
+    if at is not None and not 0 < at < 1:
+        raise BadOption(f"at is {at}; a prevalence lies between 0 and 1, both excluded.")
+    if recalibrate is True:
+        if at is not None:
+            raise BadOption(f"at={at} has no use: recalibrated posteriors are right at the prevalence of validation.")
+        return _recalibrated(tally)
+    if isinstance(recalibrate, Map):
+        fitted = recalibrate.fitted.prevalence if recalibrate.fitted else tally.prevalence
+        return Posterior(recalibrate, at or (fitted if isinstance(fitted, float) else tally.prevalence))
+    given.probabilities("mlls without recalibration")
+    if at is not None:
+        return Posterior(None, at)
+    return Posterior(None, tally.prevalence, np.stack([_of_prevalence(tally), np.zeros_like(tally.mass, np.float64)]))
+
+
+def _recalibrated(tally: Tally) -> Posterior:
+    """A logistic curve with its influence function: H⁻¹x(y − m), less that of the log-odds of the prevalence."""
+    made = Posterior(logistic(tally), tally.prevalence)
+    line = _line(made.map) if made.map is not None else None
+    if line is None or made.map is None or line[1] <= 0:
+        raise CannotFit("the higher the score the rarer the positive class; turn scores round, or estimate by 'pacc'.")
+    x, chance = made.variable(tally.score), made.map(tally.score)
+    weight = (tally.positive + tally.negative) * chance * (1 - chance)
+    cross = float(weight @ x)
+    inverse = np.linalg.inv(np.array([[float(weight.sum()), cross], [cross, float(weight @ (x * x))]]))
+    rows = inverse @ np.stack([np.ones_like(x), x])
+    moved = np.stack([rows * (1 - chance), rows * -chance], axis=1)
+    moved[0] -= _of_prevalence(tally)
+    return made._replace(moved=moved)
+
+
+def _of_prevalence(tally: Tally) -> Floats:
+    """How much one more row of each class moves the log-odds of the prevalence."""
+    return np.repeat([[1 / tally.positives], [-1 / tally.negatives]], len(tally.score), axis=1)
+
+
+class Labels(NamedTuple):
+    """Rows of the target whose truth is known."""
+
+    positives: float
+    negatives: float
+
+    def slope(self, q: float) -> float:
+        """Of their log-likelihood."""
+        return _over(self.positives, q) - _over(self.negatives, 1 - q)
+
+    def curvature(self, q: float) -> float:
+        """Less its second derivative."""
+        return _over(self.positives, q * q) + _over(self.negatives, (1 - q) ** 2)
+
+    def surprise(self, q: float) -> float:
+        """Less the log-likelihood."""
+        from scipy.special import xlogy
+
+        return -float(xlogy(self.positives, q) + xlogy(self.negatives, 1 - q))
+
+
+def _over(part: float, whole: float) -> float:
+    """Ratio of which nothing is nothing."""
+    return ratio(part, whole) if part else 0.0
+
+
+def _maximum(draws: Draws, labels: Labels, start: float) -> float:
+    def slope_at(q: float) -> tuple[float, float]:
+        found = draws.moments(q)
+        return found.slope + labels.slope(q), found.curvature + labels.curvature(q)
+
+    return likeliest(slope_at, start)
+
+
+def _moved(given: Given, made: Posterior, few: tuple[Floats, Draws], q: float) -> tuple[Floats, float]:
+    """How much validation rows move the share, and the variance that comes from the target."""
+    ratios, draws = few
+    found, labels = draws.moments(q), Labels(*given.known).curvature(q)
+    curvature = found.curvature + labels
+    spread = (found.noise + labels) / curvature**2
+    if made.moved is None:
+        return np.zeros(given.validation.mass.shape), spread
+    change = draws.sensitivity(q)
+    line = _line(made.map) if made.map is not None else None
+    x = np.zeros(1) if line is None else (ratios + log(made.at) - log1p(-made.at) - line[0]) / line[1]
+    sums = np.array([float(change.sum()), float((change * x).sum())])
+    moved: Floats = np.tensordot(sums, made.moved, axes=1) / curvature
+    return moved, spread
+
+
+class _Shape(NamedTuple):
+    """The likelihood of a share, and where it is highest."""
+
+    draws: Draws
+    labels: Labels
+    peak: float
+
+    def fall(self, q: float) -> float:
+        """How far the log-likelihood lies below its maximum."""
+        there = self.draws.surprise(q) + self.labels.surprise(q)
+        return there - self.draws.surprise(self.peak) - self.labels.surprise(self.peak)
+
+
+def _bounds(shape: _Shape, variance: float, spread: float, reach: float) -> tuple[float, float]:
+    """Shares that are neither too far by the standard error, nor much less likely than the peak.
+
+    The log-likelihood is of the target alone, and counts as many times less as the variance is greater for validation.
+    """
+    allowed = reach**2 / 2 * variance / spread
+    low, high = (_end(shape, end, allowed) for end in (0.0, 1.0))
+    half = reach * sqrt(variance)
+    return min(low, max(shape.peak - half, 0.0)), max(high, min(shape.peak + half, 1.0))
+
+
+def _end(shape: _Shape, end: float, allowed: float) -> float:
+    """Where the likelihood has fallen so far, on the way to an end; the end itself if it never does."""
+    inside, outside = shape.peak, end
+    if inside == end or shape.fall(end) <= allowed:
+        return end
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        if shape.fall(middle) <= allowed:
+            inside = middle
+        else:
+            outside = middle
+        if abs(outside - inside) < 1e-9:
+            break
+    return inside

@@ -1,0 +1,53 @@
+"""Prevalence: an estimate for a target without truth, and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+from baserate._arrays import Floats
+from baserate._estimate import Estimate
+from baserate._map import Map
+from baserate._tally import Tally
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Prevalence:
+    """The share of the positive class in a target, with an interval that knows how few validation rows there were."""
+
+    estimate: Estimate
+    method: str
+    unclipped: float
+    """Before it was moved into [0, 1]."""
+    validation: Tally
+    moved: Floats
+    """How much one more row of each class at each validation score moves the estimate."""
+    spread: float
+    """Variance that comes from the target."""
+    map: Map | None = None
+    """Scores -> probabilities that are right at the prevalence `at`, where the method needs one."""
+    at: float | None = None
+    rows: int = 0
+    """Rows of the target without truth."""
+    labelled: int = 0
+    """Rows of the target with truth."""
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        found = self.estimate
+        return f"Prevalence({found.value:.6g}, {found.low:.6g} to {found.high:.6g}, by {self.method})"
+
+    @property
+    def value(self) -> float:
+        """The estimate itself."""
+        return self.estimate.value
+
+    @property
+    def variance(self) -> float:
+        """Of the estimate before it was moved into [0, 1]: from validation and from the target."""
+        return float((self.validation.squares * self.moved**2).sum()) + self.spread
+
+    @property
+    def standard_error(self) -> float:
+        """Root of the variance."""
+        return sqrt(self.variance)
