@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats, frozen, others, sealed, summed
-from baserate._counts import Counts
+from baserate._counts import Counts, all_or_none_reweighed
 from baserate._errors import BadOption, BadShape, BadWeights, UnknownName
 from baserate._numeric.codes import Codes, pair_counts, pair_sums
 
@@ -37,6 +37,8 @@ class Confusion:
     labels: tuple[object, ...]
     moments: tuple[Confusion, Confusion] | None = field(default=None, kw_only=True)
     """`squares` and `rows`, when they differ from the mass."""
+    reweighed: bool = field(default=False, kw_only=True)
+    """Whether masses were changed to known shares of the classes: these are exact, and chance is within classes."""
 
     def __post_init__(self) -> None:
         mass = _checked(np.asarray(self.mass, dtype=np.float64))
@@ -98,14 +100,15 @@ class Confusion:
 
     def __repr__(self) -> str:
         shown = ", ".join(map(str, self.labels[:6])) + (" …" if len(self.labels) > 6 else "")
+        marked = ", reweighed" if self.reweighed else ""
         if self.shape:
-            return f"Confusion({shown}; {self.shape} tables)"
-        return f"Confusion({shown}; {self.total:g}, of which {self.correct.sum():g} on the diagonal)"
+            return f"Confusion({shown}; {self.shape} tables{marked})"
+        return f"Confusion({shown}; {self.total:g}, of which {self.correct.sum():g} on the diagonal{marked})"
 
     def __getitem__(self, index: Any) -> Confusion:  # noqa: ANN401  (whatever an array takes)
         """Take one table of a stack, or some of them."""
         moments = self.moments and (self.squares[index], self.rows[index])
-        return Confusion(self.mass[index], self.labels, moments=moments)
+        return Confusion(self.mass[index], self.labels, moments=moments, reweighed=self.reweighed)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -189,11 +192,13 @@ class Confusion:
         # Sums of what is there, never differences: a cell without mass is exactly 0, however many weights were added.
         fp, fn = (self.mass * apart).sum(axis=-2), (self.mass * apart).sum(axis=-1)
         tn = (others(self.mass) * apart).sum(axis=-2)
-        return Counts(self.correct, fp, fn, tn, moments=moments)
+        return Counts(self.correct, fp, fn, tn, moments=moments, reweighed=self.reweighed)
 
     def transposed(self) -> Confusion:
         """Truth and decisions exchanged."""
         moments = self.moments and (self.squares.transposed(), self.rows.transposed())
+        # What is now in the rows was decided, and its shares were never known: the mark of known shares is dropped, and
+        # intervals become cautious.
         return Confusion(np.swapaxes(self.mass, -1, -2), self.labels, moments=moments)
 
     def over(self, labels: Iterable[object]) -> Confusion:
@@ -210,7 +215,7 @@ class Confusion:
         mass = np.zeros((*self.shape, len(wanted), len(wanted)))
         mass[..., place[:, None], place] = self.mass
         moments = self.moments and (self.squares.over(wanted), self.rows.over(wanted))
-        return Confusion(sealed(mass), wanted, moments=moments)
+        return Confusion(sealed(mass), wanted, moments=moments, reweighed=self.reweighed)
 
     def __add__(self, other: object) -> Confusion:
         return Confusion.sum([self, other]) if isinstance(other, Confusion) else NotImplemented
@@ -227,9 +232,10 @@ class Confusion:
         labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
         parts = [table.over(labels) for table in tables]
         moments = None
+        reweighed = all_or_none_reweighed(table.reweighed for table in tables if table.mass.any())
         if any(part.moments for part in parts):
             moments = Confusion.sum([part.squares for part in parts]), Confusion.sum([part.rows for part in parts])
-        return Confusion(np.sum([part.mass for part in parts], axis=0), labels, moments=moments)
+        return Confusion(np.sum([part.mass for part in parts], axis=0), labels, moments=moments, reweighed=reweighed)
 
 
 def as_cells(given: npt.ArrayLike) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, overload
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, frozen
-from baserate._errors import BadShape, BadWeights
+from baserate._errors import BadOption, BadShape, BadWeights
 
 _CELLS = ("tp", "fp", "fn", "tn")
 
@@ -33,6 +34,8 @@ class Counts(Generic[Value]):
     tn: Value
     moments: tuple[Counts[Value], Counts[Value]] | None = field(default=None, repr=False, kw_only=True)
     """`squares` and `rows`, when they differ from the mass."""
+    reweighed: bool = field(default=False, repr=False, kw_only=True)
+    """Whether masses were changed to known shares of the classes: these are exact, and chance is within classes."""
 
     def __post_init__(self) -> None:
         for name in _CELLS:
@@ -48,7 +51,7 @@ class Counts(Generic[Value]):
     def __getitem__(self, index: Any) -> Counts[Any]:
         cells = [np.asarray(getattr(self, name))[index] for name in _CELLS]
         moments = self.moments and (self.squares[index], self.rows[index])
-        return Counts(*cells, moments=moments)
+        return Counts(*cells, moments=moments, reweighed=self.reweighed)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -103,7 +106,15 @@ class Counts(Generic[Value]):
     def swapped(self) -> Counts[Value]:
         """Return the same decisions with the other class called positive."""
         moments = self.moments and (self.squares.swapped(), self.rows.swapped())
-        return Counts(tp=self.tn, fp=self.fn, fn=self.fp, tn=self.tp, moments=moments)
+        return Counts(tp=self.tn, fp=self.fn, fn=self.fp, tn=self.tp, moments=moments, reweighed=self.reweighed)
+
+
+def all_or_none_reweighed(marks: Iterable[bool]) -> bool:
+    """Whether parts that are added up are all at known shares of their classes; a mixture is refused."""
+    found = set(marks)
+    if len(found) > 1:
+        raise BadOption("some parts are reweighed and some are not, so masses do not mean the same; add, then reweigh.")
+    return True in found
 
 
 def _checked(name: str, cell: object) -> float | Floats:

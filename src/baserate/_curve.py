@@ -92,7 +92,8 @@ class Curve:
             # A block begins with the last column of the one before; only the first needs it, for threshold +inf.
             true, false = sealed(running) if start == 0 else sealed(running)[:, 1:]
             place = slice(start, start + len(true))
-            yield place, Counts(true, false, sealed(true_total - true), sealed(false_total - false))
+            passed = sealed(true_total - true), sealed(false_total - false)
+            yield place, Counts(true, false, *passed, reweighed=self.tally.reweighed)
             start = place.stop
 
     def at(self, threshold: Value) -> Counts[Value]:
@@ -131,7 +132,7 @@ class Curve:
 
         rows = pooled(tally.rows)
         mass, squares = (pooled(tally.mass), pooled(tally.squares)) if tally.weighted else (rows, rows)
-        return Curve(Tally(sealed(score[ends]), mass, squares, rows, tally.resolution))
+        return Curve(Tally(sealed(score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed))
 
     def mixture(self, *, fpr: Value | None = None, tpr: Value | None = None) -> Mixture[Value]:
         """Find the mixture of two thresholds that reaches a false or true positive rate on the hull.
@@ -179,8 +180,9 @@ class Curve:
         tally = self.tally
         mass = _split(tally.mass, index)
         if not tally.weighted:
-            return Counts(*mass)
-        return Counts(*mass, moments=(Counts(*_split(tally.squares, index)), Counts(*_split(tally.rows, index))))
+            return Counts(*mass, reweighed=tally.reweighed)
+        moments = Counts(*_split(tally.squares, index)), Counts(*_split(tally.rows, index))
+        return Counts(*mass, moments=moments, reweighed=tally.reweighed)
 
 
 def curve(tally: Tally) -> Curve:

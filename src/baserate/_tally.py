@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen, ratio, sealed
+from baserate._counts import all_or_none_reweighed
 from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues, NotAProbability
 from baserate._files import write_text
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
@@ -48,6 +49,8 @@ class Tally:
     """Number of rows."""
     resolution: float | None = None
     """Width of the buckets that scores were rounded down to; None when they are exact."""
+    reweighed: bool = field(default=False, kw_only=True)
+    """Whether masses were changed to known shares of the classes: these are exact, and chance is within classes."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", frozen(_checked_scores(self.score)))
@@ -87,9 +90,9 @@ class Tally:
             return "Tally(no rows)"
         where = f"from {self.score[-1]:.6g} to {self.score[0]:.6g}"
         rounded = "" if self.resolution is None else f", rounded to {self.resolution:g}"
-        return (
-            f"Tally({rows} rows, {len(self.score)} distinct scores {where}{rounded}, prevalence {self.prevalence:.6g})"
-        )
+        marked = ", reweighed" if self.reweighed else ""
+        what = f"{rows} rows, {len(self.score)} distinct scores {where}{rounded}, prevalence {self.prevalence:.6g}"
+        return f"Tally({what}{marked})"
 
     @property
     def positive(self) -> Floats:
@@ -159,7 +162,9 @@ class Tally:
         names = _columns(weighted=any(part.weighted for part in parts))
         columns = [np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names]
         resolutions = [part.resolution for part in parts if part.resolution is not None]
-        return _summed(np.concatenate([part.score for part in parts]), columns, max(resolutions, default=None))
+        reweighed = all_or_none_reweighed(part.reweighed for part in parts if len(part.score))
+        score, resolution = np.concatenate([part.score for part in parts]), max(resolutions, default=None)
+        return _summed(score, columns, resolution, reweighed=reweighed)
 
     def rounded(self, resolution: float) -> Tally:
         """Pool scores into buckets of that width, each named by its lower edge.
@@ -172,7 +177,8 @@ class Tally:
         if not 0 < resolution < np.inf:
             raise BadOption(f"resolution is {resolution}; give the width of a bucket, for example 0.001.")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
-        return _summed(_edge_below(self.score, resolution), columns, max(resolution, self.resolution or 0.0))
+        coarsest = max(resolution, self.resolution or 0.0)
+        return _summed(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)
 
     def rescored(self, score: npt.ArrayLike) -> Tally:
         """Give each score another, in whatever order they then are; masses do not change, and equal scores are pooled.
@@ -184,7 +190,7 @@ class Tally:
         if given.shape != self.score.shape:
             raise BadShape(f"score has shape {given.shape}; give one for each of the {len(self.score)} that there are.")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
-        return _summed(given + 0.0, columns, self.resolution)
+        return _summed(given + 0.0, columns, self.resolution, reweighed=self.reweighed)
 
     def top_class(self) -> Tally:
         """Tally whether the likelier class is the true one, by its probability: p at 0.5 or above, otherwise 1 − p.
@@ -200,13 +206,16 @@ class Tally:
         flagged = self.score >= 0.5
         names = _columns(weighted=self.weighted)
         columns = [np.where(flagged, each, each[::-1]) for each in (getattr(self, name) for name in names)]
+        # Positive is now what was decided rightly, of either class, and how much of that there is was never known:
+        # the mark of known shares is dropped, and what is then said of chance is cautious.
         return _summed(np.where(flagged, self.score, 1 - self.score), columns, self.resolution)
 
     def to_json(self) -> str:
         """Return the tally as versioned JSON; every number survives exactly."""
         form = {"kind": _KIND, "schema_version": _SCHEMA_VERSION, "resolution": self.resolution}
+        marked = {"reweighed": True} if self.reweighed else {}  # releases that do not know of it refuse the file
         columns = ("score", *_columns(weighted=self.weighted))
-        return json.dumps(form | {name: getattr(self, name).tolist() for name in columns})
+        return json.dumps(form | marked | {name: getattr(self, name).tolist() for name in columns})
 
     @classmethod
     def from_json(cls, text: str) -> Tally:
@@ -214,7 +223,8 @@ class Tally:
         form = _checked_form(text)
         try:
             cells = [_numbers(form, name) for name in _columns(weighted="mass" in form)]
-            return _made(_numbers(form, "score").astype(np.float64), cells, form["resolution"])
+            score = _numbers(form, "score").astype(np.float64)
+            return _made(score, cells, form["resolution"], reweighed="reweighed" in form)
         except (TypeError, ValueError) as error:
             raise BadFile(f"not a tally: {error}") from error
 
@@ -232,15 +242,15 @@ def _columns(*, weighted: bool) -> tuple[str, ...]:
     return ("mass", "squares", "rows") if weighted else ("rows",)
 
 
-def _made(score: Floats, cells: list[Cells], resolution: float | None) -> Tally:
+def _made(score: Floats, cells: list[Cells], resolution: float | None, *, reweighed: bool = False) -> Tally:
     """Tally of the columns that `_columns` names."""
     mass, squares, rows = cells if len(cells) > 1 else cells * 3
-    return Tally(score, mass, squares, rows, resolution)
+    return Tally(score, mass, squares, rows, resolution, reweighed=reweighed)
 
 
-def _summed(score: Floats, columns: list[Cells], resolution: float | None) -> Tally:
+def _summed(score: Floats, columns: list[Cells], resolution: float | None, *, reweighed: bool = False) -> Tally:
     distinct, tables = summed_columns(score, columns)
-    return _made(sealed(distinct), [sealed(table) for table in tables], resolution)
+    return _made(sealed(distinct), [sealed(table) for table in tables], resolution, reweighed=reweighed)
 
 
 def _checked_scores(score: Floats) -> Floats:
@@ -306,8 +316,10 @@ def _checked_form(text: str) -> dict[str, Any]:
         raise BadFile(f"a tally of schema version {version}; this release reads {_SCHEMA_VERSION}: upgrade baserate.")
     wanted = {"kind", "schema_version", "resolution", "score", "rows"}
     with_weights = wanted | {"mass", "squares"}
-    if set(form) not in (wanted, with_weights):
+    if set(form) - {"reweighed"} not in (wanted, with_weights):
         raise BadFile(f"a tally with the fields {sorted(form)}; it has {sorted(wanted)}, or {sorted(with_weights)}.")
+    if form.get("reweighed", True) is not True:
+        raise BadFile(f'a tally whose "reweighed" is {form["reweighed"]!r}; it is true, or left out.')
     resolution = form["resolution"]
     if resolution is not None and not (type(resolution) in (int, float) and resolution > 0):  # true is no number
         raise BadFile(f"a tally of resolution {resolution!r}; it is null or a number above 0.")

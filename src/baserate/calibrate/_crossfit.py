@@ -149,7 +149,8 @@ def _of_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Ta
             yield Tally.counted(tally.score[there], rows[:, there])
             continue
         part = rows[:, there] / np.maximum(tally.rows[:, there].astype(np.float64), 1)
-        yield Tally(tally.score[there], tally.mass[:, there] * part, tally.squares[:, there] * part, rows[:, there])
+        mass, squares = tally.mass[:, there] * part, tally.squares[:, there] * part
+        yield Tally(tally.score[there], mass, squares, rows[:, there], reweighed=tally.reweighed)
 
 
 def _of_counts(counts: Codes, folds: int, rng: np.random.Generator) -> Codes:

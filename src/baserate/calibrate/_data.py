@@ -76,7 +76,7 @@ def _checked(tally: Tally) -> Tally:
     if there.all():
         return tally
     mass, squares, rows = (cells[:, there] for cells in (tally.mass, tally.squares, tally.rows))
-    return Tally(tally.score[there], mass, squares, rows)
+    return Tally(tally.score[there], mass, squares, rows, reweighed=tally.reweighed)
 
 
 def of_probabilities(tally: Tally) -> bool:

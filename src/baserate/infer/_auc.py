@@ -113,6 +113,8 @@ def captured(tally: Tally, level: float) -> Bounds:
     found = area(tally)
     low, high, _ = usual(found, level)
     share = tally.prevalence
+    if tally.reweighed:  # and the prevalence is exact
+        return share / 2 + (1 - share) * low, share / 2 + (1 - share) * high
     squares = tally.squares.sum(axis=1, dtype=np.float64)
     few, many = _binomial.usual(*_binomial.effective(tally.positives, tally.negatives, *squares.tolist()), level)
     # The two are independent, so their reaches add like the sides of a right angle [@zou2008].

@@ -15,9 +15,11 @@ from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
+from baserate.infer import _known
 from baserate.infer._binomial import share, usual
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
 from baserate.infer._paths import Bounds, Path, Places, gain, pr, roc, roc_everywhere, roc_kolmogorov
+from baserate.infer._tables import in_own_rows
 from baserate.measure import TABLES, Measure, about, table, why
 from baserate.measure._registry import known
 from baserate.measure._summary import header, spread, tabulated
@@ -36,6 +38,7 @@ _LOCAL = f"{_QUADRATURE}, at equal local levels"
 _KOLMOGOROV = "Kolmogorov–Smirnov for each class"
 _SHARE = "Wilson, or Clopper–Pearson where there are few hits or misses"
 _DIRICHLET = f"percentiles of {_DRAWS} Dirichlet draws of the 2×2 table, half a row added to each cell"
+_BY_CLASS = f"{_DIRICHLET}, within each class"
 
 
 class Band(NamedTuple):
@@ -154,11 +157,14 @@ def _of_curve(
 
 
 def _of_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Seed) -> tuple[Floats, Floats, str]:
-    if about(measure).share is not None:
+    if counts.reweighed and (found := _known.bounds(counts, measure, level)):
+        return found
+    how = _BY_CLASS if counts.reweighed else _DIRICHLET
+    if about(measure).share is not None and not counts.reweighed:
         hits, misses = (np.asarray(each) for each in share(measure, counts))
         return *usual(hits, misses, level), _SHARE
     if not np.any(counts.total):
-        return *np.full((2, len(counts.tp)), np.nan), _DIRICHLET
+        return *np.full((2, len(counts.tp)), np.nan), how
     parts = range(0, len(counts.tp), _AT_ONCE)
     generators = checked_seed(seed).spawn(len(parts))
     drawn = (
@@ -166,12 +172,15 @@ def _of_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Se
         for start, rng in zip(parts, generators, strict=True)
     )
     low, high = np.concatenate(list(drawn), axis=1)
-    return low, high, _DIRICHLET
+    return low, high, how
 
 
 def _drawn(counts: Counts[Floats], measure: Measure, level: float, rng: np.random.Generator) -> Floats:
     """Percentiles of a measure of random tables: low in row 0, high in row 1."""
     mass, squares = (np.stack([each.tp, each.fp, each.fn, each.tn]) for each in (counts, counts.squares))
+    if counts.reweighed:
+        measure = _by_class(measure, mass[:, :1])  # the masses of the classes are the same at all thresholds
+        mass, squares = (_flat(each) for each in in_own_rows(_paired(mass), _paired(squares), axis=0))
     own, others = rng.spawn(2)
     low, high = _percentiles(mass, squares, measure, level, own)
     hollow = np.flatnonzero((mass == 0).any(axis=0))
@@ -180,6 +189,29 @@ def _drawn(counts: Counts[Floats], measure: Measure, level: float, rng: np.rando
         bare = _percentiles(mass[:, hollow], squares[:, hollow], measure, level, others, filled=False)
         low[hollow], high[hollow] = np.fmin(low[hollow], bare[0]), np.fmax(high[hollow], bare[1])
     return np.stack([low, high])
+
+
+def _by_class(measure: Measure, mass: Floats) -> Measure:
+    """Take a measure of tables whose classes are first given the masses that they have."""
+    whole = _paired(mass).sum(axis=0, keepdims=True)
+
+    def rescaled(drawn: Counts[Floats]) -> Floats:
+        made = _paired(np.stack([drawn.tp, drawn.fp, drawn.fn, drawn.tn], axis=-2))
+        made *= np.nan_to_num(ratio(whole, made.sum(axis=-3, keepdims=True)))
+        found: Floats = measure(Counts(*np.moveaxis(_flat(made), -2, 0)))
+        return found
+
+    return rescaled
+
+
+def _paired(cells: Floats) -> Floats:
+    """Cells tp, fp, fn, tn of many tables as two decisions of two classes; the classes along the second axis."""
+    return cells.reshape(*cells.shape[:-2], 2, 2, cells.shape[-1])
+
+
+def _flat(pairs: Floats) -> Floats:
+    """Do the reverse."""
+    return pairs.reshape(*pairs.shape[:-3], 4, pairs.shape[-1])
 
 
 def _percentiles(

@@ -20,7 +20,7 @@ from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer import _auc, _binomial, _clusters, _ks, _means, _moments, _resample, _tables
+from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _resample, _tables
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
@@ -87,8 +87,9 @@ def estimate(
 
     `data` is what the measure takes, or what that can be made of: of a tally, measures of a 2×2 table are taken at a
     `threshold`. Rows in clusters give intervals that know it. Options of a measure are chosen with `functools.partial`.
-    Without `method` the interval is one whose coverage was studied; `methods` names the others. Random draws depend on
-    the `seed` alone, not on the order of rows.
+    Without `method` the interval is one whose coverage was studied; `methods` names the others. What was reweighed has
+    known shares of the classes: only methods that keep them are taken. Random draws depend on the `seed` alone, not on
+    the order of rows.
 
     >>> from baserate import Counts, infer, tally
     >>> found = infer.estimate("sensitivity", Counts(tp=81, fp=20, fn=182, tn=300))
@@ -113,7 +114,7 @@ def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
     ('wilson', 'clopper-pearson', 'jeffreys', 'agresti-coull', 'draws', 'stratified', 'bootstrap')
     """
     chosen = _chosen(measure, data)
-    return tuple(name for name in ways(chosen) if name)
+    return tuple(name for name in ways(chosen, reweighed=_known.reweighed(data)) if name)
 
 
 def judged(measure: Measure, noun: Noun, asked: Asked) -> Estimate:
@@ -123,11 +124,13 @@ def judged(measure: Measure, noun: Noun, asked: Asked) -> Estimate:
     value = float(measure(noun))
     if isnan(value):
         return Estimate(nan, why=why(measure, noun) or "it is undefined")
-    known_ways = _OF_ROWS if isinstance(noun, LabelSets) else ways(measure)
+    reweighed = _known.reweighed(noun)
+    known_ways = _OF_ROWS if isinstance(noun, LabelSets) else ways(measure, reweighed=reweighed)
     if asked.method is not None and asked.method not in known_ways:
         names = ", ".join(filter(None, known_ways))
         told = f"known are: {names}" if names else "there is one kind only, so leave it out"
-        raise BadOption(f"method={asked.method!r} makes no interval of {about(measure).name}; {told}.")
+        where = " where the shares of the classes are known" if reweighed else ""
+        raise BadOption(f"method={asked.method!r} makes no interval of {about(measure).name}{where}; {told}.")
     found = known_ways[asked.method or ""](Case(measure, noun, value, asked))
     return framed(value, found, measure, asked)
 
@@ -141,9 +144,17 @@ def framed(value: float, found: Found, measure: Measure, asked: Asked) -> Estima
     return Estimate(value, low, high, asked.level, found.how)
 
 
-def ways(measure: Measure) -> Mapping[str, Way]:
-    """Ways to make an interval of a measure, by name; the one without a name is taken by default."""
+def ways(measure: Measure, *, reweighed: bool = False) -> Mapping[str, Way]:
+    """Ways to make an interval of a measure, by name; the one without a name is taken by default.
+
+    Of what was reweighed, those alone that leave the shares of the classes as they are.
+    """
     told = about(measure)
+    if reweighed and told.of in (Counts, Confusion):
+        return _AT_KNOWN_SHARES[_known.kind(measure)]
+    if reweighed:
+        kept = {name: way for name, way in ways(measure).items() if name not in ("resample", "bootstrap")}
+        return kept | ({"": partial(_moved, way="stratified")} if kept[""] is _moved else {})
     if told.of in (Counts, Confusion):
         return _SHARES if told.share else _TABLES
     if told.of in (ClassRows, LabelSets):
@@ -208,6 +219,20 @@ def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
     return found._replace(low=min(found.low, other.low), high=max(found.high, other.high)) if not other.why else found
 
 
+def _predictive(case: Case, *, name: _known.Logit | None = None) -> Found:
+    low, high = _known.predictive(case.noun, case.measure, case.asked.level, name=name)
+    how = _known.PREDICTED if name is None else _known.NAMES[name]
+    return Found(low, high, how, "a cell is empty, so its logarithm is infinite" if isnan(low + high) else None)
+
+
+def _everybody(case: Case) -> Found:
+    return Found(*_known.everybody(case.noun, case.measure, case.asked.level), _known.SUMMED)
+
+
+def _exact(case: Case) -> Found:
+    return Found(case.value, case.value, _known.KNOWN)
+
+
 def middle(draws: Floats, level: float, how: str) -> Found:
     """Middle of the draws that are defined."""
     defined = draws[~np.isnan(draws)]
@@ -237,7 +262,7 @@ def _greatest(case: Case) -> Found:
 
 
 def _closed(case: Case) -> Found:
-    how = "influence function"
+    how = "influence function within each class" if case.tally.reweighed else "influence function"
     if isinf(case.value):
         return Found(nan, nan, how, "the value is infinite")
     if case.tally.rows.sum(dtype=np.int64) < 2:
@@ -254,7 +279,7 @@ def _calibration(case: Case) -> Found:
 
 def _captured(case: Case) -> Found:
     """Interval of the area under the gain curve, through that of the AUC which belongs to it."""
-    how = "influence function"
+    how = "from that of the AUC, prevalence known" if case.tally.reweighed else "influence function"
     if not case.tally.negatives:
         return Found(nan, nan, how, "there are no negatives, so nothing can vary")
     low, high = _auc.captured(case.tally, case.asked.level)
@@ -309,6 +334,15 @@ _SHARES: dict[str, Way] = {
     **{name: partial(_share, name=name) for name in _binomial.METHODS},
     **{name: way for name, way in _TABLES.items() if name},
 }
+_BY_CLASS: dict[str, Way] = {"stratified": partial(_table, way="stratified")}
+_AT_KNOWN_SHARES: dict[_known.Kind, dict[str, Way]] = {
+    "within": {"": _share, **{name: _SHARES[name] for name in _binomial.METHODS}, **_BY_CLASS},
+    "predictive": {"": _predictive, **{name: partial(_predictive, name=name) for name in _known.LOGITS}, **_BY_CLASS},
+    "everybody": {"": _everybody, **_BY_CLASS},
+    "known": {"": _exact},
+    "other": {"": _BY_CLASS["stratified"], **_BY_CLASS},
+}
+"""Of tables that were reweighed: chance is within classes."""
 _AREAS: dict[str, Way] = {"": _area, **{name: partial(_area, name=name) for name in _auc.METHODS}}
 _RANKS: dict[Measure, dict[str, Way]] = {
     **dict.fromkeys((auc, gini, accuracy_ratio), _AREAS),

@@ -105,14 +105,15 @@ def freedom(parts: Sequence[Part]) -> float:
 def spread(measure: Measure, tally: Tally, value: float | None = None) -> Spread:
     """Value and variance of a measure that has a closed form; rows lose a degree of freedom.
 
-    The value is computed unless it is known.
+    The value is computed unless it is known. Where the shares of the classes are known, a row of a class tells only how
+    it differs from others of that class, and what probabilities promise is not told by this many rows of each.
     """
     value = _value(measure, tally) if value is None else value
     rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
-    probable = measure not in _OF_CURVES
+    probable = measure not in _OF_CURVES and not tally.reweighed
     sums = np.zeros((2, 2))
     expected = 0.0
-    for block, *slopes in _SLOPES[measure](tally, value):
+    for block, *slopes in _within(measure, tally, value) if tally.reweighed else _SLOPES[measure](tally, value):
         for at, slope in enumerate(slopes):
             sums[at] += _powers(block.squares[at], block.rows[at], slope)
         if probable:
@@ -145,6 +146,17 @@ def _blocks(t: Tally) -> Iterator[Block]:
         place = slice(start, start + len(true) - 1)
         yield Block(t.score[place], true, false, t.squares[:, place], t.rows[:, place])
         start = place.stop
+
+
+def _within(measure: Measure, t: Tally, value: float) -> Slopes:
+    """Slopes less their mean in each class: what a row adds when the masses of the classes are given."""
+    sums = np.zeros(2)
+    for block, *slopes in _SLOPES[measure](t, value):
+        masses = np.diff(block.true), np.diff(block.false)
+        sums += [np.dot(mass[mass > 0], slope[mass > 0]) for mass, slope in zip(masses, slopes, strict=True)]
+    true_mean, false_mean = np.nan_to_num(ratio(sums, np.array([t.positives, t.negatives])))
+    for block, true, false in _SLOPES[measure](t, value):
+        yield block, true - true_mean, false - false_mean
 
 
 def _powers(squares: Cells, rows: Cells, slope: Floats) -> tuple[float, float]:

@@ -7,6 +7,7 @@ much; independent moves add up in quadrature, low ones and high ones apart [@zou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, nextafter, sqrt
 from typing import Any, NamedTuple
@@ -74,12 +75,15 @@ class Path:
     mass: Floats
     squares: Floats
     """The very array `mass` where rows are counted."""
+    reweighed: bool = False
+    """Whether the prevalence is known."""
 
     @staticmethod
     def of(curve: Curve) -> Path:
         """Read it off a curve."""
         mass = curve.flagged_mass
-        return Path(mass, cumulated(curve.tally.squares) if curve.tally.weighted else mass)
+        squares = cumulated(curve.tally.squares) if curve.tally.weighted else mass
+        return Path(mass, squares, curve.tally.reweighed)
 
     @property
     def rates(self) -> Floats:
@@ -100,12 +104,15 @@ class Path:
         found = effective(hits, total - hits, squares, np.maximum(all_squares - squares, 0.0))
         return np.asarray(found.hits), np.asarray(found.misses)
 
-    def positive(self) -> Share[Any]:
-        """Effective numbers of positives and negatives, as hits and misses of the prevalence."""
-        both = (float(self.mass[0, -1]), float(self.mass[1, -1]))
-        if self.squares is self.mass:
-            return Share(*both)
-        return effective(*both, float(self.squares[0, -1]), float(self.squares[1, -1]))
+    def prevalences(self, bounding: Callable[[Any, Any, float], tuple[Any, Any]], level: float) -> tuple[float, float]:
+        """Bounds of the prevalence; where that is known, itself."""
+        if self.reweighed:
+            return self.prevalence, self.prevalence
+        both = Share(float(self.mass[0, -1]), float(self.mass[1, -1]))
+        if self.squares is not self.mass:
+            both = effective(*both, float(self.squares[0, -1]), float(self.squares[1, -1]))
+        low, high = bounding(*both, level)
+        return low, high
 
     def rows(self, row: int) -> float:
         """Effective number of rows of a class [@kish1965]."""
@@ -132,7 +139,7 @@ def pr(path: Path, kept: Places, level: float) -> Bounds:
     true, false = path.rates
     steps, recall, share = Steps(true, false), true[kept], path.prevalence
     first, last = steps.first(recall), steps.last(recall)
-    rarer, commoner = wilson(*path.positive(), level)
+    rarer, commoner = path.prevalences(wilson, level)
     stricter, laxer = wilson(*path.flagged(0, kept), level)
     fewer, more = usual(*path.flagged(1, first), level)[0], usual(*path.flagged(1, last), level)[1]
 
@@ -156,7 +163,7 @@ def gain(path: Path, kept: Places, level: float) -> Bounds:
     share, value = path.prevalence, true[kept]
     steps = _flagged(true, false, share)
     rate = steps.x[kept]
-    rarer, commoner = usual(*path.positive(), level)
+    rarer, commoner = path.prevalences(usual, level)
     elsewhere = [_flagged(true, false, prevalence).above(rate) for prevalence in (rarer, commoner)]
 
     def moved(*, true: Floats | float = 0.0, false: Floats | float = 0.0) -> Floats:

@@ -80,7 +80,7 @@ def bucketed(tally: Tally) -> Tally:
     ends = np.append(starts[1:], len(bucket)) - 1
     tables = [sealed(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
     mass, squares, rows = tables if tally.weighted else [tables[2]] * 3
-    return Tally(sealed(tally.score[ends]), mass, squares, rows, tally.resolution)
+    return Tally(sealed(tally.score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
 
 
 def _value_of(measure: Measure) -> Callable[[Tally], float]:
@@ -105,7 +105,7 @@ def _refill(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
         made[there] = (rng.standard_exponential(len(shape)) if single else rng.standard_gamma(shape)) * weight
         cells = made.reshape(2, -1)
         if way == "stratified":
-            cells *= ratio(totals, cells.sum(axis=1, keepdims=True))
+            cells *= np.nan_to_num(ratio(totals, cells.sum(axis=1, keepdims=True)))  # a class may not be there
         # Measures read the mass alone.
         return Tally(tally.score, sealed(cells), tally.rows, tally.rows)
 

@@ -16,6 +16,7 @@ from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tallies import Tallies
+from baserate.infer import _known
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked, Data, estimate, judged, noun_of, ways
 from baserate.measure import MEASURES, Measure, multiclass
@@ -37,14 +38,14 @@ class Interval:
 
     def of(self, measure: Measure, noun: Data) -> Estimate:
         """Judge one number."""
-        method = self.method if self.method in ways(measure) else None
+        method = self.method if self.method in ways(measure, reweighed=_known.reweighed(noun)) else None
         return judged(measure, noun_of(measure, noun), Asked(self.level, method, self.seed))
 
 
 METHODS = (
     *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
     *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence"),
-    *("draws", "resample", "stratified", "bootstrap"),
+    *("draws", "resample", "stratified", "bootstrap", *_known.LOGITS),
 )
 """Every method that makes an interval of some measure."""
 
@@ -73,7 +74,7 @@ def summary(
     tallies = data.tallies() if isinstance(data, Rows) else data
     judge = _of_clusters(data, interval) if isinstance(data, Rows) and clustered else _of_tallies(interval)
     found = measured(tallies, measures=measures, threshold=threshold, judge=judge)
-    _check_use(interval, found)
+    _check_use(interval, found, reweighed=_reweighed(tallies))
     clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
     return Results(found.columns, {**found.data, "interval": _told(interval, clusters)})
 
@@ -99,13 +100,20 @@ def class_summary(
     return Results(found.columns, {**found.data, "interval": _told(interval, None)})
 
 
-def _check_use(interval: Interval, found: Results) -> None:
+def _check_use(interval: Interval, found: Results, *, reweighed: bool = False) -> None:
     """See that the method was of use."""
     names = {*found.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
     registries = (MEASURES, multiclass.MEASURES)
     known = [known[name] for known in registries for name in names if name in known]
-    if interval.method is not None and known and not any(interval.method in ways(measure) for measure in known):
-        raise BadOption(f"method={interval.method!r} makes no interval of {', '.join(sorted(names))}; leave it out.")
+    useful = any(interval.method in ways(measure, reweighed=reweighed) for measure in known)
+    if interval.method is not None and known and not useful:
+        where = " where the shares of the classes are known" if reweighed else ""
+        told = f"method={interval.method!r} makes no interval of {', '.join(sorted(names))}{where}; leave it out."
+        raise BadOption(told)
+
+
+def _reweighed(tallies: Tallies) -> bool:
+    return all(tally.reweighed for groups in tallies.models.values() for tally in groups.values())
 
 
 def _of_tallies(interval: Interval) -> Callable[[Measure, Any, object], Estimate]:

@@ -73,14 +73,25 @@ def _tables(cells: Cells, way: Way, seed: Seed, filled: bool) -> Floats:  # noqa
     draws = max(min(DRAWS, _MOST // mass.size), _LEAST)
     if way == "bootstrap":
         return sealed(_again(rng, draws, mass, squares))
+    if way == "stratified":
+        # In rows of each class's own usual weight: half a row of another class might outweigh all of it.
+        mass, squares = in_own_rows(mass, squares)
     made = masses(rng, draws, mass, squares, prior=_PRIOR / mass.size)
     if not filled:
         made *= mass > 0
     made[made < 1e-12 * mass.sum()] = 0.0
     axes = -1 if way == "stratified" else (-2, -1)
     # A class that was not there stays away.
-    made *= np.nan_to_num(ratio(mass.sum(axis=axes, keepdims=True), made.sum(axis=axes, keepdims=True)))
+    whole = np.reshape(cells.mass, size).sum(axis=axes, keepdims=True)
+    made *= np.nan_to_num(ratio(whole, made.sum(axis=axes, keepdims=True)))
     return sealed(made)
+
+
+def in_own_rows(mass: Floats, squares: Floats, *, axis: int = -1) -> tuple[Floats, Floats]:
+    """Masses and squared weights in units of the usual weight of each class, whose cells lie along an axis."""
+    whole = mass.sum(axis=axis, keepdims=True)
+    usual = np.where(whole > 0, ratio(squares.sum(axis=axis, keepdims=True), whole), 1.0)
+    return mass / usual, squares / usual**2
 
 
 _remembered: Callable[[Cells, Way, int, bool], Floats] = lru_cache(maxsize=4)(_tables)

@@ -10,11 +10,30 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
-    pass
+    from baserate.shift._gamma import gamma, gamma_of_counts, gamma_of_sampling, prevalence_of_gamma
+    from baserate.shift._predictive import npv, ppv
+    from baserate.shift._reprior import reprior, reprior_map, threshold
+    from baserate.shift._reweigh import reweigh
 
-_HOMES: dict[str, tuple[str, ...]] = {}
+_HOMES: dict[str, tuple[str, ...]] = {
+    "_gamma": ("gamma", "gamma_of_counts", "gamma_of_sampling", "prevalence_of_gamma"),
+    "_predictive": ("npv", "ppv"),
+    "_reprior": ("reprior", "reprior_map", "threshold"),
+    "_reweigh": ("reweigh",),
+}
 
-__all__: list[str] = []
+__all__ = [
+    "gamma",
+    "gamma_of_counts",
+    "gamma_of_sampling",
+    "npv",
+    "ppv",
+    "prevalence_of_gamma",
+    "reprior",
+    "reprior_map",
+    "reweigh",
+    "threshold",
+]
 
 __getattr__ = resolver(__name__, _HOMES)
 

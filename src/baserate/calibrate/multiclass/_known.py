@@ -46,7 +46,7 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
             raise BadOption("before is no mapping from class to share, so labels= must name the classes.")
         labels = list(before)
     names = tuple(map(str, labels))
-    first, then = (_checked(what, shares, labels) for what, shares in (("before", before), ("after", after)))
+    first, then = (checked_shares(what, shares, labels) for what, shares in (("before", before), ("after", after)))
     told = [
         Parameter(f"prior of {name} {what}", float(share))
         for what, shares in (("before", first), ("after", then))
@@ -55,8 +55,8 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
     return ClassMap(Softmax(np.ones(len(names)), np.log(then / first)), names, "reprior", parameters=tuple(told))
 
 
-def _checked(what: str, given: Shares, labels: Sequence[object]) -> Floats:
-    """Shares in the order of the classes."""
+def checked_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
+    """Shares of all classes, in the order of the labels."""
     if isinstance(given, Mapping):
         if set(given) != set(labels):
             raise BadOption(f"{what} names {len(given)} classes, not the same as labels; give each of them its share.")

@@ -249,7 +249,7 @@ def _pooled(tally: Tally) -> Tally:
     mass, squares, rows = (
         np.add.reduceat(cells, first, axis=1, dtype=np.float64) for cells in (tally.mass, tally.squares, tally.rows)
     )
-    return Tally(score, mass, squares, rows)
+    return Tally(score, mass, squares, rows, reweighed=tally.reweighed)
 
 
 def _redrawn(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:

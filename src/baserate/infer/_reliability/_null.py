@@ -41,7 +41,7 @@ def neighbours_pooled(tally: Tally) -> Tally:
         score = tally.score[starts]
     tables = [sealed(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
     mass_, squares, rows = tables if tally.weighted else [tables[2]] * 3
-    return Tally(sealed(score), mass_, squares, rows, tally.resolution)
+    return Tally(sealed(score), mass_, squares, rows, tally.resolution, reweighed=tally.reweighed)
 
 
 def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:

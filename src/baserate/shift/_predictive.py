@@ -1,0 +1,54 @@
+"""PPV and NPV from sensitivity, specificity and prevalence alone: Bayes' rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from baserate._arrays import Floats, Value, ratio
+from baserate._errors import BadOption
+
+
+def ppv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
+    r"""Share of the flagged that are positive, :math:`\frac{Se·π}{Se·π+(1-Sp)(1-π)}`.
+
+    Numbers, or arrays that fit together. Undefined where nothing is flagged.
+    Also: positive predictive value, precision, post-test probability.
+    Reference: [@altman1994b].
+
+    >>> [round(ppv(0.99, 0.99, at), 4) for at in (0.02, 0.06, 0.10)]
+    [0.6689, 0.8634, 0.9167]
+    """
+    true, false, share = _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
+    hits = true * share
+    return ratio(hits, hits + (1 - false) * (1 - share))
+
+
+def npv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
+    r"""Share of the passed that are negative, :math:`\frac{Sp(1-π)}{Sp(1-π)+(1-Se)π}`.
+
+    Numbers, or arrays that fit together. Undefined where everything is flagged.
+    Also: negative predictive value.
+    Reference: [@altman1994b].
+
+    >>> round(npv(231 / 258, 54 / 86, 0.25), 2)  # Altman and Bland's liver scans, where abnormality is rare
+    0.95
+    """
+    _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
+    return ppv(specificity, sensitivity, 1 - np.asarray(prevalence, dtype=np.float64))
+
+
+def _checked(**given: Any) -> list[Floats]:  # noqa: ANN401  (numbers, one or many)
+    """Shares between 0 and 1, or an error that names the one that is none."""
+    found: list[Floats] = []
+    for name, value in given.items():
+        numbers: Floats = np.asarray(value, dtype=np.float64)
+        wrong = ~((numbers >= 0) & (numbers <= 1))
+        if wrong.any():
+            first = numbers[wrong].ravel()[0]
+            raise BadOption(
+                f"{wrong.sum()} of {wrong.size} values of {name} lie outside [0, 1], such as {first:g}; give shares."
+            )
+        found.append(numbers)
+    return found

@@ -1,0 +1,160 @@
+"""`reweigh`: the same decisions and scores as if the classes had other shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Floats, sealed
+from baserate._confusion import Confusion
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate.calibrate.multiclass._known import checked_shares
+from baserate.shift._gamma import checked_gamma, checked_prevalence
+
+Noun = TypeVar("Noun", Tally, Curve, Tallies, Confusion)
+Shares = float | Floats | Mapping[Any, float] | Sequence[float]
+
+
+@overload
+def reweigh(noun: Noun, *, to: Shares | None = None, gamma: float | None = None) -> Noun: ...
+@overload
+def reweigh(noun: Counts[Any], *, to: float | None = None, gamma: float | None = None) -> Counts[Any]: ...
+@overload
+def reweigh(noun: Counts[Any], *, to: Floats, gamma: None = None) -> Counts[Floats]: ...
+@overload
+def reweigh(noun: Counts[Any], *, to: None = None, gamma: Floats) -> Counts[Floats]: ...
+def reweigh(noun: Any, *, to: Any = None, gamma: Any = None) -> Any:
+    r"""Give the classes other shares: masses of each times a constant, so that as much as there was is there.
+
+    The population has the prevalence `to`, or negatives are `gamma` times as frequent as here; of a `Confusion`, `to`
+    gives every class its share, by label or in order. Whatever is the same within a class stays: scores, TPR, FPR, ROC
+    curve, AUC, KS, likelihood ratios. Precision becomes :math:`TP/(TP+γFP)`, accuracy :math:`(TP+γTN)/(P+γN)`. That is
+    right where the classes look there as they do here (label shift).
+
+    The result is marked: the shares are exact, and intervals know chance within classes alone. An array of prevalences
+    makes many tables of one `Counts`. Of `Tallies`, `to` is the prevalence of everybody. Groups keep prevalences of
+    their own, those that the same γ leads to, since a group is as frequent among the positives, and among the
+    negatives, as it was. Intervals of a group take its prevalence as known, too.
+
+    >>> from baserate import Counts, measure
+    >>> c = reweigh(Counts(tp=950, fn=50, fp=200, tn=800), gamma=10)
+    >>> round(measure.accuracy(c), 10), round(measure.prevalence(c), 10), round(c.total)
+    (0.8136363636, 0.0909090909, 2000)
+    >>> test = Counts(tp=99, fn=1, fp=1, tn=99)
+    >>> measure.precision(reweigh(test, to=np.array([0.02, 0.06, 0.10]))).round(4).tolist()
+    [0.6689, 0.8634, 0.9167]
+    """
+    if (to is None) == (gamma is None):
+        raise BadOption("give either to=, the share of positives (of several classes, of each), or gamma=.")
+    if isinstance(noun, Curve):
+        return Curve(reweigh(noun.tally, to=to, gamma=gamma))
+    make: Callable[[Any, Any, Any], Any] | None = _MAKERS.get(type(noun))
+    if make is not None:
+        return make(noun, to, gamma)
+    raise BadOption(f"{type(noun).__name__} cannot be reweighed; give a Tally, Curve, Tallies, Counts or Confusion.")
+
+
+def _tally(tally: Tally, to: object, gamma: object) -> Tally:
+    return _times(tally, *_factors(tally, to, gamma))
+
+
+def _factors(tally: Tally, to: Any, gamma: Any) -> tuple[float, float]:  # noqa: ANN401  (checked here)
+    """What positives and negatives are multiplied with."""
+    positives, negatives = tally.positives, tally.negatives
+    _check_both(positives, negatives)
+    if to is None:
+        checked_gamma(gamma)
+        to = positives / (positives + gamma * negatives)
+        rest = gamma * negatives / (positives + gamma * negatives)
+    else:
+        checked_prevalence("to", to)
+        rest = 1 - to
+    return float(to * tally.total / positives), float(rest * tally.total / negatives)
+
+
+def _times(tally: Tally, positive: float, negative: float) -> Tally:
+    by = np.array([[positive], [negative]])
+    return replace(tally, mass=sealed(tally.mass * by), squares=sealed(tally.squares * by**2), reweighed=True)
+
+
+def _tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
+    models = {}
+    for model, groups in tallies.models.items():
+        factors = _factors(tallies.pooled(model), to, gamma)
+        models[model] = {group: _times(tally, *factors) for group, tally in groups.items()}
+    return replace(tallies, models=models)
+
+
+def _counts(counts: Counts[Any], to: object, gamma: object) -> Counts[Any]:
+    positives, negatives = np.asarray(counts.positives), np.asarray(counts.negatives)
+    _check_both(positives, negatives)
+    given = _numbers("gamma" if to is None else "to", gamma if to is None else to)
+    total = positives + negatives
+    if to is None:
+        whole = positives + given * negatives
+        by = total / whole, given * total / whole
+    else:
+        by = given * total / positives, (1 - given) * total / negatives
+    return _cells(counts, by)
+
+
+def _cells(counts: Counts[Any], by: tuple[Floats, Floats]) -> Counts[Any]:
+    """Cells of both classes times a factor, and squared weights times its square; rows are as many as there were."""
+    positive, negative = by
+
+    def made(each: Counts[Any], power: int) -> tuple[Floats, ...]:
+        first, second = positive**power, negative**power
+        cells = np.broadcast_arrays(each.tp * first, each.fp * second, each.fn * first, each.tn * second)
+        return tuple(cells)
+
+    squares, rows = Counts(*made(counts.squares, 2)), Counts(*made(counts.rows, 0))
+    return Counts(*made(counts, 1), moments=(squares, rows), reweighed=True)
+
+
+def _numbers(name: str, given: Any) -> Floats:  # noqa: ANN401  (checked here)
+    """Prevalences or γ, one or many."""
+    if np.ndim(given) == 0:
+        (checked_gamma if name == "gamma" else partial(checked_prevalence, "to"))(given)
+        return np.asarray(given, dtype=np.float64)
+    found: Floats = np.asarray(given, dtype=np.float64)
+    wrong = ~((found > 0) & (found < (np.inf if name == "gamma" else 1.0)))
+    if wrong.any():
+        range_ = "above 0 and finite" if name == "gamma" else "between 0 and 1, both excluded"
+        raise BadOption(f"{wrong.sum()} of {wrong.size} values of {name} do not lie {range_}; leave them out.")
+    return found
+
+
+def _confusion(table: Confusion, to: Any, gamma: object) -> Confusion:  # noqa: ANN401  (checked here)
+    if gamma is not None or isinstance(to, float | int):
+        raise BadOption(f"a table of {len(table.labels)} classes needs a share for each: give to= as a mapping.")
+    shares = checked_shares("to", to, table.labels)
+    missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
+    if missing.any():
+        label = table.labels[int(missing.argmax())]
+        raise BadOption(f"there is nothing of the class {label!r} that could be given a share; add rows of it.")
+    by = (shares * np.asarray(table.total)[..., None] / table.truth)[..., None]
+    squares = Confusion(sealed(table.squares.mass * by**2), table.labels)
+    return Confusion(sealed(table.mass * by), table.labels, moments=(squares, table.rows), reweighed=True)
+
+
+_MAKERS: dict[type, Callable[[Any, Any, Any], Any]] = {
+    Tally: _tally,
+    Tallies: _tallies,
+    Counts: _counts,
+    Confusion: _confusion,
+}
+
+
+def _check_both(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> None:
+    for name, mass in (("positives", positives), ("negatives", negatives)):
+        if np.size(mass) and not np.min(mass) > 0:
+            raise BadOption(f"there are no {name} that could be given a share; give rows of both classes.")
