@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 
 from baserate._arrays import Bools, Cells
 from baserate._class_rows import ClassRows
-from baserate._errors import EmptyData, NotBinary, UnknownLabel
+from baserate._errors import BadOption, DataError, EmptyData, NotBinary, UnknownLabel
 from baserate._intake import Intake
 from baserate._tally import Tally
 from baserate._target import ClassTarget, Target
@@ -49,7 +50,8 @@ def class_target(table: Table, columns: Columns, rule: Rule, *, lasting: bool = 
     problems = Problems(length(table))
     truth = table.labels.get(columns.truth)
     there = [] if truth is None or not _any(truth) else ordered(truth.labels)
-    given, labels = _classes_of(columns, rule, there)
+    with _doubting(table.labels, UnknownLabel):
+        given, labels = _classes_of(columns, rule, there)
     if truth is not None and there:
         problems.add(columns.truth, "unknown label", beyond(truth, labels))
     whole = settled(table, columns, replace(rule, labels=labels), problems, lasting=lasting)
@@ -77,11 +79,8 @@ def check_truth(labels: Mapping[str, Coded], columns: Columns, rule: Rule, probl
     truth = labels.get(columns.truth)
     if truth is None or not _any(truth):
         return Classes(None, None)
-    try:
+    with _doubting(labels, NotBinary):
         two = _two(ordered(truth.labels), rule)
-    except NotBinary as error:
-        # A label such as NA is likely to be the very thing that stands in the way.
-        raise NotBinary(" ".join([str(error), *notes(labels)])) from error
     problems.add(columns.truth, "unknown label", beyond(truth, [label for label in two if label is not None]))
     return two
 
@@ -93,6 +92,15 @@ def refuse_all_known(known: Bools, many: int, columns: Columns) -> None:
             f"each of {many} rows in use has its {columns.truth}, so there is nothing without truth; judge them as "
             "they are (read.tallies, read.class_rows), or leave truth= out to take all of them as unknown."
         )
+
+
+@contextmanager
+def _doubting(labels: Mapping[str, Coded], kind: type[DataError]) -> Iterator[None]:
+    """Tell of labels such as NA, where labels are refused: likely they mean missing, and are what stands in the way."""
+    try:
+        yield
+    except kind as error:
+        raise kind(" ".join([str(error), *notes(labels)])) from error
 
 
 def _two(labels: Sequence[object], rule: Rule) -> Classes:
@@ -107,6 +115,8 @@ def _two(labels: Sequence[object], rule: Rule) -> Classes:
 def _classes_of(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """Class of each column of scores, and all of them in order."""
     refuse_mixed(there, columns.truth, UnknownLabel)
+    if len(columns.score) < 2:
+        raise BadOption(f"there is only one column of scores, {columns.score[0]!r}; give one for each class.")
     if not there and rule.labels is None and rule.bound is None:
         found = tuple(parsed([str(text) for text in named_classes(columns.score, (), columns.stem)]))
         return found, found
