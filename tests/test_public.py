@@ -76,8 +76,8 @@ def test_the_public_names_are_these() -> None:
     assert set(multiclass.__all__) == {*MULTICLASS_TOOLS, *multiclass.MEASURES}
     assert set(population.__all__) == THEORY
     assert set(read.__all__) == {
-        *("Spelled", "class_rows", "confusion", "confusions", "costs", "cross_table", "decisions"),
-        *("joined", "label_sets", "rows", "scored", "tallies", "tally"),
+        *("Spelled", "class_rows", "class_target", "confusion", "confusions", "costs", "cross_table", "decisions"),
+        *("joined", "label_sets", "rows", "scored", "tallies", "tally", "target"),
     }
     assert set(apply.__all__) == set(dir(apply)) == {"file", "frame", "to_python", "to_sql"}
     assert set(infer.__all__) == set(dir(infer)) == INFERENCE

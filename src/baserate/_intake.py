@@ -13,6 +13,8 @@ class Intake:
 
     >>> Intake(read=10, dropped=2, reasons={"p": {"NaN": 2}}, positive="sick", negative="well").told
     '10 rows read, 2 of them dropped (p: 2 NaN); positive = sick, negative = well'
+    >>> Intake(read=10, labelled=3).told, Intake(read=10, labelled=0).told
+    ('10 rows read; 3 with truth; positive = True, negative = False', '10 rows read; none with truth')
     """
 
     read: int
@@ -31,16 +33,22 @@ class Intake:
     """What a reader should know."""
     classes: tuple[object, ...] = ()
     """Labels of all classes, where none of them is the positive one."""
+    labelled: int | None = None
+    """Rows in use whose truth is known, where it may be unknown; None where every row has one."""
 
     @property
     def told(self) -> str:
         """All of it as a sentence."""
         dropped = f", {self.dropped} of them dropped ({told(self.reasons)})" if self.dropped else ""
-        negative = "" if self.negative is None else f", negative = {self.negative}"
-        labels = f"positive = {self.positive}{negative}"
+        known = "" if self.labelled is None else f"; {self.labelled or 'none'} with truth"
+        return f"{self.read} rows read{dropped}{known}{self._labels}"
+
+    @property
+    def _labels(self) -> str:
         if self.classes:
-            labels = f"classes: {', '.join(map(str, self.classes))}"
-        return f"{self.read} rows read{dropped}; {labels}"
+            return f"; classes: {', '.join(map(str, self.classes))}"
+        negative = "" if self.negative is None else f", negative = {self.negative}"
+        return "" if self.labelled == 0 else f"; positive = {self.positive}{negative}"
 
 
 def told(reasons: Reasons) -> str:

@@ -56,14 +56,16 @@ class Target:
         weight: Floats | None = None,
         count: Cells | None = None,
         labelled: Tally | None = None,
+        intake: Intake | None = None,
     ) -> Target:
         """Take columns that are known to be fit; `baserate.read.target` checks them first."""
         values = np.asarray(score)
         values = values if values.dtype.kind == "f" else values.astype(np.float64)
+        intake = intake or Intake(read=0)
         if weight is None:
-            return cls(values, count, count, count, labelled)
+            return cls(values, count, count, count, labelled, intake)
         rows = np.ones(len(values), dtype=np.uint8) if count is None else count
-        return cls(values, weight * rows, weight * weight * rows, rows, labelled)
+        return cls(values, weight * rows, weight * weight * rows, rows, labelled, intake)
 
     def __len__(self) -> int:
         return len(self.score) if self.rows is None else int(self.rows.sum(dtype=np.int64))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baserate import BaserateError, Tallies, read
+from baserate import BaserateError, Tallies, Target, read
 from baserate.read import _duckdb
 from tests.strategies import few, real
 
@@ -69,3 +69,59 @@ def test_every_engine_gives_what_the_rows_give(table: pl.DataFrame, asked: dict[
             for (_, _, one), (_, _, other) in zip(found.walk(), wanted.walk(), strict=True):
                 np.testing.assert_allclose(one.mass, other.mass, rtol=1e-13)
                 np.testing.assert_allclose(one.squares, other.squares, rtol=1e-13)
+
+
+ASKED_OF_TARGETS = st.fixed_dictionaries(
+    {"score": st.sampled_from(["p", "q"])},
+    optional={"truth": st.just("y"), "weight": st.just("w"), "count": st.just("n")},
+)
+
+
+def target(source: object, asked: dict[str, Any], missing: Any) -> Target | str:  # noqa: ANN401  (a literal)
+    try:
+        return read.target(source, missing=missing, **asked)
+    except BaserateError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def by_score(found: Target) -> list[list[float]]:
+    """Distinct scores in order, with how much sits at each: what is left if the order of rows is forgotten."""
+    sums = [np.ones(len(found.score)) if each is None else each for each in (found.mass, found.squares, found.rows)]
+    distinct, place = np.unique(found.score, return_inverse=True)
+    return [distinct.tolist(), *(np.bincount(place, weights=each).tolist() for each in sums)]
+
+
+@given(
+    table=tables(), asked=ASKED_OF_TARGETS, missing=st.sampled_from(["refuse", "drop"]), seed=st.integers(0, 2**32 - 1)
+)
+def test_every_engine_and_every_order_of_rows_give_the_same_target(
+    table: pl.DataFrame, asked: dict[str, Any], missing: str, seed: int
+) -> None:
+    wanted = target(table, asked, missing)
+    with pytest.MonkeyPatch.context() as patch, duckdb.connect() as engine:
+        mixed = table.sample(fraction=1.0, shuffle=True, seed=seed)
+        relation = engine.from_arrow(mixed)
+        sources = [(mixed, False), (mixed.lazy(), False), (relation, True), (relation, False)]
+        for source, sums in sources:
+            patch.setattr(_duckdb, "repeats", lambda *_, sums=sums: sums)
+            found = target(source, asked, missing)
+            if isinstance(wanted, str):
+                assert found == wanted
+                continue
+            assert isinstance(found, Target), found
+            assert found.intake == wanted.intake
+            for one, other in zip(by_score(found), by_score(wanted), strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-13)
+            assert (found.labelled is None) == (wanted.labelled is None)
+            if found.labelled is not None and wanted.labelled is not None:
+                assert found.labelled.digest == wanted.labelled.digest
+
+
+@given(table=tables(), asked=ASKED_OF_TARGETS)
+def test_a_target_and_its_labels_are_all_of_the_rows(table: pl.DataFrame, asked: dict[str, Any]) -> None:
+    found = target(table, asked, "drop")
+    whole = target(table, {what: name for what, name in asked.items() if what != "truth"}, "drop")
+    if isinstance(found, str) or isinstance(whole, str):
+        return
+    labelled = 0 if found.labelled is None else float(found.labelled.total)
+    assert found.total + labelled == pytest.approx(whole.total, rel=1e-12)

@@ -17,7 +17,7 @@ from baserate._errors import BadOption, BadShape, UnknownLabel
 from baserate._intake import Intake
 from baserate._numeric.codes import Codes, places
 from baserate._tallies import Group
-from baserate.read._eager import Coded, Problems, Rule, Table, beyond, check_there, length, notes, settled
+from baserate.read._eager import Coded, Problems, Rule, Table, Whole, beyond, check_there, length, notes, settled
 from baserate.read._labels import listed, ordered, refuse_mixed, resolved
 from baserate.read._named import Columns
 
@@ -52,25 +52,35 @@ def class_rows(
     problems = Problems(length(table))
     truth = check_there(table.labels, columns, problems)
     refuse_mixed(truth.labels, columns.truth, UnknownLabel)
-    classes = _bound(columns, rule, ordered(truth.labels))
-    labels = _in_order(classes, rule, truth.labels)
+    classes = bound(columns, rule, ordered(truth.labels))
+    labels = in_order(classes, rule, truth.labels)
     problems.add(columns.truth, "unknown label", beyond(truth, labels))
     whole = settled(table, columns, replace(rule, labels=labels), problems, lasting=lasting)
     codes = numbered(whole.labels(columns.truth), labels)
     if score is None or whole.keep is not None:
-        score = np.empty((len(codes), len(labels)), order="F")  # one class after the other is what is sorted
-        for name, label in zip(columns.score, classes, strict=True):
-            score[:, labels.index(label)] = whole.numbers(name)
-        score = sealed(score)
+        score = class_scores(whole, classes, labels)
     group, groups = whole.groups()
-    told = (*notes(table.labels), *_taken(columns))
-    # In the order of the classes, so that a reader knows whose score each column holds.
-    read = columns.told | {"score": [columns.score[classes.index(label)] for label in labels]}
-    intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, read, told, labels)
+    intake = class_intake(whole, classes, labels, problems)
     return ClassRows(codes, score, labels, whole.weight, whole.count, group, groups, columns.group, intake)
 
 
-def _bound(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[object, ...]:
+def class_scores(whole: Whole, classes: Sequence[object], labels: Sequence[object]) -> Reals:
+    """Scores as a row for each row and a column for each label; `classes` are those of the columns that were read."""
+    score = np.empty((whole.size, len(labels)), order="F")  # one class after the other is what is sorted
+    for name, label in zip(whole.columns.score, classes, strict=True):
+        score[:, labels.index(label)] = whole.numbers(name)
+    return sealed(score)
+
+
+def class_intake(whole: Whole, classes: Sequence[object], labels: tuple[object, ...], problems: Problems) -> Intake:
+    """What was read, with the scores in the order of the labels, so that a reader knows whose each column holds."""
+    columns = whole.columns
+    told = (*notes(whole.table.labels), *_taken(columns))
+    read = columns.told | {"score": [columns.score[classes.index(label)] for label in labels]}
+    return Intake(whole.read, whole.dropped, problems.reasons, None, None, read, told, labels)
+
+
+def bound(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[object, ...]:
     """Class of each column of scores: as it is told, or as its name tells; if it does not, in the labels' order."""
     if rule.bound is not None:
         return tuple(resolved(label, there) for label in rule.bound)
@@ -83,7 +93,7 @@ def _bound(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[objec
         raise
 
 
-def _in_order(classes: tuple[object, ...], rule: Rule, there: Iterable[object]) -> tuple[object, ...]:
+def in_order(classes: tuple[object, ...], rule: Rule, there: Iterable[object]) -> tuple[object, ...]:
     """Classes in the order of the labels, if they are named."""
     if rule.labels is None:
         return classes
@@ -237,7 +247,7 @@ def _spellings(label: object) -> list[str]:
 
 def _alike(text: str, labels: Sequence[object]) -> Any:  # noqa: ANN401  (of the type of the labels)
     """Label of a class that does not occur, of the type of those that do."""
-    if text.removeprefix("-").isdigit():
+    if labels and text.removeprefix("-").isdigit():
         for kind in (int, float):
             if all(type(label) is kind for label in labels):
                 return kind(text)

@@ -17,10 +17,12 @@ from baserate._confusions import Confusions
 from baserate._errors import BadFile, BaserateError, NotNumeric
 from baserate._rows import Rows
 from baserate._tallies import Tallies
+from baserate._target import ClassTarget, Target
 from baserate.read._classes import class_rows
 from baserate.read._eager import Coded, Rule, Table, gathered
 from baserate.read._memory import loaded
 from baserate.read._named import Columns
+from baserate.read._unlabelled import class_target, target
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -79,6 +81,20 @@ class Relation:
     def class_rows(self, rule: Rule) -> ClassRows:
         """Fetch the rows with a score for each class."""
         return class_rows(self._table(), self.columns, rule, lasting=False)
+
+    def target(self, rule: Rule) -> Target:
+        """Let the engine add up where scores repeat; fetch them where they do not."""
+        with self._run() as native:
+            if repeats(native, self.columns):
+                from baserate.read._lazy import targeted
+
+                return targeted(self._lazy(native), self.columns, rule)
+            table = _fetched(native, self.columns, self.text)
+        return target(table, self.columns, rule, lasting=False)
+
+    def class_target(self, rule: Rule) -> ClassTarget:
+        """Fetch the scores for each class."""
+        return class_target(self._table(), self.columns, rule, lasting=False)
 
     def _table(self) -> Table:
         with self._run() as native:

@@ -143,6 +143,11 @@ class Whole:
     read: int
     dropped: int
 
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return length(self.table) if self.keep is None else int(np.count_nonzero(self.keep))
+
     def own(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Rows that are kept, for whoever keeps them."""
         if self.keep is not None:

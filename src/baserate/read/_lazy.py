@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Cells
+from baserate._arrays import Bools, Cells, Reals
 from baserate._confusions import Confusions
 from baserate._errors import BadFile, EmptyData, NotNumeric
 from baserate._intake import Intake
 from baserate._numeric.distinct import narrowest
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
+from baserate._target import Target
 from baserate.read._classes import by_group, check_classes, numbered, present, refuse_many_cells
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, refuse_many, refuse_weights
 from baserate.read._eager import Coded, Problems, Rule, Table, check_labels, check_numbers, grouped, is_label, notes
 from baserate.read._memory import array_of, loaded
 from baserate.read._named import Columns
+from baserate.read._unlabelled import check_truth, refuse_all_known, unblanked
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -60,6 +62,39 @@ def aggregated(lazy: Lazy, columns: Columns, rule: Rule) -> Tallies:
     models = {model: {group: part.tally(at) for at, group in enumerate(part.groups)} for model, part in parts.items()}
     decisions = {model: parts[model].decisions() for model in columns.score} if columns.predicted else {}
     return Tallies(models, columns.group, first.intake, decisions)
+
+
+def targeted(lazy: Lazy, columns: Columns, rule: Rule) -> Target:
+    """Add up how much sits at each score of a lazy frame, with or without its truth, with one query."""
+    own = replace(columns, weight=None, count=None)
+    found = _queried(lazy, columns, own)
+    found = found._replace(table=unblanked(found.table))
+    labels, scores = found.table.labels, found.table.numbers[columns.score[0]]
+    problems = Problems(len(found.sums["times"]), found.sums["times"])
+    two = check_truth(labels, own, rule, problems)
+    check_numbers(columns.score[0], scores, problems)
+    read, dropped, keep = _settled(found, columns, rule, problems)
+    score, sums, times = scores.values[keep], found.kept(keep, columns), found.sums["times"][keep]
+    intake = Intake(read, dropped, problems.reasons, *two, columns.told, notes(labels), labelled=0)
+    if two.positive is None:
+        return _target(score, sums, None, intake)
+    truth = Coded(labels[columns.truth].codes[keep], labels[columns.truth].labels)
+    known = truth.codes >= 0
+    refuse_all_known(known, int(times.sum()), columns)
+    first, rest = ([column[there] for column in sums] for there in (known, ~known))
+    labelled = _tally(score[known].astype(np.float64), is_label(truth, two.positive)[known], first)
+    intake = replace(intake, labelled=int(times[known].sum()))
+    return _target(score[~known], rest, labelled if known.any() else None, intake)
+
+
+def _target(score: Reals, sums: Sequence[Cells], labelled: Tally | None, intake: Intake) -> Target:
+    """Target of sums; if every score is one row and no more, that goes without saying."""
+    *weighted, rows = sums
+    rows = narrowest(rows.astype(np.int64))
+    if not weighted and rows.max(initial=1) == 1:
+        return Target(score, labelled=labelled, intake=intake)
+    mass, squares = weighted or (rows, rows)
+    return Target(score, mass, squares, rows, labelled, intake)
 
 
 @dataclass(frozen=True, slots=True)

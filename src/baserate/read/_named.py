@@ -24,11 +24,21 @@ class Named(TypedDict, total=False):
     cluster: str
 
 
+class NamedTarget(TypedDict, total=False):
+    """Columns of rows most of which have no truth, as keywords."""
+
+    truth: str
+    score: str | Sequence[str] | Mapping[Any, str]
+    weight: str
+    count: str
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Columns by what they hold."""
 
-    truth: str
+    truth: str = ""
+    """Empty where nobody knows it."""
     score: tuple[str, ...] = ()
     predicted: str | None = None
     group: tuple[str, ...] = ()
@@ -42,21 +52,30 @@ class Columns:
     @staticmethod
     def of(named: Named) -> Columns:
         """Check the keywords and fill in the rest."""
-        given = dict(named)
-        kinds = [field.name for field in fields(Columns) if field.name != "stem"]
-        unknown = given.keys() - set(kinds)
-        if unknown:
-            known = ", ".join(kinds)
-            raise BadOption(f"there is no kind of column {min(unknown)!r}. Known are: {known}.")
+        given = _known(named, [field.name for field in fields(Columns) if field.name != "stem"])
         if "truth" not in given:
             raise BadOption('say which column holds the truth, for example truth="outcome".')
-        columns = Columns(**given | {name: _tuple(given.get(name)) for name in ("score", "group")})  # type: ignore[arg-type]
-        names: tuple[object, ...] = columns.used  # whatever a caller without a type checker gave
+        columns = Columns._made(given)
+        if not columns.score and columns.predicted is None:
+            raise BadOption('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
+        return columns
+
+    @staticmethod
+    def of_target(named: NamedTarget) -> Columns:
+        """Do the same where the truth may be unknown."""
+        columns = Columns._made(_known(named, list(NamedTarget.__annotations__)))
+        if not columns.score:
+            raise BadOption('say which column holds the scores, for example score="risk".')
+        return columns
+
+    @staticmethod
+    def _made(given: dict[str, Any]) -> Columns:
+        columns = Columns(**given | {name: _tuple(given.get(name)) for name in ("score", "group")})
+        # Whatever a caller without a type checker gave.
+        names: list[object] = [*(given[name] for name in given if name == "truth"), *columns.used]
         strange = [name for name in names if not isinstance(name, str) or not name]
         if strange:
             raise BadOption(f"{strange[0]!r} is not the name of a column; names are text, and not empty.")
-        if not columns.score and columns.predicted is None:
-            raise BadOption('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
         counts = [*Counter(columns.models).items(), *Counter(columns.group).items()]
         twice = [name for name, times in counts if times > 1]
         if twice:
@@ -81,7 +100,7 @@ class Columns:
     @property
     def labels(self) -> tuple[str, ...]:
         """Columns that hold labels."""
-        return tuple(dict.fromkeys(_given(self.truth, self.predicted, *self.group, self.cluster)))
+        return tuple(dict.fromkeys(_given(self.truth or None, self.predicted, *self.group, self.cluster)))
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -125,6 +144,14 @@ def _matching(name: str, there: Sequence[object], taken: set[str]) -> list[str]:
         return [name]
     texts = [other for other in there if isinstance(other, str) and other not in taken]
     return [other for other in texts if other.startswith(name[:-1])] or [name]
+
+
+def _known(named: Mapping[str, Any], kinds: Sequence[str]) -> dict[str, Any]:
+    """What was named, if there are such kinds of columns; None is as good as nothing."""
+    unknown = named.keys() - set(kinds)
+    if unknown:
+        raise BadOption(f"there is no kind of column {min(unknown)!r}. Known are: {', '.join(kinds)}.")
+    return {kind: name for kind, name in named.items() if name is not None}
 
 
 def _given(*names: str | None) -> list[str]:

@@ -13,7 +13,8 @@ from baserate._confusions import Confusions
 from baserate._errors import BadFile, BadOption, BaserateError
 from baserate._rows import Rows
 from baserate._tallies import Tallies
-from baserate.read import _classes
+from baserate._target import ClassTarget, Target
+from baserate.read import _classes, _unlabelled
 from baserate.read._eager import Rule, Table, gathered
 from baserate.read._memory import loaded
 from baserate.read._named import Columns, Named
@@ -68,7 +69,7 @@ def tallies(
     '4 rows read; positive = y, negative = n'
     """
     named, rule = replace(Columns.of(columns), id=None, cluster=None), Rule(positive, negative, missing)
-    with _opened(source, named, watch) as table:
+    with opened(source, named, watch) as table:
         return table.tallies(rule)
 
 
@@ -91,7 +92,7 @@ def rows(
     (['a', 'b'], '3 rows read, 1 of them dropped (risk: 1 missing); positive = 1, negative = 0')
     """
     named, rule = Columns.of(columns), Rule(positive, negative, missing)
-    with _opened(source, named, watch) as table:
+    with opened(source, named, watch) as table:
         return table.rows(rule)
 
 
@@ -115,8 +116,8 @@ def confusions(
     named = replace(Columns.of(columns), id=None, cluster=None)
     if named.predicted is None or named.score:
         raise BadOption("a table of true and predicted labels needs predicted= and no score=.")
-    with _opened(source, named, watch) as table:
-        return table.confusions(Rule(missing=missing, labels=_tuple(labels)))
+    with opened(source, named, watch) as table:
+        return table.confusions(Rule(missing=missing, labels=as_tuple(labels)))
 
 
 def class_rows(
@@ -145,8 +146,8 @@ def class_rows(
     named = replace(Columns.of(columns), id=None, cluster=None)
     if not named.score or named.predicted is not None:
         raise BadOption("rows of several classes need score=, a column for each class, and no predicted=.")
-    with _opened(source, named, watch) as table:
-        return table.class_rows(Rule(missing=missing, labels=_tuple(labels), bound=bound))
+    with opened(source, named, watch) as table:
+        return table.class_rows(Rule(missing=missing, labels=as_tuple(labels), bound=bound))
 
 
 def decisions(
@@ -158,16 +159,22 @@ def decisions(
 ) -> Tallies | Confusions:
     """Read true and predicted labels as whatever they are: tallies if there are two classes, otherwise confusions."""
     named = replace(Columns.of(columns), id=None, cluster=None)
-    with _opened(source, named, watch) as table:
+    with opened(source, named, watch) as table:
         found = table.confusions(Rule(missing=missing))
         return found if len(found.labels) > 2 else table.tallies(Rule(missing=missing))
 
 
-class _Table(Protocol):
+class Asked(Protocol):
+    """A table that is open, and what it can be asked for."""
+
+    @property
+    def columns(self) -> Columns: ...
     def tallies(self, rule: Rule) -> Tallies: ...
     def rows(self, rule: Rule) -> Rows: ...
     def confusions(self, rule: Rule) -> Confusions: ...
     def class_rows(self, rule: Rule) -> ClassRows: ...
+    def target(self, rule: Rule) -> Target: ...
+    def class_target(self, rule: Rule) -> ClassTarget: ...
 
 
 class _Memory:
@@ -187,6 +194,12 @@ class _Memory:
 
     def class_rows(self, rule: Rule) -> ClassRows:
         return _classes.class_rows(self._loaded, self.columns, rule)
+
+    def target(self, rule: Rule) -> Target:
+        return _unlabelled.target(self._loaded, self.columns, rule)
+
+    def class_target(self, rule: Rule) -> ClassTarget:
+        return _unlabelled.class_target(self._loaded, self.columns, rule, lasting=False)  # scores are put together
 
     @property
     def _loaded(self) -> Table:
@@ -217,6 +230,15 @@ class _Lazy:
     def class_rows(self, rule: Rule) -> ClassRows:
         return self._collected.class_rows(rule)
 
+    def target(self, rule: Rule) -> Target:
+        from baserate.read._lazy import targeted
+
+        with _foreign():
+            return targeted(self._renamed, self.columns, rule)
+
+    def class_target(self, rule: Rule) -> ClassTarget:
+        return self._collected.class_target(rule)
+
     @property
     def _renamed(self) -> Lazy:
         from baserate.read._lazy import Lazy
@@ -233,11 +255,12 @@ class _Lazy:
 
 
 @contextmanager
-def _opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[_Table]:
-    if paths := _paths(source):
-        from baserate.read._files import opened
+def opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[Asked]:
+    """Open whatever holds a table, with the columns in use."""
+    if paths := paths_of(source):
+        from baserate.read import _files
 
-        with opened(paths, columns, watch) as relation:
+        with _files.opened(paths, columns, watch) as relation:
             yield relation
     elif isinstance(source, Mapping):
         yield _Memory(source, columns.found(list(source)))
@@ -246,18 +269,18 @@ def _opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[_
             yield table
 
 
-def _tuple(labels: Iterable[object] | None) -> tuple[object, ...] | None:
+def as_tuple(labels: Iterable[object] | None) -> tuple[object, ...] | None:
     return None if labels is None else tuple(labels)
 
 
-def _paths(source: Source) -> list[str | PathLike[str]]:
+def paths_of(source: Source) -> list[str | PathLike[str]]:
     """The paths that are named; none if the source is something else."""
     named: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
     return named if all(isinstance(each, (str, PathLike)) for each in named) else []
 
 
 @contextmanager
-def _framed(source: Any, columns: Columns) -> Iterator[_Table]:  # noqa: ANN401  (a frame, or what can stream)
+def _framed(source: Any, columns: Columns) -> Iterator[Asked]:  # noqa: ANN401  (a frame, or what can stream)
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 

@@ -1,0 +1,367 @@
+"""Scores whose truth is not known, or known of some rows only: through every reader the same target."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import polars as pl
+import pytest
+
+import baserate
+from baserate import (
+    BadOption,
+    BadShape,
+    BadWeights,
+    ClassTarget,
+    EmptyData,
+    MissingValues,
+    NotBinary,
+    NotNumeric,
+    Target,
+    UnknownLabel,
+    UnknownName,
+    read,
+)
+from tests.readers import Table
+
+SIZE = 300
+RNG = np.random.default_rng(11)
+KNOWN = RNG.random(SIZE) < 0.2
+SICK = RNG.random(SIZE) < 0.4
+TABLE: dict[str, list[Any]] = {
+    "tied": np.round(RNG.random(SIZE), 2).tolist(),
+    "real": RNG.normal(size=SIZE).tolist(),
+    "rank": RNG.integers(-5, 6, SIZE).tolist(),
+    "sick": [("y" if sick else "n") if known else None for sick, known in zip(SICK, KNOWN, strict=True)],
+    "flag": [bool(sick) if known else None for sick, known in zip(SICK, KNOWN, strict=True)],
+    "weight": (RNG.integers(0, 9, SIZE) / 4).tolist(),
+    "count": RNG.integers(0, 4, SIZE).tolist(),
+}
+ASKED: dict[str, dict[str, Any]] = {
+    "one score": {"score": "tied"},
+    "without repetition": {"score": "real"},
+    "whole numbers": {"score": "rank", "truth": "flag"},
+    "some truth": {"score": "tied", "truth": "sick", "positive": "y"},
+    "weights": {"score": "rank", "weight": "weight"},
+    "counts": {"score": "real", "count": "count", "truth": "flag"},
+    "everything": {"score": "tied", "weight": "weight", "count": "count", "truth": "sick", "positive": "y"},
+}
+
+
+def by_score(found: Target) -> list[list[float]]:
+    """Distinct scores in order, with mass, squares and rows: what remains when the order of rows is forgotten."""
+    plain = np.ones(len(found.score))
+    sums = [plain if each is None else each for each in (found.mass, found.squares, found.rows)]
+    distinct, place = np.unique(found.score, return_inverse=True)
+    return [distinct.tolist(), *(np.bincount(place, weights=each).tolist() for each in sums)]
+
+
+def assert_same(found: Target, wanted: Target) -> None:
+    for one, other in zip(by_score(found), by_score(wanted), strict=True):
+        assert one == pytest.approx(other, rel=1e-13)
+    assert (found.labelled is None) == (wanted.labelled is None)
+    if found.labelled is not None and wanted.labelled is not None:
+        assert found.labelled.digest == wanted.labelled.digest
+        np.testing.assert_allclose(found.labelled.mass, wanted.labelled.mass, rtol=1e-13)
+        np.testing.assert_allclose(found.labelled.squares, wanted.labelled.squares, rtol=1e-13)
+    assert found.intake == wanted.intake
+    assert len(found) == len(wanted)
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_every_reader_gives_the_same_target(asked: dict[str, Any], door: Callable[[Table], Any]) -> None:
+    assert_same(read.target(door(TABLE), **asked), read.target(TABLE, **asked))
+
+
+def test_rows_are_parted_as_one_would_by_hand(door: Callable[[Table], Any]) -> None:
+    found = read.target(door(TABLE), **ASKED["everything"])
+    score, weight, count = (np.array(TABLE[name]) for name in ("tied", "weight", "count"))
+    there = (weight > 0) & (count > 0)
+    known, rest = KNOWN & there, ~KNOWN & there
+    assert found.labelled is not None
+    by_hand = baserate.tally(SICK[known], score[known], weight=weight[known], count=count[known])
+    assert found.labelled.digest == by_hand.digest
+    assert_same(
+        Target.of_rows(found.score) if found.mass is None else found,
+        Target.of_rows(score[rest], weight=weight[rest], count=count[rest], labelled=by_hand, intake=found.intake),
+    )
+    assert found.total == pytest.approx((weight * count)[rest].sum())
+    told = f"{SIZE} rows read; {np.count_nonzero(known)} with truth; positive = y, negative = n"
+    assert found.intake.told == told
+
+
+def test_a_truth_that_no_row_has_is_no_truth(door: Callable[[Table], Any]) -> None:
+    found = read.target(door({"p": [0.2, 0.4, 0.4], "y": [None] * 3}), score="p", truth="y")
+    assert repr(found) == "Target(3 rows without truth)"
+    assert found.intake.told == "3 rows read; none with truth"
+    assert (found.intake.positive, found.intake.negative) == (None, None)
+
+
+def test_a_truth_that_every_row_has_leaves_no_target(door: Callable[[Table], Any]) -> None:
+    with pytest.raises(EmptyData, match=r"each of 3 rows in use has its y.*read\.tallies.*leave truth= out"):
+        read.target(door({"p": [0.2, 0.4, 0.4], "y": [1, 0, 1]}), score="p", truth="y")
+
+
+BAD: dict[str, Any] = {
+    "p": [0.1, None, 0.3, 0.4, 0.5],
+    "y": [1, None, None, 0, None],
+    "w": [1.0, 1.0, None, None, 2.0],
+}
+
+
+def test_bad_numbers_are_refused_with_counts(door: Callable[[Table], Any]) -> None:
+    with pytest.raises(MissingValues, match=r"3 of 5 rows cannot be used \(p: 1 missing; w: 2 missing\)"):
+        read.target(door(BAD), score="p", truth="y", weight="w")
+
+
+def test_bad_numbers_are_dropped_when_asked(door: Callable[[Table], Any]) -> None:
+    found = read.target(door(BAD), score="p", truth="y", weight="w", missing="drop")
+    assert found.score.tolist() == [0.5]
+    assert found.total == 2.0
+    assert found.labelled is not None
+    assert found.labelled.score.tolist() == [0.1]
+    assert (found.intake.read, found.intake.dropped, found.intake.labelled) == (5, 3, 1)
+    assert found.intake.reasons == {"p": {"missing": 1}, "w": {"missing": 2}}
+
+
+def test_what_is_not_a_number_is_told_from_what_is_missing() -> None:
+    frame = pl.DataFrame({"p": [0.5, None, float("nan"), float("inf"), -float("inf")]})
+    for source in (frame, frame.lazy(), frame.to_arrow()):
+        with pytest.raises(MissingValues, match=r"4 of 5 rows cannot be used \(p: 1 missing, 1 NaN, 2 infinite\)"):
+            read.target(source, score="p")
+
+
+def test_only_known_rows_are_left_after_dropping() -> None:
+    with pytest.raises(EmptyData, match="each of 2 rows in use"):
+        read.target({"p": [0.1, 0.2, np.nan], "y": [0, 1, None]}, score="p", truth="y", missing="drop")
+    with pytest.raises(EmptyData, match="each of 1 rows in use"):
+        read.target({"p": [0.1, 0.2], "y": [0, None], "n": [3, 0]}, score="p", truth="y", count="n")
+
+
+def test_no_known_row_is_left_after_dropping(door: Callable[[Table], Any]) -> None:
+    table = {"p": [0.1, None, 0.3], "y": [None, 1, None]}
+    found = read.target(door(table), score="p", truth="y", missing="drop")
+    assert found.labelled is None
+    assert found.intake.told == "3 rows read, 1 of them dropped (p: 1 missing); none with truth"
+
+
+def test_text_is_no_score(door: Callable[[Table], Any]) -> None:
+    with pytest.raises(NotNumeric, match="p"):
+        read.target(door({"p": ["high", "low"], "q": [1, 2]}), score="p")
+
+
+def test_absent_columns_are_named_with_the_nearest(door: Callable[[Table], Any]) -> None:
+    with pytest.raises(UnknownName, match=r"no column 'tide'\. Did you mean 'tied'"):
+        read.target(door(TABLE), score="tide")
+    with pytest.raises(UnknownName, match=r"no column 'sik'\. Did you mean 'sick'"):
+        read.target(door(TABLE), score="tied", truth="sik")
+
+
+def test_weights_and_counts_are_checked(door: Callable[[Table], Any]) -> None:
+    table = {"p": [0.1, 0.2, 0.3], "w": [1.0, -1.0, 2.0], "n": [1.5, 1.0, 1.0], "none": [0, 0, 0]}
+    with pytest.raises(BadWeights, match="1 of 3 values of w are negative"):
+        read.target(door(table), score="p", weight="w")
+    with pytest.raises(BadWeights, match="1 of 3 values of n are not whole"):
+        read.target(door(table), score="p", count="n")
+    with pytest.raises(EmptyData, match="every none is zero"):
+        read.target(door(table), score="p", count="none")
+
+
+@pytest.mark.parametrize("text", ["", "\n", "p\n", "p,y\n"])
+def test_an_empty_file(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(EmptyData, match=r"empty|no rows"):
+        read.target(path, score="p")
+
+
+def test_cells_that_are_empty_or_blank_have_no_truth(tmp_path: Path) -> None:
+    path = tmp_path / "blank.csv"
+    path.write_text('p,y\n0.1,\n0.2,""\n0.3,1\n0.4,0\n', encoding="utf-8")
+    assert repr(read.target(path, score="p", truth="y")) == "Target(2 rows without truth, 2 with it)"
+    table: dict[str, Any] = {"p": [0.1, 0.2, 0.3, 0.4], "y": ["", "ill", " ", "well"]}
+    for source in (table, pd.DataFrame(table), pl.LazyFrame(table)):
+        found = read.target(source, score="p", truth="y", positive="ill")
+        assert sorted(found.score.tolist()) == [0.1, 0.3]
+        assert found.intake.told == "4 rows read; 2 with truth; positive = ill, negative = well"
+
+
+def test_labels_are_refused_as_usual_and_doubtful_ones_are_told() -> None:
+    table: dict[str, Any] = {"p": [0.1, 0.2, 0.3, 0.4], "y": ["ill", "well", None, None], "na": ["0", "1", "NA", None]}
+    with pytest.raises(NotBinary, match="name the positive one: positive='ill' or positive='well'"):
+        read.target(table, score="p", truth="y")
+    with pytest.raises(NotBinary, match=r"more than two labels.*na holds 'NA' as a label; if that means missing"):
+        read.target(table, score="p", truth="na")
+    with pytest.raises(NotBinary, match=r"1 of 4 rows cannot be used \(na: 1 unknown label\)"):
+        read.target(table, score="p", truth="na", positive="1", negative="0")
+
+
+def test_few_known_rows_may_all_be_of_one_class(door: Callable[[Table], Any]) -> None:
+    table = {"p": [0.1, 0.2, 0.3], "y": ["well", None, "well"]}
+    with pytest.raises(NotBinary, match="positive='ill' does not occur in truth"):
+        read.target(door(table), score="p", truth="y", positive="ill")
+
+
+def test_both_classes_are_known_if_they_are_named(door: Callable[[Table], Any]) -> None:
+    table = {"p": [0.1, 0.2, 0.3], "y": ["well", None, "well"]}
+    found = read.target(door(table), score="p", truth="y", positive="ill", negative="well")
+    assert found.labelled is not None
+    assert (found.labelled.positive.sum(), found.labelled.negative.sum()) == (0, 2)
+    with pytest.raises(NotBinary, match="both 'well'"):
+        read.target(table, score="p", truth="y", positive="well", negative="well")
+    with pytest.raises(BadOption, match="more than one label"):
+        read.target(table, score="p", truth="y", positive=["well"], negative="ill")
+
+
+def test_options_that_mean_nothing_here_are_refused() -> None:
+    table = {"p_a": [0.1, 0.2], "p_b": [0.9, 0.8]}
+    with pytest.raises(BadOption, match=r"no kind of column 'group'\. Known are: truth, score, weight, count"):
+        read.target(table, score="p_a", group="p_b")  # type: ignore[call-arg]
+    with pytest.raises(BadOption, match='score="risk"'):
+        read.target(table)
+    with pytest.raises(BadOption, match="name its column too, with truth="):
+        read.target(table, score="p_a", positive=1)
+    with pytest.raises(BadOption, match=r"not several \('p_a', 'p_b'\)"):
+        read.target(table, score="p_*")
+    with pytest.raises(BadOption, match="'refuse' or 'drop'"):
+        read.target(table, score="p_a", missing="keep")  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="not the name of a column"):
+        read.target(table, score="p_a", truth="")
+
+
+def test_scores_may_come_bare() -> None:
+    for bare in ([0.1, 0.4], np.array([0.1, 0.4]), pd.Series([0.1, 0.4]), pl.Series([0.1, 0.4]), (0.1, 0.4)):
+        assert read.target(bare).score.tolist() == [0.1, 0.4]
+    with pytest.raises(MissingValues, match="1 of 2 rows"):
+        read.target([0.1, None])
+    with pytest.raises(BadShape, match=r"score\[:, 1\]"):
+        read.target(np.zeros((3, 2)))
+    with pytest.raises(EmptyData, match="no rows"):
+        read.target([])
+    with pytest.raises(BadOption, match="say which column holds the scores"):
+        read.target(["one.csv", "two.csv"])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_scores_stay_as_they_came_in_memory_of_their_own(kind: Any) -> None:  # noqa: ANN401  (a type of NumPy)
+    given: npt.NDArray[Any] = np.array([0.7, 0.1, 0.7], dtype=kind)
+    found = read.target({"p": given}, score="p")
+    assert found.score.dtype == kind
+    assert found.score.tolist() == given.tolist()
+    assert found.mass is None
+    given[0] = 9
+    assert found.score[0] != 9
+    assert not found.score.flags.writeable
+
+
+def test_the_engine_adds_up_many_repeated_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = 200_000
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {
+            "p": np.round(rng.random(many), 3),
+            "y": pl.Series(np.where(rng.random(many) < 0.01, rng.integers(0, 2, many), -1)).replace(-1, None),
+            "w": rng.integers(0, 5, many) / 2,
+        }
+    )
+    path = tmp_path / "many.parquet"
+    frame.write_parquet(path)
+    monkeypatch.setattr("baserate.read._duckdb._fetched", None)  # no row may leave
+    for asked in ({}, {"truth": "y"}, {"truth": "y", "weight": "w"}):
+        found = read.target(path, score="p", **asked)  # type: ignore[arg-type]
+        assert found.rows is not None
+        assert len(found.score) <= 1001
+        assert_same(found, read.target(frame, score="p", **asked))  # type: ignore[arg-type]
+
+
+CLASSES = ("cat", "dog", "eel")
+PETS: dict[str, list[Any]] = {
+    **{f"p_{name}": RNG.random(SIZE).tolist() for name in CLASSES},
+    "is": [str(RNG.choice(CLASSES)) if known else None for known in KNOWN],
+    "weight": TABLE["weight"],
+    "count": TABLE["count"],
+}
+
+
+def assert_same_classes(found: ClassTarget, wanted: ClassTarget) -> None:
+    assert found.labels == wanted.labels
+    assert found.intake == wanted.intake
+    np.testing.assert_array_equal(found.score, wanted.score)
+    for name in ("weight", "count"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+    assert (found.labelled is None) == (wanted.labelled is None)
+    if found.labelled is not None and wanted.labelled is not None:
+        np.testing.assert_array_equal(found.labelled.truth, wanted.labelled.truth)
+        np.testing.assert_array_equal(found.labelled.score, wanted.labelled.score)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"score": "p_*"},
+        {"score": "p_*", "truth": "is", "weight": "weight"},
+        {"score": {"eel": "p_eel", "cat": "p_cat", "dog": "p_dog"}, "truth": "is", "count": "count"},
+        {"score": ["p_dog", "p_eel", "p_cat"], "labels": CLASSES},
+    ],
+    ids=["unknown", "weights", "mapping and counts", "labels"],
+)
+def test_every_reader_gives_the_same_scores_for_classes(asked: dict[str, Any], door: Callable[[Table], Any]) -> None:
+    assert_same_classes(read.class_target(door(PETS), **asked), read.class_target(PETS, **asked))
+
+
+def test_rows_of_classes_are_parted_as_one_would_by_hand() -> None:
+    found = read.class_target(PETS, score="p_*", truth="is", labels=["eel", "dog", "cat"])
+    scores = np.column_stack([PETS[f"p_{name}"] for name in ("eel", "dog", "cat")])
+    np.testing.assert_array_equal(found.score, scores[~KNOWN])
+    assert found.labelled is not None
+    np.testing.assert_array_equal(found.labelled.score, scores[KNOWN])
+    truth = [found.labels[at] for at in found.labelled.truth]
+    assert truth == [label for label in PETS["is"] if label is not None]
+    assert found.intake.told == f"{SIZE} rows read; {KNOWN.sum()} with truth; classes: eel, dog, cat"
+    assert found.intake.columns["score"] == ["p_eel", "p_dog", "p_cat"]
+
+
+def test_names_tell_the_classes_where_no_truth_does() -> None:
+    def labels(*names: str) -> tuple[object, ...]:
+        return read.class_target({name: [0.5, 0.5] for name in names}, score=names).labels
+
+    assert labels("p_cat", "p_car") == ("cat", "car")
+    assert labels("p_0", "p_1", "p_2") == (0, 1, 2)
+    assert labels("p_01", "p_02") == ("01", "02")
+    assert labels("p_1", "p_other") == ("1", "other")
+
+
+def test_an_array_of_scores_for_classes() -> None:
+    scores = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]])
+    found = read.class_target(scores, labels=CLASSES)
+    assert found.labels == CLASSES
+    assert found.score.tolist() == scores.tolist()
+    assert read.class_target(scores).labels == (0, 1, 2)
+    with pytest.raises(BadOption, match="2 labels for 3 columns"):
+        read.class_target(scores, labels=["a", "b"])
+    with pytest.raises(BadOption, match="only one column of scores"):
+        read.class_target(scores[:, :1])
+
+
+def test_what_is_refused_of_classes() -> None:
+    with pytest.raises(MissingValues, match=r"1 of 2 rows cannot be used \(p_b: 1 infinite\)"):
+        read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*")
+    dropped = read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*", missing="drop")
+    assert dropped.intake.told == "2 rows read, 1 of them dropped (p_b: 1 infinite); none with truth; classes: a, b"
+    with pytest.raises(EmptyData, match="each of 2 rows"):
+        read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1], "y": ["a", "b"]}, score="p_*", truth="y")
+    with pytest.raises(UnknownLabel, match=r"truth holds 'NA'.*if that means missing, leave those cells empty"):
+        read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1], "y": ["a", "NA"]}, score="p_*", truth="y")
+    with pytest.raises(UnknownLabel, match="the labels are 'x', 'a', but the names of the scores"):
+        read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1]}, score="p_*", labels=["x", "a"])
+    with pytest.raises(UnknownLabel, match="1 unknown label"):
+        read.class_target(
+            {"u": [0.1, 0.2], "v": [0.5, 1], "y": ["fish", None]}, score={"cat": "u", "dog": "v"}, truth="y"
+        )
+    with pytest.raises(UnknownName, match="no column 'q_"):
+        read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1]}, score="q_*")
+    with pytest.raises(EmptyData, match="no rows"):
+        read.class_target({"p_a": [], "p_b": []}, score="p_*")
