@@ -86,19 +86,7 @@ def summary(
     >>> [(row["measure"], row["threshold"], row["value"]) for row in found.rows()][-2:]
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
-    _check(tallies)
-    chosen = _Chosen.of(measures)
-    thresholds = _thresholds(threshold)
-    plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
-    notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
-    judge = judge or measured
-    tasks: list[Task] = [
-        task
-        for model, group, tally in tallies.walk()
-        for task in plans[model].tasks(tally, {"group": named_group(tallies, group)}, Place(model, group), judge)
-    ]
-    if not tasks:
-        raise BadOption(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
+    tasks, notes = planned(tallies, measures, threshold, judge or measured)
     head: Task = partial(header, tallies, notes)
     size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())
     data, *rows = mapped(_done, [head, *tasks], size=size)
@@ -106,6 +94,28 @@ def summary(
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
+
+
+def planned(
+    tallies: Tallies,
+    measures: Iterable[str | Measure] | str,
+    threshold: float | Iterable[float] | None,
+    judge: Judge,
+) -> tuple[list[Task], list[str]]:
+    """Plan every number of a summary, and note what is left out."""
+    _check(tallies)
+    chosen = _Chosen.of(measures)
+    thresholds = _thresholds(threshold)
+    plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
+    notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
+    tasks: list[Task] = [
+        task
+        for model, group, tally in tallies.walk()
+        for task in plans[model].tasks(tally, {"group": named_group(tallies, group)}, Place(model, group), judge)
+    ]
+    if not tasks:
+        raise BadOption(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
+    return tasks, notes
 
 
 def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) -> Results:

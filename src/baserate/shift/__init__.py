@@ -10,24 +10,34 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.shift._corrected import corrected
     from baserate.shift._gamma import gamma, gamma_of_counts, gamma_of_sampling, prevalence_of_gamma
+    from baserate.shift._posterior import posterior
     from baserate.shift._predictive import npv, ppv
+    from baserate.shift._prevalence import ALIASES, prevalence
     from baserate.shift._reprior import reprior, reprior_map, threshold
     from baserate.shift._reweigh import reweigh
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_corrected": ("corrected",),
     "_gamma": ("gamma", "gamma_of_counts", "gamma_of_sampling", "prevalence_of_gamma"),
+    "_posterior": ("posterior",),
     "_predictive": ("npv", "ppv"),
+    "_prevalence": ("ALIASES", "prevalence"),
     "_reprior": ("reprior", "reprior_map", "threshold"),
     "_reweigh": ("reweigh",),
 }
 
 __all__ = [
+    "ALIASES",
+    "corrected",
     "gamma",
     "gamma_of_counts",
     "gamma_of_sampling",
     "npv",
+    "posterior",
     "ppv",
+    "prevalence",
     "prevalence_of_gamma",
     "reprior",
     "reprior_map",

@@ -77,23 +77,8 @@ class Given:
                 )
 
     def reach(self, moved: Floats, spread: float) -> tuple[float, float]:
-        """Variance of an estimate, and how many standard errors its interval reaches.
-
-        `moved` is how much one more row of each class at each validation score moves it; `spread` the variance that
-        comes from the target. That from validation was estimated from its rows, and counts with a t quantile.
-        """
-        parts = [self._part(at, moved[at]) for at in (0, 1)]
-        own = sum(part.variance for part in parts)
-        wide = widening(freedom(parts), self.level) ** 2 if own > 0 else 1.0
-        variance = own + spread
-        z = two_sided(self.level)
-        return variance, z * float(np.sqrt((own * wide + spread) / variance)) if variance > 0 else z
-
-    def _part(self, at: int, moved: Floats) -> Part:
-        squares, rows = self.validation.squares[at], self.validation.rows[at]
-        there = np.flatnonzero(rows)
-        second = squares[there] * np.square(moved[there])
-        return Part.of(float(second.sum()), float(np.sum(second**2 / rows[there])), self.rows[at])
+        """Variance of an estimate, and how many standard errors its interval reaches."""
+        return reach(self.validation, moved, spread, self.level)
 
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of the two sets of scores."""
@@ -120,6 +105,24 @@ class Given:
             )
 
 
+def reach(tally: Tally, moved: Floats, spread: float, level: float) -> tuple[float, float]:
+    """Variance of something estimated, and how many standard errors its interval reaches.
+
+    `moved` is how much one more row of each class at each validation score moves it; `spread` the variance that comes
+    from the target. That from validation was estimated from its rows, and counts with a t quantile.
+    """
+    parts = []
+    for squares, rows, by in zip(tally.squares, tally.rows, moved, strict=True):
+        there = np.flatnonzero(rows)
+        second = squares[there] * np.square(by[there])
+        many = float(rows.sum(dtype=np.int64))
+        parts.append(Part.of(float(second.sum()), float(np.sum(second**2 / rows[there])), many))
+    own = sum(part.variance for part in parts)
+    wide = widening(freedom(parts), level) ** 2 if own > 0 else 1.0
+    variance, z = own + spread, two_sided(level)
+    return variance, z * float(np.sqrt((own * wide + spread) / variance)) if variance > 0 else z
+
+
 def means(tally: Tally, values: Floats) -> tuple[tuple[float, float], tuple[float, float]]:
     """Mean of something at each score, and the variance of that mean, in both classes."""
     found = []
@@ -140,6 +143,8 @@ def effective(cells: Cells, squares: Cells) -> Floats:
 def _check_classes(tally: Tally) -> None:
     if not isinstance(tally, Tally):
         raise BadOption(f"{type(tally).__name__} is no Tally; tally the validation set first.")
+    if tally.reweighed:
+        raise BadOption("the validation set was reweighed; give it as it was drawn.")
     if not tally.total:
         raise EmptyData("the validation set has no rows with weight; give some.")
     if not tally.positives or not tally.negatives:
