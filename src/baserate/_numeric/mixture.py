@@ -59,10 +59,12 @@ class Draws(NamedTuple):
 
     def _summed(self, u: Floats, place: slice) -> tuple[float, float, float]:
         if self.mass is None or self.squares is None:
-            second = float(u @ u)
+            second = float(np.einsum("i,i", u, u))  # BLAS would start threads for every block
             return float(u.sum()), second, second
         square = u * u
-        return float(self.mass[place] @ u), float(self.mass[place] @ square), float(self.squares[place] @ square)
+        parts = (self.mass[place], u), (self.mass[place], square), (self.squares[place], square)
+        slope, curvature, noise = (float(np.einsum("i,i", *part)) for part in parts)
+        return slope, curvature, noise
 
     def surprise(self, q: float) -> float:
         """Less the log-likelihood of a share, but for a constant; infinite where a draw is impossible."""

@@ -1,38 +1,36 @@
 """Measures at an estimated prevalence: how they were in validation, carried to where the target is.
 
-What is unknown is propagated by influence functions: a validation row moves both the rates of its class and the
-estimate; a row of the target moves the estimate alone [@mercaldo2007].
+Two things are unknown, the rates of the classes and the prevalence, and both rest on the validation set. The bounds that
+each leaves are combined on a scale without ends; how far they go together is told by influence functions, that is, by how
+much each validation row moves the one and the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from math import isnan, nan
 from typing import Any, Literal
 
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._curve import Curve
 from baserate._errors import BaserateError
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.infer._binomial import FEW
 from baserate.infer._estimate import Asked, judged, noun_of
-from baserate.measure import MEASURES, Measure, about, summary, why
+from baserate.measure import MEASURES, Measure, about, summary
 from baserate.measure import prevalence as share_of_positives
 from baserate.measure._summary import Place
 from baserate.shift._posterior import posterior
 from baserate.shift._reweigh import reweigh
+from baserate.shift._scale import Scale, combined, correlation_of
 from baserate.shift._slopes import slopes
-from baserate.shift._spanned import spanned
-from baserate.shift._two._given import reach
 from baserate.shift._two._result import Prevalence
 
-HOW = "influence functions of validation and target"
-_BOX = "widest of those at the ends of the prevalence's interval"
+HOW = "bounds at the estimate and at the ends of its interval, combined by influence functions"
 _NEAREST = 1e-9
 """Prevalences nearer to 0 or 1 are taken so far away: there a class is missing, and half of the measures with it."""
 _STEP = 1e-4
@@ -84,7 +82,7 @@ def _summed(found: Prevalence, made: Made, measures: Any, threshold: Any, scores
     judge = _Judge(found, made)
     results = summary(Tallies({"score": {(): judge.tally}}), measures=measures, threshold=threshold, judge=judge)
     size = len(results)
-    extra = {"prevalence": [found.value] * size, "scores": [scores] * size}
+    extra: dict[str, Any] = {"prevalence": [found.value] * size, "scores": [scores] * size}
     return Results({**results.columns, **extra}, results.data)
 
 
@@ -102,7 +100,7 @@ def _inside(q: float) -> float:
 
 
 class _Judge:
-    """Gives a number its interval."""
+    """Gives a number its interval: what the rates of the classes leave open, and what the prevalence does."""
 
     def __init__(self, found: Prevalence, made: Made) -> None:
         self.found, self.made = found, made
@@ -111,60 +109,40 @@ class _Judge:
         self.level = found.estimate.level or 0.95
 
     def __call__(self, measure: Measure, noun: Any, place: Place) -> Estimate:  # noqa: ANN401  (what it takes)
-        value = float(measure(noun))
-        if isnan(value):
-            return Estimate(nan, why=why(measure, noun) or "it is undefined")
         if measure is share_of_positives:
             return self.found.estimate
-        closed = self._closed(measure, value, place)
-        return closed or self._boxed(measure, value, place)
+        known = judged(measure, noun, Asked(self.level))
+        if isnan(known.value) or isnan(known.low):
+            return known
+        ends = [self._at(measure, _inside(q), place) for q in (self.found.estimate.low, self.found.estimate.high)]
+        of_prevalence = min(known.value, *ends), max(known.value, *ends)
+        if any(map(isnan, ends)):
+            return replace(known, low=nan, high=nan, why="it is undefined within the interval of the prevalence")
+        scale = Scale(*about(measure).span)
+        parts = (known.low, known.high), of_prevalence
+        low, high = combined(known.value, parts, self._correlation(measure, place), scale)
+        low, high = max(low, scale.least), min(high, scale.most)
+        return Estimate(known.value, min(low, known.value), max(high, known.value), self.level, HOW)
 
-    def _closed(self, measure: Measure, value: float, place: Place) -> Estimate | None:
-        """Interval by influence functions; None where they do not hold: at an end, or of a few rows."""
+    def _at(self, measure: Measure, q: float, place: Place) -> float:
+        return float(measure(noun_of(measure, self.made(q), place.threshold)))
+
+    def _correlation(self, measure: Measure, place: Place) -> float:
+        """How rates and prevalence move the measure together, by what each validation row does to both.
+
+        Where that is not known in closed form, they are taken to do so fully, which is never too short.
+        """
         validation = self.found.validation
-        if self.at != self.found.value or self._few(place) or len(self.tally.score) != len(validation.score):
-            return None
+        if self.at != self.found.value or len(self.tally.score) != len(validation.score):
+            return 1.0
         found = slopes(measure, self.tally, place.threshold)
         if found is None:
-            return None
+            return 1.0
         mass = np.asarray(self.tally.mass, dtype=np.float64)
         mean = (mass * found.both).sum(axis=1, keepdims=True) / mass.sum(axis=1, keepdims=True)
         factor = mass.sum(axis=1, keepdims=True) / validation.mass.sum(axis=1, keepdims=True)
-        rate = self._rate(measure, place)
-        moved: Floats = factor * (found.both - mean) + rate * self.found.moved
-        spread = rate**2 * self.found.spread
-        bounds = spanned(value, *reach(validation, moved, spread, self.level), about(measure).span)
-        if bounds is None:
-            return None
-        low, high = bounds
-        return Estimate(value, min(low, value), max(high, value), self.level, HOW)
-
-    def _few(self, place: Place) -> bool:
-        """Whether a cell at the threshold is so small that nothing is normal about it."""
-        if place.threshold is None:
-            return False
-        rows = Curve(self.found.validation).at(place.threshold).rows
-        return min(rows.tp, rows.fp, rows.fn, rows.tn) < FEW
-
-    def _rate(self, measure: Measure, place: Place) -> float:
-        """How much the measure changes with the prevalence."""
+        rates: Floats = factor * (found.both - mean)
         step = _STEP * self.at * (1 - self.at)
-        low, high = (
-            float(measure(noun_of(measure, self.made(q), place.threshold))) for q in (self.at - step, self.at + step)
-        )
-        return (high - low) / (2 * step)
-
-    def _boxed(self, measure: Measure, value: float, place: Place) -> Estimate:
-        """Widest interval at either end of the prevalence's own, each taken as known: never too short."""
-        found = self.found.estimate
-        low, high, reasons = value, value, []
-        for q in {_inside(found.low), self.at, _inside(found.high)}:
-            noun = noun_of(measure, self.made(q), place.threshold)
-            there = judged(measure, noun, Asked(self.level))
-            if isnan(there.low):
-                reasons.append(there.why or "the interval is undefined")
-            else:
-                low, high = min(low, there.low), max(high, there.high)
-        if reasons:
-            return Estimate(value, level=self.level, how=_BOX, why=reasons[0])
-        return Estimate(value, low, high, self.level, _BOX)
+        rate = (self._at(measure, self.at + step, place) - self._at(measure, self.at - step, place)) / (2 * step)
+        shared = float((validation.squares * rates * rate * self.found.moved).sum())
+        return correlation_of(shared, float((validation.squares * rates**2).sum()), rate**2 * self.found.variance)

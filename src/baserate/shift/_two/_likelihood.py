@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, Reals, ratio
+from baserate._arrays import Cells, Floats, Reals, ratio
 from baserate._errors import BadOption, CannotFit
 from baserate._estimate import Estimate
 from baserate._forms import Line, LogOdds
@@ -53,6 +53,23 @@ class Posterior(NamedTuple):
         found -= level
         return found
 
+    def moved_by(self, change: Floats, ratios: Floats, validation: Tally, *, carried: bool) -> Floats:
+        """How much validation rows move something that changes so much with log-ratios of the target.
+
+        Unless they are `carried` to another prevalence, it is log-odds at their own that matter.
+        """
+        if self.moved is None:
+            return np.zeros(validation.mass.shape)
+        own = self.moved.copy()
+        if not carried:
+            own[0] += _of_prevalence(validation)
+        line = _line(self.map) if self.map is not None else None
+        x = np.zeros(1) if line is None else (ratios + log(self.at) - log1p(-self.at) - line[0]) / line[1]
+        with np.errstate(invalid="ignore"):
+            sums = np.array([float(change.sum()), float(np.nan_to_num(change * x).sum())])
+        found: Floats = np.tensordot(sums, own, axes=1)
+        return found
+
 
 def _line(found: Map) -> tuple[float, float] | None:
     """Intercept and slope of a logistic curve; None of other maps."""
@@ -93,7 +110,12 @@ def mlls(given: Given, *, recalibrate: bool | Map = True, at: float | None = Non
 def moved_by_target(given: Given, found: Prevalence) -> Floats:
     """How much a unit of mass at each score of the target moves an estimate of this kind."""
     assert found.at is not None  # noqa: S101  (for the type checker)
-    draws = Draws.of(Posterior(found.map, found.at).log_ratio(given.score), given.target.mass, given.target.squares)
+    return moved_by(Posterior(found.map, found.at).log_ratio(given.score), found, given.target.mass, given)
+
+
+def moved_by(ratios: Floats, found: Prevalence, mass: Cells | None, given: Given) -> Floats:
+    """Do the same for draws with these log-ratios and masses."""
+    draws = Draws.of(ratios, mass, mass)
     u = draws.lean / (0.5 + draws.lean * (found.value - 0.5))
     return np.asarray(u / (draws.moments(found.value).curvature + Labels(*given.known).curvature(found.value)))
 
@@ -113,7 +135,7 @@ def posterior(given: Given, *, recalibrate: bool | Map = True, at: float | None 
     given.probabilities("mlls without recalibration")
     if at is not None:
         return Posterior(None, at)
-    return Posterior(None, tally.prevalence, np.stack([_of_prevalence(tally), np.zeros_like(tally.mass, np.float64)]))
+    return Posterior(None, tally.prevalence, np.stack([-_of_prevalence(tally), np.zeros(tally.mass.shape)]))
 
 
 def _recalibrated(tally: Tally) -> Posterior:
@@ -177,13 +199,7 @@ def _moved(given: Given, made: Posterior, few: tuple[Floats, Draws], q: float) -
     found, labels = draws.moments(q), Labels(*given.known).curvature(q)
     curvature = found.curvature + labels
     spread = (found.noise + labels) / curvature**2
-    if made.moved is None:
-        return np.zeros(given.validation.mass.shape), spread
-    change = draws.sensitivity(q)
-    line = _line(made.map) if made.map is not None else None
-    x = np.zeros(1) if line is None else (ratios + log(made.at) - log1p(-made.at) - line[0]) / line[1]
-    sums = np.array([float(change.sum()), float((change * x).sum())])
-    moved: Floats = np.tensordot(sums, made.moved, axes=1) / curvature
+    moved = made.moved_by(draws.sensitivity(q), ratios, given.validation, carried=True) / curvature
     return moved, spread
 
 

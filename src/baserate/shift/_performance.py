@@ -1,0 +1,249 @@
+"""Performance without labels: what calibrated probabilities promise of the target, measure by measure.
+
+A row with probability p is p of a positive and 1 − p of a negative. The target then has a tally, and every measure of a
+tally, curve or 2×2 table has a value [@guillory2021]. What the probabilities must be right for depends on what changed:
+under covariate shift the chance at each score is what it was, and they are taken as they are; under label shift it
+changes with the prevalence, which is estimated first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf, isfinite, isnan, log, log1p, nan
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats, ratio, sealed
+from baserate._errors import BadOption, NotAProbability
+from baserate._estimate import Estimate
+from baserate._map import Map
+from baserate._numeric.distinct import run_sums
+from baserate._numeric.threads import mapped
+from baserate._results import Results
+from baserate._rows import Rows
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate._target import Target
+from baserate.calibrate._data import tally_of
+from baserate.infer._binomial import as_share, two_sided, usual
+from baserate.measure import Measure, about, why
+from baserate.measure._summary import COLUMNS, Place, planned, tidy
+from baserate.shift._prevalence import prevalence
+from baserate.shift._scale import Scale
+from baserate.shift._slopes import Slopes, slopes
+from baserate.shift._two._given import Given, reach
+from baserate.shift._two._likelihood import Posterior, moved_by, posterior
+from baserate.shift._two._result import Prevalence
+
+Assume = Literal["label shift", "covariate shift"]
+
+_POOLED = 1 << 12
+
+HOW = "influence functions of target and validation"
+_ALONE = "influence functions of the target, probabilities taken as right"
+_TOLD: dict[str, str] = {
+    "label shift": (
+        "Assumed: label shift. The scores of each class are distributed as in validation, and only the prevalence has "
+        "changed; posteriors were carried to the estimated one."
+    ),
+    "covariate shift": (
+        "Assumed: covariate shift. The chance of the positive class at each score is what it was, and only the scores "
+        "are distributed otherwise; posteriors were not carried to another prevalence."
+    ),
+}
+
+
+def performance(
+    target: Target,
+    validation: Tally | Tallies | Rows | None = None,
+    *,
+    assume: Assume,
+    measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
+    threshold: float | Iterable[float] | None = None,
+    level: float = 0.95,
+    recalibrate: bool | Map = True,
+) -> Results:
+    """Measure what happens in a target without truth, as far as probabilities tell.
+
+    Say what you `assume`: nothing in the target can tell it. With a validation set, scores are recalibrated on it
+    (`recalibrate`, as of `prevalence`), and intervals know how few rows it has; under label shift it is needed.
+    Without one, scores are taken as probabilities that are right. Intervals are for the population of the target, not
+    for what these very rows will turn out to be.
+
+    >>> import numpy as np
+    >>> from baserate import Target, shift
+    >>> p = np.array([0.95, 0.8, 0.6, 0.45, 0.3, 0.2, 0.05])
+    >>> found = shift.performance(Target(p), assume="covariate shift", measures=["accuracy", "auc"])
+    >>> [(row["measure"], round(row["value"], 7)) for row in found.rows() if row["measure"] in ("accuracy", "auc")]
+    [('accuracy', 0.7642857), ('auc', 0.843488)]
+    """
+    if assume not in _TOLD:
+        raise BadOption(f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.")
+    made = _promised(target, None if validation is None else tally_of(validation), assume, level, recalibrate)
+    data = Tallies({"score": {(): made.tally}})
+    tasks, notes = planned(data, measures, threshold, _Judge(made, level))
+    rows = mapped(lambda task: task(), tasks, size=len(made.tally.score))
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, _header(made, assume, notes))
+
+
+class Promised(NamedTuple):
+    """A target with what is promised of it, and how that was come by."""
+
+    target: Target
+    tally: Tally
+    """Expected masses of both classes at each score."""
+    posterior: Posterior | None
+    """None where scores are taken as they are."""
+    found: Prevalence | None
+    """The estimated prevalence, under label shift."""
+    given: Given | None
+
+
+def expected(target: Target, by: Map | None = None) -> Tally:
+    """Tally of what probabilities promise: at each score its mass times p, and times 1 − p.
+
+    `by` makes scores probabilities; without it they are.
+
+    >>> import numpy as np
+    >>> from baserate import Target
+    >>> expected(Target(np.array([0.75, 0.75, 0.5]))).mass.tolist()
+    [[1.5, 0.5], [0.5, 0.5]]
+    """
+    seen = _tallied(target)
+    if by is None and not (seen.score[-1] >= 0 and seen.score[0] <= 1):
+        raise NotAProbability(
+            f"scores of the target go from {seen.score[-1]:.6g} to {seen.score[0]:.6g}, but they must be probabilities; "
+            "give a validation set to recalibrate them on."
+        )
+    return _shared(seen, seen.score if by is None else by(seen.score))
+
+
+def _tallied(target: Target) -> Tally:
+    """Scores in order, all of one class."""
+    nobody = np.zeros(len(target.score), dtype=np.bool_)
+    if target.mass is None or target.squares is None or target.rows is None:
+        return Tally.of_rows(nobody, target.score)
+    tables = [target.rows] if target.mass is target.rows else [target.mass, target.squares, target.rows]
+    score = np.asarray(target.score, dtype=np.float64)
+    return Tally.of_sums(score, [np.stack([np.zeros_like(table), table]) for table in tables])
+
+
+def _shared(seen: Tally, p: Floats) -> Tally:
+    mass = np.empty((2, len(p)))
+    np.multiply(seen.mass[1], p, out=mass[0])
+    np.subtract(seen.mass[1], mass[0], out=mass[1])
+    squares = mass
+    if seen.weighted:
+        squares = np.stack([seen.squares[1] * p, seen.squares[1] * (1 - p)])
+    # Nobody knows of which class a row is; all are counted, with the negatives.
+    return Tally(seen.score, sealed(mass), squares, seen.rows)
+
+
+def _promised(target: Target, validation: Tally | None, assume: str, level: float, recalibrate: bool | Map) -> Promised:  # noqa: FBT001
+    if assume == "covariate shift" and validation is None:
+        by = recalibrate if isinstance(recalibrate, Map) else None
+        return Promised(target, expected(target, by), None, None, None)
+    if validation is None:
+        raise BadOption("under label shift the prevalence must be estimated first; give a validation set.")
+    given = Given(target, validation, level)
+    made = posterior(given, recalibrate=recalibrate)
+    seen = _tallied(target)
+    if assume == "covariate shift":
+        return Promised(target, _shared(seen, _probability(made.log_ratio(seen.score), made.at)), made, None, given)
+    found = prevalence(target, validation, level=level, recalibrate=recalibrate)
+    tally = _shared(seen, _probability(made.log_ratio(seen.score), found.value))
+    return Promised(target, tally, made, found, given)
+
+
+def _probability(log_ratio: Floats, at: float) -> Floats:
+    """Posterior at a prevalence, of how many times as likely a score is among positives."""
+    with np.errstate(over="ignore"):
+        against = np.exp(-log_ratio)
+    found: Floats = at / (at + (1 - at) * against)
+    return found
+
+
+class _Judge:
+    """Gives a number its interval, by how much each row of either set moves it."""
+
+    def __init__(self, made: Promised, level: float) -> None:
+        self.made, self.level = made, level
+        # Neighbours are pooled where there are very many: what rows move need not be known to the last digit.
+        self.few = _neighbours_pooled(made.tally)
+        self.mass, self.squares = self.few.mass.sum(axis=0), self.few.squares.sum(axis=0)
+        self.chance = ratio(np.asarray(self.few.mass[0], dtype=np.float64), self.mass)
+
+    def __call__(self, measure: Measure, noun: Any, place: Place) -> Estimate:  # noqa: ANN401  (what it takes)
+        value = float(measure(noun))
+        if isnan(value):
+            return Estimate(nan, why=why(measure, noun) or "it is undefined")
+        how = _ALONE if self.made.posterior is None else HOW
+        found = slopes(measure, self.few, place.threshold)
+        end = self.made.found is not None and self.made.found.value in (0.0, 1.0)
+        if found is None or end:
+            cause = "the estimated prevalence is 0 or 1" if end else "how much each row moves it has no closed form"
+            return Estimate(value, level=self.level, how=how, why=cause)
+        low, high = self._bounds(value, *self._variance(found), about(measure).span)
+        return Estimate(value, min(low, value), max(high, value), self.level, how)
+
+    def _variance(self, found: Slopes) -> tuple[float, float]:
+        """Variance of a number, and how many standard errors its interval reaches."""
+        made = self.made
+        own = self.chance * found.positive + (1 - self.chance) * found.negative
+        if made.posterior is None or made.given is None:
+            return float(self.squares @ own**2), two_sided(self.level)
+        change = self.mass * (found.positive - found.negative) * self.chance * (1 - self.chance)
+        level = made.posterior.at if made.found is None else made.found.value
+        with np.errstate(divide="ignore"):
+            ratios = np.log(self.chance) - np.log1p(-self.chance) - (log(level) - log1p(-level))
+        moved = made.posterior.moved_by(change, ratios, made.given.validation, carried=made.found is not None)
+        spread = float(self.squares @ own**2)
+        if made.found is not None:
+            rate = float(change.sum()) / (level * (1 - level))
+            moved = moved + rate * made.found.moved
+            by = moved_by(ratios, made.found, self.mass, made.given)
+            spread = float(self.squares @ (own + rate * by) ** 2)
+            spread += rate**2 * max(made.found.spread - float(self.squares @ by**2), 0.0)
+        return reach(made.given.validation, moved, spread, self.level)
+
+    def _bounds(self, value: float, variance: float, wide: float, span: tuple[float, float]) -> tuple[float, float]:
+        """Bounds of a share that would be as sure, where there are two ends; otherwise on a scale without one."""
+        least, most = span
+        if isfinite(least) and isfinite(most):
+            width = most - least
+            noise = variance * (wide / two_sided(self.level)) ** 2 / width**2
+            rows = float(self.mass.sum() ** 2 / self.squares.sum())
+            share = as_share((value - least) / width, noise, rows)
+            return tuple(least + width * bound for bound in usual(share.hits, share.misses, self.level))  # type: ignore[return-value]
+        scale, half = Scale(least, most), wide * variance**0.5
+        if not isfinite(least):
+            return value - half, value + half
+        step = half / (value - least) if value > least else inf
+        place = scale.there(value)
+        return scale.back(place - step), scale.back(place + step)
+
+
+def _neighbours_pooled(tally: Tally) -> Tally:
+    """Pool as many neighbours as leave some thousands, each named by its lowest score."""
+    each = len(tally.score) // _POOLED
+    if each < 2:
+        return tally
+    starts = np.arange(0, len(tally.score), each)
+    ends = np.append(starts[1:], len(tally.score)) - 1
+    mass = sealed(run_sums(tally.mass, starts))
+    squares = mass if tally.squares is tally.mass else sealed(run_sums(tally.squares, starts))
+    return Tally(sealed(tally.score[ends]), mass, squares, sealed(np.ones(mass.shape, dtype=np.uint8)))
+
+
+def _header(made: Promised, assume: str, notes: list[str]) -> dict[str, Any]:
+    """What the numbers were made from."""
+    found, target = made.found, made.target
+    return {
+        "rows": len(target),
+        "assume": assume,
+        "prevalence": made.tally.prevalence,
+        "estimate": None if found is None else tidy(found.estimate),
+        "validation": None if made.given is None else int(made.given.validation.rows.sum(dtype=np.int64)),
+        "notes": [_TOLD[assume], *target.intake.notes, *notes, *(() if found is None else found.notes)],
+    }
