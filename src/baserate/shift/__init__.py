@@ -12,6 +12,8 @@ from baserate._lazy import resolver
 if TYPE_CHECKING:
     from baserate.shift._corrected import corrected
     from baserate.shift._gamma import gamma, gamma_of_counts, gamma_of_sampling, prevalence_of_gamma
+    from baserate.shift._label_shift import label_shift
+    from baserate.shift._performance import expected, performance
     from baserate.shift._posterior import posterior
     from baserate.shift._predictive import npv, ppv
     from baserate.shift._prevalence import ALIASES, prevalence
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 _HOMES: dict[str, tuple[str, ...]] = {
     "_corrected": ("corrected",),
     "_gamma": ("gamma", "gamma_of_counts", "gamma_of_sampling", "prevalence_of_gamma"),
+    "_label_shift": ("label_shift",),
+    "_performance": ("expected", "performance"),
     "_posterior": ("posterior",),
     "_predictive": ("npv", "ppv"),
     "_prevalence": ("ALIASES", "prevalence"),
@@ -31,10 +35,13 @@ _HOMES: dict[str, tuple[str, ...]] = {
 __all__ = [
     "ALIASES",
     "corrected",
+    "expected",
     "gamma",
     "gamma_of_counts",
     "gamma_of_sampling",
+    "label_shift",
     "npv",
+    "performance",
     "posterior",
     "ppv",
     "prevalence",

@@ -1,8 +1,8 @@
 """Measures at an estimated prevalence: how they were in validation, carried to where the target is.
 
-Two things are unknown, the rates of the classes and the prevalence, and both rest on the validation set. The bounds that
-each leaves are combined on a scale without ends; how far they go together is told by influence functions, that is, by how
-much each validation row moves the one and the other.
+Two things are unknown, the rates of the classes and the prevalence, and both rest on the validation set. The bounds
+that each leaves are combined on a scale without ends; how far they go together is told by influence functions, that is,
+by how much each validation row moves the one and the other.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def corrected(
     >>> target = Target(rng.normal(1.5 * (rng.random(5000) < 0.1), 1.0))
     >>> row = shift.corrected(shift.prevalence(target, validation), measures=["precision"], threshold=1.0).rows()[-1]
     >>> round(row["value"], 3), round(row["low"], 3), round(row["high"], 3), round(row["prevalence"], 3)
-    (0.306, 0.223, 0.403, 0.091)
+    (0.329, 0.203, 0.452, 0.103)
     """
     raw = _summed(found, lambda q: reweigh(found.validation, to=q), measures, threshold, "as given")
     notes = [*raw.data["notes"], *found.notes]

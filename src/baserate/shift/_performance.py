@@ -8,7 +8,7 @@ changes with the prevalence, which is estimated first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf, isfinite, isnan, log, log1p, nan
 from typing import Any, Literal, NamedTuple
 
@@ -62,12 +62,12 @@ def performance(
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
     level: float = 0.95,
-    recalibrate: bool | Map = True,
+    **options: Any,  # noqa: ANN401  (of `prevalence`, by maximum likelihood)
 ) -> Results:
     """Measure what happens in a target without truth, as far as probabilities tell.
 
     Say what you `assume`: nothing in the target can tell it. With a validation set, scores are recalibrated on it
-    (`recalibrate`, as of `prevalence`), and intervals know how few rows it has; under label shift it is needed.
+    (with options `recalibrate` and `at`, as of `prevalence`), and intervals know how few rows it has; under label shift it is needed.
     Without one, scores are taken as probabilities that are right. Intervals are for the population of the target, not
     for what these very rows will turn out to be.
 
@@ -80,7 +80,7 @@ def performance(
     """
     if assume not in _TOLD:
         raise BadOption(f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.")
-    made = _promised(target, None if validation is None else tally_of(validation), assume, level, recalibrate)
+    made = _promised(target, None if validation is None else tally_of(validation), assume, level, options)
     data = Tallies({"score": {(): made.tally}})
     tasks, notes = planned(data, measures, threshold, _Judge(made, level))
     rows = mapped(lambda task: task(), tasks, size=len(made.tally.score))
@@ -113,8 +113,8 @@ def expected(target: Target, by: Map | None = None) -> Tally:
     seen = _tallied(target)
     if by is None and not (seen.score[-1] >= 0 and seen.score[0] <= 1):
         raise NotAProbability(
-            f"scores of the target go from {seen.score[-1]:.6g} to {seen.score[0]:.6g}, but they must be probabilities; "
-            "give a validation set to recalibrate them on."
+            f"scores of the target go from {seen.score[-1]:.6g} to {seen.score[0]:.6g}, but must be probabilities; give "
+            "a validation set to recalibrate them on."
         )
     return _shared(seen, seen.score if by is None else by(seen.score))
 
@@ -140,18 +140,20 @@ def _shared(seen: Tally, p: Floats) -> Tally:
     return Tally(seen.score, sealed(mass), squares, seen.rows)
 
 
-def _promised(target: Target, validation: Tally | None, assume: str, level: float, recalibrate: bool | Map) -> Promised:  # noqa: FBT001
+def _promised(
+    target: Target, validation: Tally | None, assume: str, level: float, options: Mapping[str, Any]
+) -> Promised:
     if assume == "covariate shift" and validation is None:
-        by = recalibrate if isinstance(recalibrate, Map) else None
-        return Promised(target, expected(target, by), None, None, None)
+        by = options.get("recalibrate")
+        return Promised(target, expected(target, by if isinstance(by, Map) else None), None, None, None)
     if validation is None:
         raise BadOption("under label shift the prevalence must be estimated first; give a validation set.")
     given = Given(target, validation, level)
-    made = posterior(given, recalibrate=recalibrate)
+    made = posterior(given, **options)
     seen = _tallied(target)
     if assume == "covariate shift":
         return Promised(target, _shared(seen, _probability(made.log_ratio(seen.score), made.at)), made, None, given)
-    found = prevalence(target, validation, level=level, recalibrate=recalibrate)
+    found = prevalence(target, validation, level=level, **options)
     tally = _shared(seen, _probability(made.log_ratio(seen.score), found.value))
     return Promised(target, tally, made, found, given)
 
