@@ -1,0 +1,171 @@
+"""Prevalences beside those of others: five data sets at six prevalences, unit vectors, and where peers stop early."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.special import expit, logit
+
+from baserate import Target, Tally, shift, tally
+from baserate._numeric.two_samples import Seen, fitted, free
+
+Floats = npt.NDArray[np.float64]
+SETS = ("gauss", "gauss_miscal", "breast_cancer", "adult_lr", "adult_nb")
+PREVALENCES = ("0.05", "0.10", "0.30", "0.50", "0.70", "0.90")
+PLACES = [(name, at) for name in SETS for at in PREVALENCES]
+OPTIMA = {
+    "acc": "own.CM_inverse_unclipped",
+    "pacc": "own.SCM_inverse_unclipped",
+    "cm-l": "own.CM-L_converged",
+    "scm-l": "own.SCM-L_converged",
+    "cm-map": "own.CM-M_alpha3",
+    "scm-map": "own.SCM-M_alpha3",
+}
+
+
+@pytest.fixture(scope="session")
+def known(published: Callable[[str], Any]) -> dict[str, Any]:
+    found: dict[str, Any] = published("shift_reference.json")
+    return found
+
+
+Sides = Callable[[str, str], tuple[Target, Tally]]
+
+
+@pytest.fixture(scope="session")
+def sides(reference: Path) -> Sides:
+    def read(name: str, at: str) -> tuple[Target, Tally]:
+        with np.load(reference / f"shift_{name}.npz") as file:
+            return Target(file[f"target_{at}_p"]), tally(file["val_y"], file["val_p"])
+
+    return read
+
+
+@pytest.mark.parametrize(("name", "at"), PLACES)
+def test_maximum_likelihood_finds_the_exact_optimum(known: dict[str, Any], sides: Sides, name: str, at: str) -> None:
+    target, validation = sides(name, at)
+    closed = known["own_closed_forms"][name]
+    raw = shift.prevalence(target, validation, recalibrate=False, at=closed["pi"])
+    assert raw.value == pytest.approx(closed[at]["MLLS_raw"]["q"], abs=1e-10)
+    if raw.value < 1:
+        assert raw.standard_error == pytest.approx(closed[at]["MLLS_raw"]["fisher_se"], rel=1e-9)
+    made = shift.prevalence(target, validation)
+    assert made.value == pytest.approx(closed[at]["MLLS_recalibrated"]["q"], abs=1e-10)
+    # Theirs takes the logistic curve as the truth, ours what the rows show: near where the curve fits.
+    assert made.standard_error == pytest.approx(closed[at]["MLLS_recalibrated"]["se_full"], rel=0.12)
+
+
+@pytest.mark.parametrize(("name", "at"), PLACES)
+@pytest.mark.parametrize("method", OPTIMA)
+def test_means_find_the_exact_optimum(known: dict[str, Any], sides: Sides, name: str, at: str, method: str) -> None:
+    found = shift.prevalence(*sides(name, at), method=method)
+    theirs = known["estimates"][name][at][OPTIMA[method]]
+    ours = found.unclipped if "unclipped" in OPTIMA[method] else found.value
+    assert ours == pytest.approx(theirs, abs=2e-8)  # they are printed with eight digits
+    if method in ("acc", "pacc"):
+        closed = known["own_closed_forms"][name][at][method.upper()]
+        assert found.unclipped == pytest.approx(closed["q_unclipped"], abs=1e-12)
+        assert found.standard_error == pytest.approx(closed["se_full"], rel=1e-2)  # theirs lose a degree of freedom
+
+
+@pytest.mark.parametrize(("name", "at"), PLACES)
+def test_peers_agree_as_far_as_they_are_exact(known: dict[str, Any], sides: Sides, name: str, at: str) -> None:
+    """QuaPy's solvers stop at some 1e-5, its grid for HDy has steps of 1/99; abstention and sipka clip the same."""
+    theirs = known["estimates"][name][at]
+    target, validation = sides(name, at)
+
+    def ours(method: str) -> float:
+        return shift.prevalence(target, validation, method=method).value
+
+    for method, peer in (("rlls", "quapy.RLLS_soft"), ("rlls-hard", "quapy.RLLS_hard"), ("bbse", "quapy.BBSEsoft")):
+        assert ours(method) == pytest.approx(theirs[peer], abs=5e-5)
+    assert ours("emq") == pytest.approx(theirs["own.EM_converged(pre-calibrated bcts)"], abs=2e-5)
+    assert ours("hdy") == pytest.approx(theirs["quapy.HDy"], abs=1.1 / 99)
+
+
+@pytest.mark.parametrize(("name", "at"), PLACES)
+def test_the_goodness_of_fit_is_at_least_as_likely(known: dict[str, Any], sides: Sides, name: str, at: str) -> None:
+    """The reference stops its EM a little early: our mixture fits at least as well, so G is no larger."""
+    target, validation = sides(name, at)
+    theirs = known["own_closed_forms"][name][at]["GOF_LR_deciles_of_pooled"]
+    pooled = np.concatenate([np.repeat(validation.score, validation.rows.sum(axis=0, dtype=np.int64)), target.score])
+    edges = np.unique(np.quantile(pooled, np.linspace(0, 1, 11)[1:-1]))
+    check = shift.label_shift(target, validation, bins=edges.tolist()).checks[0]
+    assert check.freedom == theirs["df"]
+    assert theirs["G"] - 1e-6 <= check.statistic <= theirs["G"] + 1e-9
+    assert check.p == pytest.approx(theirs["p"], abs=1e-6)
+    found = shift.prevalence(target, validation, method="binned", bins=edges.tolist())
+    assert found.value == pytest.approx(theirs["q"], abs=5e-6)
+
+
+@pytest.mark.parametrize("name", ["gof_tiny", "gof_tiny_violated"])
+def test_the_tiny_tables_of_bins(known: dict[str, Any], name: str) -> None:
+    given = known["unit_vectors"][name]
+    seen = Seen(*(np.array(given[which], dtype=float) for which in ("n1", "n0", "t")))
+    found = fitted(seen)
+    assert found.share == pytest.approx(given["q"], abs=5e-6)
+    assert 2 * (free(seen) - found.height) == pytest.approx(given["G"], abs=1e-7)
+
+
+def test_the_tiny_posteriors(known: dict[str, Any]) -> None:
+    rows = tally([1, 0] * 50, [0.9, 0.2, 0.6, 0.4] * 25)
+    for name in ("mlls_tiny", "mlls_tiny_pi0.3", "mlls_tiny_pi0.7"):
+        given = known["unit_vectors"][name]
+        found = shift.prevalence(Target(np.array(given["p"])), rows, recalibrate=False, at=given["pi"])
+        assert found.value == pytest.approx(given["q"], abs=1e-12)
+        if "fisher_se" in given:
+            assert found.standard_error == pytest.approx(given["fisher_se"], rel=1e-12)
+
+
+def test_nothing_stops_early_where_scores_are_weak() -> None:
+    """AUC 0.53, π = ½, q = 0.1: there QuaPy stops at .166 and mlquantify at .410, where the likelihood still climbs.
+
+    Their rule measures how fast EM moves, not how far it has to go. Ours is where the slope of the likelihood is 0.
+    """
+    rng = np.random.default_rng(20)
+    weak = 0.1
+    score = rng.normal(weak * (rng.random(20_000) < 0.1), 1.0)
+    posterior = expit(weak * score - weak**2 / 2)
+    found = shift.prevalence(Target(posterior), tally([0, 1] * 400, np.tile([0.45, 0.55], 400)), recalibrate=False, at=0.5)
+    ratio = np.exp(logit(posterior))
+    slope = ((ratio - 1) / (found.value * ratio + 1 - found.value)).sum()
+    assert abs(slope) < 1e-6
+    share, steps = 0.5, 0
+    while True:  # EM, by the rule of both peers
+        member = share * ratio / (share * ratio + 1 - share)
+        before, share, steps = share, float(member.mean()), steps + 1
+        if abs(share - before) < 1e-4:
+            break
+    assert abs(share - found.value) > 0.05  # and EM has hardly moved when it stops
+
+
+def test_performance_without_labels_is_that_of_the_tiny_posteriors(known: dict[str, Any]) -> None:
+    given = known["unit_vectors"]["cbpe_tiny"]
+    names = {
+        **{name: name for name in ("accuracy", "precision", "specificity", "f1", "average_precision")},
+        **{"sensitivity": "recall", "auc": "roc_auc"},
+    }
+    found = shift.performance(Target(np.array(given["p"])), assume="covariate shift", measures=list(names))
+    for row in found.rows():
+        if row["measure"] in names:
+            assert row["value"] == pytest.approx(given[names[row["measure"]]], abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "at"), [place for place in PLACES if place[0] in ("gauss", "adult_lr")])
+def test_performance_without_labels_is_that_of_adjusted_posteriors(
+    known: dict[str, Any], sides: Sides, name: str, at: str
+) -> None:
+    """Nearer to what was realised than posteriors that nobody adjusted, wherever the prevalence has changed much."""
+    theirs = known["cbpe"][f"{name}/{at}"]
+    target, validation = sides(name, at)
+    names = {"accuracy": "accuracy", "precision": "precision", "sensitivity": "recall", "f1": "f1", "auc": "roc_auc"}
+    found = shift.performance(target, validation, assume="label shift", measures=list(names), recalibrate=False)
+    rows = {row["measure"]: row["value"] for row in found.rows()}
+    for ours, peer in names.items():
+        assert rows[ours] == pytest.approx(theirs["cbpe_on_EM_adjusted"][peer], abs=2e-5)
+    if at in ("0.05", "0.90"):
+        realised = theirs["realised"]["precision"]
+        assert abs(rows["precision"] - realised) < abs(theirs["cbpe"]["precision"] - realised) / 3
