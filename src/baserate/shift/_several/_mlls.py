@@ -47,7 +47,8 @@ def mlls(
     They are first made right on the validation rows, whose shares are then π; a bias of each class is essential
     [@alexandari2020]. With `recalibrate=None` probabilities are taken as they are, and `at` says for which shares they
     were made, by default those of validation. The maximum is exact, where expectation and maximisation may stop early.
-    Rows of the target whose truth is known add :math:`\ln q_k` each. The interval holds the uncertainty of the
+    Rows of the target whose truth is known add :math:`\ln q_k` each, beside rows for which the calibration is taken as
+    exact. The interval holds the uncertainty of the
     calibration and of π; of probabilities taken as they are, that of the target alone.
 
     Also: maximum likelihood label shift, EM, EMQ, SLD, Saerens–Latinne–Decaestecker.
