@@ -225,7 +225,7 @@ def test_what_leaves_the_simplex_is_told() -> None:
     assert "unclipped, the shares are outside [0, 1]" in found.notes[-1]
     likely = METHODS["mlls"](target(1, 100, (0.0, 0.0, 1.0)), v)
     assert (likely.value == 0).any()
-    assert "is 0: the likelihood would rise below it" in likely.notes[-1]
+    assert "is 0: the likelihood would rise below it" in likely.notes[0]
 
 
 @pytest.mark.parametrize("name", METHODS)

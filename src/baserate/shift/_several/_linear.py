@@ -81,11 +81,14 @@ def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], leve
 def _hard(pair: Pair) -> tuple[Floats, Floats]:
     """Decisions of target and validation, as rows with a single 1."""
     one = np.eye(len(pair.labels))
-    return one[pair.target.decided()], one[pair.validation.decided()]
+    return one[pair.target.as_rows().decision()], one[pair.validation.as_rows().decision()]
 
 
 def _soft(pair: Pair) -> tuple[Floats, Floats]:
-    return pair.probabilities()
+    """Probabilities of target and validation, made to add up to 1."""
+    pair.check_probabilities()
+    new, old = (np.asarray(side.score, dtype=np.float64) for side in (pair.target, pair.validation))
+    return new / new.sum(axis=1, keepdims=True), old / old.sum(axis=1, keepdims=True)
 
 
 Features = Callable[[Pair], tuple[Floats, Floats]]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats
+from baserate._arrays import Floats, Reals
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, CannotFit
@@ -17,6 +17,7 @@ from baserate._numeric.simplex import Mixture, contrasts, inverse, mixed, moment
 from baserate._numeric.softmax import Model, Rows, information
 from baserate._target import ClassTarget
 from baserate.calibrate.multiclass import bias_corrected, temperature, vector
+from baserate.calibrate.multiclass._given import listed
 from baserate.shift._several._linear import check_told_apart, means
 from baserate.shift._several._pair import Pair, Side
 from baserate.shift._several._result import Shares, estimated
@@ -48,8 +49,8 @@ def mlls(
     [@alexandari2020]. With `recalibrate=None` probabilities are taken as they are, and `at` says for which shares they
     were made, by default those of validation. The maximum is exact, where expectation and maximisation may stop early.
     Rows of the target whose truth is known add :math:`\ln q_k` each, beside rows for which the calibration is taken as
-    exact. The interval holds the uncertainty of the
-    calibration and of π; of probabilities taken as they are, that of the target alone.
+    exact. The interval holds the uncertainty of the calibration and of π; of probabilities taken as they are, that of
+    the target alone.
 
     Also: maximum likelihood label shift, EM, EMQ, SLD, Saerens–Latinne–Decaestecker.
     Reference: [@saerens2002].
@@ -61,43 +62,68 @@ def mlls(
     [1.0, 0.0]
     """
     pair = Pair.of(target, validation)
-    new, old = pair.probabilities()
-    notes = (*pair.notes, *_zeros(new))
+    pair.check_probabilities()
     if recalibrate is None:
-        shares = pair.shares if at is None else _prior(at, pair.labels)
-        check_told_apart(*means(pair.truth, pair.validation, old), pair.labels, level)
-        found = mixed(new / shares, amount=pair.target.amount, fixed=pair.seen)
-        covariance = _sandwiched(pair, found, np.ascontiguousarray((new / shares).T), None)
-        return _made(pair, found, covariance, level, (shares, None, notes))
-    if at is not None:
+        fit = as_it_is(pair, pair.shares if at is None else _prior(at, pair.labels))
+    elif at is not None:
         raise BadOption("at= is for probabilities taken as they are; add recalibrate=None, or leave it out.")
-    made = _recalibrated(recalibrate, pair)
-    right = made(old)
-    check_told_apart(*means(pair.truth, pair.validation, right), pair.labels, level)
-    line = _Line.of(made, pair, old, right)
-    across, x = line.of_target(new)
-    found = mixed(across.T, amount=pair.target.amount, fixed=pair.seen)
-    covariance = _sandwiched(pair, found, across, _pulled(pair.target, found.q, across, x) @ line.root)
-    return _made(pair, found, covariance, level, (line.at, made, (*notes, *made.notes)))
+    else:
+        fit = made_right(pair, _recalibrated(recalibrate, pair))
+    check_told_apart(*means(pair.truth, pair.validation, fit.right), pair.labels, level)
+    found = mixed(fit.across.T, amount=pair.target.amount, fixed=pair.seen)
+    if not found.settled:
+        raise CannotFit("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
+    return _made(pair, fit, found, level=level)
 
 
-class _Line(NamedTuple):
+class Fit(NamedTuple):
+    """How likely each row of the target is in each class, and what that comes from."""
+
+    across: Floats
+    """Up to a factor of the row; a column for each row."""
+    at: Floats
+    """Shares at which the probabilities are right."""
+    right: Floats
+    """Probabilities of the validation rows."""
+    map: ClassMap | None = None
+    line: Line | None = None
+    x: Floats | None = None
+    """Logarithms of the probabilities, as they were; a column for each row."""
+
+
+def as_it_is(pair: Pair, at: Floats) -> Fit:
+    """Probabilities that are right at given shares."""
+    across = np.ascontiguousarray(pair.target.score.T, dtype=np.float64)
+    return Fit(across / at[:, None], at, np.asarray(pair.validation.score, dtype=np.float64))
+
+
+def made_right(pair: Pair, made: ClassMap) -> Fit:
+    """Probabilities that a map makes right, which was fitted on the validation rows."""
+    right = made(pair.validation.score)
+    line = Line.of(made, pair, right)
+    across, x = line.of_target(pair.target.score)
+    return Fit(across, line.at, right, made, line, x)
+
+
+class Line(NamedTuple):
     r"""The calibration as :math:`\ln a_{jk}=w_k(\ln p_{jk}-\bar x_k)+c_k`, c being biases less ln π."""
 
     weight: Floats
     shift: Floats
     middle: Floats
-    root: Floats
-    """A root of the covariance of weights and shifts."""
     at: Floats
     """Mean probability of each class in validation, which is π; with biases, exactly its share."""
+    lead: Floats
+    """How weights and shifts follow what is true of the rows: times :math:`(x_i∘(y_i-m_i),y_i-m_i)`."""
+    covariance: Floats
+    """Of weights and shifts."""
 
     @staticmethod
-    def of(made: ClassMap, pair: Pair, old: Floats, right: Floats) -> _Line:
-        """Take the map apart, and say how it varies; `right` is what it makes of `old`."""
+    def of(made: ClassMap, pair: Pair, right: Floats) -> Line:
+        """Take the map apart, and say how it varies; `right` is what it makes of the validation rows."""
         form, side = made.form, pair.validation
         assert isinstance(form, Softmax)  # noqa: S101  (for the type checker)
-        logs = np.log(np.maximum(old, NEAREST))
+        logs = np.log(np.maximum(side.score, NEAREST, dtype=np.float64))
         # Around the mean of every class, where slopes and biases hardly depend on each other.
         middle = np.average(logs, axis=0, weights=side.amount)
         logs -= middle
@@ -105,15 +131,13 @@ class _Line(NamedTuple):
         at, spread = side.mean(right)
         rows = Rows(logs, pair.truth, side.amount, side.squares)
         both = np.concatenate([form.weight, shift])
-        covariance = _varies(rows, both, _free(made.method, form.weight), at * side.total)
-        width = len(at)
-        covariance[width:, width:] += spread / np.outer(at, at)
-        bend, axes = np.linalg.eigh(covariance)
-        return _Line(form.weight, shift - np.log(at), middle, axes * np.sqrt(np.maximum(bend, 0.0)), at)
+        lead, covariance = _follows(rows, both, _free(made.method, form.weight), at * side.total)
+        covariance[len(at) :, len(at) :] += spread / np.outer(at, at)
+        return Line(form.weight, shift - np.log(at), middle, at, lead, covariance)
 
-    def of_target(self, new: Floats) -> tuple[Floats, Floats]:
+    def of_target(self, new: Reals) -> tuple[Floats, Floats]:
         """How likely each row is in each class, up to a factor of the row; and logarithms; a column for each row."""
-        x = np.log(np.maximum(new.T, NEAREST, order="C"))
+        x = np.log(np.maximum(new.T, NEAREST, order="C", dtype=np.float64))
         x -= self.middle[:, None]
         a = x * self.weight[:, None]
         a += self.shift[:, None]
@@ -132,8 +156,8 @@ def _free(method: str, weight: Floats) -> Floats:
     return found
 
 
-def _varies(rows: Rows, both: Floats, space: Floats, mass: Floats) -> Floats:
-    r"""Covariance of weights and of biases less :math:`\ln π`, as far as it comes from what is true of given scores.
+def _follows(rows: Rows, both: Floats, space: Floats, mass: Floats) -> tuple[Floats, Floats]:
+    r"""How weights and biases less :math:`\ln π` follow what is true of given scores, and how they vary with it.
 
     Fitted parameters go with :math:`Vx_i^⊤(y_i-m_i)`, and π, the mean of m, with :math:`H_{b·}/n` times that, where H
     is the information and V its inverse. So biases less ln π go with :math:`L=1-\mathrm{diag}(1/nπ)H_{b·}` in place of
@@ -148,11 +172,10 @@ def _varies(rows: Rows, both: Floats, space: Floats, mass: Floats) -> Floats:
     lead = np.eye(2 * width)
     lead[width:] -= bend[width:] / mass[:, None]
     lead = lead @ space @ np.linalg.inv(space.T @ bend @ space) @ space.T
-    found: Floats = lead @ square @ lead.T
-    return found
+    return lead, lead @ square @ lead.T
 
 
-def _pulled(side: Side, q: Floats, across: Floats, x: Floats) -> Floats:
+def pulled(side: Side, q: Floats, across: Floats, x: Floats) -> Floats:
     r"""How the slope of the likelihood moves with weights and shifts, of shape (K, 2K).
 
     With :math:`b_j=a_j/(a_j·q)`, :math:`∂b_{jk}/∂c_l=b_{jk}(δ_{kl}-q_lb_{jl})`, and x times that for a weight.
@@ -171,49 +194,46 @@ def _pulled(side: Side, q: Floats, across: Floats, x: Floats) -> Floats:
     return found
 
 
-def _sandwiched(pair: Pair, found: Mixture, across: Floats, pull: Floats | None) -> Floats:
-    r"""Covariance :math:`H^{-1}(M+GSG^⊤)H^{-1}` of shares; `pull` is G times a root of S."""
+def _covariance(pair: Pair, fit: Fit, found: Mixture) -> Floats:
+    r"""Covariance :math:`H^{-1}(M+GSG^⊤)H^{-1}` of shares: M of the target's rows, S of the calibration."""
     inner, middle = inverse(found.information), found.information
-    if pair.target.squares is not None or (pair.seen != pair.seen_squares).any():
-        middle = moments(across, found.q, _squares(pair.target))[1]
+    squares = pair.target.squares
+    if squares is not None or (pair.seen != pair.seen_squares).any():
+        middle = moments(fit.across, found.q, pair.target.amount if squares is None else squares)[1]
         there = pair.seen_squares > 0
         middle[there, there] += pair.seen_squares[there] / np.square(found.q[there])
-    if pull is not None:
-        middle = middle + pull @ pull.T
+    if fit.line is not None and fit.x is not None:
+        pull = pulled(pair.target, found.q, fit.across, fit.x)
+        middle = middle + pull @ fit.line.covariance @ pull.T
     return inner @ middle @ inner
 
 
-def _squares(side: Side) -> Floats | None:
-    return side.amount if side.squares is None else side.squares
-
-
-def _made(
-    pair: Pair,
-    found: Mixture,
-    covariance: Floats,
-    level: float,
-    told: tuple[Floats, ClassMap | None, tuple[str, ...]],
-) -> Shares:
-    if not found.settled:
-        raise CannotFit("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
-    shares, made, notes = told
+def _made(pair: Pair, fit: Fit, found: Mixture, *, level: float) -> Shares:
+    covariance = _covariance(pair, fit, found)
     unclipped = found.q + inverse(found.information) @ found.slope
     rows = pair.target.effective + pair.labelled
-    absent = [str(label) for label, q in zip(pair.labels, found.q, strict=True) if q == 0]
-    if absent:
-        notes = (*notes, f"the likeliest share of {', '.join(absent)} is 0: the likelihood would rise below it.")
     return Shares(
         pair.labels,
         tuple(estimated(found.q, unclipped, np.diag(covariance), rows=rows, level=level)),
         method="mlls",
         unclipped=unclipped,
         covariance=covariance,
-        at=shares,
+        at=fit.at,
         rows=pair.target.rows,
         labelled=round(pair.seen.sum()),
-        map=made,
-        notes=notes,
+        map=fit.map,
+        notes=(*pair.notes, *_notes(pair, found), *(() if fit.map is None else fit.map.notes)),
     )
+
+
+def _notes(pair: Pair, found: Mixture) -> Iterator[str]:
+    score = pair.target.score
+    zeros = int(np.count_nonzero(score == 0))
+    if zeros:
+        yield f"{zeros} of {score.size} probabilities of the target are exactly 0, which no classifier can know."
+    absent = [str(label) for label, q in zip(pair.labels, found.q, strict=True) if q == 0]
+    if absent:
+        yield f"the likeliest share of {listed(absent)} is 0: the likelihood would rise below it."
 
 
 def _recalibrated(name: str, pair: Pair) -> ClassMap:
@@ -239,10 +259,3 @@ def _prior(given: Given, labels: tuple[object, ...]) -> Floats:
         raise BadOption(f"at is {found.tolist()}; give {len(labels)} shares above 0 that add up to 1.")
     found /= found.sum()
     return found
-
-
-def _zeros(new: Floats) -> tuple[str, ...]:
-    many = int(np.count_nonzero(new == 0))
-    if not many:
-        return ()
-    return (f"{many} of {new.size} probabilities of the target are exactly 0, which no classifier can know.",)

@@ -68,9 +68,9 @@ class Side:
         amount, squares = (None if each is None else each[there] for each in (self.amount, self.squares))
         return Side(self.score[there], amount, squares, len(there))
 
-    def decided(self) -> Codes:
-        """Class with the highest score, for each row; of equal ones, the first."""
-        return ClassRows(np.zeros(len(self.score), dtype=np.uint8), self.score, _names(self.score)).decision()
+    def as_rows(self) -> ClassRows:
+        """Scores alone, as if all were of the first class."""
+        return ClassRows(np.zeros(len(self.score), dtype=np.uint8), self.score, tuple(range(self.score.shape[1])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,22 +112,15 @@ class Pair:
         """How many rows of equal weight the labelled ones are worth."""
         return float(self.seen.sum() ** 2 / self.seen_squares.sum()) if self.seen.any() else 0.0
 
-    def probabilities(self) -> tuple[Floats, Floats]:
-        """Scores of target and validation as probabilities, made to add up to 1; refuse what is none."""
-        found = []
+    def check_probabilities(self) -> None:
+        """Refuse scores that are no probabilities, on either side; they may add up to almost 1."""
         for whose, side in (("target", self.target), ("validation", self.validation)):
-            rows = ClassRows(np.zeros(len(side.score), dtype=np.uint8), side.score, self.labels)
             try:
-                check_class_probabilities(rows, "estimate by acc, which needs only the class with the highest score.")
+                check_class_probabilities(
+                    side.as_rows(), "estimate by acc, which needs only the class with the highest score."
+                )
             except NotAProbability as error:
                 raise NotAProbability(f"{whose}: {error}") from error
-            score = np.asarray(side.score, dtype=np.float64)
-            found.append(score / score.sum(axis=1, keepdims=True))
-        return found[0], found[1]
-
-
-def _names(score: Reals) -> tuple[int, ...]:
-    return tuple(range(score.shape[1]))
 
 
 def _order(given: tuple[object, ...], wanted: tuple[object, ...]) -> list[int]:
