@@ -4,6 +4,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from baserate._errors import BadOption, UnknownName
+from baserate.shift._several._goodness import Agreement, goodness
 from baserate.shift._several._linear import acc, cm_l, cm_map, pacc, rlls, rlls_hard, scm_l, scm_map
 from baserate.shift._several._mlls import mlls
 from baserate.shift._several._result import Shares
@@ -47,4 +48,4 @@ def method(name: str) -> Callable[..., Shares]:
     raise UnknownName(f"there is no method {name!r} for shares of classes.{meant} There are: {', '.join(METHODS)}.")
 
 
-__all__ = ["ALIASES", "METHODS", "OF_TWO", "Shares", "method"]
+__all__ = ["ALIASES", "METHODS", "OF_TWO", "Agreement", "Shares", "goodness", "method"]

@@ -84,7 +84,7 @@ def _hard(pair: Pair) -> tuple[Floats, Floats]:
     return one[pair.target.as_rows().decision()], one[pair.validation.as_rows().decision()]
 
 
-def _soft(pair: Pair) -> tuple[Floats, Floats]:
+def soft(pair: Pair) -> tuple[Floats, Floats]:
     """Probabilities of target and validation, made to add up to 1."""
     pair.check_probabilities()
     new, old = (np.asarray(side.score, dtype=np.float64) for side in (pair.target, pair.validation))
@@ -94,10 +94,12 @@ def _soft(pair: Pair) -> tuple[Floats, Floats]:
 Features = Callable[[Pair], tuple[Floats, Floats]]
 
 
-def _fitted(pair: Pair, features: Features, level: float) -> Linear:
+def fitted(pair: Pair, features: Features, level: float | None) -> Linear:
+    """Means of both sides; with a level, refuse classes that are not told apart at it."""
     new, old = features(pair)
     c, spread = means(pair.truth, pair.validation, old)
-    check_told_apart(c, spread, pair.labels, level)
+    if level is not None:
+        check_told_apart(c, spread, pair.labels, level)
     o, varied = pair.target.mean(new)
     return Linear(c, spread, o, varied * pair.target.unbiased)
 
@@ -155,7 +157,7 @@ _INSIDE = {
 
 def _inverse(target: ClassTarget, validation: ClassRows, method: str, features: Features, level: float) -> Shares:
     pair = Pair.of(target, validation)
-    fit = _fitted(pair, features, level)
+    fit = fitted(pair, features, level)
     free = with_seen(pair, *fit.solved())
     value = free[0] if free[0].min() >= 0 else nearest(fit.c, fit.c @ free[0])
     return _made(pair, method, level, value, free)
@@ -189,11 +191,11 @@ def pacc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
     Also: probabilistic adjusted classify and count, soft confusion matrix, SCM, BBSE-soft, GPACC; of two classes, SMM.
     Reference: [@bella2010].
     """
-    return _inverse(target, validation, "pacc", _soft, level)
+    return _inverse(target, validation, "pacc", soft, level)
 
 
 def _likely(pair: Pair, method: str, features: Features, level: float, alpha: float) -> Shares:
-    fit = _fitted(pair, features, level)
+    fit = fitted(pair, features, level)
     # A share of rows, as o is: Dirichlet's α−1 and the rows whose truth is known, over how many have none.
     prior = (alpha - 1 + pair.seen) / pair.target.effective
     value = likeliest(fit.c, fit.o, prior=prior).q
@@ -212,7 +214,7 @@ def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
 
 def scm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
     """As `cm_l` with mean probabilities, for which it is a likelihood in form only [@sipka2022]."""
-    return _likely(Pair.of(target, validation), "scm-l", _soft, level, 1.0)
+    return _likely(Pair.of(target, validation), "scm-l", soft, level, 1.0)
 
 
 def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
@@ -228,7 +230,7 @@ def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, a
 
 def scm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
     """As `cm_map` with mean probabilities [@sipka2022]."""
-    return _likely(Pair.of(target, validation), "scm-map", _soft, level, _checked_alpha(alpha))
+    return _likely(Pair.of(target, validation), "scm-map", soft, level, _checked_alpha(alpha))
 
 
 def _checked_alpha(alpha: float) -> float:
@@ -255,7 +257,7 @@ class Penalty:
 
 
 def _regular(pair: Pair, method: str, features: Features, level: float, penalty: Penalty) -> Shares:
-    fit, shares = _fitted(pair, features, level), pair.shares
+    fit, shares = fitted(pair, features, level), pair.shares
     free = with_seen(pair, *fit.solved())
     size = penalty.of(len(shares), pair.validation.effective)
     weight = 1 + regularised(fit.c * shares, fit.c @ free[0], fit.c @ shares, penalty=size)
@@ -274,7 +276,7 @@ def rlls(
 
     Also: regularised learning under label shift. Reference: [@azizzadenesheli2019].
     """
-    return _regular(Pair.of(target, validation), "rlls", _soft, level, Penalty(alpha, delta))
+    return _regular(Pair.of(target, validation), "rlls", soft, level, Penalty(alpha, delta))
 
 
 def rlls_hard(

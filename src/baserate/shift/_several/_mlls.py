@@ -135,6 +135,11 @@ class Line(NamedTuple):
         covariance[len(at) :, len(at) :] += spread / np.outer(at, at)
         return Line(form.weight, shift - np.log(at), middle, at, lead, covariance)
 
+    def logarithms(self, score: Reals) -> Floats:
+        """Logarithms of probabilities, around their means."""
+        found: Floats = np.log(np.maximum(score, NEAREST, dtype=np.float64)) - self.middle
+        return found
+
     def of_target(self, new: Reals) -> tuple[Floats, Floats]:
         """How likely each row is in each class, up to a factor of the row; and logarithms; a column for each row."""
         x = np.log(np.maximum(new.T, NEAREST, order="C", dtype=np.float64))
