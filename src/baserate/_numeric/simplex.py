@@ -10,9 +10,10 @@ _BLOCK = 1 << 15
 """Numbers that fit the cache with what is computed of them."""
 _STEPS = 200
 _CLOSE = 1e-8
-"""Size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
+"""Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
 _ROUNDING = 1e-14
 """Slope, a row, that is rounding; on flat ground it may still be a long step."""
+_ALMOST = 1e-12
 _KKT = 1e-9
 """Slope, a row, up to which a place counts as the maximum."""
 _BARELY = 1e-14
@@ -168,14 +169,20 @@ def _climbed(across: Floats, amount: Floats | None, known: Floats, q: Floats) ->
     """Go up from a place inside, until Karush's, Kuhn's and Tucker's conditions hold."""
     total = float((across.shape[1] if amount is None else amount.sum()) + known.sum())
     slope, curve = _at(across, amount, known, q, total)
+    last = np.inf
     for _ in range(_STEPS):
-        if _unmet(q, slope) <= _ROUNDING * total:
+        unmet = _unmet(q, slope)
+        # Rounding is left, or on flat ground all that further steps would change.
+        if unmet <= _ROUNDING * total or (unmet <= _ALMOST * total and unmet > last / 2):
             break
-        step = _bounded(slope, curve, q) - q
-        settled = bool(np.abs(step).max() <= _CLOSE)
+        last = unmet
+        # What has been seen is not 0, and falls to a hundredth at most at once.
+        step = np.maximum(_bounded(slope, curve, q), np.where(known > 0, 0.01 * q, 0.0)) - q
+        settled = bool((np.abs(step) <= _CLOSE * q).all())
         size = 1.0
         for _ in range(_STEPS):
-            new = _kept(q + size * step, known)
+            new = np.maximum(q + size * step, 0.0)
+            new /= new.sum()
             after = _at(across, amount, known, new, total)
             # What rises may fall again past the top, but less steeply; where some row cannot be, nothing is finite.
             if np.isfinite(after[1]).all() and (settled or after[0] @ step >= -0.5 * (slope @ step)):
@@ -195,13 +202,6 @@ def _at(across: Floats, amount: Floats | None, known: Floats, q: Floats, total: 
         slope[there] += known[there] / q[there]
         curve[there, there] += known[there] / np.square(q[there])
     return slope - total, curve
-
-
-def _kept(q: Floats, known: Floats) -> Floats:
-    """Rounding does not leave the simplex, and what has been seen is not 0."""
-    found: Floats = np.maximum(q, np.where(known > 0, np.finfo(np.float64).tiny, 0.0))
-    found /= found.sum()
-    return found
 
 
 def _unmet(q: Floats, slope: Floats) -> float:

@@ -11,6 +11,7 @@ from baserate._errors import CannotFit
 from baserate._forms import Softmax
 from baserate._map import Parameter
 from baserate._numeric.logistic import NEAREST
+from baserate._numeric.simplex import contrasts
 from baserate._numeric.softmax import Found, Model, Rows, climbed, determined, information
 from baserate.calibrate._parameters import parameter, with_temperature
 from baserate.calibrate.multiclass._given import Given, listed
@@ -111,19 +112,6 @@ def vector(rows: ClassRows) -> ClassMap:
     return _made(given, "vector", both, told, _held(found, listed(names)))
 
 
-def apart(width: int) -> Floats:
-    """Directions, at right angles and of length 1, in which numbers that add up to 0 can go.
-
-    >>> apart(2).round(4).tolist()
-    [[0.7071], [-0.7071]]
-    """
-    found = np.zeros((width, width - 1))
-    for at in range(1, width):
-        found[:at, at - 1], found[at, at - 1] = 1.0, -at
-    found /= np.sqrt(np.square(found).sum(axis=0))
-    return found
-
-
 def _with_biases(given: Given, slopes: Floats, *, alike: bool) -> tuple[Found, Floats, Floats]:
     """Fit slopes and a bias of each class; weights and biases, and how they vary."""
     logs = given.logarithms(alike=alike)
@@ -131,7 +119,7 @@ def _with_biases(given: Given, slopes: Floats, *, alike: bool) -> tuple[Found, F
     # Around the mean of every class, where slopes and biases hardly depend on each other.
     middle = np.average(logs.x, axis=0, weights=logs.amount)
     np.subtract(logs.x, middle, out=logs.x)
-    contrast = apart(width)
+    contrast = contrasts(width)
     space = np.zeros((2 * width, many + width - 1))
     space[:width, :many], space[width:, many:] = slopes, contrast
     start = np.concatenate([np.zeros(many), contrast.T @ np.log(given.shares)])

@@ -1,0 +1,110 @@
+"""Whether two ways to the same shares agree, as they must if nothing but the shares has changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption
+from baserate._numeric.simplex import contrasts, inverse, moments
+from baserate._target import ClassTarget
+from baserate.shift._several._linear import Linear, fitted, soft
+from baserate.shift._several._mlls import Fit, as_it_is, made_right, pulled
+from baserate.shift._several._pair import Pair
+from baserate.shift._several._result import Shares
+
+_SEEN = 1e-3
+"""Variance of a difference, beside that of what is compared, below which nothing can be seen in it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreement:
+    """A statistic that is χ² where only the shares have changed, and the chance of one as great."""
+
+    statistic: float
+    freedom: int
+    p: float
+    difference: Floats
+    """By likelihood less by mean probabilities, for each class."""
+    covariance: Floats
+    why: str | None = None
+    """Why there is no statistic."""
+
+
+def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agreement:
+    r"""Compare shares by likelihood with those by mean probabilities, :math:`d^⊤\mathrm{Cov}(d)^{-1}d`.
+
+    Both are right if classes look as they did, and differ by chance; if they look otherwise, most often by more. The
+    covariance of the difference is that of its influences, row by row, on both sides. Directions in which the two are
+    the same estimate, as all are when the shares are those of validation, are left out: nothing can be seen in them. A
+    small difference is no proof: some changes of a class look like other shares.
+
+    Also: Hausman's test. Reference: [@hausman1978].
+    """
+    if shares.method != "mlls":
+        raise BadOption(f"the shares are by {shares.method}; compare those by mlls, which pacc is compared with.")
+    pair = Pair.of(target, validation)
+    fit = as_it_is(pair, shares.at) if shares.map is None else made_right(pair, shares.map)
+    line = fitted(pair, soft, None)
+    other, spread = line.solved()
+    covariance = _covariance(pair, fit, line, shares.value)
+    return _compared(shares.unclipped - other, covariance, spread)
+
+
+def _compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreement:
+    """The statistic, in those directions in which the two can differ; `spread` is the covariance of one of them."""
+    from scipy.special import chdtrc
+
+    z = contrasts(len(difference))
+    root = np.linalg.inv(np.linalg.cholesky(z.T @ spread @ z)) @ z.T
+    size, axes = np.linalg.eigh(root @ covariance @ root.T)
+    there = size > _SEEN
+    if not there.any():
+        why = "the two estimates are almost the same function of the rows here, so that they cannot disagree."
+        return Agreement(nan, 0, nan, difference, covariance, why)
+    along = (axes.T @ root @ difference)[there]
+    statistic = float(np.sum(along * along / size[there]))
+    freedom = int(there.sum())
+    return Agreement(statistic, freedom, float(chdtrc(freedom, statistic)), difference, covariance)
+
+
+def _covariance(pair: Pair, fit: Fit, line: Linear, q: Floats) -> Floats:
+    """Covariance of the difference, from its influences."""
+    known = pair.seen > 0
+    bend = moments(fit.across, q, pair.target.amount)[1]
+    bend[known, known] += pair.seen[known] / np.square(q[known])
+    inner, back = inverse(bend), np.linalg.inv(line.c)
+    new, old = soft(pair)
+    of_target = (fit.across / (q @ fit.across)).T @ inner - (new - line.o) @ back.T / pair.target.total
+    mass = pair.shares * pair.validation.total
+    free = line.solved()[0]
+    apart = (old - line.c.T[pair.truth]) * (free / mass)[pair.truth, None]
+    of_validation = apart @ back.T
+    if fit.line is not None and fit.x is not None:
+        pull = pulled(pair.target, q, fit.across, fit.x)
+        of_validation += _calibrated(pair, fit) @ pull.T @ inner
+    found = _squared(of_target, pair.target.squares, pair.target.amount)
+    found += _squared(of_validation, pair.validation.squares, pair.validation.amount)
+    seen = inner[known] / q[known, None]
+    return found + seen.T @ (seen * pair.seen_squares[known, None])
+
+
+def _calibrated(pair: Pair, fit: Fit) -> Floats:
+    """What each row of validation does to weights and shifts."""
+    assert fit.line is not None  # noqa: S101  (for the type checker)
+    line, width = fit.line, len(pair.labels)
+    gap = np.eye(width)[pair.truth] - fit.right
+    x = line.logarithms(pair.validation.score)
+    found: Floats = np.concatenate([x * gap, gap], axis=1) @ line.lead.T
+    found[:, width:] -= (fit.right - line.at) / (line.at * pair.validation.total)
+    return found
+
+
+def _squared(influence: Floats, squares: Floats | None, amount: Floats | None) -> Floats:
+    weight = amount if squares is None else squares
+    found: Floats = influence.T @ (influence if weight is None else influence * weight[:, None])
+    return found

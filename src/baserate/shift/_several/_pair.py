@@ -1,0 +1,174 @@
+"""A target and its validation rows: classes in one order, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from baserate._arrays import Cells, Floats, Reals
+from baserate._class_rows import ClassRows
+from baserate._errors import CannotFit, NotAProbability, UnknownLabel
+from baserate._numeric.codes import Codes
+from baserate._target import ClassTarget
+from baserate.calibrate.multiclass._given import listed
+from baserate.measure.multiclass._scored import check_class_probabilities
+
+_SCALES = 5.0
+"""From this ratio of their spreads on, scores look as if they were on two scales."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """Rows that count, with a score for each class."""
+
+    score: Reals
+    amount: Floats | None
+    squares: Floats | None
+    """Sum of squared weights; None where it is the amount."""
+    rows: int
+
+    @staticmethod
+    def of(score: Reals, weight: Floats | None, count: Cells | None) -> tuple[Side, Cells | None]:
+        """Leave out rows of no weight; which are left, if not all are."""
+        if weight is None and count is None:
+            return Side(score, None, None, len(score)), None
+        times = np.ones(len(score)) if count is None else count.astype(np.float64)
+        amount = times if weight is None else weight * times
+        there = np.flatnonzero(amount > 0)
+        squares = None if weight is None else (weight * amount)[there]
+        return Side(score[there], amount[there], squares, int(times[there].sum())), there
+
+    @property
+    def total(self) -> float:
+        """Mass of everything."""
+        return float(len(self.score) if self.amount is None else self.amount.sum())
+
+    @property
+    def effective(self) -> float:
+        """How many rows of equal weight would be as sure (Kish)."""
+        return self.total if self.squares is None else self.total**2 / float(self.squares.sum())
+
+    def mean(self, z: Floats) -> tuple[Floats, Floats]:
+        """Mean of the rows of z, and its covariance."""
+        amount = np.ones(len(z)) if self.amount is None else self.amount
+        middle = amount @ z / self.total
+        apart = z - middle
+        squares = amount if self.squares is None else self.squares
+        return middle, (apart * squares[:, None]).T @ apart / self.total**2
+
+    @property
+    def unbiased(self) -> float:
+        """What a variance is to be multiplied with, n/(n − 1)."""
+        return 1 / (1 - 1 / max(self.effective, 2.0))
+
+    def part(self, there: Cells) -> Side:
+        """Some of the rows."""
+        amount, squares = (None if each is None else each[there] for each in (self.amount, self.squares))
+        return Side(self.score[there], amount, squares, len(there))
+
+    def as_rows(self) -> ClassRows:
+        """Scores alone, as if all were of the first class."""
+        return ClassRows(np.zeros(len(self.score), dtype=np.uint8), self.score, tuple(range(self.score.shape[1])))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Both sides, with classes in the order of the validation rows."""
+
+    labels: tuple[object, ...]
+    target: Side
+    validation: Side
+    truth: Codes
+    rows: ClassRows
+    """The validation rows as they are, for a calibration."""
+    seen: Floats
+    """Mass of each class among the rows of the target whose truth is known."""
+    seen_squares: Floats
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(target: ClassTarget, validation: ClassRows) -> Pair:
+        """Put classes in one order; refuse those that one side lacks, or of which validation has too few rows."""
+        order = _order(target.labels, validation.labels)
+        side, _ = Side.of(target.score[:, order], target.weight, target.count)
+        known, there = Side.of(validation.score, validation.weight, validation.count)
+        truth = validation.truth if there is None else validation.truth[there]
+        _check_present(truth, known, validation.labels)
+        seen, squares = _seen(target.labelled, order)
+        notes = (*_other_scale(side.score, known.score),)
+        return Pair(validation.labels, side, known, truth, validation, seen, squares, notes)
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each class in validation."""
+        mass = np.bincount(self.truth, weights=self.validation.amount, minlength=len(self.labels))
+        found: Floats = mass / self.validation.total
+        return found
+
+    @property
+    def labelled(self) -> float:
+        """How many rows of equal weight the labelled ones are worth."""
+        return float(self.seen.sum() ** 2 / self.seen_squares.sum()) if self.seen.any() else 0.0
+
+    def check_probabilities(self) -> None:
+        """Refuse scores that are no probabilities, on either side; they may add up to almost 1."""
+        for whose, side in (("target", self.target), ("validation", self.validation)):
+            try:
+                check_class_probabilities(
+                    side.as_rows(), "estimate by acc, which needs only the class with the highest score."
+                )
+            except NotAProbability as error:
+                raise NotAProbability(f"{whose}: {error}") from error
+
+
+def _order(given: tuple[object, ...], wanted: tuple[object, ...]) -> list[int]:
+    """Where each class of the validation rows stands in the target."""
+    place = {label: at for at, label in enumerate(given)}
+    lacking = [str(label) for label in wanted if label not in place]
+    unknown = [str(label) for label in given if label not in wanted]
+    if lacking:
+        raise UnknownLabel(f"the target has no score for {listed(lacking)}, which validation has; add that column.")
+    if unknown:
+        raise UnknownLabel(f"the target has scores for {listed(unknown)}, which validation has not; leave them out.")
+    return [place[label] for label in wanted]
+
+
+def _check_present(truth: Codes, side: Side, labels: tuple[object, ...]) -> None:
+    """A class whose scores were never seen cannot be found; one row does not show how scores vary."""
+    count = side.amount if side.squares is None else None
+    times = np.bincount(truth, weights=count, minlength=len(labels))
+    absent = [str(label) for label, many in zip(labels, times, strict=True) if not many]
+    if absent:
+        raise CannotFit(
+            f"{listed(absent)} has no row among {side.rows} of validation, so that nobody knows how its scores look; "
+            "give rows of every class, or leave its column out."
+        )
+    single = [str(label) for label, many in zip(labels, times, strict=True) if many < 2]
+    if single:
+        raise CannotFit(
+            f"{listed(single)} has a single row among {side.rows} of validation, which does not show how its scores "
+            "vary; give two or more of every class."
+        )
+
+
+def _seen(labelled: ClassRows | None, order: list[int]) -> tuple[Floats, Floats]:
+    if labelled is None:
+        return np.zeros(len(order)), np.zeros(len(order))
+    times = np.ones(len(labelled)) if labelled.count is None else labelled.count
+    weight = np.ones(len(labelled)) if labelled.weight is None else labelled.weight
+    mass = np.bincount(labelled.truth, weights=times * weight, minlength=len(order))
+    squares = np.bincount(labelled.truth, weights=times * np.square(weight), minlength=len(order))
+    return mass[order].astype(np.float64), squares[order].astype(np.float64)
+
+
+def _other_scale(target: Reals, validation: Reals) -> Iterator[str]:
+    """Say if scores look as if one side were in per cent, or were logarithms."""
+    lows, highs = zip(*((float(each.min()), float(each.max())) for each in (target, validation)), strict=True)
+    spread = [high - low for low, high in zip(lows, highs, strict=True)]
+    if max(spread) > _SCALES * min(spread) > 0 or lows[0] > highs[1] or lows[1] > highs[0]:
+        yield (
+            f"scores go from {lows[0]:.4g} to {highs[0]:.4g} in the target, but from {lows[1]:.4g} to {highs[1]:.4g} "
+            "in validation, as if they were on two scales; if they are, no method is right."
+        )

@@ -1,0 +1,193 @@
+"""Shares of classes beside those of others, on rows of three classes and of the ten digits.
+
+What others call converged is only compared where it is: where a reference stopped early, ours is shown to be better by
+the very function that both maximise.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from baserate import CannotFit, ClassRows
+from baserate._numeric.simplex import likeliest, mixed, nearest
+from baserate._target import ClassTarget
+from baserate.calibrate.multiclass import bias_corrected
+from baserate.shift._several import METHODS, Shares
+
+Floats = npt.NDArray[np.float64]
+TARGETS = [*(("gauss3", at) for at in range(5)), *(("digits", at) for at in range(3))]
+OPTIMA = {
+    "acc": "own.CM_LS_simplex",
+    "pacc": "own.SCM_LS_simplex",
+    "cm-l": "own.CM-L_converged",
+    "scm-l": "own.SCM-L_converged",
+    "cm-map": "own.CM-M_alpha3",
+    "scm-map": "own.SCM-M_alpha3",
+}
+OF_TWO = {
+    "MLLS_recalibrated": ("mlls", {}),
+    "MLLS_raw": ("mlls", {"recalibrate": None}),
+    "ACC": ("acc", {}),
+    "PACC": ("pacc", {}),
+}
+
+
+@pytest.fixture(scope="session")
+def known(published: Callable[[str], Any]) -> dict[str, Any]:
+    found: dict[str, Any] = published("shift_reference.json")
+    return found
+
+
+Sides = Callable[[str, int], tuple[ClassTarget, ClassRows]]
+
+
+@pytest.fixture(scope="session")
+def sides(reference: Path) -> Sides:
+    def read(name: str, at: int) -> tuple[ClassTarget, ClassRows]:
+        with np.load(reference / f"shift_{name}.npz") as file:
+            labels = tuple(range(file["val_p"].shape[1]))
+            rows = ClassRows(file["val_y"].astype(np.uint8), file["val_p"], labels)
+            return ClassTarget(file[f"target_{at}_p"], labels), rows
+
+    return read
+
+
+def rises(a: Floats, q: Floats) -> float:
+    """Most that the likelihood of a mixture rises towards any class, a row: 0 at its maximum."""
+    return float((a / (a @ q)[:, None]).mean(axis=0).max() - 1)
+
+
+def test_the_worked_examples(known: dict[str, Any]) -> None:
+    for name, wanted in (("cm_interior", None), ("cm_outside", [0, 0.875, 0.125])):
+        told = known["unit_vectors"][name]
+        c, o = np.array(told["C"]), np.array(told["o"])
+        np.testing.assert_allclose(nearest(c, o), told["ls_simplex"] if wanted is None else wanted, atol=3e-11)
+        np.testing.assert_allclose(likeliest(c, o).q, told["CM_L"], atol=1e-12)
+        np.testing.assert_allclose(likeliest(c, o, prior=2 / 1000).q, told["CM_M_alpha3_N1000"], atol=1e-12)
+
+
+def test_a_class_that_is_absent_has_share_0_not_nearly(known: dict[str, Any]) -> None:
+    """Expectation and maximisation have come down to 3·10⁻⁸³ after so many steps, and never arrive."""
+    told = known["unit_vectors"]["em3_tiny"]
+    a = np.array(told["P"]) / told["pi"]
+    found = mixed(a)
+    assert found.q[1] == 0
+    assert found.slope[1] < -0.3
+    np.testing.assert_allclose(found.q, told["q"], atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "at"), TARGETS)
+@pytest.mark.parametrize("method", OPTIMA)
+def test_optima(method: str, name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+    told = known["estimates"][name][str(at)]
+    found = METHODS[method](*sides(name, at))
+    np.testing.assert_allclose(found.value, told[OPTIMA[method]], atol=6e-9)  # all digits that are given
+    free = told["own.SCM_inverse_unclipped" if method.startswith(("s", "p")) else "own.CM_inverse_unclipped"]
+    np.testing.assert_allclose(found.unclipped, free, atol=6e-9)
+
+
+@pytest.mark.parametrize(("name", "at"), TARGETS)
+def test_likelihood_of_probabilities_as_they_are(name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+    """The reference has converged; QuaPy and sipka stop when q moves little, which on flat ground is early."""
+    t, v = sides(name, at)
+    told = known["estimates"][name][str(at)]
+    found = METHODS["mlls"](t, v, recalibrate=None)
+    np.testing.assert_allclose(found.value, told["own.EM_converged"], atol=6e-9)
+    a = t.score / (v.support / v.total)
+    assert rises(a, found.value) <= 1e-12
+    for other in ("quapy.EMQ", "sipka.EM_correct_call"):
+        theirs = np.maximum(told[other], 0.0)
+        assert rises(a, theirs / theirs.sum()) > 1e-6
+
+
+@pytest.mark.parametrize(("name", "at"), TARGETS)
+def test_likelihood_after_a_temperature(name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+    """Without biases the mean probability is not the share of a class; π is the mean, there as here."""
+    found = METHODS["mlls"](*sides(name, at), recalibrate="temperature")
+    told = known["estimates"][name][str(at)]["own.EM_converged(pre-calibrated ts)"]
+    np.testing.assert_allclose(found.value, told, atol=3e-8)
+
+
+@pytest.mark.parametrize(("name", "at"), TARGETS)
+def test_likelihood_after_a_bias_corrected_temperature(name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+    """The reference converged, but the calibrator before it (of abstention) stopped at a few digits: 5·10⁻⁵ in q.
+
+    Ours is exact on both: mean probabilities are the shares, the slope's equation holds, and q cannot rise.
+    """
+    t, v = sides(name, at)
+    found = METHODS["mlls"](t, v)
+    told = known["estimates"][name][str(at)]["own.EM_converged(pre-calibrated bcts)"]
+    np.testing.assert_allclose(found.value, told, atol=6e-5)
+    right, logs, width = bias_corrected(v)(v.score), np.log(v.score), len(v.labels)
+    np.testing.assert_allclose(right.mean(axis=0), v.support / v.total, atol=1e-12)
+    assert np.mean((np.eye(width)[v.truth] - right) * logs) == pytest.approx(0, abs=1e-12)
+    assert found.map is not None
+    assert rises(found.map(t.score) / found.at, found.value) <= 1e-12
+
+
+def test_likelihood_after_a_slope_for_each_class(known: dict[str, Any], sides: Sides) -> None:
+    """Slopes of each class depend on what is added to all logarithms of a row: ours adds nothing, theirs the mean."""
+    for at in range(5):
+        found = METHODS["mlls"](*sides("gauss3", at), recalibrate="vector")
+        told = known["estimates"]["gauss3"][str(at)]["own.EM_converged(pre-calibrated vs)"]
+        np.testing.assert_allclose(found.value, told, atol=5e-3)
+    with pytest.raises(CannotFit, match="part some of 10 classes"):
+        METHODS["mlls"](*sides("digits", 0), recalibrate="vector")
+
+
+@pytest.mark.parametrize(("name", "at"), TARGETS)
+def test_regularised_weights(name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+    """Two others disagree by 10⁻⁵, as their minimisers stop early; ours is not above either in what is minimised."""
+    t, v = sides(name, at)
+    told, shares = known["estimates"][name][str(at)], v.support / v.total
+    one = np.eye(len(shares))[v.truth]
+    joint, mean = v.score.T @ one / len(v), t.score.mean(axis=0)
+    log_term = 2 * np.log(2 * len(shares) / 0.05) / len(v)
+    penalty = 0.01 * 3 * (log_term / 3 + np.sqrt(log_term))
+
+    def loss(q: Floats) -> float:
+        theta = q / shares - 1
+        gap = joint @ theta - (mean - v.score.mean(axis=0))
+        return float(np.linalg.norm(gap) + penalty * np.linalg.norm(theta))
+
+    found = METHODS["rlls"](t, v).value
+    for other in ("quapy.RLLS_soft", "abstention.RLLS(soft=True)"):
+        np.testing.assert_allclose(found, told[other], atol=2e-5)
+        assert loss(found) <= loss(np.array(told[other])) + 1e-8  # theirs are rounded to as many digits
+
+
+def test_likelihoods_of_others_stop_at_the_start(known: dict[str, Any], sides: Sides) -> None:
+    """Sipka's steps halve until nothing moves: far from the maximum of the function that is maximised."""
+    t, v = sides("gauss3", 0)
+    c = np.eye(3)[v.decision()].T @ np.eye(3)[v.truth] / v.support
+    o = np.bincount(t.score.argmax(axis=1)) / len(t)
+    theirs = np.array(known["estimates"]["gauss3"]["0"]["sipka.CM-L"])
+    likelihood = [float(o @ np.log(c @ q)) for q in (METHODS["cm-l"](t, v).value, theirs)]
+    assert likelihood[0] > likelihood[1] + 0.05
+
+
+@pytest.mark.parametrize("name", ["gauss", "gauss_miscal", "breast_cancer", "adult_lr", "adult_nb"])
+def test_two_classes_have_the_closed_forms(name: str, known: dict[str, Any], reference: Path) -> None:
+    """Standard errors with the uncertainty of validation, which for two classes have been written down."""
+    with np.load(reference / f"shift_{name}.npz") as file:
+        data = {key: file[key] for key in file.files}
+    rows = ClassRows(data["val_y"].astype(np.uint8), np.column_stack([1 - data["val_p"], data["val_p"]]), (0, 1))
+    seen = 0
+    for key, told in known["own_closed_forms"][name].items():
+        if f"target_{key}_p" not in data:
+            continue
+        p = data[f"target_{key}_p"]
+        for other, (method, options) in OF_TWO.items():
+            found: Shares = METHODS[method](ClassTarget(np.column_stack([1 - p, p]), (0, 1)), rows, **options)
+            wanted = told[other]
+            error = wanted.get("se_full", wanted.get("fisher_se"))
+            q = wanted.get("q", wanted.get("q_unclipped"))
+            assert found.value[1] == pytest.approx(min(max(q, 0), 1), abs=1e-7)
+            if error is not None:
+                assert found.covariance[1, 1] ** 0.5 == pytest.approx(error, abs=1e-7)
+                seen += 1
+    assert seen >= 20

@@ -1,0 +1,380 @@
+"""Shares of several classes in a target: laws, intervals by simulation, and what is refused."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+from baserate import BadOption, BadShape, CannotFit, ClassRows, NotAProbability, UnknownLabel, UnknownName
+from baserate._estimate import Estimate
+from baserate._target import ClassTarget
+from baserate.calibrate.multiclass import reprior
+from baserate.shift._several import ALIASES, METHODS, Shares, method
+
+Floats = npt.NDArray[np.float64]
+LABELS = ("a", "b", "c")
+PI = (0.5, 0.3, 0.2)
+MEANS = np.array([[0.0, 0.0], [1.8, 0.0], [0.6, 1.7]])
+OF_VALUE = [name for name in METHODS if not name.endswith("map")]
+"""Methods whose value does not depend on how many rows the target has."""
+SEEDS = st.integers(0, 5000)
+
+
+def drawn(seed: int, rows: int, shares: Any = PI, *, apart: float = 1.0) -> tuple[npt.NDArray[np.uint8], Floats]:  # noqa: ANN401
+    """Classes, and probabilities that are too sure, and made for other shares."""
+    rng = np.random.default_rng(seed)
+    means = apart * MEANS
+    truth = rng.choice(3, size=rows, p=shares)
+    x = means[truth] + rng.normal(size=(rows, 2))
+    z = 1.7 * (x @ means.T - np.square(means).sum(axis=1) / 2 + np.log(PI)) + [0.4, -0.2, 0.0]
+    p = np.exp(z - z.max(axis=1, keepdims=True))
+    return truth.astype(np.uint8), p / p.sum(axis=1, keepdims=True)
+
+
+def validation(seed: int = 0, rows: int = 300, **options: Any) -> ClassRows:  # noqa: ANN401
+    return ClassRows(*drawn(seed + 10_000, rows, **options), LABELS)
+
+
+def target(seed: int = 0, rows: int = 400, shares: Any = (0.2, 0.3, 0.5), **options: Any) -> ClassTarget:  # noqa: ANN401
+    return ClassTarget(drawn(seed, rows, shares)[1], LABELS, **options)
+
+
+def found_by(name: str, t: ClassTarget, v: ClassRows) -> Shares:
+    """The shares, if so few rows tell the classes apart."""
+    try:
+        return METHODS[name](t, v)
+    except CannotFit:
+        reject()
+
+
+def alike(one: Shares, other: Shares, *, order: Any = slice(None), atol: float = 1e-9) -> None:  # noqa: ANN401
+    """Values, intervals and covariance are the same."""
+    assert one.labels == tuple(np.array(other.labels)[order])
+    np.testing.assert_allclose(one.value, other.value[order], atol=atol)
+    np.testing.assert_allclose(one.unclipped, other.unclipped[order], atol=atol)
+    np.testing.assert_allclose(one.covariance, other.covariance[order][:, order], atol=atol)
+    bounds = [np.array([(each.low, each.high) for each in shares.estimates]) for shares in (one, other)]
+    np.testing.assert_allclose(bounds[0], bounds[1][order], atol=atol)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_result_is_whole(name: str) -> None:
+    found = METHODS[name](target(), validation())
+    assert found.method == name
+    assert (found.rows, found.labelled) == (400, 0)
+    assert found.value.sum() == pytest.approx(1)
+    assert found.unclipped.sum() == pytest.approx(1)
+    np.testing.assert_allclose(found.covariance, found.covariance.T, atol=1e-12)
+    np.testing.assert_allclose(found.covariance.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(found.at, validation().support / 300, atol=1e-9)
+    for each in found.estimates:
+        assert 0 <= each.low < each.value < each.high <= 1
+    assert f"; {name}, 400 rows)" in repr(found)
+    np.testing.assert_allclose(found.value, [0.2, 0.3, 0.5], atol=0.16)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@given(seed=SEEDS, order=st.permutations(range(3)))
+def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, order: list[int]) -> None:
+    t, v = target(seed, 80), validation(seed, 150)
+    labels = tuple(LABELS[at] for at in order)
+    turned = ClassRows(np.argsort(order)[v.truth].astype(np.uint8), v.score[:, order], labels)
+    alike(found_by(name, t, turned), found_by(name, t, v), order=order, atol=1e-7)
+    # The target may have an order of its own.
+    alike(found_by(name, ClassTarget(t.score[:, order], labels), v), found_by(name, t, v))
+
+
+@pytest.mark.parametrize("name", OF_VALUE)
+@given(seed=SEEDS, times=st.integers(2, 4))
+def test_a_target_said_twice_has_the_same_shares(name: str, seed: int, times: int) -> None:
+    t, v = target(seed, 60), validation(seed, 150)
+    again = found_by(name, ClassTarget(np.tile(t.score, (times, 1)), LABELS), v)
+    np.testing.assert_allclose(again.value, found_by(name, t, v).value, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@given(seed=SEEDS)
+def test_counts_are_repetitions_on_both_sides(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    t, v = target(seed, 60), validation(seed, 150)
+    few, many = rng.integers(4, size=60), rng.integers(1, 4, size=150)
+    few[0] = 1
+    counted = found_by(name, replace(t, count=few), replace(v, count=many))
+    score, truth = np.repeat(v.score, many, axis=0), np.repeat(v.truth, many)
+    repeated = found_by(name, ClassTarget(np.repeat(t.score, few, axis=0), LABELS), ClassRows(truth, score, LABELS))
+    alike(counted, repeated, atol=1e-7)
+    assert counted.rows == repeated.rows == few.sum()
+
+
+@pytest.mark.parametrize("name", OF_VALUE)
+def test_the_scale_of_weights_does_not_matter(name: str) -> None:
+    rng = np.random.default_rng(5)
+    t, v = target(), validation()
+    new, old = rng.uniform(0.5, 2, 400), rng.uniform(0.5, 2, 300)
+    one = METHODS[name](replace(t, weight=new), replace(v, weight=old))
+    other = METHODS[name](replace(t, weight=7 * new), replace(v, weight=0.1 * old))
+    alike(one, other, atol=1e-8)
+    plain, even = METHODS[name](t, v), METHODS[name](replace(t, weight=np.full(400, 3.0)), v)
+    alike(even, plain, atol=1e-8)
+    assert np.diag(one.covariance).sum() > np.diag(plain.covariance).sum()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_rows_without_weight_are_absent(name: str) -> None:
+    t, v = target(), validation()
+    weight, other = np.ones(400), np.ones(300)
+    weight[:50], other[:30] = 0, 0
+    rest = ClassRows(v.truth[30:], v.score[30:], LABELS)
+    alike(
+        METHODS[name](replace(t, weight=weight), replace(v, weight=other)),
+        METHODS[name](ClassTarget(t.score[50:], LABELS), rest),
+    )
+
+
+@pytest.mark.parametrize("recalibrate", ["bias-corrected", "vector"])
+@pytest.mark.parametrize("seed", range(3))
+def test_of_the_validation_rows_themselves_the_shares_are_theirs(recalibrate: str, seed: int) -> None:
+    v = validation(seed)
+    found = METHODS["mlls"](ClassTarget(v.score, LABELS), v, recalibrate=recalibrate)
+    np.testing.assert_allclose(found.value, v.support / v.total, atol=1e-9)
+    assert found.map is not None
+    assert found.map.method == recalibrate
+
+
+@pytest.mark.parametrize("name", ["acc", "pacc", "cm-l", "scm-l", "rlls"])
+def test_linear_methods_find_the_shares_of_validation_too(name: str) -> None:
+    v = validation()
+    found = METHODS[name](ClassTarget(v.score, LABELS), v)
+    np.testing.assert_allclose(found.value, v.support / v.total, atol=1e-9)
+
+
+def test_inside_the_simplex_methods_agree() -> None:
+    t, v = target(), validation()
+    for one, others in {"acc": ["cm-l", "rlls-hard"], "pacc": ["scm-l", "rlls"]}.items():
+        for other in others:
+            np.testing.assert_allclose(METHODS[other](t, v).value, METHODS[one](t, v).value, atol=1e-4)
+
+
+def test_probabilities_as_they_are_may_be_for_other_shares() -> None:
+    t, v = target(), validation()
+    made = METHODS["mlls"](t, v, recalibrate=None)
+    assert made.map is None
+    moved = reprior(made.at, [0.2, 0.2, 0.6], labels=LABELS)
+    found = METHODS["mlls"](
+        ClassTarget(moved(t.score), LABELS),
+        replace(v, score=moved(v.score)),
+        recalibrate=None,
+        at={"c": 0.6, "a": 0.2, "b": 0.2},
+    )
+    np.testing.assert_allclose(found.value, made.value, atol=1e-9)
+    np.testing.assert_allclose(found.covariance, made.covariance, atol=1e-9)
+    for wrong in ([0.5, 0.5], [0.5, 0.5, 0.5], [1.0, 0.0, 0.0], {"a": 1.0}):
+        with pytest.raises(BadOption, match="at "):
+            METHODS["mlls"](t, v, recalibrate=None, at=wrong)
+    with pytest.raises(BadOption, match="at= is for probabilities taken as they are"):
+        METHODS["mlls"](t, v, at=[0.2, 0.2, 0.6])
+    with pytest.raises(BadOption, match="recalibrate is 'isotonic'"):
+        METHODS["mlls"](t, v, recalibrate="isotonic")
+
+
+@pytest.mark.parametrize("recalibrate", ["bias-corrected", "vector", "temperature"])
+def test_the_covariance_is_that_of_many_samples(recalibrate: str) -> None:
+    """The linearised covariance beside that of estimates from new rows on both sides."""
+    found = [
+        METHODS["mlls"](target(seed, 2000), validation(seed, 1500), recalibrate=recalibrate) for seed in range(200)
+    ]
+    seen = np.cov(np.array([each.unclipped for each in found]).T)
+    told = np.mean([each.covariance for each in found], axis=0)
+    np.testing.assert_allclose(np.sqrt(np.diag(told)), np.sqrt(np.diag(seen)), rtol=0.16)
+    alone = METHODS["mlls"](target(0, 2000), validation(0, 1500), recalibrate=None)
+    assert np.diag(told).sum() > 1.3 * np.diag(alone.covariance).sum()
+
+
+@pytest.mark.parametrize("shares", [(0.2, 0.3, 0.5), (0.6, 0.4, 0.0), (0.9, 0.09, 0.01)])
+@pytest.mark.parametrize("name", ["mlls", "acc", "pacc"])
+def test_intervals_cover(name: str, shares: tuple[float, ...]) -> None:
+    """With 150 trials 93 % and 99 % are three standard errors around the promise; a class that is absent is one end."""
+    hit = np.zeros(3)
+    for seed in range(150):
+        found = METHODS[name](target(seed, 600, shares), validation(seed))
+        hit += [each.low <= share <= each.high for each, share in zip(found.estimates, shares, strict=True)]
+        assert all(each.high - each.low > 0.003 for each in found.estimates)
+    assert (hit / 150 >= 0.89).all()
+
+
+def test_an_interval_is_never_without_width() -> None:
+    """A classifier that does not err, and a class that is not there."""
+    truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
+    v = ClassRows(truth, np.eye(3)[truth], LABELS)
+    found = METHODS["acc"](ClassTarget(np.eye(3)[[0, 1] * 50], LABELS), v)
+    assert found.value.tolist() == [0.5, 0.5, 0.0]
+    assert found.estimates[2].low == 0
+    assert found.estimates[2].high == pytest.approx(1 - 0.025 ** (1 / 100))  # Clopper and Pearson
+    assert found.estimates[0].low == pytest.approx(0.5 - 1.959963984540054 * (0.25 / 99) ** 0.5)
+
+
+def test_what_leaves_the_simplex_is_told() -> None:
+    v = validation()
+    found = METHODS["acc"](target(1, 100, (0.0, 0.0, 1.0)), v)
+    assert found.unclipped.min() < 0 or found.unclipped.max() > 1
+    assert 0 <= found.value.min() < found.value.max() <= 1
+    assert "unclipped, the shares are outside [0, 1]" in found.notes[-1]
+    likely = METHODS["mlls"](target(1, 100, (0.0, 0.0, 1.0)), v)
+    assert (likely.value == 0).any()
+    assert "is 0: the likelihood would rise below it" in likely.notes[0]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_labelled_rows_make_it_surer(name: str) -> None:
+    t, v = target(), validation()
+    truth, score = drawn(77, 500, (0.2, 0.3, 0.5))
+    both = METHODS[name](replace(t, labelled=ClassRows(truth, score, LABELS)), v)
+    assert both.labelled == 500
+    assert (np.diag(both.covariance) < np.diag(METHODS[name](t, v).covariance)).all()
+    share = np.bincount(truth) / 500
+    # The likelihood takes the calibration for exact, so it leans on the rest a little more than would be best.
+    assert (np.diag(both.covariance) < (1.05 if name == "mlls" else 1) * share * (1 - share) / 500).all()
+    np.testing.assert_allclose(both.value, share, atol=0.06)
+
+
+def test_labelled_rows_enter_the_likelihood_as_certain_ones() -> None:
+    t, v = target(), validation()
+    known = ClassRows(np.array([0, 0, 1, 2], dtype=np.uint8), np.full((4, 3), 1 / 3), LABELS)
+    found = METHODS["mlls"](replace(t, labelled=known), v, recalibrate=None)
+    certain = ClassTarget(np.vstack([t.score, np.eye(3)[known.truth]]), LABELS)
+    same = METHODS["mlls"](certain, v, recalibrate=None)
+    np.testing.assert_allclose(found.value, same.value, atol=1e-10)
+    np.testing.assert_allclose(found.covariance, same.covariance, atol=1e-10)
+
+
+def test_probabilities_of_0_are_no_trouble() -> None:
+    t, v = target(), validation()
+    score = np.where(t.score < 0.05, 0.0, t.score)
+    score /= score.sum(axis=1, keepdims=True)
+    sure = ClassTarget(score, LABELS)
+    for options in ({}, {"recalibrate": None}, {"recalibrate": "vector"}):
+        found = METHODS["mlls"](sure, v, **options)
+        assert np.isfinite(found.covariance).all()
+        assert f"{np.count_nonzero(score == 0)} of 1200 probabilities of the target are exactly 0" in " ".join(
+            found.notes
+        )
+
+
+def test_other_names() -> None:
+    assert all(method(name) is METHODS[known] for name, known in ALIASES.items())
+    assert method("EMQ") is METHODS["mlls"]
+    with pytest.raises(UnknownName, match="Did you mean 'pacc'"):
+        method("pac")
+    for name in ("hdy", "binned"):
+        with pytest.raises(BadOption, match="for two classes; of several, take one of mlls"):
+            method(name)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_validation_lacks_is_refused(name: str) -> None:
+    t, v = target(), validation()
+    with pytest.raises(CannotFit, match=r"^b has no row among 2\d\d of validation"):
+        METHODS[name](t, v.only(v.truth != 1))
+    few = v.only((v.truth != 1) | (np.cumsum(v.truth == 1) == 1))
+    with pytest.raises(CannotFit, match="b has a single row"):
+        METHODS[name](t, few)
+    # Two rows that are alike are two.
+    assert METHODS["acc"](t, replace(few, count=np.where(few.truth == 1, 2, 1))).rows == 400
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_scores_that_tell_nothing_are_refused(name: str) -> None:
+    t, v = target(), validation()
+    with pytest.raises(CannotFit):
+        METHODS[name](t, replace(v, score=np.full((300, 3), 1 / 3)))
+    blind = np.random.default_rng(0).permutation(v.score)
+    with pytest.raises(CannotFit, match="no information about the shares of"):
+        METHODS[name](t, replace(v, score=blind))
+    # Two classes that look alike, beside one that does not.
+    truth, score = drawn(3, 600)
+    halves = np.where(truth == 1, 1 + np.random.default_rng(1).integers(2, size=600), truth)
+    halves[truth == 2] = 0
+    with pytest.raises(CannotFit, match=r"no information about the shares of (b, c|c, b):"):
+        METHODS[name](t, ClassRows(halves.astype(np.uint8), score, LABELS))
+
+
+def test_the_rule_of_two_classes_is_fieller() -> None:
+    """Scores are refused exactly where (m₁ − m₀)² is no more than z² times its variance."""
+    rng, refused = np.random.default_rng(0), []
+    for _ in range(200):
+        truth = np.repeat([0, 1], 30).astype(np.uint8)
+        p = np.clip(rng.normal(0.5, 0.1, 60) + 0.05 * truth, 0.01, 0.99)
+        one, none = p[truth == 1], p[truth == 0]
+        t = (one.mean() - none.mean()) ** 2 / (one.var(ddof=1) / 30 + none.var(ddof=1) / 30)
+        rows = ClassRows(truth, np.column_stack([1 - p, p]), (0, 1))
+        try:
+            METHODS["pacc"](ClassTarget(rows.score, (0, 1)), rows)
+        except CannotFit:
+            refused.append(t)
+        else:
+            assert t > 1.959963984540054**2
+    assert max(refused) <= 1.959963984540054**2
+    assert len(refused) > 50
+
+
+def test_labels_must_be_the_same() -> None:
+    t, v = target(), validation()
+    with pytest.raises(UnknownLabel, match="the target has no score for c, which validation has"):
+        METHODS["acc"](ClassTarget(t.score[:, :2], ("a", "b")), v)
+    with pytest.raises(UnknownLabel, match="the target has scores for d, which validation has not"):
+        METHODS["acc"](ClassTarget(np.column_stack([t.score, t.score[:, 0]]), (*LABELS, "d")), v)
+
+
+def test_only_decisions_take_any_score() -> None:
+    t, v = target(), validation()
+    logs = ClassTarget(np.log(t.score), LABELS), replace(v, score=np.log(v.score))
+    np.testing.assert_allclose(METHODS["acc"](*logs).value, METHODS["acc"](t, v).value)
+    for name in ("mlls", "pacc", "scm-l", "scm-map", "rlls"):
+        with pytest.raises(NotAProbability, match="target: in 400 of 400 rows"):
+            METHODS[name](logs[0], v)
+        with pytest.raises(NotAProbability, match="validation: in 300 of 300 rows"):
+            METHODS[name](t, logs[1])
+
+
+def test_another_scale_is_noticed() -> None:
+    t, v = target(), validation()
+    found = METHODS["acc"](ClassTarget(100 * t.score, LABELS), v)
+    assert "as if they were on two scales" in found.notes[0]
+    assert not METHODS["acc"](t, v).notes
+
+
+def test_classes_that_scores_part_cannot_be_recalibrated() -> None:
+    truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
+    score = 0.1 + 0.7 * np.eye(3)[truth]
+    with pytest.raises(CannotFit, match=r"cannot be made right on validation: .* Or estimate by acc or pacc"):
+        METHODS["mlls"](ClassTarget(score, LABELS), ClassRows(truth, score, LABELS))
+
+
+def test_options_have_their_limits() -> None:
+    t, v = target(), validation()
+    with pytest.raises(BadOption, match=r"alpha is 0\.5"):
+        METHODS["cm-map"](t, v, alpha=0.5)
+    with pytest.raises(BadOption, match="delta 2"):
+        METHODS["rlls"](t, v, delta=2)
+    np.testing.assert_allclose(METHODS["cm-map"](t, v, alpha=1).value, METHODS["cm-l"](t, v).value)
+    np.testing.assert_allclose(METHODS["cm-map"](t, v, alpha=1e9).value, 1 / 3, atol=1e-5)
+    np.testing.assert_allclose(METHODS["rlls"](t, v, alpha=1e3).value, v.support / 300)
+    wide, narrow = (METHODS["mlls"](t, v, level=level).estimates[0] for level in (0.99, 0.5))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_a_result_of_another_shape_is_refused() -> None:
+    one, none = Estimate(1.0), np.zeros((2, 2))
+    with pytest.raises(BadShape, match="2 classes need as many estimates"):
+        Shares(("a", "b"), (one,), method="acc", unclipped=none[0], covariance=none, at=none[0], rows=4)
+
+
+def test_many_classes_are_shown_in_part() -> None:
+    width = 9
+    one, none = Estimate(1 / 9, low=0.1, high=0.2), np.zeros((width, width))
+    found = Shares(tuple(range(width)), (one,) * width, "acc", none[0], none, none[0], rows=4, labelled=2)
+    assert repr(found).endswith("5 0.111 [0.1, 0.2], and 3 more; acc, 4 rows, 2 more with truth)")
