@@ -221,7 +221,7 @@ def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
 
 def _predictive(case: Case, *, name: _known.Logit | None = None) -> Found:
     low, high = _known.predictive(case.noun, case.measure, case.asked.level, name=name)
-    how = _known.PREDICTED if name is None else _known.NAMES[name]
+    how = _known.how(case.noun, case.measure) if name is None else _known.NAMES[name]
     return Found(low, high, how, "a cell is empty, so its logarithm is infinite" if isnan(low + high) else None)
 
 
