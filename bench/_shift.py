@@ -22,7 +22,7 @@ def against_prevalence(n: int, repeats: int) -> Outcome:
     counts = br.curve(br.tally(columns["truth"], columns["score"])).at(0.5)
 
     def ours() -> object:
-        return shift.against(counts, names, prevalences=at, band=False)
+        return shift.table(counts, *names, prevalences=at)
 
     def rival() -> object:
         return br.tally(columns["truth"], columns["score"])

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
-    from baserate.shift._against import against
+    from baserate.shift._against import against, table
     from baserate.shift._gamma import gamma, gamma_of_counts, gamma_of_sampling, prevalence_of_gamma
     from baserate.shift._predictive import npv, ppv
     from baserate.shift._reprior import reprior, reprior_map, threshold
     from baserate.shift._reweigh import reweigh
 
 _HOMES: dict[str, tuple[str, ...]] = {
-    "_against": ("against",),
+    "_against": ("against", "table"),
     "_gamma": ("gamma", "gamma_of_counts", "gamma_of_sampling", "prevalence_of_gamma"),
     "_predictive": ("npv", "ppv"),
     "_reprior": ("reprior", "reprior_map", "threshold"),
@@ -35,6 +35,7 @@ __all__ = [
     "reprior",
     "reprior_map",
     "reweigh",
+    "table",
     "threshold",
 ]
 

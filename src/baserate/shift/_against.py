@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain, repeat
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ _AT_ONCE = 128
 """Prevalences whose draws are kept together in memory."""
 _HOW = f"percentiles of {_DRAWS} Dirichlet draws of the cells within each class; prevalence known"
 
+Texts = npt.NDArray[np.object_]
 Bounds = tuple[Floats, Floats, str]
 
 
@@ -63,9 +63,7 @@ def against(  # noqa: PLR0913  (all but two are seldom given)
     """
     asked = Asked(level, None, seed).checked()
     chosen = _chosen(measures)
-    at = grid() if prevalences is None else np.atleast_1d(np.asarray(prevalences, dtype=np.float64))
-    if at.ndim > 1 or not len(at):
-        raise BadShape(f"prevalences has shape {at.shape}; give one or several in a row.")
+    at = _prevalences(prevalences)
 
     def columns(noun: Counts[float] | Tally | Curve) -> dict[str, Any]:
         table, cut = _table(noun, threshold)
@@ -77,6 +75,24 @@ def against(  # noqa: PLR0913  (all but two are seldom given)
     made = columns(data)
     nothing = [None] * len(made["value"])
     return Results({"model": nothing, "group": nothing, **made}, told)
+
+
+def table(
+    data: Counts[float] | Tally | Curve,
+    *measures: str | Measure,
+    prevalences: npt.ArrayLike | None = None,
+    threshold: float | None = None,
+) -> dict[str, Floats]:
+    """Tabulate only values of measures of decisions at many prevalences: columns of equal length, `prevalence` first.
+
+    >>> from baserate import Counts
+    >>> found = table(Counts(tp=99, fn=1, fp=1, tn=99), "precision", "npv", prevalences=[0.02, 0.1])
+    >>> {name: column.round(4).tolist() for name, column in found.items()}
+    {'prevalence': [0.02, 0.1], 'precision': [0.6689, 0.9167], 'npv': [0.9998, 0.9989]}
+    """
+    at = _prevalences(prevalences)
+    tables = reweigh(_table(data, threshold)[0], to=at)
+    return {"prevalence": at} | {about(each).name: each(tables) for each in _chosen(measures or _USUAL)}
 
 
 def grid() -> Floats:
@@ -91,6 +107,15 @@ def grid() -> Floats:
     most = np.log(named.max() / named.min())
     even = 1 / (1 + np.exp(np.linspace(-most, most, _POINTS - len(named) + 2)[1:-1]))
     return np.sort(np.concatenate([named, even]))
+
+
+def _prevalences(given: npt.ArrayLike | None) -> Floats:
+    if given is None:
+        return grid()
+    at: Floats = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    if at.ndim > 1 or not len(at):
+        raise BadShape(f"prevalences has shape {at.shape}; give one or several in a row.")
+    return at
 
 
 def _chosen(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
@@ -128,8 +153,8 @@ def _columns(
     """Rows of all measures, one below the other."""
     many, size = len(measures), len(at) * len(measures)
 
-    def each(texts: Iterable[str | None]) -> list[str | None]:
-        return list(chain.from_iterable(repeat(text, len(at)) for text in texts))
+    def each(texts: Sequence[str | None]) -> Texts:
+        return np.repeat(np.array(texts, dtype=np.object_), len(at))
 
     fixed = {"threshold": [cut] * size, "prevalence": np.tile(at, many), "measure": each(_names(measures))}
     missing = [name for name in ("positives", "negatives") if not getattr(table, name)]
