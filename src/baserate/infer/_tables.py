@@ -40,11 +40,15 @@ class Cells(NamedTuple):
 
 def drawn(measure: Measure, noun: Counts[float] | Confusion, *, way: Way, seed: Seed, filled: bool = True) -> Floats:
     """Values of a measure at random tables; unless they are to be filled, empty cells stay so."""
+    values: Floats = measure(_as_nouns(noun, tables(noun, way=way, seed=seed, filled=filled)))
+    return values
+
+
+def tables(noun: Counts[float] | Confusion, *, way: Way, seed: Seed, filled: bool = True) -> Floats:
+    """Random tables of shape (draws, K, K), truth in rows."""
     cells = Cells.of(noun)
     # The same table is asked about by one measure after the other.
-    tables = _remembered(cells, way, seed, filled) if isinstance(seed, int) else _tables(cells, way, seed, filled)
-    values: Floats = measure(_as_nouns(noun, tables))
-    return values
+    return _remembered(cells, way, seed, filled) if isinstance(seed, int) else _tables(cells, way, seed, filled)
 
 
 def hollow(noun: Counts[float] | Confusion) -> bool:
@@ -105,7 +109,7 @@ def _again(rng: np.random.Generator, draws: int, mass: Floats, squares: Floats) 
     return masses(rng, draws, mass, squares)
 
 
-def _as_nouns(noun: Counts[float] | Confusion, tables: Floats) -> Counts[Floats] | Confusion:
+def _as_nouns(noun: Counts[float] | Confusion, drawn: Floats) -> Counts[Floats] | Confusion:
     if isinstance(noun, Confusion):
-        return Confusion(tables, noun.labels)
-    return Counts(*(sealed(tables[:, at, to].copy()) for at, to in ((0, 0), (1, 0), (0, 1), (1, 1))))
+        return Confusion(drawn, noun.labels)
+    return Counts(*(sealed(drawn[:, at, to].copy()) for at, to in ((0, 0), (1, 0), (0, 1), (1, 1))))

@@ -159,6 +159,8 @@ def cox(t: Forecasts) -> Line:
         # In place of what has no line, something that has.
         hits, misses = (np.where(fits[..., None], mass, 1.0) for mass in (hits, misses))
     found = line(x, hits, misses, squares=squares(t), start=_near(t))
+    if isinstance(t, Tally) and t.reweighed:
+        found = found._replace(covariance=_within(t, np.stack([np.ones_like(x), x]), found.intercept + found.slope * x))
     return Line(np.where(fits, found.intercept, np.nan), np.where(fits, found.slope, np.nan), found.covariance)
 
 
@@ -173,9 +175,31 @@ def _near(t: Forecasts) -> tuple[float, float] | None:
 def offset(t: Forecasts) -> Offset:
     """Logistic regression with slope 1; NaN with a single class, or where nothing is left to move."""
     check_probabilities(t)
-    value, variance = shift(log_odds(t.score), t.positive, t.negative, squares=squares(t))
+    x = log_odds(t.score)
+    value, variance = shift(x, t.positive, t.negative, squares=squares(t))
+    if isinstance(t, Tally) and t.reweighed:
+        variance = _within(t, np.ones((1, len(x))), x + value)[0, 0]
     fits = np.isfinite(value) & (np.asarray(doubt(t)) > 0)
     return Offset(np.where(fits, value, np.nan), np.where(fits, variance, np.nan))
+
+
+def _within(t: Tally, columns: Floats, line: Floats) -> Floats:
+    r"""Covariance of weights of a logistic regression where the masses of the classes are given, :math:`H^{-1}QH^{-1}`.
+
+    Q is what the residuals, times each column, vary within each class; H is the information.
+    """
+    from scipy.special import expit
+
+    p = expit(line)
+    information = (columns * ((t.positive + t.negative) * p * (1 - p))) @ columns.T
+    noise = np.zeros_like(information)
+    for mass, row_squares, residual in zip((t.positive, t.negative), t.squares, (1 - p, -p), strict=True):
+        score = columns * residual
+        apart = score - np.nan_to_num(ratio(score @ mass, np.asarray(mass.sum())))[:, None]
+        noise += (apart * row_squares) @ apart.T
+    inverse = np.linalg.pinv(information)
+    found: Floats = inverse @ noise @ inverse
+    return found
 
 
 def clipped(t: Tally) -> int:

@@ -10,7 +10,7 @@ from baserate.measure._about import Measure, about
 
 def find(name: str, among: Mapping[str, Measure]) -> Measure:
     """Find a measure by its name or any other name of it."""
-    if name in among:
+    if name in among:  # which needs no reading of what all are called
         return among[name]
     names = _all_names(among)
     plain = _plain(name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.shift._against import against, table
     from baserate.shift._corrected import corrected
     from baserate.shift._gamma import gamma, gamma_of_counts, gamma_of_sampling, prevalence_of_gamma
     from baserate.shift._label_shift import label_shift
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from baserate.shift._reweigh import reweigh
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_against": ("against", "table"),
     "_corrected": ("corrected",),
     "_gamma": ("gamma", "gamma_of_counts", "gamma_of_sampling", "prevalence_of_gamma"),
     "_label_shift": ("label_shift",),
@@ -34,6 +36,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
 
 __all__ = [
     "ALIASES",
+    "against",
     "corrected",
     "expected",
     "gamma",
@@ -49,6 +52,7 @@ __all__ = [
     "reprior",
     "reprior_map",
     "reweigh",
+    "table",
     "threshold",
 ]
 

@@ -3,12 +3,13 @@ r"""γ: how many times as frequent negatives are there, beside positives, as the
 Every change of prevalence is one number: masses of negatives times γ, odds of a posterior over γ.
 """
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import TypeGuard
 
 from baserate._errors import BadOption
 
-Pair = tuple[float, float]
+Pair = Sequence[float]
 """Positives and negatives."""
 
 
@@ -24,10 +25,10 @@ def gamma(*, at: float, to: float) -> float:
 
 
 def gamma_of_sampling(*, under: float = 1.0, over: float = 1.0) -> float:
-    r"""γ of how rows were sampled, β/α: β = N₀/N ≥ 1 where negatives were thinned, α = P₀/P ≤ 1 where positives repeat.
+    r"""γ of how rows were sampled, β/α: negatives under-sampled by β = N₀/N ≥ 1, positives over-sampled by α = P₀/P.
 
-    P₀ and N₀ are the original numbers; `under` is β and `over` is α. In Dal Pozzolo's papers β is the share of negatives that were kept: 1/β here
-    [@dalpozzolo2015].
+    P₀ ≤ P and N₀ are the original numbers; `under` is β and `over` is α. In Dal Pozzolo's papers β is the share of
+    negatives that were kept: one over the β here [@dalpozzolo2015].
 
     >>> gamma_of_sampling(under=10)  # every tenth negative was kept
     10.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, Value, ratio
+from baserate._arrays import Floats, Value, plain, ratio
 from baserate._errors import BadOption
 
 
@@ -22,7 +22,8 @@ def ppv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
     """
     true, false, share = _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
     hits = true * share
-    return ratio(hits, hits + (1 - false) * (1 - share))
+    found: Value = plain(ratio(hits, hits + (1 - false) * (1 - share)))
+    return found
 
 
 def npv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
@@ -35,8 +36,10 @@ def npv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
     >>> round(npv(231 / 258, 54 / 86, 0.25), 2)  # Altman and Bland's liver scans, where abnormality is rare
     0.95
     """
-    _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
-    return ppv(specificity, sensitivity, 1 - np.asarray(prevalence, dtype=np.float64))
+    true, false, share = _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
+    hits = false * (1 - share)
+    found: Value = plain(ratio(hits, hits + (1 - true) * share))
+    return found
 
 
 def _checked(**given: Any) -> list[Floats]:  # noqa: ANN401  (numbers, one or many)

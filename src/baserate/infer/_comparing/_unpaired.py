@@ -14,7 +14,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._tally import Tally
-from baserate.infer import _auc
+from baserate.infer import _auc, _known
 from baserate.infer._binomial import Share, share, wilson
 from baserate.infer._columns import BUCKETS, draws_of, pooled_scores
 from baserate.infer._comparing._compare import AREAS, cut
@@ -69,7 +69,7 @@ def compare_unpaired(
         reasons = [why(found, noun) for noun in nouns]
         named = zip(("first", "second"), reasons, strict=True)
         return asked.found(values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in named if each))
-    method = _method(asked, values)
+    method = _method(asked, values, reweighed=a.reweighed or b.reweighed)
     by: dict[str, Callable[[], Comparison]] = {
         "delong": partial(_welch, asked, (a, b)),
         "newcombe": partial(_newcombe, asked, nouns),
@@ -79,9 +79,13 @@ def compare_unpaired(
     return by[method]()
 
 
-def _method(asked: Asked, values: Bounds) -> str:
+def _method(asked: Asked, values: Bounds, *, reweighed: bool) -> str:
     told, method = about(asked.measure), asked.question.method
     area = told.name in AREAS and told.of is Curve
+    if reweighed and not area:
+        if method is None:
+            return "hybrid"
+        raise BadOption(f"method={method!r} draws everybody, but the shares of the classes are known: leave it out.")
     if method is None and asked.measure in CLOSED and not area and isfinite(values[0]) and isfinite(values[1]):
         return "hybrid"
     if method is None:
@@ -147,7 +151,8 @@ def _hybrid(asked: Asked, nouns: list[Any], values: Bounds) -> Comparison:
     """Newcombe's hybrid of intervals of each, which are those of `estimate`."""
 
     def own(noun: Any, value: float, level: float) -> Bounds:  # noqa: ANN401  (what the measure takes)
-        found = ways(asked.measure)[""](Case(asked.measure, noun, value, One(level)))
+        way = ways(asked.measure, reweighed=_known.reweighed(noun))[""]
+        found = way(Case(asked.measure, noun, value, One(level)))
         return (nan, nan) if found.why else (min(found.low, value), max(found.high, value))
 
     def interval(level: float) -> Bounds:

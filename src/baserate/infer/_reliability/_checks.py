@@ -8,7 +8,7 @@ from math import erfc, inf, isnan, nan, sqrt
 
 import numpy as np
 
-from baserate._arrays import Floats, number
+from baserate._arrays import Floats, number, ratio
 from baserate._numeric.logistic import log_odds
 from baserate._stack import Forecasts
 from baserate._tally import Tally
@@ -19,6 +19,10 @@ from baserate.measure._proper import check_probabilities
 
 _LEAST = 5e-324
 """No p is 0, however far out."""
+REWEIGHED = (
+    "rows were reweighed by class, so that chance is not what the probabilities say; test them as they came, after "
+    "reprior to their own prevalence"
+)
 _SHORTEST = 0.01
 """Range of a Brownian motion that none is seen to fall short of."""
 
@@ -51,13 +55,25 @@ def spiegelhalter(t: Tally) -> Check:
     check_probabilities(t)
     p, tilt = t.score, 1 - 2 * t.score
     surplus = float(np.sum(tilt * (t.positive * (1 - p) - t.negative * p)))
-    noise = float(np.sum(t.squares.sum(axis=0) * tilt**2 * p * (1 - p)))
+    noise = _seen(t, np.stack([tilt * (1 - p), -tilt * p])) if t.reweighed else _promised(t, tilt)
     how = "normal, two-sided"
     if not noise:
         why = "all probabilities are 0, ½ or 1, of which none bears on it" if t.total else "there are no rows"
         return Check("spiegelhalter_z", nan, nan, how, why=why)
     z = surplus / sqrt(noise)
     return Check("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), _LEAST), how)
+
+
+def _promised(t: Tally, factor: Floats | float = 1.0) -> float:
+    """Variance of a sum of y − p times a factor, if the probabilities p are right."""
+    return float(np.sum(t.squares.sum(axis=0) * factor**2 * t.score * (1 - t.score)))
+
+
+def _seen(t: Tally, terms: Floats) -> float:
+    """Variance of a sum of terms, one for each class and score, where the masses of the classes are given."""
+    whole = np.asarray(t.mass.sum(axis=1, keepdims=True), dtype=np.float64)
+    middle = np.nan_to_num(ratio((t.mass * terms).sum(axis=1, keepdims=True), whole))
+    return float(np.sum(t.squares * (terms - middle) ** 2))
 
 
 def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False) -> Check:
@@ -73,6 +89,8 @@ def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mas
     (1.7917, 3, 0.6168)
     """
     check_probabilities(t)
+    if t.reweighed:
+        return Check("hosmer_lemeshow", nan, nan, "χ²", why=REWEIGHED)
     found = binned(t, bins=bins, by=by)
     mean = found.expected / found.mass
     noise, gap = found.squares * mean * (1 - mean), found.positive - found.expected
@@ -119,9 +137,10 @@ def ecce_test(t: Tally) -> Check:
     Of many rows they are a Brownian motion; its range exceeds x with chance
     :math:`8\sum_k(-1)^{k-1}k\,Q(kx)`, Q the tail of the normal distribution [@feller1951] [@arrieta2022].
     """
-    p = t.score
-    noise = float(np.sum(t.squares.sum(axis=0) * p * (1 - p)))
+    noise = _promised(t)
     how = "range of a Brownian motion"
+    if t.reweighed:
+        return Check("ecce", nan, nan, how, why=REWEIGHED)
     if not noise:
         why = "all probabilities are 0 or 1, so nothing is left to chance" if t.total else "there are no rows"
         return Check("ecce", nan, nan, how, why=why)

@@ -21,7 +21,7 @@ from baserate.infer._reliability._intrinsic import derived_prevalence
 from baserate.infer._reliability._null import drawn as drawn_from
 from baserate.infer._reliability._null import neighbours_pooled
 from baserate.infer._reliability._parts import parted
-from baserate.measure._bins import By, binned, edges
+from baserate.measure._bins import Bins, By, binned, edges
 from baserate.measure._proper import check_probabilities
 from baserate.measure._smooth import Smoother, curve
 from baserate.measure._summary import joined, spread
@@ -61,8 +61,7 @@ def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Draw
 def in_bins(tally: Tally, how: Drawn) -> Columns:
     """Mean probability and share of positives in each bin that is not empty, with Wilson's bounds."""
     found = binned(tally, bins=how.bins, by=how.by)
-    rows = found.rows
-    low, high = wilson(found.rate * rows, (1 - found.rate) * rows, how.level)
+    low, high = _shares(tally, found, how.level)
     lower, upper = edges(tally, bins=how.bins, by=how.by)
     return {
         "lower": lower,
@@ -73,6 +72,23 @@ def in_bins(tally: Tally, how: Drawn) -> Columns:
         "high": high,
         "mass": found.mass,
     }
+
+
+def _shares(tally: Tally, found: Bins, level: float) -> tuple[Floats, Floats]:
+    """Wilson's bounds of the share of positives in each bin."""
+    if not tally.reweighed:
+        return wilson(found.rate * found.rows, (1 - found.rate) * found.rows, level)
+    # Wilson's bounds are of rows; those of a class have a weight of their own, by which odds become odds of mass.
+    one, other = _weight(tally, 0), _weight(tally, 1)
+    bounds = wilson(found.positive / one, np.maximum(found.mass - found.positive, 0.0) / other, level)
+    low, high = (ratio(bound * one, bound * one + (1 - bound) * other) for bound in bounds)
+    return low, high
+
+
+def _weight(tally: Tally, row: int) -> float:
+    """What a row of a class usually weighs."""
+    mass = float(tally.mass[row].sum())
+    return float(tally.squares[row].sum()) / mass if mass else 1.0
 
 
 def smoothed(tally: Tally, how: Drawn, *, smoother: Smoother) -> Columns:
@@ -115,11 +131,12 @@ def likelihood_ratio(tally: Tally, how: Drawn) -> Columns:
     negative = found.mass - found.positive
     seen = ratio(ratio(found.positive, tally.positives), ratio(negative, tally.negatives))
     weight = found.squares / found.mass
+    one, other = (_weight(tally, 0), _weight(tally, 1)) if tally.reweighed else (weight, weight)
     # Where a class is missing, the bounds are those with half a row more of each.
-    more = weight / 2 * ((found.positive == 0) | (negative == 0))
-    hits, misses = found.positive + more, negative + more
+    missing = (found.positive == 0) | (negative == 0)
+    hits, misses = found.positive + one / 2 * missing, negative + other / 2 * missing
     centre = ratio(ratio(hits, tally.positives), ratio(misses, tally.negatives))
-    noise = weight / hits + weight / misses - _kish(tally, 0) - _kish(tally, 1)
+    noise = one / hits + other / misses - _kish(tally, 0) - _kish(tally, 1)
     reach = np.exp(two_sided(how.level) * np.sqrt(np.maximum(noise, 0.0)))
     low, high = np.where(found.positive > 0, centre / reach, 0.0), np.where(negative > 0, centre * reach, np.inf)
     mean = found.expected / found.mass

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import nan, sqrt
+from math import inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from baserate._arrays import Cells, Floats, ratio
 from baserate._tally import Tally
 from baserate.infer._binomial import as_share, two_sided, usual
 from baserate.infer._found import Found
@@ -88,7 +89,8 @@ def _wald(asked: Asked) -> Found:
     """Bounds of a coefficient of a logistic regression, by its standard error."""
     variance = _VARIANCES[bare(asked.measure)](asked.tally)
     reach = two_sided(asked.level) * sqrt(variance)
-    return Found(asked.value - reach, asked.value + reach, "Wald")
+    how = "Wald, with the variance within each class" if asked.tally.reweighed else "Wald"
+    return Found(asked.value - reach, asked.value + reach, how)
 
 
 def _over(asked: Asked) -> Found:
@@ -97,6 +99,10 @@ def _over(asked: Asked) -> Found:
     how = "Wilson, with the variance of the ratio"
     if not mean:
         return Found(nan, nan, how, "nothing was expected to happen")
+    if tally.reweighed:
+        least, most, *_ = _mean(asked._replace(value=mean / tally.total))
+        high = tally.prevalence / least if least > 0 else inf
+        return Found(tally.prevalence / most, high, "from that of the mean probability, prevalence known")
     left = np.stack([1 - asked.value * tally.score, -asked.value * tally.score])
     noise = float(np.sum(tally.squares * left**2)) / tally.total**2
     rows = tally.total**2 / float(tally.squares.sum())
@@ -108,15 +114,25 @@ def _over(asked: Asked) -> Found:
 def _mean(asked: Asked) -> Found:
     """Bounds of the mean probability, as of a share that would be as sure."""
     tally = asked.tally
-    squares = tally.squares.sum(axis=0, dtype=np.float64)
-    noise = float(np.sum(squares * (tally.score - asked.value) ** 2)) / tally.total**2
-    share = as_share(asked.value, noise, tally.total**2 / float(squares.sum()))
-    return Found(*usual(share.hits, share.misses, asked.level), "Wilson, with the variance of the probabilities")
+    mean: float | Floats = asked.value
+    how = "Wilson, with the variance of the probabilities"
+    if tally.reweighed:  # whose share is given, only differences within a class are chance
+        mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _by_class(tally.mass)))
+        how = f"{how} within each class"
+    noise = float(np.sum(tally.squares * (tally.score - mean) ** 2)) / tally.total**2
+    share = as_share(asked.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
+    return Found(*usual(share.hits, share.misses, asked.level), how)
+
+
+def _by_class(cells: Cells) -> Floats:
+    return np.asarray(cells.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def _uncertain(asked: Asked) -> Found:
     """Bounds of what depends on the prevalence alone: it is highest in the middle, and falls to both sides."""
     tally = asked.tally
+    if tally.reweighed:
+        return Found(asked.value, asked.value, "known")
     rows = tally.total**2 / float(tally.squares.sum())
     low, high = usual(tally.prevalence * rows, (1 - tally.prevalence) * rows, asked.level)
     at = [low, high, *([0.5] if low < 0.5 < high else [])]
@@ -133,6 +149,8 @@ def _debiased(asked: Asked) -> Found:
     times its noncentrality is :math:`\sum w_bδ_b^2`, which is looked for.
     """
     how = "noncentral χ²"
+    if asked.tally.reweighed:
+        return Found(nan, nan, how, "rows of a bin were reweighed by class, so chance in it is not that of a share")
     options = asked.measure.keywords if isinstance(asked.measure, partial) else {}
     found = binned(asked.tally, **({"by": "mass"} | options))
     # A bin in which all is positive, or nothing is, may still vary: as half a row more and less would.

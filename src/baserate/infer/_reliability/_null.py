@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, sealed
+from baserate._arrays import Floats, ratio, sealed
 from baserate._numeric.distinct import run_sums
 from baserate._stack import Stack
 from baserate._tally import Tally
@@ -50,6 +50,8 @@ def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
     Rows of different weights at one score are drawn as that many of equal weight as would be as sure.
     """
     checked_draws(draws)
+    if tally.reweighed:
+        return _drawn_by_class(tally, chance, draws=draws, seed=seed)
     mass = tally.mass.sum(axis=0, dtype=np.float64)
     trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
     single = bool((trials == 1).all())
@@ -61,6 +63,31 @@ def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
 
     positive = in_blocks(some, draws=draws, seed=seed, size=len(mass))
     return Stack(tally.score, positive, mass - positive, shared=True)
+
+
+def _drawn_by_class(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:
+    """Do the same where rows weigh what their class does, in which they then have less or more chance to be.
+
+    A row that is positive with odds o among the masses is so with odds o·w₀/w₁ among the rows, where those of positives
+    weigh w₁ and those of negatives w₀. The masses of the classes are then made what they are known to be.
+    """
+    mass, squares = (np.asarray(each, dtype=np.float64) for each in (tally.mass, tally.squares))
+    totals = mass.sum(axis=1, keepdims=True)
+    usual = np.where(totals > 0, ratio(squares.sum(axis=1, keepdims=True), totals), 1.0)
+    one, other = np.where(mass > 0, ratio(squares, mass), usual)
+    trials = np.maximum(np.rint(ratio(mass, np.stack([one, other])).sum(axis=0)), 1).astype(np.int64)
+    odds = ratio(chance * other, chance * other + (1 - chance) * one)
+
+    def some(rng: np.random.Generator, many: int) -> Floats:
+        return rng.binomial(trials, odds, (many, len(trials))).astype(np.float64)
+
+    hits = in_blocks(some, draws=draws, seed=seed, size=len(trials))
+    drawn = [hits * one, (trials - hits) * other]
+    known = [
+        each * np.nan_to_num(ratio(whole, each.sum(axis=1, keepdims=True)), posinf=0.0)
+        for each, whole in zip(drawn, totals, strict=True)
+    ]
+    return Stack(tally.score, *known)
 
 
 def reached(value: float, draws: Floats) -> float:

@@ -36,7 +36,7 @@ def resampled(
     if unfit:
         raise BadOption(f"{', '.join(unfit)} is resampled by infer.estimate(…, method='bootstrap'), alone.")
     checked_draws(draws)
-    found = drawn_together(chosen, tally, way="bootstrap", seed=seed, draws=draws)
+    found = drawn_together(chosen, tally, way="stratified" if tally.reweighed else "bootstrap", seed=seed, draws=draws)
     return [_judged(measure, tally, found[:, at], level) for at, measure in enumerate(chosen)]
 
 
@@ -44,5 +44,5 @@ def _judged(measure: Measure, tally: Tally, draws: Floats, level: float) -> Esti
     value = float(measure(tally))
     if isnan(value):
         return Estimate(nan, why=why(measure, tally) or "it is undefined")
-    found = middle(draws, level, "draws of rows")
+    found = middle(draws, level, "draws of rows within each class" if tally.reweighed else "draws of rows")
     return Estimate(value, found.low, found.high, level, found.how, found.why)
