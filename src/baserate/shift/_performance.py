@@ -67,8 +67,8 @@ def performance(
     """Measure what happens in a target without truth, as far as probabilities tell.
 
     Say what you `assume`: nothing in the target can tell it. With a validation set, scores are recalibrated on it
-    (with options `recalibrate` and `at`, as of `prevalence`), and intervals know how few rows it has; under label shift it is needed.
-    Without one, scores are taken as probabilities that are right. Intervals are for the population of the target, not
+    (with options `recalibrate` and `at`, as of `prevalence`), and intervals know how few rows it has; under label shift
+    it is needed. Without one, scores are taken as probabilities that are right. Intervals are for the population of the target, not
     for what these very rows will turn out to be.
 
     >>> import numpy as np
