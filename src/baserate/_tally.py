@@ -54,11 +54,14 @@ class Tally:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", frozen(_checked_scores(self.score)))
-        given = self.rows
-        object.__setattr__(self, "rows", frozen(_checked_rows(given, len(self.score))))
+        # What was given twice is checked, and kept, once.
+        done = [(self.rows, frozen(_checked_rows(self.rows, len(self.score))))]
+        object.__setattr__(self, "rows", done[0][1])
         for name in ("mass", "squares"):
             cells = getattr(self, name)
-            checked = self.rows if cells is given else frozen(_checked_cells(name, cells, len(self.score)))
+            same = next((checked for given, checked in done if given is cells), None)
+            checked = frozen(_checked_cells(name, cells, len(self.score))) if same is None else same
+            done.append((cells, checked))
             object.__setattr__(self, name, checked)
 
     @classmethod

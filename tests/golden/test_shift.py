@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from scipy.special import expit, logit
 
-from baserate import Target, Tally, shift, tally
+from baserate import Tally, Target, shift, tally
 from baserate._numeric.two_samples import Seen, fitted, free
 
 Floats = npt.NDArray[np.float64]

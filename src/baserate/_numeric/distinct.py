@@ -47,6 +47,15 @@ def _counted(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
     return key.view(magnitude.dtype).astype(np.float64, copy=False), counts
 
 
+def occurrences(value: Reals) -> tuple[Floats, Cells]:
+    """Count how often each distinct value occurs."""
+    ordered = np.sort(value)[::-1].astype(np.float64) + 0.0  # −0.0 becomes 0.0
+    ends = _ends(ordered)
+    if ends is None:
+        return ordered, np.ones(len(ordered), dtype=np.uint8)
+    return ordered[ends], narrowest(np.diff(ends, prepend=-1))
+
+
 def descending(value: Reals) -> npt.NDArray[np.intp]:
     """Indices that put finite values in falling order, three times as fast as an argsort.
 

@@ -14,11 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, ratio, sealed
+from baserate._arrays import Cells, Floats, ratio, sealed
 from baserate._errors import BadOption, NotAProbability
 from baserate._estimate import Estimate
 from baserate._map import Map
-from baserate._numeric.distinct import run_sums
+from baserate._numeric.distinct import occurrences, run_sums, summed_columns
 from baserate._numeric.threads import mapped
 from baserate._results import Results
 from baserate._rows import Rows
@@ -68,8 +68,8 @@ def performance(
 
     Say what you `assume`: nothing in the target can tell it. With a validation set, scores are recalibrated on it
     (with options `recalibrate` and `at`, as of `prevalence`), and intervals know how few rows it has; under label shift
-    it is needed. Without one, scores are taken as probabilities that are right. Intervals are for the population of the target, not
-    for what these very rows will turn out to be.
+    it is needed. Without one, scores are taken as probabilities that are right. Intervals are for the population of the
+    target, not for what these very rows will turn out to be.
 
     >>> import numpy as np
     >>> from baserate import Target, shift
@@ -83,7 +83,8 @@ def performance(
     made = _promised(target, None if validation is None else tally_of(validation), assume, level, options)
     data = Tallies({"score": {(): made.tally}})
     tasks, notes = planned(data, measures, threshold, _Judge(made, level))
-    rows = mapped(lambda task: task(), tasks, size=len(made.tally.score))
+    # Most measures are of a table, and cost next to nothing: threads pay for a few of ranks in larger targets only.
+    rows = mapped(lambda task: task(), tasks, size=len(made.tally.score) // 4)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, _header(made, assume, notes))
 
 
@@ -110,34 +111,43 @@ def expected(target: Target, by: Map | None = None) -> Tally:
     >>> expected(Target(np.array([0.75, 0.75, 0.5]))).mass.tolist()
     [[1.5, 0.5], [0.5, 0.5]]
     """
-    seen = _tallied(target)
+    seen = _sorted(target)
     if by is None and not (seen.score[-1] >= 0 and seen.score[0] <= 1):
         raise NotAProbability(
-            f"scores of the target go from {seen.score[-1]:.6g} to {seen.score[0]:.6g}, but must be probabilities; give "
-            "a validation set to recalibrate them on."
+            f"scores of the target go from {seen.score[-1]:.6g} to {seen.score[0]:.6g}, but must be probabilities; "
+            "give a validation set to recalibrate them on."
         )
     return _shared(seen, seen.score if by is None else by(seen.score))
 
 
-def _tallied(target: Target) -> Tally:
-    """Scores in order, all of one class."""
-    nobody = np.zeros(len(target.score), dtype=np.bool_)
+class _Sorted(NamedTuple):
+    """Distinct scores, falling, with what sits at each."""
+
+    score: Floats
+    mass: Cells
+    squares: Cells
+    rows: Cells
+
+
+def _sorted(target: Target) -> _Sorted:
     if target.mass is None or target.squares is None or target.rows is None:
-        return Tally.of_rows(nobody, target.score)
-    tables = [target.rows] if target.mass is target.rows else [target.mass, target.squares, target.rows]
-    score = np.asarray(target.score, dtype=np.float64)
-    return Tally.of_sums(score, [np.stack([np.zeros_like(table), table]) for table in tables])
+        score, rows = occurrences(target.score)
+        return _Sorted(score, rows, rows, rows)
+    values = np.asarray(target.score, dtype=np.float64) + 0.0
+    score, tables = summed_columns(values, [each[None] for each in (target.mass, target.squares, target.rows)])
+    return _Sorted(score, *(table[0] for table in tables))
 
 
-def _shared(seen: Tally, p: Floats) -> Tally:
+def _shared(seen: _Sorted, p: Floats) -> Tally:
     mass = np.empty((2, len(p)))
-    np.multiply(seen.mass[1], p, out=mass[0])
-    np.subtract(seen.mass[1], mass[0], out=mass[1])
-    squares = mass
-    if seen.weighted:
-        squares = np.stack([seen.squares[1] * p, seen.squares[1] * (1 - p)])
+    np.multiply(seen.mass, p, out=mass[0])
+    np.subtract(seen.mass, mass[0], out=mass[1])
+    sealed(mass)
+    squares = mass if seen.squares is seen.mass else sealed(np.stack([seen.squares * p, seen.squares * (1 - p)]))
     # Nobody knows of which class a row is; all are counted, with the negatives.
-    return Tally(seen.score, sealed(mass), squares, seen.rows)
+    rows = np.zeros((2, len(p)), dtype=seen.rows.dtype)
+    rows[1] = seen.rows
+    return Tally(seen.score, mass, squares, sealed(rows))
 
 
 def _promised(
@@ -150,7 +160,7 @@ def _promised(
         raise BadOption("under label shift the prevalence must be estimated first; give a validation set.")
     given = Given(target, validation, level)
     made = posterior(given, **options)
-    seen = _tallied(target)
+    seen = _sorted(target)
     if assume == "covariate shift":
         return Promised(target, _shared(seen, _probability(made.log_ratio(seen.score), made.at)), made, None, given)
     found = prevalence(target, validation, level=level, **options)
