@@ -17,7 +17,7 @@ from baserate.shift._several._mlls import Fit, as_it_is, made_right, pulled
 from baserate.shift._several._pair import Pair
 from baserate.shift._several._result import Shares
 
-_SEEN = 1e-3
+_SEEN = 1e-2
 """Variance of a difference, beside that of what is compared, below which nothing can be seen in it."""
 
 
@@ -44,6 +44,14 @@ def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agre
     small difference is no proof: some changes of a class look like other shares.
 
     Also: Hausman's test. Reference: [@hausman1978].
+
+    >>> from baserate import scored
+    >>> from baserate.shift._several import METHODS
+    >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
+    >>> validation = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
+    >>> target = ClassTarget(np.array(score), ("a", "b"), count=np.array([30, 2, 68]))
+    >>> round(goodness(target, validation, METHODS["mlls"](target, validation)).p, 4)
+    0.0139
     """
     if shares.method != "mlls":
         raise BadOption(f"the shares are by {shares.method}; compare those by mlls, which pacc is compared with.")

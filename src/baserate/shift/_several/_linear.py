@@ -63,6 +63,8 @@ def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], leve
     not significant at the confidence level is refused. Of two classes it is :math:`(m_1-m_0)^2/(s_1^2/n_1+s_0^2/n_0)`,
     and Fieller's interval of the share is then the whole line.
     """
+    if not 0 < level < 1:
+        raise BadOption(f"level is {level}; a confidence level lies between 0 and 1, for example 0.95.")
     z = contrasts(len(c))
     left, size, right = np.linalg.svd(z.T @ c @ z)
     u, v = z @ left[:, -1], z @ right[-1]
@@ -190,6 +192,13 @@ def pacc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
 
     Also: probabilistic adjusted classify and count, soft confusion matrix, SCM, BBSE-soft, GPACC; of two classes, SMM.
     Reference: [@bella2010].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> found = pacc(ClassTarget(np.array(score), ("a", "b"), count=np.array([250, 750])), validation)
+    >>> found.value.round(4).tolist(), found.at.tolist()
+    ([0.0909, 0.9091], [0.5, 0.5])
     """
     return _inverse(target, validation, "pacc", soft, level)
 
@@ -208,6 +217,13 @@ def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
     The same as `acc` inside the simplex, where both are C⁻¹o. Labelled rows of the target add their likelihood.
 
     Also: CM-L. Reference: [@sipka2022].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> found = cm_l(ClassTarget(np.array(score), ("a", "b"), count=np.array([190, 810])), validation)
+    >>> found.value.tolist(), found.unclipped.round(4).tolist()
+    ([0.0, 1.0], [-0.0182, 1.0182])
     """
     return _likely(Pair.of(target, validation), "cm-l", _hard, level, 1.0)
 
@@ -223,7 +239,7 @@ def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, a
     Before, shares have Dirichlet's distribution with α for every class; n is how many rows the target has. With many
     classes and few rows the prior draws them together. The interval is that of `acc`, made to hold the estimate.
 
-    Also: CM-M, maximum a posteriors. Reference: [@sipka2022].
+    Also: CM-M, maximum a posteriori. Reference: [@sipka2022].
     """
     return _likely(Pair.of(target, validation), "cm-map", _hard, level, _checked_alpha(alpha))
 
@@ -275,6 +291,13 @@ def rlls(
     exactly that of `pacc`: neither length is squared. The interval is that of `pacc`, made to hold the estimate.
 
     Also: regularised learning under label shift. Reference: [@azizzadenesheli2019].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> new = ClassTarget(np.array(score), ("a", "b"), count=np.array([250, 750]))
+    >>> rlls(new, validation).value.round(4).tolist(), rlls(new, validation, alpha=10.0).value.round(4).tolist()
+    ([0.0909, 0.9091], [0.5, 0.5])
     """
     return _regular(Pair.of(target, validation), "rlls", soft, level, Penalty(alpha, delta))
 

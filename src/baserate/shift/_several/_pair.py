@@ -91,6 +91,8 @@ class Pair:
     @staticmethod
     def of(target: ClassTarget, validation: ClassRows) -> Pair:
         """Put classes in one order; refuse those that one side lacks, or of which validation has too few rows."""
+        if len(validation.labels) < 2:
+            raise CannotFit(f"there is only the class {validation.labels[0]}, whose share is 1; give two or more.")
         order = _order(target.labels, validation.labels)
         side, _ = Side.of(target.score[:, order], target.weight, target.count)
         known, there = Side.of(validation.score, validation.weight, validation.count)
