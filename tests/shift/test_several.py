@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from baserate import BadOption, BadShape, CannotFit, ClassRows, NotAProbability, UnknownLabel, UnknownName
+from baserate import (
+    BadOption,
+    BadShape,
+    CannotFit,
+    ClassRows,
+    MissingValues,
+    NotAProbability,
+    UnknownLabel,
+    UnknownName,
+)
 from baserate._estimate import Estimate
 from baserate._target import ClassTarget
 from baserate.calibrate.multiclass import reprior
@@ -118,6 +127,12 @@ def test_the_scale_of_weights_does_not_matter(name: str) -> None:
     one = METHODS[name](replace(t, weight=new), replace(v, weight=old))
     other = METHODS[name](replace(t, weight=7 * new), replace(v, weight=0.1 * old))
     alike(one, other, atol=1e-8)
+    known = ClassRows(*drawn(8, 50, (0.2, 0.3, 0.5)), LABELS)
+    light, heavy = (
+        METHODS[name](replace(t, weight=by * new, labelled=replace(known, weight=by * new[:50])), v) for by in (1, 7)
+    )
+    alike(light, heavy, atol=1e-8)
+    assert heavy.labelled == 50
     plain, even = METHODS[name](t, v), METHODS[name](replace(t, weight=np.full(400, 3.0)), v)
     alike(even, plain, atol=1e-8)
     assert np.diag(one.covariance).sum() > np.diag(plain.covariance).sum()
@@ -329,6 +344,15 @@ def test_labels_must_be_the_same() -> None:
         METHODS["acc"](ClassTarget(np.column_stack([t.score, t.score[:, 0]]), (*LABELS, "d")), v)
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_missing_scores_of_validation_are_refused(name: str) -> None:
+    v = validation()
+    score = v.score.copy()
+    score[3, 1] = np.nan
+    with pytest.raises(MissingValues, match="1 of 900 scores of validation are NaN"):
+        METHODS[name](target(), replace(v, score=score))
+
+
 def test_only_decisions_take_any_score() -> None:
     t, v = target(), validation()
     logs = ClassTarget(np.log(t.score), LABELS), replace(v, score=np.log(v.score))
@@ -345,6 +369,7 @@ def test_another_scale_is_noticed() -> None:
     found = METHODS["acc"](ClassTarget(100 * t.score, LABELS), v)
     assert "as if they were on two scales" in found.notes[0]
     assert not METHODS["acc"](t, v).notes
+    assert "taken as they are" in METHODS["mlls"](t, v, recalibrate=None).notes[0]
 
 
 def test_classes_that_scores_part_cannot_be_recalibrated() -> None:

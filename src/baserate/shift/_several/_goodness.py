@@ -57,7 +57,7 @@ def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agre
         raise BadOption(f"the shares are by {shares.method}; compare those by mlls, which pacc is compared with.")
     pair = Pair.of(target, validation)
     fit = as_it_is(pair, shares.at) if shares.map is None else made_right(pair, shares.map)
-    line = fitted(pair, soft, None)
+    line = fitted(pair, soft, level=None)
     other, spread = line.solved()
     covariance = _covariance(pair, fit, line, shares.value)
     return _compared(shares.unclipped - other, covariance, spread)

@@ -55,7 +55,7 @@ def means(truth: Codes, side: Side, z: Floats) -> tuple[Floats, Floats]:
     return c, spread
 
 
-def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], level: float) -> None:
+def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], *, level: float) -> None:
     r"""Refuse scores that do not tell some classes apart: their shares could be anything.
 
     Let u and v be the directions of the smallest singular value σ of C among differences of classes. If C has not full
@@ -96,12 +96,12 @@ def soft(pair: Pair) -> tuple[Floats, Floats]:
 Features = Callable[[Pair], tuple[Floats, Floats]]
 
 
-def fitted(pair: Pair, features: Features, level: float | None) -> Linear:
+def fitted(pair: Pair, features: Features, *, level: float | None) -> Linear:
     """Means of both sides; with a level, refuse classes that are not told apart at it."""
     new, old = features(pair)
     c, spread = means(pair.truth, pair.validation, old)
     if level is not None:
-        check_told_apart(c, spread, pair.labels, level)
+        check_told_apart(c, spread, pair.labels, level=level)
     o, varied = pair.target.mean(new)
     return Linear(c, spread, o, varied * pair.target.unbiased)
 
@@ -122,7 +122,8 @@ def with_seen(pair: Pair, q: Floats, covariance: Floats) -> tuple[Floats, Floats
     return found, z @ weight @ other @ z.T
 
 
-def _made(pair: Pair, method: str, level: float, value: Floats, free: tuple[Floats, Floats]) -> Shares:
+def _made(pair: Pair, method: str, value: Floats, free: tuple[Floats, Floats], *, level: float) -> Shares:
+    """The result; `free` are the shares wherever they lie, and their covariance."""
     unclipped, covariance = free
     rows = pair.target.effective + pair.labelled
     notes = list(pair.notes)
@@ -139,7 +140,7 @@ def _made(pair: Pair, method: str, level: float, value: Floats, free: tuple[Floa
         covariance=covariance,
         at=pair.shares,
         rows=pair.target.rows,
-        labelled=round(pair.seen.sum()),
+        labelled=pair.known,
         notes=tuple(notes),
     )
 
@@ -157,12 +158,12 @@ _INSIDE = {
 }
 
 
-def _inverse(target: ClassTarget, validation: ClassRows, method: str, features: Features, level: float) -> Shares:
-    pair = Pair.of(target, validation)
-    fit = fitted(pair, features, level)
+def _inverse(pair: Pair, method: str, features: Features, *, level: float) -> Shares:
+    """C⁻¹o where that is on the simplex, and otherwise the point there with the least squared distance."""
+    fit = fitted(pair, features, level=level)
     free = with_seen(pair, *fit.solved())
     value = free[0] if free[0].min() >= 0 else nearest(fit.c, fit.c @ free[0])
-    return _made(pair, method, level, value, free)
+    return _made(pair, method, value, free, level=level)
 
 
 def acc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -181,7 +182,7 @@ def acc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> S
     >>> acc(ClassTarget(score, ("a", "b"), count=np.array([250, 750])), validation).value.round(4).tolist()
     [0.3333, 0.6667]
     """
-    return _inverse(target, validation, "acc", _hard, level)
+    return _inverse(Pair.of(target, validation), "acc", _hard, level=level)
 
 
 def pacc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -200,15 +201,16 @@ def pacc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
     >>> found.value.round(4).tolist(), found.at.tolist()
     ([0.0909, 0.9091], [0.5, 0.5])
     """
-    return _inverse(target, validation, "pacc", soft, level)
+    return _inverse(Pair.of(target, validation), "pacc", soft, level=level)
 
 
-def _likely(pair: Pair, method: str, features: Features, level: float, alpha: float) -> Shares:
-    fit = fitted(pair, features, level)
-    # A share of rows, as o is: Dirichlet's α−1 and the rows whose truth is known, over how many have none.
-    prior = (alpha - 1 + pair.seen) / pair.target.effective
+def _likely(pair: Pair, method: str, features: Features, *, level: float, alpha: float = 1.0) -> Shares:
+    """The likeliest point of the simplex, or the most probable after Dirichlet's prior."""
+    fit = fitted(pair, features, level=level)
+    # As o is, a share of the rows that have no truth: Dirichlet's α−1 rows of each class, and those that have one.
+    prior = (alpha - 1) / pair.target.effective + pair.seen / pair.target.total
     value = likeliest(fit.c, fit.o, prior=prior).q
-    return _made(pair, method, level, value, with_seen(pair, *fit.solved()))
+    return _made(pair, method, value, with_seen(pair, *fit.solved()), level=level)
 
 
 def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -225,12 +227,12 @@ def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
     >>> found.value.tolist(), found.unclipped.round(4).tolist()
     ([0.0, 1.0], [-0.0182, 1.0182])
     """
-    return _likely(Pair.of(target, validation), "cm-l", _hard, level, 1.0)
+    return _likely(Pair.of(target, validation), "cm-l", _hard, level=level)
 
 
 def scm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
     """As `cm_l` with mean probabilities, for which it is a likelihood in form only [@sipka2022]."""
-    return _likely(Pair.of(target, validation), "scm-l", soft, level, 1.0)
+    return _likely(Pair.of(target, validation), "scm-l", soft, level=level)
 
 
 def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
@@ -241,12 +243,12 @@ def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, a
 
     Also: CM-M, maximum a posteriori. Reference: [@sipka2022].
     """
-    return _likely(Pair.of(target, validation), "cm-map", _hard, level, _checked_alpha(alpha))
+    return _likely(Pair.of(target, validation), "cm-map", _hard, level=level, alpha=_checked_alpha(alpha))
 
 
 def scm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
     """As `cm_map` with mean probabilities [@sipka2022]."""
-    return _likely(Pair.of(target, validation), "scm-map", soft, level, _checked_alpha(alpha))
+    return _likely(Pair.of(target, validation), "scm-map", soft, level=level, alpha=_checked_alpha(alpha))
 
 
 def _checked_alpha(alpha: float) -> float:
@@ -272,13 +274,14 @@ class Penalty:
         return self.alpha * 3 * (part / 3 + sqrt(part))
 
 
-def _regular(pair: Pair, method: str, features: Features, level: float, penalty: Penalty) -> Shares:
-    fit, shares = fitted(pair, features, level), pair.shares
+def _regular(pair: Pair, method: str, features: Features, *, level: float, penalty: Penalty) -> Shares:
+    """Shares of validation times regularised weights, divided by their sum."""
+    fit, shares = fitted(pair, features, level=level), pair.shares
     free = with_seen(pair, *fit.solved())
     size = penalty.of(len(shares), pair.validation.effective)
     weight = 1 + regularised(fit.c * shares, fit.c @ free[0], fit.c @ shares, penalty=size)
     value = shares * np.maximum(weight, 0.0)
-    return _made(pair, method, level, value / value.sum(), free)
+    return _made(pair, method, value / value.sum(), free, level=level)
 
 
 def rlls(
@@ -299,11 +302,11 @@ def rlls(
     >>> rlls(new, validation).value.round(4).tolist(), rlls(new, validation, alpha=10.0).value.round(4).tolist()
     ([0.0909, 0.9091], [0.5, 0.5])
     """
-    return _regular(Pair.of(target, validation), "rlls", soft, level, Penalty(alpha, delta))
+    return _regular(Pair.of(target, validation), "rlls", soft, level=level, penalty=Penalty(alpha, delta))
 
 
 def rlls_hard(
     target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 0.01, delta: float = 0.05
 ) -> Shares:
     """As `rlls` with decisions in place of probabilities [@azizzadenesheli2019]."""
-    return _regular(Pair.of(target, validation), "rlls-hard", _hard, level, Penalty(alpha, delta))
+    return _regular(Pair.of(target, validation), "rlls-hard", _hard, level=level, penalty=Penalty(alpha, delta))
