@@ -428,6 +428,8 @@ def test_a_class_that_no_row_can_be_of() -> None:
     )
     assert found.value[2] == 0
     assert 0 < found.estimates[2].high < 0.1
+    for each in found.estimates[:2]:  # which that class does not move
+        assert each.high - each.value == pytest.approx(each.value - each.low)
 
 
 @pytest.mark.parametrize("recalibrate", ["bias-corrected", "temperature", None])
@@ -472,6 +474,16 @@ def test_two_ways_that_are_one_cannot_disagree() -> None:
     assert "cannot disagree" in found.why
     with pytest.raises(BadOption, match="the shares are by acc"):
         goodness(t, right, METHODS["acc"](t, right))
+
+
+def test_two_ways_that_do_not_err_agree() -> None:
+    """Of certain probabilities both are counts."""
+    truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
+    sure = ClassRows(truth, np.eye(3)[truth], LABELS)
+    t = ClassTarget(np.eye(3)[[0, 0, 1, 2]], LABELS)
+    found = goodness(t, sure, METHODS["mlls"](t, sure, recalibrate=None))
+    np.testing.assert_allclose(found.difference, 0, atol=1e-12)
+    assert found.why is not None
 
 
 def test_agreement_with_counts_weights_and_labelled_rows() -> None:

@@ -96,12 +96,11 @@ def soft(pair: Pair) -> tuple[Floats, Floats]:
 Features = Callable[[Pair], tuple[Floats, Floats]]
 
 
-def fitted(pair: Pair, features: Features, *, level: float | None) -> Linear:
-    """Means of both sides; with a level, refuse classes that are not told apart at it."""
+def fitted(pair: Pair, features: Features, *, level: float) -> Linear:
+    """Means of both sides; refuse classes that are not told apart."""
     new, old = features(pair)
     c, spread = means(pair.truth, pair.validation, old)
-    if level is not None:
-        check_told_apart(c, spread, pair.labels, level=level)
+    check_told_apart(c, spread, pair.labels, level=level)
     o, varied = pair.target.mean(new)
     return Linear(c, spread, o, varied * pair.target.unbiased)
 

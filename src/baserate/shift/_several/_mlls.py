@@ -217,11 +217,13 @@ def _covariance(pair: Pair, fit: Fit, found: Mixture) -> Floats:
 
 def _made(pair: Pair, fit: Fit, found: Mixture, *, level: float) -> Shares:
     covariance = _covariance(pair, fit, found)
+    # One step of Newton's method from the bounds, if some shares stand there; it says little of those that do not.
     unclipped = found.q + inverse(found.information) @ found.slope
+    middle = np.where(found.q > 0, found.q, unclipped)
     rows = pair.target.effective + pair.labelled
     return Shares(
         pair.labels,
-        tuple(estimated(found.q, unclipped, np.diag(covariance), rows=rows, level=level)),
+        tuple(estimated(found.q, middle, np.diag(covariance), rows=rows, level=level)),
         method="mlls",
         unclipped=unclipped,
         covariance=covariance,

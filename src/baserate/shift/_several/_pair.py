@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, Reals
+from baserate._arrays import Cells, Floats, Reals, sealed
 from baserate._class_rows import ClassRows
 from baserate._errors import CannotFit, MissingValues, NotAProbability, UnknownLabel
 from baserate._numeric.codes import Codes
@@ -99,7 +99,8 @@ class Pair:
             raise CannotFit(f"there is only the class {validation.labels[0]}, whose share is 1; give two or more.")
         order = _order(target.labels, validation.labels)
         _check_finite(validation.score)
-        side, _ = Side.of(target.score[:, order], target.weight, target.count)
+        score = target.score if order == sorted(order) else sealed(target.score[:, order])
+        side, _ = Side.of(score, target.weight, target.count)
         other, there = Side.of(validation.score, validation.weight, validation.count)
         truth = validation.truth if there is None else validation.truth[there]
         _check_present(validation)
@@ -180,7 +181,7 @@ def _seen(labelled: ClassRows | None, order: list[int], power: int) -> Floats:
     if labelled is None:
         return np.zeros(len(order))
     times = np.ones(len(labelled)) if labelled.count is None else labelled.count
-    weight = np.ones(len(labelled)) if labelled.weight is None else labelled.weight**power
+    weight = np.ones(len(labelled)) if labelled.weight is None else labelled.weight**power * (labelled.weight > 0)
     return np.bincount(labelled.truth, weights=times * weight, minlength=len(order))[order].astype(np.float64)
 
 
