@@ -135,3 +135,9 @@ def test_sets_of_labels_add_up_by_label_and_by_row() -> None:
         *([1, 0], [0, 2]),
     ]
     assert (sets.support.tolist(), sets.total) == ([0.5, 2.5, 0], 2.5)
+
+
+def test_the_digest_is_of_numbers_not_of_how_they_are_held() -> None:
+    whole = np.array([[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]])
+    rows = [ClassRows(np.array([0, 2]), whole.astype(kind), tuple("abc")) for kind in (np.float64, np.float32)]
+    assert rows[0].digest == rows[1].digest

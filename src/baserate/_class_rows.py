@@ -13,7 +13,7 @@ from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import BadOption, BadShape
 from baserate._intake import Intake
 from baserate._numeric.codes import Codes
-from baserate._numeric.hashing import rows_hashed
+from baserate._numeric.hashing import of_floats, rows_hashed
 from baserate._tallies import Group
 from baserate._tally import Tally
 
@@ -96,7 +96,7 @@ class ClassRows:
     def digest(self) -> str:
         """SHA-256 of classes, scores and groups, row by row: the same in any order; weights do not enter."""
         names = np.array([_hashed(label) for label in self.labels], dtype=np.uint64)
-        columns = [names[self.truth], *((self.score[:, at] + 0.0).view(np.uint64) for at in range(len(self.labels)))]
+        columns = [names[self.truth], *(of_floats(self.score[:, at]) for at in range(len(self.labels)))]
         if self.attributes:
             columns.append(np.array([_hashed(group) for group in self.groups], dtype=np.uint64)[self.group])
         rows = len(self) if self.count is None else int(self.count.sum())

@@ -127,6 +127,17 @@ def test_weak_rows_do_not_stop_it_early() -> None:
     assert unmet(a, q, np.ones(len(a)), np.zeros(2)) > 1e-6
 
 
+@pytest.mark.parametrize("sharp", [0.01, 0.1, 1.0])
+def test_tiny_shares_are_exact_too(sharp: float) -> None:
+    """A row or two of each class have been seen, beside a thousand million that say they are hardly there."""
+    a, seen = rows(4, width=9, sharp=sharp), np.array([2.0, 1, 0, 2, 0, 1, 1, 0, 1])
+    amount: Floats = np.random.default_rng(2).integers(1, 1000, size=len(a)).astype(float) * 1e5
+    found = mixed(a, amount=amount, fixed=seen)
+    assert found.settled
+    assert unmet(a, found.q, amount, seen) <= 1e-11
+    assert found.q[seen > 0].min() < 1e-3
+
+
 def test_many_rows_start_from_a_few() -> None:
     a = rows(3, many=100_000)
     found = mixed(a)

@@ -14,6 +14,7 @@ _CLOSE = 1e-8
 _ROUNDING = 1e-14
 """Slope, a row, that is rounding; on flat ground it may still be a long step."""
 _ALMOST = 1e-12
+"""Slope, a row, from which on it counts when a step does not halve it any more."""
 _KKT = 1e-9
 """Slope, a row, up to which a place counts as the maximum."""
 _BARELY = 1e-14

@@ -17,7 +17,9 @@ from baserate.shift._several._mlls import Fit, as_it_is, made_right, pulled
 from baserate.shift._several._pair import Pair
 from baserate.shift._several._result import Shares
 
-_SEEN = 1e-3
+_BARELY = 1e-12
+"""Variance, beside that of other directions, that is rounding."""
+_SEEN = 1e-2
 """Variance of a difference, beside that of what is compared, below which nothing can be seen in it."""
 
 
@@ -44,12 +46,20 @@ def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agre
     small difference is no proof: some changes of a class look like other shares.
 
     Also: Hausman's test. Reference: [@hausman1978].
+
+    >>> from baserate import scored
+    >>> from baserate.shift._several import METHODS
+    >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
+    >>> validation = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
+    >>> target = ClassTarget(np.array(score), ("a", "b"), count=np.array([30, 2, 68]))
+    >>> round(goodness(target, validation, METHODS["mlls"](target, validation)).p, 4)
+    0.0139
     """
     if shares.method != "mlls":
         raise BadOption(f"the shares are by {shares.method}; compare those by mlls, which pacc is compared with.")
     pair = Pair.of(target, validation)
     fit = as_it_is(pair, shares.at) if shares.map is None else made_right(pair, shares.map)
-    line = fitted(pair, soft, None)
+    line = fitted(pair, soft, level=shares.estimates[0].level or 0.95)
     other, spread = line.solved()
     covariance = _covariance(pair, fit, line, shares.value)
     return _compared(shares.unclipped - other, covariance, spread)
@@ -60,7 +70,9 @@ def _compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreeme
     from scipy.special import chdtrc
 
     z = contrasts(len(difference))
-    root = np.linalg.inv(np.linalg.cholesky(z.T @ spread @ z)) @ z.T
+    bend, turned = np.linalg.eigh(z.T @ spread @ z)
+    varies = bend > _BARELY * bend.max()
+    root = (turned[:, varies] / np.sqrt(bend[varies])).T @ z.T
     size, axes = np.linalg.eigh(root @ covariance @ root.T)
     there = size > _SEEN
     if not there.any():

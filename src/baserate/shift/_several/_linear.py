@@ -55,7 +55,7 @@ def means(truth: Codes, side: Side, z: Floats) -> tuple[Floats, Floats]:
     return c, spread
 
 
-def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], level: float) -> None:
+def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], *, level: float) -> None:
     r"""Refuse scores that do not tell some classes apart: their shares could be anything.
 
     Let u and v be the directions of the smallest singular value σ of C among differences of classes. If C has not full
@@ -63,6 +63,8 @@ def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], leve
     not significant at the confidence level is refused. Of two classes it is :math:`(m_1-m_0)^2/(s_1^2/n_1+s_0^2/n_0)`,
     and Fieller's interval of the share is then the whole line.
     """
+    if not 0 < level < 1:
+        raise BadOption(f"level is {level}; a confidence level lies between 0 and 1, for example 0.95.")
     z = contrasts(len(c))
     left, size, right = np.linalg.svd(z.T @ c @ z)
     u, v = z @ left[:, -1], z @ right[-1]
@@ -94,12 +96,11 @@ def soft(pair: Pair) -> tuple[Floats, Floats]:
 Features = Callable[[Pair], tuple[Floats, Floats]]
 
 
-def fitted(pair: Pair, features: Features, level: float | None) -> Linear:
-    """Means of both sides; with a level, refuse classes that are not told apart at it."""
+def fitted(pair: Pair, features: Features, *, level: float) -> Linear:
+    """Means of both sides; refuse classes that are not told apart."""
     new, old = features(pair)
     c, spread = means(pair.truth, pair.validation, old)
-    if level is not None:
-        check_told_apart(c, spread, pair.labels, level)
+    check_told_apart(c, spread, pair.labels, level=level)
     o, varied = pair.target.mean(new)
     return Linear(c, spread, o, varied * pair.target.unbiased)
 
@@ -120,7 +121,8 @@ def with_seen(pair: Pair, q: Floats, covariance: Floats) -> tuple[Floats, Floats
     return found, z @ weight @ other @ z.T
 
 
-def _made(pair: Pair, method: str, level: float, value: Floats, free: tuple[Floats, Floats]) -> Shares:
+def _made(pair: Pair, method: str, value: Floats, free: tuple[Floats, Floats], *, level: float) -> Shares:
+    """The result; `free` are the shares wherever they lie, and their covariance."""
     unclipped, covariance = free
     rows = pair.target.effective + pair.labelled
     notes = list(pair.notes)
@@ -137,7 +139,7 @@ def _made(pair: Pair, method: str, level: float, value: Floats, free: tuple[Floa
         covariance=covariance,
         at=pair.shares,
         rows=pair.target.rows,
-        labelled=round(pair.seen.sum()),
+        labelled=pair.known,
         notes=tuple(notes),
     )
 
@@ -155,12 +157,12 @@ _INSIDE = {
 }
 
 
-def _inverse(target: ClassTarget, validation: ClassRows, method: str, features: Features, level: float) -> Shares:
-    pair = Pair.of(target, validation)
-    fit = fitted(pair, features, level)
+def _inverse(pair: Pair, method: str, features: Features, *, level: float) -> Shares:
+    """C⁻¹o where that is on the simplex, and otherwise the point there with the least squared distance."""
+    fit = fitted(pair, features, level=level)
     free = with_seen(pair, *fit.solved())
     value = free[0] if free[0].min() >= 0 else nearest(fit.c, fit.c @ free[0])
-    return _made(pair, method, level, value, free)
+    return _made(pair, method, value, free, level=level)
 
 
 def acc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -179,7 +181,7 @@ def acc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> S
     >>> acc(ClassTarget(score, ("a", "b"), count=np.array([250, 750])), validation).value.round(4).tolist()
     [0.3333, 0.6667]
     """
-    return _inverse(target, validation, "acc", _hard, level)
+    return _inverse(Pair.of(target, validation), "acc", _hard, level=level)
 
 
 def pacc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -190,16 +192,24 @@ def pacc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
 
     Also: probabilistic adjusted classify and count, soft confusion matrix, SCM, BBSE-soft, GPACC; of two classes, SMM.
     Reference: [@bella2010].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> found = pacc(ClassTarget(np.array(score), ("a", "b"), count=np.array([250, 750])), validation)
+    >>> found.value.round(4).tolist(), found.at.tolist()
+    ([0.0909, 0.9091], [0.5, 0.5])
     """
-    return _inverse(target, validation, "pacc", soft, level)
+    return _inverse(Pair.of(target, validation), "pacc", soft, level=level)
 
 
-def _likely(pair: Pair, method: str, features: Features, level: float, alpha: float) -> Shares:
-    fit = fitted(pair, features, level)
-    # A share of rows, as o is: Dirichlet's α−1 and the rows whose truth is known, over how many have none.
-    prior = (alpha - 1 + pair.seen) / pair.target.effective
+def _likely(pair: Pair, method: str, features: Features, *, level: float, alpha: float = 1.0) -> Shares:
+    """The likeliest point of the simplex, or the most probable after Dirichlet's prior."""
+    fit = fitted(pair, features, level=level)
+    # As o is, a share of the rows that have no truth: Dirichlet's α−1 rows of each class, and those that have one.
+    prior = (alpha - 1) / pair.target.effective + pair.seen / pair.target.total
     value = likeliest(fit.c, fit.o, prior=prior).q
-    return _made(pair, method, level, value, with_seen(pair, *fit.solved()))
+    return _made(pair, method, value, with_seen(pair, *fit.solved()), level=level)
 
 
 def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -208,13 +218,20 @@ def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
     The same as `acc` inside the simplex, where both are C⁻¹o. Labelled rows of the target add their likelihood.
 
     Also: CM-L. Reference: [@sipka2022].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> found = cm_l(ClassTarget(np.array(score), ("a", "b"), count=np.array([190, 810])), validation)
+    >>> found.value.tolist(), found.unclipped.round(4).tolist()
+    ([0.0, 1.0], [-0.0182, 1.0182])
     """
-    return _likely(Pair.of(target, validation), "cm-l", _hard, level, 1.0)
+    return _likely(Pair.of(target, validation), "cm-l", _hard, level=level)
 
 
 def scm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
     """As `cm_l` with mean probabilities, for which it is a likelihood in form only [@sipka2022]."""
-    return _likely(Pair.of(target, validation), "scm-l", soft, level, 1.0)
+    return _likely(Pair.of(target, validation), "scm-l", soft, level=level)
 
 
 def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
@@ -223,14 +240,14 @@ def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, a
     Before, shares have Dirichlet's distribution with α for every class; n is how many rows the target has. With many
     classes and few rows the prior draws them together. The interval is that of `acc`, made to hold the estimate.
 
-    Also: CM-M, maximum a posteriors. Reference: [@sipka2022].
+    Also: CM-M, maximum a posteriori. Reference: [@sipka2022].
     """
-    return _likely(Pair.of(target, validation), "cm-map", _hard, level, _checked_alpha(alpha))
+    return _likely(Pair.of(target, validation), "cm-map", _hard, level=level, alpha=_checked_alpha(alpha))
 
 
 def scm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
     """As `cm_map` with mean probabilities [@sipka2022]."""
-    return _likely(Pair.of(target, validation), "scm-map", soft, level, _checked_alpha(alpha))
+    return _likely(Pair.of(target, validation), "scm-map", soft, level=level, alpha=_checked_alpha(alpha))
 
 
 def _checked_alpha(alpha: float) -> float:
@@ -256,13 +273,14 @@ class Penalty:
         return self.alpha * 3 * (part / 3 + sqrt(part))
 
 
-def _regular(pair: Pair, method: str, features: Features, level: float, penalty: Penalty) -> Shares:
-    fit, shares = fitted(pair, features, level), pair.shares
+def _regular(pair: Pair, method: str, features: Features, *, level: float, penalty: Penalty) -> Shares:
+    """Shares of validation times regularised weights, divided by their sum."""
+    fit, shares = fitted(pair, features, level=level), pair.shares
     free = with_seen(pair, *fit.solved())
     size = penalty.of(len(shares), pair.validation.effective)
     weight = 1 + regularised(fit.c * shares, fit.c @ free[0], fit.c @ shares, penalty=size)
     value = shares * np.maximum(weight, 0.0)
-    return _made(pair, method, level, value / value.sum(), free)
+    return _made(pair, method, value / value.sum(), free, level=level)
 
 
 def rlls(
@@ -275,12 +293,19 @@ def rlls(
     exactly that of `pacc`: neither length is squared. The interval is that of `pacc`, made to hold the estimate.
 
     Also: regularised learning under label shift. Reference: [@azizzadenesheli2019].
+
+    >>> from baserate import scored
+    >>> score = [[0.9, 0.1], [0.4, 0.6]]
+    >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
+    >>> new = ClassTarget(np.array(score), ("a", "b"), count=np.array([250, 750]))
+    >>> rlls(new, validation).value.round(4).tolist(), rlls(new, validation, alpha=10.0).value.round(4).tolist()
+    ([0.0909, 0.9091], [0.5, 0.5])
     """
-    return _regular(Pair.of(target, validation), "rlls", soft, level, Penalty(alpha, delta))
+    return _regular(Pair.of(target, validation), "rlls", soft, level=level, penalty=Penalty(alpha, delta))
 
 
 def rlls_hard(
     target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 0.01, delta: float = 0.05
 ) -> Shares:
     """As `rlls` with decisions in place of probabilities [@azizzadenesheli2019]."""
-    return _regular(Pair.of(target, validation), "rlls-hard", _hard, level, Penalty(alpha, delta))
+    return _regular(Pair.of(target, validation), "rlls-hard", _hard, level=level, penalty=Penalty(alpha, delta))

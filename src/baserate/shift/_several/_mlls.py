@@ -33,6 +33,8 @@ _FITS: dict[str, Callable[[ClassRows], ClassMap]] = {
 _NEAR = 0.01
 """How far from 1 shares may add up to: they were rounded."""
 _BLOCK = 1 << 15
+"""Numbers that fit the cache with what is computed of them."""
+_TAKEN = "probabilities are taken as they are: if they are not right, neither are the shares, nor the intervals."
 
 
 def mlls(
@@ -69,7 +71,7 @@ def mlls(
         raise BadOption("at= is for probabilities taken as they are; add recalibrate=None, or leave it out.")
     else:
         fit = made_right(pair, _recalibrated(recalibrate, pair))
-    check_told_apart(*means(pair.truth, pair.validation, fit.right), pair.labels, level)
+    check_told_apart(*means(pair.truth, pair.validation, fit.right), pair.labels, level=level)
     found = mixed(fit.across.T, amount=pair.target.amount, fixed=pair.seen)
     if not found.settled:
         raise CannotFit("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
@@ -215,19 +217,21 @@ def _covariance(pair: Pair, fit: Fit, found: Mixture) -> Floats:
 
 def _made(pair: Pair, fit: Fit, found: Mixture, *, level: float) -> Shares:
     covariance = _covariance(pair, fit, found)
+    # One step of Newton's method from the bounds, if some shares stand there; it says little of those that do not.
     unclipped = found.q + inverse(found.information) @ found.slope
+    middle = np.where(found.q > 0, found.q, unclipped)
     rows = pair.target.effective + pair.labelled
     return Shares(
         pair.labels,
-        tuple(estimated(found.q, unclipped, np.diag(covariance), rows=rows, level=level)),
+        tuple(estimated(found.q, middle, np.diag(covariance), rows=rows, level=level)),
         method="mlls",
         unclipped=unclipped,
         covariance=covariance,
         at=fit.at,
         rows=pair.target.rows,
-        labelled=round(pair.seen.sum()),
+        labelled=pair.known,
         map=fit.map,
-        notes=(*pair.notes, *_notes(pair, found), *(() if fit.map is None else fit.map.notes)),
+        notes=(*pair.notes, *_notes(pair, found), *((_TAKEN,) if fit.map is None else fit.map.notes)),
     )
 
 

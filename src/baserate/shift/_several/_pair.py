@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, Reals
+from baserate._arrays import Cells, Floats, Reals, sealed
 from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit, NotAProbability, UnknownLabel
+from baserate._errors import CannotFit, MissingValues, NotAProbability, UnknownLabel
 from baserate._numeric.codes import Codes
 from baserate._target import ClassTarget
 from baserate.calibrate.multiclass._given import listed
@@ -17,6 +17,8 @@ from baserate.measure.multiclass._scored import check_class_probabilities
 
 _SCALES = 5.0
 """From this ratio of their spreads on, scores look as if they were on two scales."""
+_FEW = 20
+"""Rows below which their spread says little."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,22 +85,28 @@ class Pair:
     truth: Codes
     rows: ClassRows
     """The validation rows as they are, for a calibration."""
+    seen_rows: Floats
+    """Rows of the target whose truth is known, of each class."""
     seen: Floats
-    """Mass of each class among the rows of the target whose truth is known."""
+    """Their mass."""
     seen_squares: Floats
     notes: tuple[str, ...] = ()
 
     @staticmethod
     def of(target: ClassTarget, validation: ClassRows) -> Pair:
         """Put classes in one order; refuse those that one side lacks, or of which validation has too few rows."""
+        if len(validation.labels) < 2:
+            raise CannotFit(f"there is only the class {validation.labels[0]}, whose share is 1; give two or more.")
         order = _order(target.labels, validation.labels)
-        side, _ = Side.of(target.score[:, order], target.weight, target.count)
-        known, there = Side.of(validation.score, validation.weight, validation.count)
+        _check_finite(validation.score)
+        score = target.score if order == sorted(order) else sealed(target.score[:, order])
+        side, _ = Side.of(score, target.weight, target.count)
+        other, there = Side.of(validation.score, validation.weight, validation.count)
         truth = validation.truth if there is None else validation.truth[there]
-        _check_present(truth, known, validation.labels)
-        seen, squares = _seen(target.labelled, order)
-        notes = (*_other_scale(side.score, known.score),)
-        return Pair(validation.labels, side, known, truth, validation, seen, squares, notes)
+        _check_present(validation)
+        rows, mass, squares = (_seen(target.labelled, order, power) for power in range(3))
+        notes = (*_other_scale(side.score, other.score),)
+        return Pair(validation.labels, side, other, truth, validation, rows, mass, squares, notes)
 
     @property
     def shares(self) -> Floats:
@@ -106,6 +114,11 @@ class Pair:
         mass = np.bincount(self.truth, weights=self.validation.amount, minlength=len(self.labels))
         found: Floats = mass / self.validation.total
         return found
+
+    @property
+    def known(self) -> int:
+        """How many rows of the target have their truth."""
+        return int(self.seen_rows.sum())
 
     @property
     def labelled(self) -> float:
@@ -135,36 +148,47 @@ def _order(given: tuple[object, ...], wanted: tuple[object, ...]) -> list[int]:
     return [place[label] for label in wanted]
 
 
-def _check_present(truth: Codes, side: Side, labels: tuple[object, ...]) -> None:
+def _check_finite(score: Reals) -> None:
+    missing = int(np.count_nonzero(~np.isfinite(score)))
+    if missing:
+        raise MissingValues(
+            f"{missing} of {score.size} scores of validation are NaN or infinite; leave those rows out, or fill them "
+            "in."
+        )
+
+
+def _check_present(rows: ClassRows) -> None:
     """A class whose scores were never seen cannot be found; one row does not show how scores vary."""
-    count = side.amount if side.squares is None else None
-    times = np.bincount(truth, weights=count, minlength=len(labels))
-    absent = [str(label) for label, many in zip(labels, times, strict=True) if not many]
+    times = np.ones(len(rows)) if rows.count is None else rows.count
+    times = times if rows.weight is None else np.where(rows.weight > 0, times, 0)
+    of_class = np.bincount(rows.truth, weights=times, minlength=len(rows.labels))
+    told = f"among {int(of_class.sum())} of validation"
+    absent, single = ([str(rows.labels[at]) for at in np.flatnonzero(of_class == many)] for many in (0, 1))
     if absent:
         raise CannotFit(
-            f"{listed(absent)} has no row among {side.rows} of validation, so that nobody knows how its scores look; "
-            "give rows of every class, or leave its column out."
+            f"{listed(absent)} has no row {told}, so that nobody knows how its scores look; give rows of every class, "
+            "or leave its column out."
         )
-    single = [str(label) for label, many in zip(labels, times, strict=True) if many < 2]
     if single:
         raise CannotFit(
-            f"{listed(single)} has a single row among {side.rows} of validation, which does not show how its scores "
-            "vary; give two or more of every class."
+            f"{listed(single)} has a single row {told}, which does not show how its scores vary; give two or more of "
+            "every class."
         )
 
 
-def _seen(labelled: ClassRows | None, order: list[int]) -> tuple[Floats, Floats]:
+def _seen(labelled: ClassRows | None, order: list[int], power: int) -> Floats:
+    """Sum of a power of the weights of labelled rows, in each class."""
     if labelled is None:
-        return np.zeros(len(order)), np.zeros(len(order))
+        return np.zeros(len(order))
     times = np.ones(len(labelled)) if labelled.count is None else labelled.count
-    weight = np.ones(len(labelled)) if labelled.weight is None else labelled.weight
-    mass = np.bincount(labelled.truth, weights=times * weight, minlength=len(order))
-    squares = np.bincount(labelled.truth, weights=times * np.square(weight), minlength=len(order))
-    return mass[order].astype(np.float64), squares[order].astype(np.float64)
+    weight = np.ones(len(labelled)) if labelled.weight is None else labelled.weight**power * (labelled.weight > 0)
+    return np.bincount(labelled.truth, weights=times * weight, minlength=len(order))[order].astype(np.float64)
 
 
 def _other_scale(target: Reals, validation: Reals) -> Iterator[str]:
     """Say if scores look as if one side were in per cent, or were logarithms."""
+    if len(target) < _FEW:
+        return
     lows, highs = zip(*((float(each.min()), float(each.max())) for each in (target, validation)), strict=True)
     spread = [high - low for low, high in zip(lows, highs, strict=True)]
     if max(spread) > _SCALES * min(spread) > 0 or lows[0] > highs[1] or lows[1] > highs[0]:

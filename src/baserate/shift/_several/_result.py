@@ -31,7 +31,8 @@ class Shares:
     estimates: tuple[Estimate, ...]
     method: str
     unclipped: Floats
-    """Before they were made to lie between 0 and 1: the same where they did."""
+    """Before they were made to lie between 0 and 1: the same where they did. By likelihood, where it has a maximum only
+    at a bound, where the parabola that touches it there has its own."""
     covariance: Floats
     """Of what is unclipped; the validation rows are a sample too, and count."""
     at: Floats
