@@ -7,6 +7,10 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 
+_GRID = [0.0, *(10.0**power for power in range(-4, -1)), *(step / 20 for step in range(1, 20))]
+_GRID += [*(1 - 10.0**power for power in range(-2, -5, -1)), 1.0]
+"""Shares from which a maximum is looked for, denser at both ends."""
+
 
 class Seen(NamedTuple):
     """Counts in bins: of the first distribution, of the second, of the mixture; and draws of the mixture that are told.
@@ -31,8 +35,9 @@ class Fit(NamedTuple):
 
 
 def fitted(seen: Seen) -> Fit:
-    """Everything that is likeliest together."""
-    return at(seen, root(lambda q: _slope(seen, q), 0.0, 1.0))
+    """Everything that is likeliest together; looked for from many shares, since there may be several maxima."""
+    best = int(np.argmax([at(seen, q).height for q in _GRID]))
+    return at(seen, root(lambda q: _slope(seen, q), _GRID[max(best - 1, 0)], _GRID[min(best + 1, len(_GRID) - 1)]))
 
 
 def at(seen: Seen, share: float) -> Fit:
@@ -71,12 +76,15 @@ def free(seen: Seen) -> float:
 
 
 def bounds(seen: Seen, peak: Fit, allowed: float) -> tuple[float, float]:
-    """Shares on both sides at which the log-likelihood has fallen so far; the ends where it never does."""
+    """Least and greatest share at which the log-likelihood has not fallen further; it may have in between."""
 
     def left(q: float) -> float:
         return peak.height - at(seen, q).height - allowed
 
-    return root(left, 0.0, peak.share), root(lambda q: -left(q), peak.share, 1.0)
+    inside = [q for q in _GRID if left(q) <= 0]
+    low, high = min([*inside, peak.share]), max([*inside, peak.share])
+    below, above = max((q for q in _GRID if q < low), default=low), min((q for q in _GRID if q > high), default=high)
+    return root(left, below, low), root(lambda q: -left(q), high, above)
 
 
 def _slope(seen: Seen, q: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from baserate._errors import BadOption, CannotFit
 from baserate._estimate import Estimate
 from baserate._numeric.two_samples import Fit, Seen, bounds, fitted, root
 from baserate._tally import Tally
-from baserate.infer._binomial import as_share, two_sided, usual
+from baserate.infer._binomial import two_sided
 from baserate.measure._bins import firsts
 from baserate.shift._two._given import Given, effective
 from baserate.shift._two._moments import with_labels
@@ -49,25 +50,27 @@ def binned(given: Given, *, bins: int | Sequence[float] = BINS) -> Prevalence:
     low, high = bounds(found.seen, fit, allowed)
     moved, spread = _moved(given, found, fit, joint=True)
     estimate = Estimate(fit.share, low, high, given.level, "profile likelihood, with validation")
-    return Prevalence(estimate, "binned", fit.share, given.validation, moved, spread)
+    made = with_labels(given, Prevalence(estimate, "binned", fit.share, given.validation, moved, spread))
+    # Labels are part of the likelihood already; only the variance was without them.
+    return replace(made, estimate=estimate, unclipped=fit.share)
 
 
 def hdy(given: Given) -> Prevalence:
     r"""Share that makes the Hellinger distance of the histograms least, :math:`\sum(\sqrt{qf_1+(1-q)f_0}-\sqrt h)^2`.
 
     The median of those with 10, 20, …, 110 bins of equal width, each found exactly [@gonzalez2013]. Where there are few
-    validation rows for so many bins it is biased, and its interval, which is that of large samples, does not know it.
+    validation rows for so many bins it is biased, and nobody knows how much; so its interval is that of `binned`, as
+    far as it must reach to hold the estimate.
     """
     given.probabilities("hdy")
     several = [(_nearest(found.seen), found) for found in (_of_width(given, many) for many in _GRIDS)]
     share, found = sorted(several, key=lambda each: each[0])[len(several) // 2]
     fit = Fit(share, found.seen.first / found.seen.first.sum(), found.seen.second / found.seen.second.sum(), 0.0)
     moved, spread = _moved(given, found, fit, joint=False)
-    variance, reach = given.reach(moved, spread)
-    sure = as_share(share, variance * (reach / two_sided(given.level)) ** 2, len(given.target))
-    low, high = usual(sure.hits, sure.misses, given.level)
-    estimate = Estimate(share, min(low, share), max(high, share), given.level, "Wilson, with validation")
-    return with_labels(given, Prevalence(estimate, "hdy", share, given.validation, moved, spread))
+    sure = binned(given).estimate  # which knows of labels, too
+    made = with_labels(given, Prevalence(sure, "hdy", share, given.validation, moved, spread))
+    value = made.unclipped
+    return replace(made, estimate=replace(sure, value=value, low=min(sure.low, value), high=max(sure.high, value)))
 
 
 def sorted_into(given: Given, bins: int | Sequence[float]) -> Binned:
@@ -76,6 +79,9 @@ def sorted_into(given: Given, bins: int | Sequence[float]) -> Binned:
     Rows of the target whose truth is known look like those of validation, and count with them.
     """
     edges = _edges(given, bins) if isinstance(bins, int | np.integer) else _checked(bins)
+    # Where validation has no rows, neither class says anything: such a bin is joined to the one below.
+    seen = np.searchsorted(edges, given.validation.score, side="left")
+    edges = edges[np.isin(np.arange(1, len(edges) + 1), seen) & (np.arange(len(edges)) >= seen.min())]
 
     def place(score: Reals) -> Places:
         return np.searchsorted(edges, score, side="left")
