@@ -18,11 +18,14 @@ from baserate import (
     NotAProbability,
     UnknownLabel,
     UnknownName,
+    infer,
+    measure,
+    shift,
 )
 from baserate._estimate import Estimate
 from baserate._target import ClassTarget
 from baserate.calibrate.multiclass import reprior
-from baserate.shift._several import ALIASES, METHODS, Shares, goodness, method
+from baserate.shift._several import METHODS, Shares, goodness
 
 Floats = npt.NDArray[np.float64]
 LABELS = ("a", "b", "c")
@@ -279,14 +282,76 @@ def test_probabilities_of_0_are_no_trouble() -> None:
         )
 
 
-def test_other_names() -> None:
-    assert all(method(name) is METHODS[known] for name, known in ALIASES.items())
-    assert method("EMQ") is METHODS["mlls"]
-    with pytest.raises(UnknownName, match="Did you mean 'pacc'"):
-        method("pac")
-    for name in ("hdy", "binned"):
-        with pytest.raises(BadOption, match="for two classes; of several, take one of mlls"):
-            method(name)
+def test_names_lead_to_methods_through_the_common_door() -> None:
+    truth, score = drawn(1, 300)
+    target, rows = ClassTarget(drawn(2, 300)[1], LABELS), ClassRows(truth, score, LABELS)
+    for alias in ("EMQ", "bbse", "scm-l", "cm"):
+        found = shift.prevalence(target, rows, method=alias)
+        assert isinstance(found, Shares)
+        assert found.method == shift.ALIASES.get(alias.lower(), alias)
+    with pytest.raises(UnknownName, match="no method is called 'pac'"):
+        shift.prevalence(target, rows, method="pac")
+    for name in ("binned", "hdy"):
+        with pytest.raises(BadOption, match="it is for two classes"):
+            shift.prevalence(target, rows, method=name)
+    with pytest.raises(BadOption, match="threshold= has no use for acc; it has level"):
+        shift.prevalence(target, rows, method="acc", threshold=0.3)
+    with pytest.raises(BadOption, match="give ClassRows for a ClassTarget"):
+        shift.prevalence(target, rows.against_rest(0))  # type: ignore[call-overload]
+    raw = shift.prevalence(target, rows, recalibrate=False)
+    assert raw.map is None
+    assert shift.prevalence(target, rows, recalibrate=True).map is not None
+
+
+def test_posteriors_of_classes_are_carried_to_the_estimate() -> None:
+    truth, score = drawn(3, 600)
+    target, rows = ClassTarget(drawn(4, 900, (0.2, 0.3, 0.5))[1], LABELS), ClassRows(truth, score, LABELS)
+    found = shift.prevalence(target, rows)
+    made = shift.posterior(found)
+    assert made.labels == LABELS
+    # The last step of EM: at the likeliest shares the mean posterior is the share.
+    assert made(target.score).mean(axis=0) == pytest.approx(found.value, abs=1e-8)
+    other = shift.posterior(shift.prevalence(target, rows, method="pacc"), to={"a": 0.1, "b": 0.1, "c": 0.8})
+    assert other(target.score)[:, 2].mean() > made(target.score)[:, 2].mean()
+    raw = shift.prevalence(target, rows, recalibrate=False)
+    assert shift.posterior(raw)(score) == pytest.approx(reprior(raw.at, raw.value, labels=LABELS)(score))
+    with pytest.raises(BadOption, match="share of 0"):
+        shift.posterior(found, to=[0.0, 0.5, 0.5])
+
+
+def test_measures_of_classes_at_estimated_shares() -> None:
+    truth, score = drawn(5, 800)
+    target, rows = ClassTarget(drawn(6, 900, (0.2, 0.3, 0.5))[1], LABELS), ClassRows(truth, score, LABELS)
+    found = shift.prevalence(target, rows)
+    results = shift.corrected(
+        found, measures=["accuracy", "precision", "mcc"], averages=["macro", {"a": 1, "b": 1, "c": 2}]
+    )
+    table = shift.reweigh(rows.decided(), to=found.value.tolist())
+    rows_of = {
+        (row["measure"], row["class"], row["average"]): row for row in results.rows() if row["measure"] != "cell"
+    }
+    assert rows_of["accuracy", None, None]["value"] == pytest.approx(measure.multiclass.accuracy(table))
+    assert rows_of["precision", "b", None]["value"] == pytest.approx(measure.precision(table.one_vs_rest())[1])
+    assert set(rows_of) >= {("precision", None, "macro"), ("precision", None, "custom"), ("mcc", None, None)}
+    known = infer.estimate("accuracy", table)
+    row = rows_of["accuracy", None, None]
+    assert row["high"] - row["low"] > 0.9 * (known.high - known.low)
+    assert all(each["low"] <= each["value"] <= each["high"] for each in rows_of.values())
+    assert results.data["prevalences"]["c"] == found.value[2]
+    again = shift.corrected(found, measures=["accuracy"])
+    assert again.rows()[-1]["low"] == shift.corrected(found, measures=["accuracy"]).rows()[-1]["low"]
+    with pytest.raises(BadOption, match="highest score decides"):
+        shift.corrected(found, threshold=0.5)
+
+
+def test_label_shift_of_classes_in_words() -> None:
+    truth, score = drawn(7, 800)
+    rows = ClassRows(truth, score, LABELS)
+    fits = shift.label_shift(ClassTarget(drawn(8, 900, (0.2, 0.3, 0.5))[1], LABELS), rows)
+    assert [check.name for check in fits.checks] == ["mlls_less_pacc"]
+    assert len(fits.told) == 2
+    with pytest.raises(BadOption, match="give a ClassTarget and ClassRows"):
+        shift.label_shift(ClassTarget(score, LABELS), rows.against_rest(0))
 
 
 @pytest.mark.parametrize("name", METHODS)

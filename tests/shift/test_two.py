@@ -249,7 +249,7 @@ def test_what_cannot_be_used_is_refused(validation: Tally, target: Target) -> No
     with pytest.raises(BadOption, match="reweighed"):
         shift.prevalence(target, shift.reweigh(validation, to=0.2))
     with pytest.raises(BadOption, match="is no Target"):
-        shift.prevalence(np.array([0.2]), validation)  # type: ignore[arg-type]
+        shift.prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
     for at in (0.0, 1.0, np.nan):
         with pytest.raises(BadOption, match="a prevalence lies between"):
             shift.prevalence(target, validation, recalibrate=False, at=at)

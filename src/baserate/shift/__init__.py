@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from baserate.shift._prevalence import ALIASES, prevalence
     from baserate.shift._reprior import reprior, reprior_map, threshold
     from baserate.shift._reweigh import reweigh
+    from baserate.shift._several._result import Shares
+    from baserate.shift._two._assumption import Assumption
+    from baserate.shift._two._methods import METHODS
+    from baserate.shift._two._result import Prevalence
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_against": ("against", "table"),
@@ -32,10 +36,18 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "_prevalence": ("ALIASES", "prevalence"),
     "_reprior": ("reprior", "reprior_map", "threshold"),
     "_reweigh": ("reweigh",),
+    "_several._result": ("Shares",),
+    "_two._assumption": ("Assumption",),
+    "_two._methods": ("METHODS",),
+    "_two._result": ("Prevalence",),
 }
 
 __all__ = [
     "ALIASES",
+    "METHODS",
+    "Assumption",
+    "Prevalence",
+    "Shares",
     "against",
     "corrected",
     "expected",

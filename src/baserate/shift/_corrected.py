@@ -7,7 +7,7 @@ by how much each validation row moves the one and the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from math import isnan, nan
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BaserateError
+from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tallies import Tallies
@@ -27,6 +27,8 @@ from baserate.measure._summary import Place
 from baserate.shift._posterior import posterior
 from baserate.shift._reweigh import reweigh
 from baserate.shift._scale import Scale, combined, correlation_of
+from baserate.shift._several import Shares
+from baserate.shift._several._corrected import corrected as of_classes
 from baserate.shift._slopes import slopes
 from baserate.shift._two._result import Prevalence
 
@@ -41,16 +43,18 @@ Made = Callable[[float], Tally]
 
 
 def corrected(
-    found: Prevalence,
+    found: Prevalence | Shares,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
+    averages: Iterable[str | Mapping[Any, float]] | None = None,
 ) -> Results:
     """Measure the validation set as if it had the estimated prevalence, with intervals that know it is an estimate.
 
     Scores are as they were given (`scores` is "as given"); measures of probabilities are repeated with the posteriors
     that are right there ("corrected"), if they can be had. The columns are those of `baserate.infer.summary`, with
-    `prevalence` and `scores`.
+    `prevalence` and `scores`. Of `Shares` of several classes the measures are those of decisions for the highest score,
+    and the columns those of `baserate.infer.class_summary`, with `averages` over classes.
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
@@ -62,6 +66,12 @@ def corrected(
     >>> round(row["value"], 3), round(row["low"], 3), round(row["high"], 3), round(row["prevalence"], 3)
     (0.329, 0.203, 0.452, 0.103)
     """
+    if isinstance(found, Shares):
+        if threshold is not None:
+            raise BadOption(f"threshold={threshold} has no use: of several classes the highest score decides.")
+        return of_classes(found, measures=measures, averages=averages)
+    if averages is not None:
+        raise BadOption("averages are over several classes, but these are two; leave them out.")
     raw = _summed(found, lambda q: reweigh(found.validation, to=q), measures, threshold, "as given")
     notes = [*raw.data["notes"], *found.notes]
     if found.value in (0.0, 1.0):

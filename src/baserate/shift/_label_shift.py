@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate._target import Target
+from baserate._target import ClassTarget, Target
 from baserate.calibrate._data import tally_of
-from baserate.shift._two._assumption import Assumption, assumption
+from baserate.infer import Check
+from baserate.shift._prevalence import prevalence
+from baserate.shift._several import goodness
+from baserate.shift._two._assumption import HAUSMAN, Assumption, assumption, told
 from baserate.shift._two._bins import BINS
 from baserate.shift._two._given import Given
 
 
 def label_shift(
-    target: Target, validation: Tally | Tallies | Rows, *, bins: int | Sequence[float] = BINS
+    target: Target | ClassTarget,
+    validation: Tally | Tallies | Rows | ClassRows,
+    *,
+    bins: int | Sequence[float] = BINS,
 ) -> Assumption:
     """Test whether only the shares of the classes differ, as far as scores can tell.
 
     A goodness of fit, whether the target's histogram is a mixture of those of the classes; and whether two estimates
-    agree that label shift would make agree. The result says in words what was and what was not tested.
+    agree that label shift would make agree. The result says in words what was and what was not tested. Of several
+    classes it is the latter alone.
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
@@ -31,4 +40,10 @@ def label_shift(
     >>> shift.label_shift(noisier, validation).doubtful
     True
     """
+    if isinstance(target, ClassTarget) and isinstance(validation, ClassRows):
+        found = goodness(target, validation, prevalence(target, validation))
+        why = None if found.why is None else found.why.rstrip(".")
+        return told((Check(HAUSMAN, found.statistic, found.p, "χ²", found.freedom, why),))
+    if isinstance(target, ClassTarget) or isinstance(validation, ClassRows):
+        raise BadOption("of several classes, give a ClassTarget and ClassRows.")
     return assumption(Given(target, tally_of(validation)), bins=bins)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import log, log1p
+from typing import Any, overload
 
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._class_map import ClassMap
 from baserate._errors import BadOption
-from baserate._forms import Form, Line, LogOdds
+from baserate._forms import Form, Line, LogOdds, Softmax
 from baserate._map import Map
 from baserate.calibrate import logistic, prevalence
+from baserate.calibrate.multiclass import bias_corrected, reprior
+from baserate.shift._several import Shares
 from baserate.shift._two._result import Prevalence
 
 METHOD = "recalibrated, to another prevalence"
 
 
-def posterior(found: Prevalence, *, to: float | None = None) -> Map:
+@overload
+def posterior(found: Prevalence, *, to: float | None = ...) -> Map: ...
+@overload
+def posterior(found: Shares, *, to: Mapping[Any, float] | Sequence[float] | Floats | None = ...) -> ClassMap: ...
+def posterior(found: Prevalence | Shares, *, to: Any = None) -> Map | ClassMap:
     """Map scores to probabilities that are right at the estimated prevalence, or at another.
 
     Scores are recalibrated on the validation set, unless the estimate took them as they are, and their odds multiplied
@@ -28,13 +40,29 @@ def posterior(found: Prevalence, *, to: float | None = None) -> Map:
     >>> bool((corrected([0.2, 0.8]) < found.map([0.2, 0.8])).all()), bool(found.value < validation.prevalence)
     (True, True)
     """
-    share = found.value if to is None else to
+    if isinstance(found, Shares):
+        return _of_classes(found, found.value if to is None else to)
+    share = found.value if to is None else float(to)
     if not 0 < share < 1:
         raise BadOption(f"at a prevalence of {share:g} every posterior is the same; name another with to=.")
     if found.map is None and found.at is not None:
         return prevalence(at=found.at, to=share)
     base, at = (found.map, found.at) if found.map is not None else (logistic(found.validation), None)
     return replace(base, form=_moved(base.form, share, at or found.validation.prevalence), method=METHOD)
+
+
+def _of_classes(found: Shares, to: Mapping[Any, float] | Sequence[float] | Floats) -> ClassMap:
+    if not isinstance(to, Mapping) and not np.all(np.asarray(to) > 0):
+        raise BadOption("a class has a share of 0, so that no row could be of it; name other shares with to=.")
+    if found.map is None and found.method == "mlls":
+        return reprior(found.at, to, labels=found.labels)
+    if found.validation is None:
+        raise BadOption("these shares do not know the validation rows; estimate them with shift.prevalence.")
+    base = found.map or bias_corrected(found.validation)
+    moved = reprior(found.at, to, labels=found.labels).form
+    if not isinstance(base.form, Softmax) or not isinstance(moved, Softmax):
+        raise BadOption(f"a map of the kind {base.form.kind} cannot be moved to other shares.")
+    return replace(base, form=replace(base.form, bias=base.form.bias + moved.bias), method=METHOD)
 
 
 def _moved(form: Form, to: float, at: float) -> Form:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from baserate._errors import UnknownName
+from baserate._class_rows import ClassRows
+from baserate._errors import BadOption, UnknownName
 from baserate._numeric.logistic import NEAREST
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate._target import Target
+from baserate._target import ClassTarget, Target
 from baserate.calibrate._data import tally_of
+from baserate.shift import _several as several
+from baserate.shift._several import Shares
 from baserate.shift._two._given import Given
-from baserate.shift._two._methods import METHODS, estimated
+from baserate.shift._two._methods import METHODS, called
 from baserate.shift._two._result import Prevalence
 
 ALIASES = {
@@ -31,21 +34,34 @@ ALIASES = {
 DEFAULT = "mlls"
 
 
+@overload
 def prevalence(
     target: Target,
     validation: Tally | Tallies | Rows,
     *,
-    method: str = DEFAULT,
-    level: float = 0.95,
-    **options: Any,  # noqa: ANN401  (each method has its own)
-) -> Prevalence:
-    """Estimate the share of the positive class among scores without truth.
+    method: str = ...,
+    level: float = ...,
+    **options: Any,  # noqa: ANN401
+) -> Prevalence: ...
+@overload
+def prevalence(
+    target: ClassTarget,
+    validation: ClassRows,
+    *,
+    method: str = ...,
+    level: float = ...,
+    **options: Any,  # noqa: ANN401
+) -> Shares: ...
+def prevalence(
+    target: Any, validation: Any, *, method: str = DEFAULT, level: float = 0.95, **options: Any
+) -> Prevalence | Shares:
+    """Estimate the share of the positive class, or of each of several, among scores without truth.
 
     It assumes label shift: the scores of each class are distributed as in the validation set, and only the shares of
     the classes differ; `label_shift` tests that. The interval includes how few rows validation has. `METHODS` names the
     methods, and `ALIASES` what others call them; without one it is maximum likelihood after recalibration, "mlls".
     Options are those of the method: `recalibrate` and `at` of mlls, `threshold` of those with hard decisions, `alpha`
-    of those with a prior or a penalty, `bins` of binned.
+    of those with a prior or a penalty, `bins` of binned. A `ClassTarget` and `ClassRows` give `Shares` of the classes.
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
@@ -57,15 +73,32 @@ def prevalence(
     Prevalence(0.10344, 0.0638134 to 0.145034, by mlls)
     """
     name = named(method)
+    if isinstance(target, ClassTarget):
+        return _of_classes(target, validation, name, {"level": level, **options})
     given = Given(target, tally_of(validation), level)
-    found = estimated(given, name, options)
+    found: Prevalence = called(METHODS[name], (given,), name, options)
     labelled = 0 if target.labelled is None else int(target.labelled.rows.sum(dtype=np.int64))
     notes = (*found.notes, *_certain(given, found), *given.notes())
     return replace(found, rows=len(target), labelled=labelled, notes=notes)
 
 
+def _of_classes(target: ClassTarget, validation: ClassRows, name: str, options: dict[str, Any]) -> Shares:
+    if not isinstance(validation, ClassRows):
+        raise BadOption(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
+    if options.get("recalibrate") is True:
+        options.pop("recalibrate")
+    elif options.get("recalibrate", True) is False:  # as of two classes
+        options["recalibrate"] = None
+    found: Shares = called(several.method(name), (target, validation), name, options)
+    return found
+
+
 def named(method: str) -> str:
-    """Find the method of that name, or of another name for it."""
+    """Find the method of that name, or of another name for it.
+
+    >>> named("BBSE"), named("Saerens")
+    ('pacc', 'mlls')
+    """
     wanted = method.lower().replace("_", "-").replace(" ", "-")
     name = ALIASES.get(wanted, wanted)
     if name not in METHODS:

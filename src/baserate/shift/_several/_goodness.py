@@ -13,7 +13,7 @@ from baserate._errors import BadOption
 from baserate._numeric.simplex import contrasts, inverse, moments
 from baserate._target import ClassTarget
 from baserate.shift._several._linear import Linear, fitted, soft
-from baserate.shift._several._mlls import Fit, as_it_is, made_right, pulled
+from baserate.shift._several._mlls import Fit, as_it_is, calibrated, made_right, pulled
 from baserate.shift._several._pair import Pair
 from baserate.shift._several._result import Shares
 
@@ -90,30 +90,16 @@ def _covariance(pair: Pair, fit: Fit, line: Linear, q: Floats) -> Floats:
     bend = moments(fit.across, q, pair.target.amount)[1]
     bend[known, known] += pair.seen[known] / np.square(q[known])
     inner, back = inverse(bend), np.linalg.inv(line.c)
-    new, old = soft(pair)
+    new, _ = soft(pair)
     of_target = (fit.across / (q @ fit.across)).T @ inner - (new - line.o) @ back.T / pair.target.total
-    mass = pair.shares * pair.validation.total
-    free = line.solved()[0]
-    apart = (old - line.c.T[pair.truth]) * (free / mass)[pair.truth, None]
-    of_validation = apart @ back.T
+    of_validation = -line.moved(pair)
     if fit.line is not None and fit.x is not None:
         pull = pulled(pair.target, q, fit.across, fit.x)
-        of_validation += _calibrated(pair, fit) @ pull.T @ inner
+        of_validation += calibrated(pair, fit) @ pull.T @ inner
     found = _squared(of_target, pair.target.squares, pair.target.amount)
     found += _squared(of_validation, pair.validation.squares, pair.validation.amount)
     seen = inner[known] / q[known, None]
     return found + seen.T @ (seen * pair.seen_squares[known, None])
-
-
-def _calibrated(pair: Pair, fit: Fit) -> Floats:
-    """What each row of validation does to weights and shifts."""
-    assert fit.line is not None  # noqa: S101  (for the type checker)
-    line, width = fit.line, len(pair.labels)
-    gap = np.eye(width)[pair.truth] - fit.right
-    x = line.logarithms(pair.validation.score)
-    found: Floats = np.concatenate([x * gap, gap], axis=1) @ line.lead.T
-    found[:, width:] -= (fit.right - line.at) / (line.at * pair.validation.total)
-    return found
 
 
 def _squared(influence: Floats, squares: Floats | None, amount: Floats | None) -> Floats:

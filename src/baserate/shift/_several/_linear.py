@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,14 @@ class Linear:
     """Covariance of each of those columns, of shape (K, K, K)."""
     o: Floats
     o_spread: Floats
+    old: Floats
+    """What is averaged, of each validation row that counts."""
+
+    def moved(self, pair: Pair) -> Floats:
+        """What each of these rows does to the shares that explain the target."""
+        free = np.linalg.solve(self.c, self.o)
+        apart = (self.c.T[pair.truth] - self.old) * (free / (pair.shares * pair.validation.total))[pair.truth, None]
+        return np.asarray(np.linalg.solve(self.c, apart.T).T)
 
     def solved(self) -> tuple[Floats, Floats]:
         r"""Shares that explain the target, wherever they lie, and their covariance.
@@ -102,28 +111,41 @@ def fitted(pair: Pair, features: Features, *, level: float) -> Linear:
     c, spread = means(pair.truth, pair.validation, old)
     check_told_apart(c, spread, pair.labels, level=level)
     o, varied = pair.target.mean(new)
-    return Linear(c, spread, o, varied * pair.target.unbiased)
+    return Linear(c, spread, o, varied * pair.target.unbiased, old)
 
 
-def with_seen(pair: Pair, q: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+class Free(NamedTuple):
+    """Shares wherever they lie, their covariance, and what each validation row that counts does to them."""
+
+    shares: Floats
+    covariance: Floats
+    moved: Floats
+
+    @staticmethod
+    def of(pair: Pair, fit: Linear) -> Free:
+        """Solve for the shares, with what labelled rows of the target say."""
+        return with_seen(pair, Free(*fit.solved(), fit.moved(pair)))
+
+
+def with_seen(pair: Pair, free: Free) -> Free:
     """Shares and their covariance with the labelled rows of the target, both weighed by how sure they are.
 
     The variance of the labelled shares takes half a row more of each class, so that none is sure of a 0.
     """
     if not pair.seen.any():
-        return q, covariance
+        return free
+    q, covariance, moved = free
     z, share = contrasts(len(q)), pair.seen / pair.seen.sum()
     smooth = (share * pair.labelled + 0.5) / (pair.labelled + len(q) / 2)
     own = z.T @ ((np.diag(smooth) - np.outer(smooth, smooth)) / pair.labelled) @ z
     other = z.T @ covariance @ z
     weight = np.linalg.solve(own + other, own).T
     found = share + z @ weight @ z.T @ (q - share)
-    return found, z @ weight @ other @ z.T
+    return Free(found, z @ weight @ other @ z.T, moved @ z @ weight.T @ z.T)
 
 
-def _made(pair: Pair, method: str, value: Floats, free: tuple[Floats, Floats], *, level: float) -> Shares:
-    """The result; `free` are the shares wherever they lie, and their covariance."""
-    unclipped, covariance = free
+def _made(pair: Pair, method: str, value: Floats, free: Free, *, level: float) -> Shares:
+    unclipped, covariance, moved = free
     rows = pair.target.effective + pair.labelled
     notes = list(pair.notes)
     outside = [f"{label} {q:.4g}" for label, q in zip(pair.labels, unclipped, strict=True) if not 0 <= q <= 1]
@@ -141,6 +163,8 @@ def _made(pair: Pair, method: str, value: Floats, free: tuple[Floats, Floats], *
         rows=pair.target.rows,
         labelled=pair.known,
         notes=tuple(notes),
+        validation=pair.rows,
+        moved=pair.of_all(moved),
     )
 
 
@@ -160,8 +184,8 @@ _INSIDE = {
 def _inverse(pair: Pair, method: str, features: Features, *, level: float) -> Shares:
     """C⁻¹o where that is on the simplex, and otherwise the point there with the least squared distance."""
     fit = fitted(pair, features, level=level)
-    free = with_seen(pair, *fit.solved())
-    value = free[0] if free[0].min() >= 0 else nearest(fit.c, fit.c @ free[0])
+    free = Free.of(pair, fit)
+    value = free.shares if free.shares.min() >= 0 else nearest(fit.c, fit.c @ free.shares)
     return _made(pair, method, value, free, level=level)
 
 
@@ -209,7 +233,7 @@ def _likely(pair: Pair, method: str, features: Features, *, level: float, alpha:
     # As o is, a share of the rows that have no truth: Dirichlet's α−1 rows of each class, and those that have one.
     prior = (alpha - 1) / pair.target.effective + pair.seen / pair.target.total
     value = likeliest(fit.c, fit.o, prior=prior).q
-    return _made(pair, method, value, with_seen(pair, *fit.solved()), level=level)
+    return _made(pair, method, value, Free.of(pair, fit), level=level)
 
 
 def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -276,9 +300,9 @@ class Penalty:
 def _regular(pair: Pair, method: str, features: Features, *, level: float, penalty: Penalty) -> Shares:
     """Shares of validation times regularised weights, divided by their sum."""
     fit, shares = fitted(pair, features, level=level), pair.shares
-    free = with_seen(pair, *fit.solved())
+    free = Free.of(pair, fit)
     size = penalty.of(len(shares), pair.validation.effective)
-    weight = 1 + regularised(fit.c * shares, fit.c @ free[0], fit.c @ shares, penalty=size)
+    weight = 1 + regularised(fit.c * shares, fit.c @ free.shares, fit.c @ shares, penalty=size)
     value = shares * np.maximum(weight, 0.0)
     return _made(pair, method, value / value.sum(), free, level=level)
 

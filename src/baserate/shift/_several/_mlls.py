@@ -201,6 +201,25 @@ def pulled(side: Side, q: Floats, across: Floats, x: Floats) -> Floats:
     return found
 
 
+def calibrated(pair: Pair, fit: Fit) -> Floats:
+    """What each row of validation does to weights and shifts."""
+    assert fit.line is not None  # noqa: S101  (for the type checker)
+    line, width = fit.line, len(pair.labels)
+    gap = np.eye(width)[pair.truth] - fit.right
+    x = line.logarithms(pair.validation.score)
+    found: Floats = np.concatenate([x * gap, gap], axis=1) @ line.lead.T
+    found[:, width:] -= (fit.right - line.at) / (line.at * pair.validation.total)
+    return found
+
+
+def _moved(pair: Pair, fit: Fit, found: Mixture) -> Floats:
+    """What each row of validation does to the shares."""
+    if fit.line is None or fit.x is None:
+        return np.zeros((len(pair.rows), len(pair.labels)))
+    pull = pulled(pair.target, found.q, fit.across, fit.x)
+    return pair.of_all(calibrated(pair, fit) @ pull.T @ inverse(found.information))
+
+
 def _covariance(pair: Pair, fit: Fit, found: Mixture) -> Floats:
     r"""Covariance :math:`H^{-1}(M+GSG^⊤)H^{-1}` of shares: M of the target's rows, S of the calibration."""
     inner, middle = inverse(found.information), found.information
@@ -232,6 +251,8 @@ def _made(pair: Pair, fit: Fit, found: Mixture, *, level: float) -> Shares:
         labelled=pair.known,
         map=fit.map,
         notes=(*pair.notes, *_notes(pair, found), *((_TAKEN,) if fit.map is None else fit.map.notes)),
+        validation=pair.rows,
+        moved=_moved(pair, fit, found),
     )
 
 

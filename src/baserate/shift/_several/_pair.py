@@ -90,6 +90,8 @@ class Pair:
     seen: Floats
     """Their mass."""
     seen_squares: Floats
+    kept: Cells | None = None
+    """Which validation rows count; None if all do."""
     notes: tuple[str, ...] = ()
 
     @staticmethod
@@ -106,7 +108,15 @@ class Pair:
         _check_present(validation)
         rows, mass, squares = (_seen(target.labelled, order, power) for power in range(3))
         notes = (*_other_scale(side.score, other.score),)
-        return Pair(validation.labels, side, other, truth, validation, rows, mass, squares, notes)
+        return Pair(validation.labels, side, other, truth, validation, rows, mass, squares, there, notes)
+
+    def of_all(self, moved: Floats) -> Floats:
+        """Something of the rows that count, with nothing for those that do not."""
+        if self.kept is None:
+            return moved
+        found = np.zeros((len(self.rows), moved.shape[1]))
+        found[self.kept] = moved
+        return found
 
     @property
     def shares(self) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 
 from baserate._arrays import Floats, frozen
 from baserate._class_map import ClassMap
+from baserate._class_rows import ClassRows
 from baserate._errors import BadShape
 from baserate._estimate import Estimate
 from baserate.infer._binomial import two_sided, usual
@@ -44,6 +45,9 @@ class Shares:
     map: ClassMap | None = None
     """How probabilities were made right before; None where they were taken as they are."""
     notes: tuple[str, ...] = ()
+    validation: ClassRows | None = None
+    moved: Floats | None = None
+    """How much each validation row, or one more like it, moves what is unclipped: a row for each."""
 
     def __post_init__(self) -> None:
         width = len(self.labels)

@@ -20,7 +20,7 @@ _ALIKE = 0.02
 _SIZE = 0.05
 
 _FIT = "goodness_of_fit"
-_HAUSMAN = "mlls_less_pacc"
+HAUSMAN = "mlls_less_pacc"
 _FITS = (
     "The target's scores could be a mixture of those of the two classes (p = {p:.3g}): nothing speaks against label "
     "shift."
@@ -55,15 +55,19 @@ class Assumption:
 
 def assumption(given: Given, *, bins: int | Sequence[float] = BINS) -> Assumption:
     """Make both tests."""
-    checks = goodness_of_fit(given, bins=bins), hausman(given)
-    words = {_FIT: (_FITS, _MISFITS), _HAUSMAN: (_AGREE, _DISAGREE)}
-    told = [
+    return told((goodness_of_fit(given, bins=bins), hausman(given)))
+
+
+def told(checks: tuple[Check, ...]) -> Assumption:
+    """Say in words what was and was not tested."""
+    words = {_FIT: (_FITS, _MISFITS), HAUSMAN: (_AGREE, _DISAGREE)}
+    lines = [
         f"Not tested by {check.name}: {check.why}."
         if check.why
         else words[check.name][check.p < _SIZE].format(p=check.p)
         for check in checks
     ]
-    return Assumption(checks, (*told, UNTESTED))
+    return Assumption(checks, (*lines, UNTESTED))
 
 
 def goodness_of_fit(given: Given, *, bins: int | Sequence[float] = BINS) -> Check:
@@ -95,15 +99,13 @@ def hausman(given: Given) -> Check:
         why = (
             "the estimate is at an end of [0, 1]" if target.labelled is None else "rows with truth enter both estimates"
         )
-        return Check(_HAUSMAN, nan, nan, how, why=why)
+        return Check(HAUSMAN, nan, nan, how, why=why)
     found = line(given, scores)
     differing = efficient.moved - moved(given, scores, found, simple.unclipped)
     by_target = moved_by_target(given, efficient) - (scores(target.score) - found.target) / (found.gap * target.total)
     squares = 1.0 if target.squares is None else target.squares
     variance = float((given.validation.squares * differing**2).sum() + (squares * by_target**2).sum())
     if variance < _ALIKE * min(efficient.variance, simple.variance):
-        return Check(
-            _HAUSMAN, nan, nan, how, why="the prevalence is so near to that of validation that both must agree"
-        )
+        return Check(HAUSMAN, nan, nan, how, why="the prevalence is so near to that of validation that both must agree")
     z = (efficient.value - simple.unclipped) / sqrt(variance)
-    return Check(_HAUSMAN, z, max(erfc(abs(z) / sqrt(2)), _LEAST), how)
+    return Check(HAUSMAN, z, max(erfc(abs(z) / sqrt(2)), _LEAST), how)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 from baserate._errors import BadOption
 from baserate.shift._two import _bins, _likelihood, _moments
-from baserate.shift._two._given import Given
 from baserate.shift._two._result import Prevalence
 
 METHODS: dict[str, Callable[..., Prevalence]] = {
@@ -25,12 +25,11 @@ METHODS: dict[str, Callable[..., Prevalence]] = {
 }
 
 
-def estimated(given: Given, method: str, options: dict[str, Any]) -> Prevalence:
-    """Call a method with its options."""
-    try:
-        return METHODS[method](given, **options)
-    except TypeError as error:
-        unknown = [name for name in options if f"'{name}'" in str(error)]
-        if not unknown:
-            raise
-        raise BadOption(f"{unknown[0]}= has no use for {method}; leave it out.") from error
+def called(function: Callable[..., Any], data: tuple[Any, ...], name: str, options: Mapping[str, Any]) -> Any:  # noqa: ANN401  (what it returns)
+    """Call a method with options that it has."""
+    known = list(signature(function).parameters)[len(data) :]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        has = f"it has {', '.join(known)}" if known else "it has none"
+        raise BadOption(f"{unknown[0]}= has no use for {name}; {has}.")
+    return function(*data, **options)
