@@ -21,7 +21,7 @@ from baserate.infer._estimate import Asked
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
 from baserate.measure._summary import header, tabulated
-from baserate.shift._reweigh import reweigh
+from baserate.shift._reweigh import masses, reweigh
 
 _USUAL = ("precision", "npv", "accuracy")
 _NAMED = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4)
@@ -91,7 +91,7 @@ def table(
     {'prevalence': [0.02, 0.1], 'precision': [0.6689, 0.9167], 'npv': [0.9998, 0.9989]}
     """
     at = _prevalences(prevalences)
-    tables = reweigh(_table(data, threshold)[0], to=at)
+    tables = masses(_table(data, threshold)[0], to=at)
     return {"prevalence": at} | {about(each).name: each(tables) for each in _chosen(measures or _USUAL)}
 
 
