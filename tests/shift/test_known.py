@@ -227,6 +227,9 @@ def test_summary_of_reweighed_tallies() -> None:
     names = ["prevalence", "precision", "brier"]
     found = {row["measure"]: row for row in infer.summary(data, measures=names).rows()}
     assert found["prevalence"]["low"] == found["prevalence"]["high"]
+    told = "masses were changed to a prevalence of 0.1, which is taken as known; scores were not."
+    assert infer.summary(data, measures=names).data["notes"][-1] == told
+    assert shift.against(data).data["notes"] == [told]
     with pytest.raises(BadOption, match=r"method='bootstrap' makes no interval of .* where the shares"):
         infer.summary(data, interval=infer.Interval(method="bootstrap"))
     logit = infer.summary(data, interval=infer.Interval(method="adjusted-logit")).rows()
