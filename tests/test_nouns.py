@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from baserate import (
+    BadFile,
     BadOption,
     BadShape,
     BadWeights,
+    Confusion,
     Costs,
     Counts,
     Estimate,
@@ -186,3 +188,59 @@ def test_an_estimate_is_honest(fields: dict[str, float], message: str) -> None:
 
 def test_an_undefined_estimate_says_why() -> None:
     assert Estimate(math.nan, why="there are no positives").why == "there are no positives"
+
+
+def reweighed() -> Tally:
+    cells = np.array([[2.0, 1.0], [0.0, 3.0]])
+    return Tally(np.array([0.9, 0.4]), cells * 0.5, cells * 0.25, cells.astype(int), reweighed=True)
+
+
+def test_the_mark_of_known_shares_stays_with_what_is_made_of_a_tally() -> None:
+    sample = reweighed()
+    assert repr(sample) == "Tally(6 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.5, reweighed)"
+    made = [sample.rounded(0.5), sample.rescored([0.2, 0.1]), sample + sample, sum([sample, sample])]
+    assert all(isinstance(each, Tally) and each.reweighed for each in made)
+    assert curve(sample).hull().tally.reweighed
+    assert curve(sample).at(0.5).reweighed
+    assert curve(sample).counts[1].swapped().reweighed
+    plain = tally([1, 0], [1, 0])
+    assert not plain.reweighed
+    assert not curve(plain).at(0.5).reweighed
+
+
+def test_what_was_decided_rightly_has_no_known_share() -> None:
+    assert not reweighed().top_class().reweighed
+
+
+def test_reweighed_and_other_parts_do_not_add_up() -> None:
+    with pytest.raises(BadOption, match=r"some parts are reweighed and some are not.*; add, then reweigh"):
+        reweighed() + tally([1, 0], [1, 0])
+    nothing = Tally.counted([], np.empty((2, 0), dtype=np.uint8))
+    assert (reweighed() + nothing).reweighed
+
+
+def test_a_file_keeps_the_mark_and_has_it_only_then() -> None:
+    sample = reweighed()
+    assert Tally.from_json(sample.to_json()).reweighed
+    assert '"reweighed": true' in sample.to_json()
+    plain = tally([1, 0], [1, 0])
+    assert "reweighed" not in plain.to_json()
+    assert not Tally.from_json(plain.to_json()).reweighed
+    for wrong in ("false", "1", "null"):
+        with pytest.raises(BadFile, match=r'whose "reweighed" is .*; it is true, or left out'):
+            Tally.from_json(sample.to_json().replace("true", wrong))
+    assert sample.digest == tally([1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.4, 0.4, 0.4, 0.4]).digest
+
+
+def test_the_mark_stays_with_tables_of_many_classes() -> None:
+    table = Confusion(np.array([[2.0, 1.0], [1.0, 4.0]]), ("a", "b"), reweighed=True)
+    assert repr(table) == "Confusion(a, b; 8, of which 6 on the diagonal, reweighed)"
+    assert table.over(["b", "a", "c"]).reweighed
+    assert table.one_vs_rest().reweighed
+    assert (table + table).reweighed
+    stack = Confusion(np.stack([table.mass] * 2), ("a", "b"), reweighed=True)
+    assert stack[0].reweighed
+    # What is then in the rows was decided, and its shares were never known.
+    assert not table.transposed().reweighed
+    with pytest.raises(BadOption, match="add, then reweigh"):
+        table + Confusion(table.mass, table.labels)

@@ -88,6 +88,27 @@ def others(values: Floats) -> Floats:
     return found
 
 
+def apart(values: Floats, middle: Floats | float) -> Floats:
+    """Differences from a mean; what is only rounding is 0.
+
+    >>> apart(np.array([0.3, 0.5]), 0.1 + 0.2).round(9).tolist(), 0.3 - (0.1 + 0.2) == 0
+    ([0.0, 0.2], False)
+    """
+    found: Floats = values - middle
+    return np.where(np.abs(found) <= 1e-12 * np.abs(middle), 0.0, found)
+
+
+def whole(value: Any) -> Any:  # noqa: ANN401  (a number, or many)
+    """Return what is whole but for rounding as a whole number.
+
+    >>> whole(6 * 0.1 / 0.1), whole(2.5)
+    (6.0, 2.5)
+    """
+    nearest = np.rint(value)
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        return plain(np.where(np.abs(value - nearest) <= 1e-12 * np.abs(nearest), nearest, value))
+
+
 def number(value: Any) -> float:  # noqa: ANN401  (NumPy's scalars and arrays)
     """One number as a Python float; of several rows, an array, which type checkers need not know."""
     found: float = plain(value)

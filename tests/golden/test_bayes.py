@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from baserate import Counts, calibrate, measure
+from baserate import Confusion, Counts, calibrate, measure, shift
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,6 +42,8 @@ def test_precision_of_a_covid_test_depends_on_the_prevalence(prevalence: float, 
     assert measure.specificity(c) == near(0.99)
     assert measure.precision(c) == near(exact)
     assert measure.precision(c) == pytest.approx(printed, abs=0.005)
+    assert shift.ppv(0.99, 0.99, prevalence) == near(exact)
+    assert measure.precision(shift.reweigh(screened(0.99, 0.99, 0.5), to=prevalence)) == near(exact)
 
 
 def test_precision_under_shift() -> None:
@@ -49,12 +51,14 @@ def test_precision_under_shift() -> None:
     assert measure.precision(c) == near(0.9)
     assert measure.precision(with_negatives_times(c, 5)) == near(0.6428571428571429)
     assert measure.precision(with_negatives_times(c, 5)) == near(0.9 / (0.9 + 5 * (1 - 0.9)))
+    assert measure.precision(shift.reweigh(c, gamma=5)) == near(0.6428571428571429)
 
 
 def test_accuracy_under_shift() -> None:
     c = Counts(tp=950, fn=50, fp=200, tn=800)
     assert measure.accuracy(c) == near(0.875)
     assert measure.accuracy(with_negatives_times(c, 10)) == near(0.8136363636363636)
+    assert measure.accuracy(shift.reweigh(c, gamma=10)) == near(0.8136363636363636)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +75,11 @@ def test_gamma_restores_the_original_population(original: tuple[int, int], kept:
     alpha, beta = positives_there / positives, negatives_there / negatives
     gamma = (negatives_there / positives_there) / (negatives / positives)
     assert gamma == near(beta / alpha)
+    assert shift.gamma_of_counts(sample=kept, original=original) == near(gamma)
+    assert shift.gamma_of_sampling(under=beta, over=alpha) == near(gamma)
+    here, there_ = positives / (positives + negatives), positives_there / (positives_there + negatives_there)
+    assert shift.gamma(at=here, to=there_) == near(gamma)
+    assert shift.prevalence_of_gamma(gamma, at=here) == near(there_)
 
     def decided(positives: int, negatives: int) -> Counts[float]:
         return Counts(tp=0.8 * positives, fn=0.2 * positives, fp=0.1 * negatives, tn=0.9 * negatives)
@@ -80,6 +89,7 @@ def test_gamma_restores_the_original_population(original: tuple[int, int], kept:
     assert measure.prevalence(restored) == near(positives / (positives + gamma * negatives))
     for function in (measure.precision, measure.npv, measure.accuracy, measure.f1, measure.mcc, measure.kappa):
         assert function(restored) == near(function(there))
+        assert function(shift.reweigh(decided(*kept), gamma=gamma)) == near(function(there))
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.5, 1, 5, 300])
@@ -95,9 +105,28 @@ def test_posterior_correction_is_the_correction_of_precision_row_by_row(gamma: f
     assert (np.diff(there) > 0).all()
     np.testing.assert_allclose(corrected(there, 1 / gamma), p, rtol=0, atol=1e-12)
     np.testing.assert_allclose(corrected(p, 1), p, rtol=0, atol=1e-12)
+    here, after = 0.5, shift.prevalence_of_gamma(gamma, at=0.5)
+    np.testing.assert_allclose(shift.reprior(p, from_=here, to=after), there, rtol=0, atol=1e-12)
     # Dal Pozzolo et al. (2015) write it with the share of negatives that were kept: their β is 1/γ here.
     beta = 1 / gamma
     np.testing.assert_allclose(there, beta * p / (beta * p - p + 1), rtol=0, atol=1e-12)
+
+
+def test_precision_of_many_classes_at_other_priors() -> None:
+    counts = np.array([[60.0, 30.0, 10.0], [5.0, 40.0, 5.0], [2.0, 3.0, 15.0]])
+    priors = np.array([0.1, 0.2, 0.7])
+    table = shift.reweigh(Confusion(counts, ("a", "b", "c")), to=dict(zip("abc", priors, strict=True)))
+    likelihood = counts / counts.sum(axis=1, keepdims=True)
+    wanted = np.diag(likelihood) * priors / (likelihood * priors[:, None]).sum(axis=0)
+    np.testing.assert_allclose(measure.multiclass.each("precision", table), wanted, rtol=0, atol=1e-12)
+    assert measure.multiclass.accuracy(table) == near(float((np.diag(likelihood) * priors).sum()))
+    np.testing.assert_allclose(table.truth / table.total, priors, rtol=0, atol=1e-12)
+
+
+def test_posteriors_of_the_field_notes() -> None:
+    np.testing.assert_allclose(
+        shift.reprior([0.1, 0.5, 0.9], from_=0.4, to=0.1), [0.1 / 5.5, 1 / 7, 0.6], rtol=0, atol=1e-12
+    )
 
 
 LIVER_SCANS = Counts(tp=231, fp=32, fn=27, tn=54)
@@ -115,6 +144,9 @@ def test_liver_scans_where_abnormality_is_rare() -> None:
     c = screened(231 / 258, 54 / 86, 0.25)
     assert measure.precision(c) == pytest.approx(0.45, abs=0.005)
     assert measure.npv(c) == pytest.approx(0.95, abs=0.005)
+    for name in ("precision", "npv"):
+        there = measure.named(name)(shift.reweigh(LIVER_SCANS, to=0.25))
+        assert there == near(measure.named(name)(c))
 
 
 def test_likelihood_ratio_carries_prior_odds_to_posterior_odds() -> None:

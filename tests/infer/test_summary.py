@@ -75,7 +75,8 @@ def test_what_intervals_refuse(options: dict[str, object], told: str) -> None:
 
 
 def test_every_named_method_makes_some_interval() -> None:
-    known = {name for each in MEASURES.values() for name in infer.methods(each, Counts(1, 1, 1, 1))}
+    tables = (Counts(1, 1, 1, 1), Counts(1, 1, 1, 1, reweighed=True))
+    known = {name for each in MEASURES.values() for table in tables for name in infer.methods(each, table)}
     assert known == set(infer._summary.METHODS)  # noqa: SLF001
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import Confusion, MissingValues, Tally, calibrate, curve, infer, measure, read, tally
+from baserate import Confusion, MissingValues, Tally, calibrate, curve, infer, measure, read, shift, tally
 from baserate.read._labels import parsed
 
 PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
@@ -216,6 +216,20 @@ def convention_23_after_is_judged_on_other_rows() -> None:
     assert "these very rows" in infer.reliability(data, asked=quick, after=found).data["notes"][-1]
     other = read.tallies({"y": [1, 0], "p": [0.2, 0.3]}, truth="y", score="p")
     assert not any("very rows" in note for note in infer.reliability(other, asked=quick, after=found).data["notes"])
+
+
+def convention_24_masses_or_scores() -> None:
+    sample = tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.1, 0.4, 0.3])
+    there = shift.reweigh(sample, to=0.1)
+    assert there.score.tolist() == sample.score.tolist()
+    assert there.prevalence == pytest.approx(0.1)
+    assert there.rows.tolist() == sample.rows.tolist()
+    after = there.rescored(shift.reprior(there.score, from_=0.5, to=0.1))
+    assert after.mass.tolist() == there.mass.tolist()
+    assert (after.score < there.score).all()
+    assert after.reweighed
+    share = infer.estimate("prevalence", after, threshold=0.5)
+    assert (share.low, share.high, share.how) == (share.value, share.value, "known")
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}

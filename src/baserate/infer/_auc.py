@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import ratio
+from baserate._arrays import ratio, whole
 from baserate._tally import Tally
 from baserate.infer import _binomial
 from baserate.infer._binomial import two_sided
@@ -102,7 +102,7 @@ def usual(found: Area, level: float) -> tuple[float, float, str]:
 
     Few are fewer than three rows of the smaller class on the wrong side, so to speak: times A, or times 1 − A.
     """
-    if min(found.positives, found.negatives) * min(found.value, 1 - found.value) < FEW:
+    if whole(min(found.positives, found.negatives) * min(found.value, 1 - found.value)) < FEW:
         return *score(found, level), METHODS["score"][1]
     wider = found._replace(variance=found.variance * widening(found.freedom, level) ** 2)
     return *logit_delong(wider, level), f"{METHODS['logit-delong'][1]}, t quantiles"
@@ -175,4 +175,4 @@ def _kish(tally: Tally, row: int) -> float:
     """Effective number of rows of a class."""
     if not tally.weighted:
         return float(tally.rows[row].sum(dtype=np.int64))
-    return ratio(float(tally.mass[row].sum()) ** 2, float(tally.squares[row].sum()))
+    return float(whole(ratio(float(tally.mass[row].sum()) ** 2, float(tally.squares[row].sum()))))

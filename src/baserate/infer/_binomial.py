@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, Value, plain, ratio
+from baserate._arrays import Floats, Value, plain, ratio, whole
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate.measure import Measure, about
@@ -54,7 +54,8 @@ def effective(hits: Value, misses: Value, hit_squares: Value, miss_squares: Valu
     spread = q * q * hit_squares + p * p * miss_squares
     kish = ratio(total * total, hit_squares + miss_squares)
     trials = np.where(np.asarray(spread) > 0, ratio(p * q * total * total, spread), kish)
-    return Share(plain(p * trials), plain(q * trials))
+    # Rows that all weigh the same are counted rows: rounding must not make them one of few.
+    return Share(whole(p * trials), whole(q * trials))
 
 
 def as_share(value: float, variance: float, rows: float) -> Share[float]:

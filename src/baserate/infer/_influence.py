@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, ratio
+from baserate._arrays import Cells, Floats, apart, ratio
 from baserate._curve import Curve
 from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
@@ -156,7 +156,7 @@ def _within(measure: Measure, t: Tally, value: float) -> Slopes:
         sums += [np.dot(mass[mass > 0], slope[mass > 0]) for mass, slope in zip(masses, slopes, strict=True)]
     true_mean, false_mean = np.nan_to_num(ratio(sums, np.array([t.positives, t.negatives])))
     for block, true, false in _SLOPES[measure](t, value):
-        yield block, true - true_mean, false - false_mean
+        yield block, apart(true, true_mean), apart(false, false_mean)
 
 
 def _powers(squares: Cells, rows: Cells, slope: Floats) -> tuple[float, float]:

@@ -126,7 +126,7 @@ def doubted(measure: Measure, tally: Tally, level: float) -> float:
 
     Where negatives were given more weight than there are of them, the precision that comes first rests on none: few
     rows cannot show a share of false alarms as small as matters. Without this, intervals covered 42 to 90 % in place
-    of 95 where each of 100 to 500 negatives stood for ten and more of the positives; with it, 92 and more.
+    of 95 where each of 100 to 500 negatives weighed eight positives and more; with it, 92 and more.
     """
     mass = np.asarray(tally.mass, dtype=np.float64)
     above = two_sided(level) ** 2 / 2 * ratio(float(tally.squares[1].sum()), tally.negatives)

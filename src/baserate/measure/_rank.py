@@ -80,7 +80,8 @@ def accuracy_ratio(c: Curve) -> float:
     >>> accuracy_ratio(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
     0.5
     """
-    return ratio(lorenz_gini(c), ratio(c.negatives, c.total))
+    # Where negatives weigh little, rounding of the numerator could leave the span.
+    return float(np.clip(ratio(lorenz_gini(c), ratio(c.negatives, c.total)), -1.0, 1.0))
 
 
 @measure(best="high", span=(-1, 1), needs=("positives",))

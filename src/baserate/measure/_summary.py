@@ -164,8 +164,16 @@ def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
         "weighted": pooled.weighted,
         "digest": tallies.digest,
         "columns": dict(intake.columns),
-        "notes": [*intake.notes, *notes],
+        "notes": [*intake.notes, *notes, *_reweighed(pooled)],
     }
+
+
+def _reweighed(pooled: Tally) -> list[str]:
+    if not pooled.reweighed:
+        return []
+    return [
+        f"masses were changed to a prevalence of {pooled.prevalence:.6g}, which is taken as known; scores were not."
+    ]
 
 
 def _check(tallies: object) -> None:

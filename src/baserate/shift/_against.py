@@ -21,7 +21,7 @@ from baserate.infer._estimate import Asked
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
 from baserate.measure._summary import header, tabulated
-from baserate.shift._reweigh import reweigh
+from baserate.shift._reweigh import masses, reweigh
 
 _USUAL = ("precision", "npv", "accuracy")
 _NAMED = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4)
@@ -33,7 +33,6 @@ _AT_ONCE = 128
 """Prevalences whose draws are kept together in memory."""
 _HOW = f"percentiles of {_DRAWS} Dirichlet draws of the cells within each class; prevalence known"
 
-Texts = npt.NDArray[np.object_]
 Bounds = tuple[Floats, Floats, str]
 
 
@@ -91,7 +90,7 @@ def table(
     {'prevalence': [0.02, 0.1], 'precision': [0.6689, 0.9167], 'npv': [0.9998, 0.9989]}
     """
     at = _prevalences(prevalences)
-    tables = reweigh(_table(data, threshold)[0], to=at)
+    tables = masses(_table(data, threshold)[0], to=at)
     return {"prevalence": at} | {about(each).name: each(tables) for each in _chosen(measures or _USUAL)}
 
 
@@ -151,39 +150,41 @@ def _columns(
     table: Counts[float], cut: float | None, measures: list[Measure], at: Floats, asked: Asked | None
 ) -> dict[str, Any]:
     """Rows of all measures, one below the other."""
-    many, size = len(measures), len(at) * len(measures)
-
-    def each(texts: Sequence[str | None]) -> Texts:
-        return np.repeat(np.array(texts, dtype=np.object_), len(at))
-
-    fixed = {"threshold": [cut] * size, "prevalence": np.tile(at, many), "measure": each(_names(measures))}
-    missing = [name for name in ("positives", "negatives") if not getattr(table, name)]
+    size = len(at) * len(measures)
+    missing = next((name for name in ("positives", "negatives") if not getattr(table, name)), None)
     if missing:
-        nothing = np.full(size, np.nan)
-        reason = f"there are no {missing[0]}, so nothing tells what more of them would bring"
-        return {
-            **fixed,
-            "value": nothing,
-            "low": nothing,
-            "high": nothing,
-            "how": [None] * size,
-            "why": [reason] * size,
-        }
+        reason = f"there are no {missing}, so nothing tells what more of them would bring"
+        found: dict[str, Any] = dict.fromkeys(("value", "low", "high"), np.full(size, np.nan))
+        found |= {"how": [None] * size, "why": [reason] * size}
+    else:
+        found = _numbers(table, measures, at, asked)
+    names = _repeated([about(measure).name for measure in measures], len(at))
+    return {"threshold": [cut] * size, "prevalence": np.tile(at, len(measures)), "measure": names, **found}
+
+
+def _numbers(table: Counts[float], measures: list[Measure], at: Floats, asked: Asked | None) -> dict[str, Any]:
+    """Values with their bounds, if these are asked for, and reasons."""
     tables = reweigh(table, to=at)
     values = [np.asarray(measure(tables), dtype=np.float64) for measure in measures]
-    whys = [why(m, tables[0]) if np.isnan(value).any() else None for m, value in zip(measures, values, strict=True)]
+    both = list(zip(measures, values, strict=True))
+    # What is undefined at one prevalence is so at all others: none of them makes a cell empty, or fills it.
+    whys = [why(measure, tables[0]) if np.isnan(value).any() else None for measure, value in both]
     if asked is None:
-        nothing = np.full(size, np.nan)
-        bounds = {"low": nothing, "high": nothing, "how": [None] * size}
+        low = high = [np.full(len(at) * len(measures), np.nan)]
+        hows: Sequence[str | None] = [None] * len(measures)
     else:
-        found = _bands(table, tables, zip(measures, values, strict=True), asked)
-        low, high, hows = zip(*found, strict=True)
-        bounds = {"low": np.concatenate(low), "high": np.concatenate(high), "how": each(hows)}
-    return {**fixed, "value": np.concatenate(values), **bounds, "why": each(whys)}
+        low, high, hows = map(list, zip(*_bands(table, tables, both, asked), strict=True))
+    return {
+        "value": np.concatenate(values),
+        "low": np.concatenate(low),
+        "high": np.concatenate(high),
+        "how": _repeated(hows, len(at)),
+        "why": _repeated(whys, len(at)),
+    }
 
 
-def _names(measures: list[Measure]) -> list[str]:
-    return [about(measure).name for measure in measures]
+def _repeated(texts: Sequence[str | None], times: int) -> npt.NDArray[np.object_]:
+    return np.repeat(np.array(texts, dtype=np.object_), times)
 
 
 def _bands(

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from baserate._arrays import Floats, Value, plain, ratio
+from baserate._arrays import Floats, plain, ratio
 from baserate._errors import BadOption
 
+Many = float | Floats
+"""One number, or many."""
 
-def ppv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
+
+@overload
+def ppv(sensitivity: float, specificity: float, prevalence: float) -> float: ...
+@overload
+def ppv(sensitivity: Many, specificity: Many, prevalence: Floats) -> Floats: ...
+@overload
+def ppv(sensitivity: Floats, specificity: Floats, prevalence: float) -> Floats: ...
+def ppv(sensitivity: Many, specificity: Many, prevalence: Many) -> Many:
     r"""Share of the flagged that are positive, :math:`\frac{Se·π}{Se·π+(1-Sp)(1-π)}`.
 
     Numbers, or arrays that fit together. Undefined where nothing is flagged.
@@ -22,11 +31,17 @@ def ppv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
     """
     true, false, share = _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
     hits = true * share
-    found: Value = plain(ratio(hits, hits + (1 - false) * (1 - share)))
+    found: Many = plain(ratio(hits, hits + (1 - false) * (1 - share)))
     return found
 
 
-def npv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
+@overload
+def npv(sensitivity: float, specificity: float, prevalence: float) -> float: ...
+@overload
+def npv(sensitivity: Many, specificity: Many, prevalence: Floats) -> Floats: ...
+@overload
+def npv(sensitivity: Floats, specificity: Floats, prevalence: float) -> Floats: ...
+def npv(sensitivity: Many, specificity: Many, prevalence: Many) -> Many:
     r"""Share of the passed that are negative, :math:`\frac{Sp(1-π)}{Sp(1-π)+(1-Se)π}`.
 
     Numbers, or arrays that fit together. Undefined where everything is flagged.
@@ -38,7 +53,7 @@ def npv(sensitivity: Value, specificity: Value, prevalence: Value) -> Value:
     """
     true, false, share = _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
     hits = false * (1 - share)
-    found: Value = plain(ratio(hits, hits + (1 - true) * share))
+    found: Many = plain(ratio(hits, hits + (1 - true) * share))
     return found
 
 

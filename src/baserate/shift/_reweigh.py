@@ -95,29 +95,32 @@ def _tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
 
 
 def _counts(counts: Counts[Any], to: object, gamma: object) -> Counts[Any]:
+    first, second = _both_factors(counts, to, gamma)
+    one = np.ones_like(first)
+    squares, rows = _cells(counts.squares, first**2, second**2), _cells(counts.rows, one, one)
+    return Counts(*_cells(counts, first, second), moments=(Counts(*squares), Counts(*rows)), reweighed=True)
+
+
+def masses(counts: Counts[Any], *, to: Floats) -> Counts[Floats]:
+    """Do the same with the mass alone, which is all that values need."""
+    return Counts(*_cells(counts, *_both_factors(counts, to, None)), reweighed=True)
+
+
+def _both_factors(counts: Counts[Any], to: object, gamma: object) -> tuple[Floats, Floats]:
+    """What positives and negatives are multiplied with, in each table."""
     positives, negatives = np.asarray(counts.positives), np.asarray(counts.negatives)
     _check_both(positives, negatives)
     given = _numbers("gamma" if to is None else "to", gamma if to is None else to)
     total = positives + negatives
     if to is None:
         whole = positives + given * negatives
-        by = total / whole, given * total / whole
-    else:
-        by = given * total / positives, (1 - given) * total / negatives
-    return _cells(counts, by)
+        return total / whole, given * total / whole
+    return given * total / positives, (1 - given) * total / negatives
 
 
-def _cells(counts: Counts[Any], by: tuple[Floats, Floats]) -> Counts[Any]:
-    """Cells of both classes times a factor, and squared weights times its square; rows are as many as there were."""
-    positive, negative = by
-
-    def made(each: Counts[Any], power: int) -> tuple[Floats, ...]:
-        first, second = positive**power, negative**power
-        cells = np.broadcast_arrays(each.tp * first, each.fp * second, each.fn * first, each.tn * second)
-        return tuple(cells)
-
-    squares, rows = Counts(*made(counts.squares, 2)), Counts(*made(counts.rows, 0))
-    return Counts(*made(counts, 1), moments=(squares, rows), reweighed=True)
+def _cells(counts: Counts[Any], first: Floats, second: Floats) -> tuple[Floats, ...]:
+    cells = counts.tp * first, counts.fp * second, counts.fn * first, counts.tn * second
+    return tuple(sealed(np.asarray(cell)) for cell in cells)
 
 
 def _numbers(name: str, given: Any) -> Floats:  # noqa: ANN401  (checked here)

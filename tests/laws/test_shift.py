@@ -1,0 +1,217 @@
+"""Laws of known prevalence: masses change and scores do not, and chance is within classes."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from baserate import Counts, Curve, Tally, infer, measure, shift, tally
+from baserate.measure import MEASURES, about
+from tests.strategies import Rows, noun, probability, rows, same, tables
+
+QUICK = settings(max_examples=40, deadline=None)
+SLOW = settings(max_examples=10, deadline=None)
+near = partial(pytest.approx, rel=1e-9, abs=1e-12, nan_ok=True)
+share = st.floats(0.001, 0.999)
+people = rows(score=probability, max_size=25)
+UNTOUCHED = ("auc", "gini", "accuracy_ratio", "ks", "partial_auc", "sensitivity", "specificity", "fpr", "fnr")
+RATES = ("positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio", "youden", "g_mean")
+CHEAP = [name for name in MEASURES if name not in ("pr_auc", "partial_auc")]
+
+
+def both(data: Rows) -> Tally:
+    assume(data.truth.any() and not data.truth.all())
+    return tally(*data, positive=True)
+
+
+def judged(name: str, data: Tally, **options: Any) -> Any:  # noqa: ANN401
+    return infer.estimate(name, data, threshold=0.5 if about(MEASURES[name]).of is Counts else None, **options)
+
+
+@QUICK
+@given(people, share)
+def test_reweighing_changes_masses_and_nothing_else(data: Rows, to: float) -> None:
+    sample = both(data)
+    found = shift.reweigh(sample, to=to)
+    assert found.reweighed
+    assert found.prevalence == near(to)
+    assert found.total == near(sample.total)
+    assert found.score is sample.score
+    assert found.rows is sample.rows
+    assert found.digest == sample.digest
+    # Each class keeps its effective number of rows.
+    kish = [(each.mass**1.0).sum(axis=1) ** 2 / each.squares.sum(axis=1) for each in (sample, found)]
+    assert same(*kish, within=1e-9)
+
+
+@QUICK
+@given(people, st.floats(0.01, 100))
+def test_gamma_and_back_restores(data: Rows, gamma: float) -> None:
+    sample = both(data)
+    there = shift.reweigh(sample, gamma=gamma)
+    assert there.prevalence == near(shift.prevalence_of_gamma(gamma, at=sample.prevalence))
+    back = shift.reweigh(there, gamma=1 / gamma)
+    assert same(back.mass, sample.mass, within=1e-12)
+    assert same(back.squares, sample.squares, within=1e-12)
+    own = shift.reweigh(sample, to=sample.prevalence)
+    assert same(own.mass, sample.mass, within=1e-12)
+
+
+@QUICK
+@given(people, share)
+def test_what_is_within_classes_stays(data: Rows, to: float) -> None:
+    sample = both(data)
+    found = shift.reweigh(sample, to=to)
+    for name in (*UNTOUCHED, *RATES):
+        function = MEASURES[name]
+        before, after = (function(noun(about(function).of, each)) for each in (sample, found))
+        assert same(before, after, within=1e-9), name
+
+
+@QUICK
+@given(tables(st.integers(1, 50)), share)
+def test_classes_may_swap_names(c: Counts[float], to: float) -> None:
+    one, other = shift.reweigh(c, to=to).swapped(), shift.reweigh(c.swapped(), to=1 - to)
+    assert one.reweighed
+    assert other.reweighed
+    for name in ("tp", "fp", "fn", "tn"):
+        assert getattr(one, name) == near(getattr(other, name))
+    found, dual = (
+        infer.estimate(name, shift.reweigh(each, to=at))
+        for name, each, at in (("precision", c, to), ("npv", c.swapped(), 1 - to))
+    )
+    assert (dual.value, dual.low, dual.high) == near((found.value, found.low, found.high))
+
+
+@QUICK
+@given(tables(st.integers(1, 50)), share)
+def test_closed_forms(c: Counts[float], to: float) -> None:
+    gamma = shift.gamma(at=measure.prevalence(c), to=to)
+    there = shift.reweigh(c, to=to)
+    assert measure.precision(there) == near(c.tp / (c.tp + gamma * c.fp))
+    assert measure.accuracy(there) == near((c.tp + gamma * c.tn) / (c.positives + gamma * c.negatives))
+    assert measure.npv(there) == near(gamma * c.tn / (gamma * c.tn + c.fn))
+    rates = measure.sensitivity(c), measure.specificity(c)
+    assert shift.ppv(*rates, to) == near(measure.precision(there))
+    assert shift.npv(*rates, to) == near(measure.npv(there))
+
+
+@QUICK
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9), share, share)
+def test_posteriors_come_back_and_keep_their_order(p: list[float], here: float, there: float) -> None:
+    scores = np.sort(p)
+    moved = shift.reprior(scores, from_=here, to=there)
+    assert (np.diff(moved) >= 0).all()
+    np.testing.assert_allclose(shift.reprior(moved, from_=there, to=here), scores, rtol=1e-6, atol=1e-12)
+    gamma = shift.gamma(at=here, to=there)
+    np.testing.assert_allclose(moved, scores / (scores + gamma * (1 - scores)), rtol=1e-9, atol=1e-12)
+    # A threshold on one scale flags what its image flags on the other.
+    cut = shift.threshold(0.3, from_=here, to=there)
+    clear = np.abs(moved - 0.3) > 1e-9
+    assert ((scores >= cut) == (moved >= 0.3))[clear].all()
+    assert shift.threshold(cut, from_=there, to=here) == pytest.approx(0.3, rel=1e-9)
+
+
+@SLOW
+@given(people, share)
+def test_intervals_hold_the_value_and_stay_in_the_span(data: Rows, to: float) -> None:
+    sample = shift.reweigh(both(data), to=to)
+    for name in CHEAP:
+        found = judged(name, sample)
+        if np.isnan(found.low):
+            assert found.why, name
+            continue
+        least, most = about(MEASURES[name]).span
+        assert least <= found.low <= found.value <= found.high <= most, name
+        assert found.how
+
+
+@SLOW
+@given(people, share)
+def test_nested_levels_nest(data: Rows, to: float) -> None:
+    sample = shift.reweigh(both(data), to=to)
+    for name in CHEAP:
+        last = judged(name, sample, level=0.5)
+        for level in (0.8, 0.95):
+            found = judged(name, sample, level=level)
+            if not np.isnan(found.low):
+                assert found.low <= last.low + 1e-12, name
+                assert found.high >= last.high - 1e-12, name
+            last = found
+
+
+@SLOW
+@given(people, share)
+def test_the_prevalence_and_the_areas_are_as_sure_as_they_were(data: Rows, to: float) -> None:
+    sample = both(data)
+    found = shift.reweigh(sample, to=to)
+    for name in ("sensitivity", "specificity", "fpr", "fnr", "auc", "gini"):
+        before, after = judged(name, sample), judged(name, found)
+        assert (after.value, after.low, after.high) == near((before.value, before.low, before.high)), name
+        assert after.how == before.how
+    for name in ("prevalence", "brier_uncertainty", "log_uncertainty"):
+        exact = judged(name, found)
+        assert exact.low == exact.value == exact.high
+        assert exact.how == "known"
+
+
+@SLOW
+@given(people, share, st.sampled_from([2.0**-10, 8.0]))
+def test_how_much_there_was_does_not_matter(data: Rows, to: float, factor: float) -> None:
+    sample = both(data)
+    once = shift.reweigh(sample, to=to)
+    scaled = shift.reweigh(tally(*data, positive=True, weight=np.full(len(data.truth), factor)), to=to)
+    for name in CHEAP:
+        found, other = judged(name, once), judged(name, scaled)
+        wanted = (found.value, found.low, found.high)
+        assert (other.value, other.low, other.high) == pytest.approx(wanted, rel=1e-6, abs=1e-9, nan_ok=True), name
+
+
+@QUICK
+@given(tables(st.integers(0, 30)), st.lists(share, min_size=1, max_size=5))
+def test_a_curve_against_the_prevalence_is_made_of_reweighed_tables(c: Counts[float], at: list[float]) -> None:
+    assume(c.positives and c.negatives)
+    names = ["precision", "npv", "accuracy", "f1", "jaccard", "prevalence", "sensitivity"]
+    found = shift.against(c, names, prevalences=at).rows()
+    for row in found:
+        alone = infer.estimate(row["measure"], shift.reweigh(c, to=row["prevalence"]))
+        if row["value"] is None:
+            assert row["why"] == alone.why
+            continue
+        assert row["value"] == near(alone.value)
+        drawn = row["measure"] in ("f1", "jaccard")
+        wanted = pytest.approx((alone.low, alone.high), abs=0.05 if drawn else 1e-9, rel=0.1 if drawn else 1e-9)
+        assert (row["low"], row["high"]) == wanted, row
+
+
+def test_groups_share_gamma() -> None:
+    from baserate import read
+
+    rng = np.random.default_rng(0)
+    sick = rng.random(200) < 0.4
+    site = np.where(rng.random(200) < 0.3 + 0.4 * sick, "a", "b")
+    data = read.tallies({"y": sick, "p": rng.random(200), "g": site}, truth="y", score="p", group="g")
+    found = shift.reweigh(data, to=0.05)
+    (model,) = found.models
+    assert found.pooled(model).prevalence == near(0.05)
+    assert found.pooled(model).reweighed
+    gamma = shift.gamma(at=data.pooled(model).prevalence, to=0.05)
+    for group, each in data.models[model].items():
+        wanted = shift.reweigh(each, gamma=gamma)
+        assert found.models[model][group].prevalence == near(wanted.prevalence)
+        # P(group | class) is what it was.
+        for row in (0, 1):
+            before = each.mass[row].sum() / data.pooled(model).mass[row].sum()
+            assert found.models[model][group].mass[row].sum() / found.pooled(model).mass[row].sum() == near(before)
+
+
+def test_a_hull_and_its_curve_keep_the_mark() -> None:
+    curve = Curve(shift.reweigh(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), to=0.1))
+    assert isinstance(shift.reweigh(curve, to=0.2), Curve)
+    assert curve.hull().tally.reweighed
+    assert curve.at(0.5).reweighed
+    assert curve.counts.reweighed
+    assert all(block.reweighed for _, block in curve.blocks())

@@ -1,0 +1,400 @@
+"""A known prevalence: what is refused, what intervals say, and how often they are right."""
+
+from collections.abc import Callable
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import (
+    BadOption,
+    BadShape,
+    Confusion,
+    Counts,
+    Curve,
+    MissingValues,
+    Tally,
+    calibrate,
+    infer,
+    measure,
+    read,
+    shift,
+    tally,
+)
+from baserate.measure import MEASURES, about
+
+TABLE = Counts(tp=80, fp=10, fn=20, tn=90)
+
+
+def people(n: int = 400, seed: int = 0) -> Tally:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.4
+    return tally(truth, np.clip(rng.normal(0.35 + 0.3 * truth, 0.2), 0.01, 0.99))
+
+
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        (lambda: shift.reweigh(TABLE), "give either to="),
+        (lambda: shift.reweigh(TABLE, to=0.1, gamma=2.0), "give either to="),
+        (lambda: shift.reweigh(TABLE, to=0), "to is 0; a prevalence lies between 0 and 1"),
+        (lambda: shift.reweigh(people(), to=1), "to is 1; a prevalence lies"),
+        (lambda: shift.reweigh(people(), to=nan), "to is nan"),
+        (lambda: shift.reweigh(people(), to=True), "to is True"),
+        (lambda: shift.reweigh(people(), gamma=0), "gamma is 0; it is a ratio of two odds"),
+        (lambda: shift.reweigh(TABLE, to=np.array([0.1, 0, 1, nan])), "3 of 4 values of to do not lie between 0 and 1"),
+        (lambda: shift.reweigh(tally([1, 1], [1, 2], positive=1), to=0.1), "there are no negatives"),
+        (lambda: shift.reweigh(Counts(0, 1, 0, 1), to=0.1), "there are no positives"),
+        (lambda: shift.reweigh(Confusion(np.eye(3), tuple("abc")), to=0.1), "a table of 3 classes needs a share for"),
+        (lambda: shift.reweigh(Confusion(np.eye(3), tuple("abc")), gamma=2.0), "needs a share for each"),
+        (lambda: shift.reweigh(Confusion(np.eye(2), tuple("ab")), to=[0.5, 0.6]), "shares above 0 that add up to 1"),
+        (lambda: shift.reweigh(Confusion(np.diag([1.0, 0.0]), tuple("ab")), to=[0.5, 0.5]), "nothing of the class 'b'"),
+        (lambda: shift.reweigh([1, 2], to=0.1), "list cannot be reweighed"),  # type: ignore[call-overload]
+        (lambda: shift.gamma(at=0.5, to=0), "to is 0"),
+        (lambda: shift.gamma(at=1, to=0.5), "at is 1"),
+        (lambda: shift.gamma_of_sampling(under=0.1), "under is 0.1; .*if it is the share that was kept"),
+        (lambda: shift.gamma_of_sampling(over=4), "over is 4; .*if each was taken several times"),
+        (lambda: shift.gamma_of_counts(sample=(0, 5), original=(1, 1)), r"sample is \(0, 5\)"),
+        (lambda: shift.prevalence_of_gamma(inf, at=0.5), "gamma is inf"),
+        (lambda: shift.reprior([0.5], from_=0.5, to=0), "to is 0"),
+        (lambda: shift.reprior([[0.5, 0.5]], from_=0.5, to=[0.5, 0.5]), "give two prevalences, or twice the share"),
+        (lambda: shift.ppv(1.2, 0.9, 0.1), r"1 of 1 values of sensitivity lie outside \[0, 1\], such as 1.2"),
+        (lambda: shift.npv(0.9, 0.9, np.array([0.1, nan])), "1 of 2 values of prevalence"),
+        (lambda: shift.against(TABLE, "auc"), "auc is no measure of decisions"),
+        (lambda: shift.against(TABLE, []), "nothing to measure"),
+        (lambda: shift.against(TABLE, "precision", threshold=0.5), "has no use"),
+        (lambda: shift.against(tally([1, 0], [3, -1]), "precision"), "give a threshold="),
+        (lambda: shift.against(TABLE, "precision", prevalences=[0.1, 1.0]), "1 of 2 values of to"),
+        (lambda: shift.against("table", "precision"), "str has no decisions"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_refused(work: Callable[[], object], told: str) -> None:
+    with pytest.raises(BadOption, match=told):
+        work()
+
+
+def test_shapes_are_refused() -> None:
+    with pytest.raises(BadShape, match="take one"):
+        shift.against(Curve(people()).counts, "precision")  # type: ignore[arg-type]
+    with pytest.raises(BadShape, match="prevalences has shape"):
+        shift.table(TABLE, "precision", prevalences=[[0.1], [0.2]])
+    with pytest.raises(MissingValues, match="1 of 2 thresholds are NaN"):
+        shift.threshold(np.array([0.5, nan]), from_=0.5, to=0.1)
+
+
+def test_reweighed_tables_of_any_shape() -> None:
+    many = shift.reweigh(TABLE, to=np.array([0.1, 0.5]))
+    assert many.shape == many.squares.shape == many.rows.shape == (2,)
+    assert measure.prevalence(many).tolist() == pytest.approx([0.1, 0.5])
+    assert many.rows.tp.tolist() == [80, 80]
+    counts = Curve(people()).counts
+    assert shift.reweigh(counts, to=0.2).shape == counts.shape
+    assert shift.reweigh(counts, gamma=2.0).reweighed
+    again = shift.reweigh(shift.reweigh(TABLE, to=0.3), gamma=1.0)
+    assert (again.tp, again.tn) == pytest.approx((48, 126))
+
+
+def test_a_stack_of_confusions_is_reweighed_as_one() -> None:
+    mass = np.array([[[5.0, 1.0], [2.0, 2.0]], [[1.0, 1.0], [0.0, 8.0]]])
+    found = shift.reweigh(Confusion(mass, ("a", "b")), to=[0.25, 0.75])
+    assert (found.truth / found.truth.sum(axis=-1, keepdims=True)).tolist() == [[0.25, 0.75]] * 2
+    assert found.total.tolist() == [10, 10]  # type: ignore[attr-defined]
+
+
+# Intervals.
+
+
+def test_intervals_say_what_was_done() -> None:
+    there = shift.reweigh(TABLE, to=0.05)
+    hows = {name: infer.estimate(name, there).how for name in ("precision", "npv", "accuracy", "f1", "prevalence")}
+    assert hows["npv"] == infer.estimate("precision", there).how
+    assert hows["precision"] == (
+        "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known"
+    )
+    assert hows["accuracy"] == "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
+    assert hows["f1"] == "10000 Dirichlet draws of the cells within each class"
+    assert hows["prevalence"] == "known"
+    large = shift.reweigh(Counts(tp=800, fp=100, fn=200, tn=900), to=0.05)
+    assert infer.estimate("precision", large).how == "logit, prevalence known"
+
+
+def test_mercaldo_by_hand() -> None:
+    there = shift.reweigh(Counts(tp=800, fp=100, fn=200, tn=900), to=0.05)
+    found = infer.estimate("precision", there)
+    middle = np.log(0.8 / 0.1) + np.log(0.05 / 0.95)
+    half = 1.959963984540054 * np.sqrt(0.2 / (1000 * 0.8) + 0.9 / (1000 * 0.1))
+    wanted = 1 / (1 + np.exp(-(middle + np.array([-half, half]))))
+    assert (found.low, found.high) == pytest.approx(tuple(wanted), rel=1e-12)
+    assert infer.estimate("precision", there, method="logit") == found
+    fdr = infer.estimate("fdr", there)
+    assert (1 - fdr.high, 1 - fdr.low) == pytest.approx((found.low, found.high), rel=1e-12)
+
+
+@pytest.mark.parametrize("cells", [(0, 5, 20, 30), (20, 0, 5, 30), (20, 5, 0, 30), (20, 5, 5, 0), (20, 0, 0, 30)])
+def test_empty_cells_leave_no_holes(cells: tuple[int, int, int, int]) -> None:
+    there = shift.reweigh(Counts(*cells), to=0.02)
+    for name in ("precision", "npv", "fdr", "false_omission_rate", "accuracy", "f1", "mcc"):
+        found = infer.estimate(name, there)
+        assert np.isnan(found.low) == np.isnan(found.value)
+        if not np.isnan(found.value):
+            assert found.low < found.high
+    if 0 in cells[:2]:
+        plain = infer.estimate("precision", there, method="logit")
+        assert plain.why == "a cell is empty, so its logarithm is infinite"
+        adjusted = infer.estimate("precision", there, method="adjusted-logit")
+        assert adjusted.low < adjusted.high
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "known"),
+    [
+        ("f1", "draws", "stratified"),
+        ("precision", "wilson", "logit, adjusted-logit, stratified"),
+        ("accuracy", "bootstrap", "stratified"),
+    ],
+)
+def test_methods_that_draw_the_prevalence_are_refused(name: str, method: str, known: str) -> None:
+    there = shift.reweigh(TABLE, to=0.05)
+    told = f"makes no interval of {name} where the shares of the classes are known; known are: {known}"
+    with pytest.raises(BadOption, match=told):
+        infer.estimate(name, there, method=method)
+    assert infer.methods(name, there) == tuple(known.split(", "))
+
+
+def test_methods_of_tallies() -> None:
+    there = shift.reweigh(people(), to=0.05)
+    for name in ("brier", "average_precision", "auc", "calibration_slope"):
+        assert "stratified" in infer.methods(name, there)
+        assert not {"resample", "bootstrap"} & set(infer.methods(name, there))
+        assert not np.isnan(infer.estimate(name, there, method="stratified").low)
+    with pytest.raises(BadOption, match="where the shares of the classes are known"):
+        infer.estimate("brier", there, method="bootstrap")
+
+
+def test_closed_forms_agree_with_draws_within_classes() -> None:
+    there = shift.reweigh(people(3000), to=0.1)
+    for name in ("brier", "log_loss", "brier_skill", "log_loss_skill", "average_precision", "cap_area", "ks"):
+        closed, drawn = infer.estimate(name, there), infer.estimate(name, there, method="stratified")
+        width = drawn.high - drawn.low
+        assert closed.high - closed.low == pytest.approx(width, rel=0.25 if name != "ks" else 0.6), name
+    for name in ("mean_probability", "observed_expected", "calibration_slope", "calibration_in_the_large"):
+        closed, drawn = infer.estimate(name, there), infer.estimate(name, there, method="stratified")
+        assert (closed.low, closed.high) == pytest.approx((drawn.low, drawn.high), rel=0.05, abs=0.02), name
+
+
+def test_ks_is_as_sure_as_it_was() -> None:
+    sample = people()
+    before, after = infer.estimate("ks", sample), infer.estimate("ks", shift.reweigh(sample, to=0.01))
+    assert (after.value, after.low, after.high) == pytest.approx((before.value, before.low, before.high), rel=1e-9)
+
+
+def test_many_classes_are_drawn_apart() -> None:
+    counts = np.array([[60.0, 30.0, 10.0], [5.0, 40.0, 5.0], [2.0, 3.0, 15.0]])
+    there = shift.reweigh(Confusion(counts, tuple("abc")), to={"a": 0.9, "b": 0.05, "c": 0.05})
+    accuracy = infer.estimate("accuracy", there)
+    assert accuracy.how == "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
+    drawn = infer.estimate("accuracy", there, method="stratified")
+    assert (accuracy.low, accuracy.high) == pytest.approx((drawn.low, drawn.high), abs=0.01)
+    assert infer.estimate("mcc", there).how == "10000 Dirichlet draws of the cells within each class"
+
+
+def test_bands_are_within_classes() -> None:
+    sample = people()
+    there = shift.reweigh(sample, to=0.05)
+    roc, moved = infer.band(sample, "roc"), infer.band(there, "roc")
+    for name in ("low", "high"):
+        np.testing.assert_allclose(moved.columns[name], roc.columns[name], atol=1e-9)
+    for what in ("pr", "gain", "precision", "f1", "accuracy"):
+        found = infer.band(there, what)
+        value = list(found.columns.values())[-3]
+        defined = ~np.isnan(found.columns["low"])
+        assert (found.columns["low"][defined] <= value[defined]).all()
+        assert (found.columns["high"][defined] >= value[defined]).all()
+    at = infer.band(there, "precision", points=None)
+    place = len(at.columns["threshold"]) // 2
+    alone = infer.estimate("precision", there, threshold=float(at.columns["threshold"][place]))
+    assert at.columns["low"][place] == pytest.approx(alone.low)
+    drawn = infer.band(there, "f1", points=None)
+    alone = infer.estimate("f1", there, threshold=float(at.columns["threshold"][place]))
+    assert drawn.columns["low"][place] == pytest.approx(alone.low, rel=0.05)
+    assert drawn.how.endswith("within each class")
+
+
+def test_summary_of_reweighed_tallies() -> None:
+    table = {"y": [1, 0, 1, 0] * 30, "p": np.linspace(0.01, 0.99, 120)}
+    data = shift.reweigh(read.tallies(table, truth="y", score="p"), to=0.1)
+    names = ["prevalence", "precision", "brier"]
+    found = {row["measure"]: row for row in infer.summary(data, measures=names).rows()}
+    assert found["prevalence"]["low"] == found["prevalence"]["high"]
+    told = "masses were changed to a prevalence of 0.1, which is taken as known; scores were not."
+    assert infer.summary(data, measures=names).data["notes"][-1] == told
+    assert shift.against(data).data["notes"] == [told]
+    with pytest.raises(BadOption, match=r"method='bootstrap' makes no interval of .* where the shares"):
+        infer.summary(data, interval=infer.Interval(method="bootstrap"))
+    logit = infer.summary(data, interval=infer.Interval(method="adjusted-logit")).rows()
+    assert any((row["how"] or "").startswith("logit with z²/2") for row in logit)
+
+
+def test_two_reweighed_samples_are_compared_by_their_own_intervals() -> None:
+    a, b = (shift.reweigh(people(seed=seed), to=0.05) for seed in (1, 2))
+    for name in ("precision", "f1", "brier"):
+        at = 0.5 if about(MEASURES[name]).of is Counts else None
+        found = infer.compare_unpaired(a, b, measure=name, threshold=at).difference
+        assert found.low < found.value < found.high
+        assert found.how == "Newcombe's hybrid of both intervals"
+    with pytest.raises(BadOption, match="the shares of the classes are known"):
+        infer.compare_unpaired(a, b, measure="brier", question=infer.Question(method="resample"))
+
+
+# Probabilities at a known prevalence.
+
+
+def calibrated(n: int, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    p = rng.beta(2, 2, n)
+    return rng.random(n) < p, p
+
+
+def test_probabilities_are_judged_raw_and_after_reprior() -> None:
+    sample = tally(*calibrated(20_000, 1))
+    raw = shift.reweigh(sample, to=0.1)
+    after = raw.rescored(shift.reprior(raw.score, from_=sample.prevalence, to=0.1))
+    assert measure.brier(after) < measure.brier(raw)
+    assert measure.log_loss(after) < measure.log_loss(raw)
+    for name in ("calibration_in_the_large", "calibration_intercept"):
+        assert not infer.estimate(name, raw).low <= 0 <= infer.estimate(name, raw).high
+        assert infer.estimate(name, after).low <= 0 <= infer.estimate(name, after).high
+    slope = infer.estimate("calibration_slope", after)
+    assert slope.low <= 1 <= slope.high
+    assert infer.floor("ece", after).within
+    assert not infer.floor("ece", raw).within
+    tests = {check.name: check for check in infer.checks(after)}
+    assert tests["cox"].p > 0.01
+    assert tests["spiegelhalter_z"].p > 0.01
+    for name in ("hosmer_lemeshow", "ecce"):
+        assert "test them as they came, after reprior to their own prevalence" in (tests[name].why or "")
+    assert infer.cox_test(raw).p < 1e-6
+
+
+def test_floors_of_reweighed_rows_are_those_of_as_many_rows() -> None:
+    """Distances of samples that are right at the known prevalence lie where the floor says."""
+    values, floors = [], []
+    for seed in range(40):
+        sample = tally(*calibrated(300, seed))
+        raw = shift.reweigh(sample, to=0.2)
+        after = raw.rescored(shift.reprior(raw.score, from_=0.5, to=0.2))
+        found = infer.floor("ece", after, draws=100)
+        values.append(found.value)
+        floors.append(found.typical)
+    assert np.median(values) == pytest.approx(np.median(floors), rel=0.15)
+
+
+def test_a_whole_judgement_of_reweighed_probabilities() -> None:
+    truth, p = calibrated(300, 3)
+    data = shift.reweigh(read.tallies({"y": truth, "p": p}, truth="y", score="p"), to=0.2)
+    rows = infer.reliability(data, asked=infer.Reliability(draws=50)).rows()
+    assert all(row["why"] for row in rows if row["value"] is None)
+    curve = infer.reliability_curve(data.tally)
+    assert (curve["low"] <= curve["share"] + 1e-12).all()
+    assert (curve["share"] <= curve["high"] + 1e-12).all()
+    for what in ("isotonic", "likelihood_ratio"):
+        infer.reliability_curve(data.tally, what)
+    found = infer.resampled(["calibration_slope"], data.tally, draws=100)
+    assert found[0].how == "100 draws of rows within each class"
+
+
+def test_a_map_can_be_fitted_to_what_was_reweighed() -> None:
+    raw = shift.reweigh(tally(*calibrated(5000, 4)), to=0.1)
+    found = calibrate.offset(raw)
+    offset = found.parameters[0].value
+    assert offset == pytest.approx(np.log(0.1 / 0.9), abs=0.1)
+    assert calibrate.crossfitted(raw, "isotonic").reweighed
+
+
+def test_posteriors_of_many_classes() -> None:
+    p = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])
+    by_order = shift.reprior(p, from_=[0.2, 0.3, 0.5], to=[0.6, 0.3, 0.1])
+    by_name = shift.reprior(p, from_={"a": 0.2, "b": 0.3, "c": 0.5}, to={"a": 0.6, "b": 0.3, "c": 0.1})
+    named = shift.reprior(p, from_=[0.2, 0.3, 0.5], to={"c": 0.1, "b": 0.3, "a": 0.6}, labels=["a", "b", "c"])
+    assert by_order.tolist() == by_name.tolist() == named.tolist()
+    assert by_order.round(9).tolist() == [[0.6, 0.3, 0.1], [1, 0, 0]]
+    assert shift.reprior(np.full((2, 3, 4), 0.5), from_=0.5, to=0.1).shape == (2, 3, 4)
+
+
+def test_thresholds_of_both_scales() -> None:
+    cuts = np.array([-inf, -1.0, 0.0, 0.1, 0.5, 1.0, 1.5, inf])
+    raw = shift.threshold(cuts, from_=0.4, to=0.1)
+    assert raw[[0, 1, 2, 5, 6, 7]].tolist() == [-inf, -1, 0, 1, 1.5, inf]
+    assert (np.diff(raw) > 0).all()
+    np.testing.assert_allclose(shift.reprior(raw[3:5], from_=0.4, to=0.1), [0.1, 0.5], rtol=1e-12)
+
+
+def test_predictive_values_of_arrays() -> None:
+    at = np.array([0.0, 0.5, 1.0])
+    assert shift.ppv(0.9, 0.8, at).tolist() == pytest.approx([0, 0.9 / 1.1, 1])
+    assert shift.npv(0.9, 0.8, at).tolist() == pytest.approx([1, 0.8 / 0.9, 0])
+    assert np.isnan(shift.ppv(0.0, 1.0, 0.5))
+    assert isinstance(shift.ppv(0.9, 0.8, 0.1), float)
+
+
+# Against the prevalence.
+
+
+def test_curves_against_the_prevalence() -> None:
+    found = shift.against(people(), ["precision", "f1"], threshold=0.4)
+    assert list(found.columns) == [
+        *("model", "group", "threshold", "prevalence", "measure", "value", "low", "high", "how", "why"),
+    ]
+    rows = found.rows()
+    assert len(rows) == 2 * 199
+    precision = [row for row in rows if row["measure"] == "precision"]
+    assert {row["threshold"] for row in rows} == {0.4}
+    assert [row["prevalence"] for row in precision] == sorted(row["prevalence"] for row in precision)
+    assert all(row["low"] < row["value"] < row["high"] for row in rows)
+    assert (np.diff([row["value"] for row in precision]) > 0).all()
+    bare = shift.against(people(), "precision", band=False)
+    assert bare.data["level"] is None
+    assert bare.rows()[0]["low"] is None
+    assert bare.rows()[0]["threshold"] == 0.5
+    plain = shift.table(people(), "precision", threshold=0.4)
+    assert plain["precision"].tolist() == pytest.approx([row["value"] for row in precision])
+
+
+def test_groups_have_curves_of_their_own() -> None:
+    table = {"y": [1, 0, 1, 0, 1, 1], "p": [0.9, 0.6, 0.4, 0.1, 0.8, 0.7], "g": list("aaaabb")}
+    data = read.tallies(table, truth="y", score="p", group="g")
+    rows = shift.against(data, "accuracy", prevalences=[0.1, 0.2]).rows()
+    assert [row["group"] for row in rows[::2]] == [None, {"g": "a"}, {"g": "b"}]
+    assert rows[-1]["value"] is None
+    assert rows[-1]["why"] == "there are no negatives, so nothing tells what more of them would bring"
+
+
+def test_draws_are_made_once_for_all_prevalences() -> None:
+    one, two = (shift.against(TABLE, "f1", prevalences=at).rows()[0] for at in ([0.1], [0.1, 0.2]))
+    assert one == two
+    other = shift.against(TABLE, "f1", prevalences=[0.1], seed=1).rows()[0]
+    assert other["low"] != one["low"]
+
+
+# How often intervals are right; the simulation is small, so are its demands.
+
+
+def test_coverage_at_a_known_prevalence() -> None:
+    rng = np.random.default_rng(0)
+    hits = dict.fromkeys(("precision", "npv", "accuracy", "flag_rate"), 0)
+    sensitivity, specificity, to = 0.8, 0.95, 0.05
+    truth = {
+        "precision": shift.ppv(sensitivity, specificity, to),
+        "npv": shift.npv(sensitivity, specificity, to),
+        "accuracy": to * sensitivity + (1 - to) * specificity,
+        "flag_rate": to * sensitivity + (1 - to) * (1 - specificity),
+    }
+    times = 400
+    for _ in range(times):
+        tp, fp = int(rng.binomial(50, sensitivity)), int(rng.binomial(100, 1 - specificity))
+        there = shift.reweigh(Counts(tp=tp, fn=50 - tp, fp=fp, tn=100 - fp), to=to)
+        for name in hits:
+            found = infer.estimate(name, there)
+            hits[name] += found.low <= truth[name] <= found.high
+    assert all(count >= 0.92 * times for count in hits.values()), hits
