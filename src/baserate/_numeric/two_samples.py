@@ -35,9 +35,35 @@ class Fit(NamedTuple):
 
 
 def fitted(seen: Seen) -> Fit:
-    """Everything that is likeliest together; looked for from many shares, since there may be several maxima."""
-    best = int(np.argmax([at(seen, q).height for q in _GRID]))
-    return at(seen, root(lambda q: _slope(seen, q), _GRID[max(best - 1, 0)], _GRID[min(best + 1, len(_GRID) - 1)]))
+    """Everything that is likeliest together."""
+    return Profile(seen).peak
+
+
+class Profile:
+    """The log-likelihood of a share, with both distributions as likely as can be."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self.heights = [at(seen, q).height for q in _GRID]
+
+    @property
+    def peak(self) -> Fit:
+        """Where it is highest; looked for from many shares, since there may be several maxima."""
+        best = int(np.argmax(self.heights))
+        near = _GRID[max(best - 1, 0)], _GRID[min(best + 1, len(_GRID) - 1)]
+        return at(self.seen, root(lambda q: _slope(self.seen, q), *near))
+
+    def bounds(self, peak: Fit, allowed: float) -> tuple[float, float]:
+        """Least and greatest share at which it has not fallen further; it may have in between."""
+
+        def left(q: float) -> float:
+            return peak.height - at(self.seen, q).height - allowed
+
+        inside = [q for q, height in zip(_GRID, self.heights, strict=True) if peak.height - height <= allowed]
+        low, high = min([*inside, peak.share]), max([*inside, peak.share])
+        below = max((q for q in _GRID if q < low), default=low)
+        above = min((q for q in _GRID if q > high), default=high)
+        return root(left, below, low), root(lambda q: -left(q), high, above)
 
 
 def at(seen: Seen, share: float) -> Fit:
@@ -73,18 +99,6 @@ def free(seen: Seen) -> float:
     """Log-likelihood when the mixture may be anything."""
     parts = (seen.first, seen.second, seen.mixed)
     return sum(_plug(each, each / max(float(each.sum()), 1.0)) for each in parts) + _told(seen, None)
-
-
-def bounds(seen: Seen, peak: Fit, allowed: float) -> tuple[float, float]:
-    """Least and greatest share at which the log-likelihood has not fallen further; it may have in between."""
-
-    def left(q: float) -> float:
-        return peak.height - at(seen, q).height - allowed
-
-    inside = [q for q in _GRID if left(q) <= 0]
-    low, high = min([*inside, peak.share]), max([*inside, peak.share])
-    below, above = max((q for q in _GRID if q < low), default=low), min((q for q in _GRID if q > high), default=high)
-    return root(left, below, low), root(lambda q: -left(q), high, above)
 
 
 def _slope(seen: Seen, q: float) -> float:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, Reals
 from baserate._errors import BadOption, CannotFit
 from baserate._estimate import Estimate
-from baserate._numeric.two_samples import Fit, Seen, bounds, fitted, root
+from baserate._numeric.two_samples import Fit, Profile, Seen, root
 from baserate._tally import Tally
 from baserate.infer._binomial import two_sided
 from baserate.measure._bins import firsts
@@ -45,9 +45,9 @@ def binned(given: Given, *, bins: int | Sequence[float] = BINS) -> Prevalence:
     random. `bins` are of equal mass of all rows, or given by the edges between them.
     """
     found = sorted_into(given, bins)
-    fit = fitted(found.seen)
-    allowed = two_sided(given.level) ** 2 / 2
-    low, high = bounds(found.seen, fit, allowed)
+    profile = Profile(found.seen)
+    fit = profile.peak
+    low, high = profile.bounds(fit, two_sided(given.level) ** 2 / 2)
     moved, spread = _moved(given, found, fit, joint=True)
     estimate = Estimate(fit.share, low, high, given.level, "profile likelihood, with validation")
     made = with_labels(given, Prevalence(estimate, "binned", fit.share, given.validation, moved, spread))
