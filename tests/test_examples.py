@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import infer, load_map, measure
+from baserate import infer, load_map, measure, shift
 from baserate.cli._people import screening
 from examples.screening.__main__ import by_site, calibrated, cheapest, main
 
@@ -41,7 +41,11 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     found = infer.estimate("auc", by_site(screening())["all"])
     assert f"{found.low:.3f}–{found.high:.3f}" in printed
     assert f"<small>{found.low:.3f}–{found.high:.3f}</small>" in page
-    assert page.count("<polyline") == 12
+    assert page.count("<polyline") == 14
+    assert page.count("<polygon") == 2
+    decided = baserate.curve(by_site(screening())["all"]).at(cheapest(by_site(screening())["all"]))
+    rarer = infer.estimate("precision", shift.reweigh(decided, to=0.02))
+    assert f"<td>{rarer.value:.3f} <small>{rarer.low:.3f}–{rarer.high:.3f}</small>" in page
     after = infer.estimate("calibration_slope", calibrated(by_site(screening())["all"])["after beta"])
     assert f"<td>{after.value:.3f} <small>{after.low:.3f}–{after.high:.3f}</small>" in page
     assert load_map(tmp_path / "map.json").method == "beta"

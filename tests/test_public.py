@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import baserate
-from baserate import apply, calibrate, infer, measure, population, read
+from baserate import apply, calibrate, infer, measure, population, read, shift
 from baserate.measure import multiclass
 
 NAMES = {
@@ -66,7 +66,13 @@ INFERENCE = {
 }
 
 
-ROOMS = [apply, baserate, calibrate, calibrate.multiclass, infer, measure, multiclass, population, read]
+SHIFT = {
+    *("ALIASES", "METHODS", "Assumption", "Prevalence", "Shares", "against", "corrected", "expected", "gamma"),
+    *("gamma_of_counts", "gamma_of_sampling", "label_shift", "npv", "performance", "posterior", "ppv", "prevalence"),
+    *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
+}
+
+ROOMS = [apply, baserate, calibrate, calibrate.multiclass, infer, measure, multiclass, population, read, shift]
 
 
 def test_the_public_names_are_these() -> None:
@@ -83,6 +89,7 @@ def test_the_public_names_are_these() -> None:
     assert set(infer.__all__) == set(dir(infer)) == INFERENCE
     assert set(calibrate.__all__) == set(dir(calibrate)) == CALIBRATION
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION
+    assert set(shift.__all__) == set(dir(shift)) == SHIFT
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)

@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 
 import baserate
-from baserate import Costs, Counts, Tally, calibrate, infer, measure
+from baserate import Costs, Counts, Tally, calibrate, infer, measure, shift
 from baserate.cli._people import Screening, screening
 from examples.screening.page import Number, Page, Table, interval, shown
 
 COSTS = Costs(fp=1, fn=20)
 """A missed case costs as much as twenty needless call-backs."""
 PROBABILITIES = ("mean_probability", "observed_expected", "calibration_slope")
+ELSEWHERE = 0.02
+"""Prevalence where the test will be used next."""
 AT_ONE_THRESHOLD = ("sensitivity", "specificity", "precision", "npv", "flag_rate", "mcc", "f1")
 
 
@@ -55,6 +57,32 @@ def forecasting(tally: Tally) -> dict[str, Number]:
     return numbers | {"ece": measure.ece(tally), "log_loss": infer.estimate("log_loss", tally)}
 
 
+def elsewhere(tally: Tally, threshold: float) -> dict[str, dict[str, Number]]:
+    """What the same decisions are worth where fewer are sick: the classes look alike there, but have other shares."""
+    right = tally.rescored(calibrate.offset(tally)(tally.score))  # risks that are right here, on average
+    moved = shift.reprior_map(from_=tally.prevalence, to=ELSEWHERE)
+    there = shift.reweigh(right, to=ELSEWHERE)
+    corrected = shift.reweigh(right.rescored(moved(right.score)), to=ELSEWHERE)
+    columns = {
+        "here": _at(tally, right, threshold),
+        f"at {ELSEWHERE:.0%}": _at(shift.reweigh(tally, to=ELSEWHERE), there, threshold),
+    }
+    columns["here"] |= {"log_loss, corrected": infer.estimate("log_loss", right)}
+    columns[f"at {ELSEWHERE:.0%}"] |= {"log_loss, corrected": infer.estimate("log_loss", corrected)}
+    return columns
+
+
+def _at(tally: Tally, right: Tally, threshold: float) -> dict[str, Number]:
+    counts = baserate.curve(tally).at(threshold)
+    names = ("sensitivity", "specificity", "precision", "npv", "flag_rate")
+    numbers: dict[str, Number] = {"prevalence": tally.prevalence}
+    return (
+        numbers
+        | {name: infer.estimate(name, counts) for name in names}
+        | {"log_loss": infer.estimate("log_loss", right)}
+    )
+
+
 def main(folder: Path) -> None:
     """Measure, print, and write the page, and a map for new people."""
     tallies = by_site(screening())
@@ -64,6 +92,7 @@ def main(folder: Path) -> None:
     decisions = {name: deciding(baserate.curve(tally).at(threshold)) for name, tally in tallies.items()}
     mapped = calibrated(tallies["all"])
     forecasts = {name: forecasting(tally) for name, tally in mapped.items()}
+    moved = elsewhere(tallies["all"], threshold)
     for title, table in (
         ("How well the score ranks and forecasts", scores),
         ("Whether as many fall sick as it says, as given and cross-fitted", forecasts),
@@ -71,13 +100,15 @@ def main(folder: Path) -> None:
             f"What flagging at {threshold:g} or above does (missed case {COSTS.fn:g}, needless call-back {COSTS.fp:g})",
             decisions,
         ),
+        (f"The same decisions where {ELSEWHERE:.0%} are sick", moved),
     ):
         print(f"{title}, with 95 % intervals\n{in_columns(table)}\n")
     own = {name: cheapest(tally) for name, tally in tallies.items()}
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
-    path.write_text(Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions)).html(), encoding="utf-8")
+    page = Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions, moved))
+    path.write_text(page.html(), encoding="utf-8")
     calibrate.beta(tallies["all"]).save(folder / "map.json")
     print(f"Open {path}; {folder / 'map.json'} makes the risks of new people right: baserate apply --help")
 

@@ -1,4 +1,4 @@
-"""The page that the screening example leaves: three tables and three figures, in one file without scripts."""
+"""The page that the screening example leaves: four tables and four figures, in one file without scripts."""
 
 from collections.abc import Iterable
 from html import escape
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import baserate
-from baserate import Costs, Estimate, Tally, infer, measure
+from baserate import Costs, Estimate, Tally, infer, measure, shift
 
 Number = Estimate | float
 Table = dict[str, dict[str, Number]]
@@ -38,13 +38,13 @@ class Page(NamedTuple):
     """Everybody, as given and after calibration."""
     threshold: float
     costs: Costs
-    tables: tuple[Table, Table, Table]
-    """Scores, forecasts, decisions."""
+    tables: tuple[Table, Table, Table, Table]
+    """Scores, forecasts, decisions, and these at another prevalence."""
 
     def html(self) -> str:
         """Write the page out."""
         everyone = self.tallies["all"]
-        scores, forecasts, decisions = map(_table, self.tables)
+        scores, forecasts, decisions, moved = map(_table, self.tables)
         return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -64,6 +64,12 @@ prevalence to everybody would forecast better.</p>
 Every person was mapped by what was fitted to others.</p>
 <h2>What flagging at {self.threshold:g} or above does</h2>{decisions}
 <p>A missed case costs {self.costs.fn:g}, a needless call-back {self.costs.fp:g}.</p>
+<h2>The same decisions where fewer are sick</h2>{moved}
+<p>Who is sick looks as before, so sensitivity and specificity stay what they are; but of those flagged, far fewer are
+sick. Risks that were right here on average are too high there, until their odds are multiplied by the ratio of those of
+both prevalences: that is the corrected log-loss. The prevalence there is taken as known, and the bounds hold chance
+within the sick and the healthy alone.</p>
+<div class="figures">{self._against()}</div>
 <footer>Made by baserate {baserate.__version__}. Data digest {everyone.digest[:16]}. This file holds only what you
 see.</footer></body></html>
 """
@@ -84,6 +90,25 @@ see.</footer></body></html>
             legend.append(f'<text x="288" y="{row + 4}">{escape(site)}</text>')
         box, drawn = f"0 0 {LEFT + SIZE + 14} {TOP + SIZE + 44}", _axes(x_title, y_title) + "".join(lines + legend)
         picture = f'<svg viewBox="{box}" role="img" aria-label="{title} for each site">{drawn}</svg>'
+        return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
+
+    def _against(self) -> str:
+        at = np.linspace(0.001, 0.5, 120)
+        counts = baserate.curve(self.tallies["all"]).at(self.threshold)
+        lines = []
+        for order, (name, (colour, dash)) in enumerate(zip(("npv", "precision"), STYLES[1:3], strict=True)):
+            found = shift.against(counts, name, prevalences=at).columns
+            low, high, value = (np.asarray(found[each], dtype=float) for each in ("low", "high", "value"))
+            around = _points([*2 * at, *2 * at[::-1]], [*low, *high[::-1]])
+            lines.append(f'<polygon fill="{colour}" fill-opacity="0.2" points="{around}"/>')
+            stroke = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
+            lines.append(f'<polyline fill="none" {stroke} points="{_points(2 * at, value)}"/>')
+            row = TOP + SIZE - 34 + 18 * order
+            lines.append(f'<line x1="216" x2="248" y1="{row}" y2="{row}" {stroke}/>')
+            lines.append(f'<text x="254" y="{row + 4}">{name}</text>')
+        drawn = _axes("prevalence", "share that is right", most=0.5) + "".join(lines)
+        box, title = f"0 0 {LEFT + SIZE + 14} {TOP + SIZE + 44}", "Precision and NPV against the prevalence"
+        picture = f'<svg viewBox="{box}" role="img" aria-label="{title}">{drawn}</svg>'
         return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
 
     def _reliability(self) -> str:
@@ -112,13 +137,14 @@ def _points(x: Iterable[float], y: Iterable[float]) -> str:
     return " ".join(dict.fromkeys(f"{a:.1f},{b:.1f}" for a, b in seen))
 
 
-def _axes(x_title: str, y_title: str) -> str:
+def _axes(x_title: str, y_title: str, *, most: float = 1.0) -> str:
+    """Axes from 0 to 1; the horizontal one may end earlier."""
     ticks = []
     for share in (0, 0.25, 0.5, 0.75, 1):
         x, y = _place(share, share)
         ticks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{TOP + SIZE}" stroke="#e4e4e4"/>')
         ticks.append(f'<line x1="{LEFT}" x2="{LEFT + SIZE}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
-        ticks.append(f'<text x="{x}" y="{TOP + SIZE + 17}" text-anchor="middle">{share:g}</text>')
+        ticks.append(f'<text x="{x}" y="{TOP + SIZE + 17}" text-anchor="middle">{most * share:g}</text>')
         ticks.append(f'<text x="{LEFT - 7}" y="{y + 4}" text-anchor="end">{share:g}</text>')
     middle, bottom = TOP + SIZE / 2, TOP + SIZE + 36
     ticks.append(f'<text x="{LEFT + SIZE / 2}" y="{bottom}" text-anchor="middle">{x_title}</text>')

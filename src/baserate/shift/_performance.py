@@ -1,7 +1,7 @@
 """Performance without labels: what calibrated probabilities promise of the target, measure by measure.
 
 A row with probability p is p of a positive and 1 − p of a negative. The target then has a tally, and every measure of a
-tally, curve or 2×2 table has a value [@guillory2021]. What the probabilities must be right for depends on what changed:
+tally, curve or 2×2 table has a value [@bialek2024]. What the probabilities must be right for depends on what changed:
 under covariate shift the chance at each score is what it was, and they are taken as they are; under label shift it
 changes with the prevalence, which is estimated first.
 """
