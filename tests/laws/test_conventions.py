@@ -4,12 +4,26 @@ import math
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import baserate
-from baserate import Confusion, MissingValues, Tally, calibrate, curve, infer, measure, read, shift, tally
+from baserate import (
+    CannotFit,
+    Confusion,
+    MissingValues,
+    Tally,
+    Target,
+    calibrate,
+    curve,
+    infer,
+    measure,
+    read,
+    shift,
+    tally,
+)
 from baserate.read._labels import parsed
 
 PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
@@ -230,6 +244,28 @@ def convention_24_masses_or_scores() -> None:
     assert after.reweighed
     share = infer.estimate("prevalence", after, threshold=0.5)
     assert (share.low, share.high, share.how) == (share.value, share.value, "known")
+
+
+def convention_25_both_samples() -> None:
+    rng = np.random.default_rng(0)
+
+    def drawn(n: int, share: float) -> tuple[Any, Any]:
+        truth = rng.random(n) < share
+        return truth, rng.normal(1.5 * truth, 1.0)
+
+    target = Target(drawn(2000, 0.2)[1])
+    few, many = (shift.prevalence(target, tally(*drawn(n, 0.5))) for n in (100, 10_000))
+    assert few.estimate.high - few.estimate.low > 1.5 * (many.estimate.high - many.estimate.low)
+    assert many.variance > many.spread
+    with pytest.raises(CannotFit, match="carry no information"):
+        shift.prevalence(target, tally(rng.random(200) < 0.5, rng.normal(size=200)))
+
+
+def convention_26_assumptions_are_stated() -> None:
+    with pytest.raises(TypeError, match="assume"):
+        shift.performance(Target(np.array([0.2, 0.7])))  # type: ignore[call-arg]
+    found = shift.performance(Target(np.array([0.2, 0.7])), assume="covariate shift")
+    assert found.data["assume"] == "covariate shift"
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
