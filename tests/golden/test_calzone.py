@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from scipy.special import expit, logit
 
-from baserate import Tally, infer, measure, read, tally
+from baserate import Tally, infer, measure, read, shift, tally
 from baserate.measure._bins import By
 from tests.carried import carried
 
@@ -256,6 +256,14 @@ def test_the_exact_prevalence(data: Data, facts: dict[str, Any]) -> None:
     assert measure.ece(after) == pytest.approx(0.0136712452, abs=5e-11)
     assert measure.calibration_intercept(after) == pytest.approx(-0.0294021, abs=5e-8)
     assert abs(measure.calibration_in_the_large(after)) < 1e-13
+
+
+def test_reprior_is_the_adjustment_of_the_page(data: Data) -> None:
+    """σ(logit p + logit ȳ − logit η), as posteriors that were made for η and are carried to ȳ."""
+    t = data.tally
+    after = shift.reprior(t.score, from_=PRINTED, to=t.prevalence)
+    assert after == pytest.approx(expit(logit(t.score) + logit(t.prevalence) - logit(PRINTED)), rel=1e-12)
+    assert measure.ece(t.rescored(after)) == pytest.approx(0.013671230516636386, rel=1e-9)
 
 
 def test_the_exact_prevalence_has_the_least_log_loss(data: Data) -> None:

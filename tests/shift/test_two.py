@@ -105,6 +105,15 @@ def test_weights_may_be_scaled(method: str, validation: Tally) -> None:
     assert other.estimate.high == pytest.approx(one.estimate.high, abs=1e-6)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_without_weight_are_absent(method: str, validation: Tally) -> None:
+    score = drawn(300, 0.2, 16)[1]
+    absent = Target.of_rows(np.append(score, [0.0, 1.0]), weight=np.append(np.ones(300), [0.0, 0.0]))
+    first, then = (shift.prevalence(each, validation, method=method) for each in (Target(score), absent))
+    assert then.value == pytest.approx(first.value, abs=1e-9)
+    assert then.estimate.high == pytest.approx(first.estimate.high, abs=1e-6)
+
+
 def test_validation_itself_has_its_own_prevalence(validation: Tally) -> None:
     same = Target(np.repeat(validation.score, validation.rows.sum(axis=0, dtype=np.int64)))
     for method in ("mlls", "acc", "pacc", "binned"):

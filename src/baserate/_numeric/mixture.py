@@ -40,8 +40,9 @@ class Draws(NamedTuple):
 
     @classmethod
     def of(cls, log_ratio: Floats, mass: Cells | None, squares: Cells | None) -> Draws:
-        """Take draws by the logarithms of f₁/f₀, which may be infinite."""
-        return cls(np.tanh(log_ratio / 2), mass, squares)
+        """Take draws by the logarithms of f₁/f₀, which may be infinite; what has no mass leans nowhere."""
+        lean = np.tanh(log_ratio / 2)
+        return cls(lean if mass is None else np.where(mass > 0, lean, 0.0), mass, squares)
 
     def moments(self, q: float) -> Moments:
         """Sums over all draws at a share q; infinite where a draw is impossible there."""

@@ -49,6 +49,12 @@ class Given:
         return tally.positives * each, tally.negatives * each
 
     @property
+    def effective(self) -> float:
+        """Rows of the target without truth, as many of equal weight as would be as sure."""
+        squares = self.target.squares
+        return self.target.total if squares is None else self.target.total**2 / float(squares.sum())
+
+    @property
     def rows(self) -> tuple[float, float]:
         """Rows of both classes in the validation set."""
         positives, negatives = self.validation.rows.sum(axis=1, dtype=np.int64)

@@ -177,8 +177,7 @@ def _penalised(given: Given, value: Value, method: str, alpha: float) -> Prevale
     if not alpha >= 1:
         raise BadOption(f"alpha is {alpha}; a prior that pulls towards the middle has 1 or more.")
     found = _checked(given, value, given.level)
-    rows = float(len(given.target))
-    prior = (alpha - 1) / rows
+    prior = (alpha - 1) / given.effective
 
     def slope_at(q: float) -> tuple[float, float]:
         if q in (0.0, 1.0):
@@ -222,7 +221,7 @@ def _other_value(plain: Prevalence, value: float) -> Prevalence:
 def _inside(given: Given, share: float, low: float, high: float) -> tuple[float, float]:
     """Bounds within [0, 1]; where none of them is, as much as so many rows of one class would leave open."""
     z = two_sided(given.level)
-    least = z**2 / (len(given.target) + z**2)
+    least = z**2 / (given.effective + z**2)
     value = min(max(share, 0.0), 1.0)
     low, high = min(max(low, 0.0), value), max(min(high, 1.0), value)
     return (min(low, 1 - least), high) if value == 1 else (low, max(high, least) if value == 0 else high)

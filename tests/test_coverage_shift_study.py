@@ -1,0 +1,34 @@
+"""The study of coverage under shift runs, and sees what it should."""
+
+import numpy as np
+import pytest
+
+from bench import coverage_shift
+
+
+def test_intervals_that_forget_validation_are_too_short() -> None:
+    found = [coverage_shift.hits(200, 0.5, seed) for seed in range(60)]
+    ours, alone = (np.mean([each[name] for each in found]) for name in ("mlls", "target alone"))
+    assert alone < 0.85 < 0.88 < ours
+
+
+def test_quapy_is_asked_about_the_same_sample() -> None:
+    assert isinstance(coverage_shift.quapy_hit(200, 0.1, 0), bool)
+
+
+def test_the_truth_is_that_of_the_population() -> None:
+    truth = coverage_shift.true_values(0.3)
+    rng = np.random.default_rng(0)
+    happened, p = coverage_shift.drawn(rng, 400_000, 0.3)
+    flagged = p >= 0.5
+    assert truth["precision"] == pytest.approx((happened & flagged).sum() / flagged.sum(), abs=0.005)
+    assert truth["accuracy"] == pytest.approx((happened == flagged).mean(), abs=0.005)
+
+
+def test_it_prints_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coverage_shift, "VALIDATION", (200,))
+    monkeypatch.setattr(coverage_shift, "PREVALENCES", (0.1, 0.5))
+    assert coverage_shift.main(["--runs", "2", "--quapy", "0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert all(line.count("|") == len(coverage_shift.COLUMNS) + 2 for line in lines)
