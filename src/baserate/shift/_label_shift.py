@@ -15,7 +15,6 @@ from baserate.infer import Check
 from baserate.shift._prevalence import prevalence
 from baserate.shift._several import goodness
 from baserate.shift._two._assumption import HAUSMAN, Assumption, assumption, told
-from baserate.shift._two._bins import BINS
 from baserate.shift._two._given import Given
 
 
@@ -23,7 +22,7 @@ def label_shift(
     target: Target | ClassTarget,
     validation: Tally | Tallies | Rows | ClassRows,
     *,
-    bins: int | Sequence[float] = BINS,
+    bins: int | Sequence[float] | None = None,
 ) -> Assumption:
     """Test whether only the shares of the classes differ, as far as scores can tell.
 

@@ -8,7 +8,7 @@ from math import erfc, nan, sqrt
 
 from baserate._numeric.two_samples import fitted, free
 from baserate.infer import Check
-from baserate.shift._two._bins import BINS, sorted_into
+from baserate.shift._two._bins import sorted_into
 from baserate.shift._two._given import Given
 from baserate.shift._two._likelihood import mlls, moved_by_target
 from baserate.shift._two._moments import line, moved, pacc, scores
@@ -53,7 +53,7 @@ class Assumption:
         return any(check.p < _SIZE for check in self.checks)
 
 
-def assumption(given: Given, *, bins: int | Sequence[float] = BINS) -> Assumption:
+def assumption(given: Given, *, bins: int | Sequence[float] | None = None) -> Assumption:
     """Make both tests."""
     return told((goodness_of_fit(given, bins=bins), hausman(given)))
 
@@ -70,7 +70,7 @@ def told(checks: tuple[Check, ...]) -> Assumption:
     return Assumption(checks, (*lines, UNTESTED))
 
 
-def goodness_of_fit(given: Given, *, bins: int | Sequence[float] = BINS) -> Check:
+def goodness_of_fit(given: Given, *, bins: int | Sequence[float] | None = None) -> Check:
     r"""Whether the target's histogram is a mixture of those of the classes: a likelihood ratio.
 
     :math:`G=2(\ln L_{free}-\ln L_{mixture})` is a χ² variable with B − 2 degrees of freedom in B bins. It does not

@@ -15,12 +15,15 @@ from baserate._estimate import Estimate
 from baserate._numeric.two_samples import Fit, Profile, Seen, root
 from baserate._tally import Tally
 from baserate.infer._binomial import two_sided
+from baserate.infer._moments import widening
 from baserate.measure._bins import firsts
 from baserate.shift._two._given import Given, effective
 from baserate.shift._two._moments import with_labels
 from baserate.shift._two._result import Prevalence
 
-BINS = 10
+_MOST, _FEWEST = 10, 3
+_EACH = 16
+"""Rows of the rarer class of validation for each bin, if nobody says how many: with fewer, intervals are too short."""
 _GRIDS = range(10, 111, 10)
 """Numbers of bins of which HDy takes the median."""
 
@@ -36,18 +39,19 @@ class Binned(NamedTuple):
     places: Places
 
 
-def binned(given: Given, *, bins: int | Sequence[float] = BINS) -> Prevalence:
+def binned(given: Given, *, bins: int | Sequence[float] | None = None) -> Prevalence:
     r"""Share and both histograms that are likeliest together.
 
     In bins with counts :math:`n_1,n_0` of validation and t of the target, of
     :math:`\sum n_1\ln f_1+n_0\ln f_0+t\ln(qf_1+(1-q)f_0)`. The same for scores on any scale that keeps order, without
     calibration; it loses what bins hide. The interval is that of the profile likelihood, in which both sets are
-    random. `bins` are of equal mass of all rows, or given by the edges between them.
+    random. `bins` are of equal mass of all rows, ten unless validation is small, or given by the edges between them.
     """
     found = sorted_into(given, bins)
     profile = Profile(found.seen)
     fit = profile.peak
-    low, high = profile.bounds(fit, two_sided(given.level) ** 2 / 2)
+    wide = two_sided(given.level) * widening(min(given.rows) - 1, given.level)
+    low, high = profile.bounds(fit, wide**2 / 2)
     moved, spread = _moved(given, found, fit, joint=True)
     estimate = Estimate(fit.share, low, high, given.level, "profile likelihood, with validation")
     made = with_labels(given, Prevalence(estimate, "binned", fit.share, given.validation, moved, spread))
@@ -73,11 +77,13 @@ def hdy(given: Given) -> Prevalence:
     return replace(made, estimate=replace(sure, value=value, low=min(sure.low, value), high=max(sure.high, value)))
 
 
-def sorted_into(given: Given, bins: int | Sequence[float]) -> Binned:
+def sorted_into(given: Given, bins: int | Sequence[float] | None) -> Binned:
     """Sort validation and target into bins of equal mass of both, or between given edges.
 
     Rows of the target whose truth is known look like those of validation, and count with them.
     """
+    if bins is None:
+        bins = min(max(int(min(given.rows)) // _EACH, _FEWEST), _MOST)
     edges = _edges(given, bins) if isinstance(bins, int | np.integer) else _checked(bins)
     # Where validation has no rows, neither class says anything: such a bin is joined to the one below.
     seen = np.searchsorted(edges, given.validation.score, side="left")
