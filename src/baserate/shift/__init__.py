@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from baserate.shift._performance import expected, performance
     from baserate.shift._posterior import posterior
     from baserate.shift._predictive import npv, ppv
-    from baserate.shift._prevalence import ALIASES, prevalence
+    from baserate.shift._prevalence import ALIASES, METHODS, prevalence
     from baserate.shift._reprior import reprior, reprior_map, threshold
     from baserate.shift._reweigh import reweigh
     from baserate.shift._several._result import Shares
     from baserate.shift._two._assumption import Assumption
-    from baserate.shift._two._methods import METHODS
     from baserate.shift._two._result import Prevalence
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -33,12 +32,11 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "_performance": ("expected", "performance"),
     "_posterior": ("posterior",),
     "_predictive": ("npv", "ppv"),
-    "_prevalence": ("ALIASES", "prevalence"),
+    "_prevalence": ("ALIASES", "METHODS", "prevalence"),
     "_reprior": ("reprior", "reprior_map", "threshold"),
     "_reweigh": ("reweigh",),
     "_several._result": ("Shares",),
     "_two._assumption": ("Assumption",),
-    "_two._methods": ("METHODS",),
     "_two._result": ("Prevalence",),
 }
 

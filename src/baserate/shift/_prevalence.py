@@ -18,9 +18,12 @@ from baserate.calibrate._data import tally_of
 from baserate.shift import _several as several
 from baserate.shift._several import Shares
 from baserate.shift._two._given import Given
-from baserate.shift._two._methods import METHODS, called
+from baserate.shift._two._methods import METHODS as OF_TWO
+from baserate.shift._two._methods import called
 from baserate.shift._two._result import Prevalence
 
+METHODS = tuple(OF_TWO)
+"""Names of the methods; hdy and binned are for two classes alone."""
 ALIASES = {
     **dict.fromkeys(("em", "emq", "sld", "saerens"), "mlls"),
     **dict.fromkeys(("cm", "bbse-hard", "gacc"), "acc"),
@@ -76,7 +79,7 @@ def prevalence(
     if isinstance(target, ClassTarget):
         return _of_classes(target, validation, name, {"level": level, **options})
     given = Given(target, tally_of(validation), level)
-    found: Prevalence = called(METHODS[name], (given,), name, options)
+    found: Prevalence = called(OF_TWO[name], (given,), name, options)
     labelled = 0 if target.labelled is None else int(target.labelled.rows.sum(dtype=np.int64))
     notes = (*found.notes, *_certain(given, found), *given.notes())
     return replace(found, rows=len(target), labelled=labelled, notes=notes)
