@@ -23,6 +23,7 @@ from baserate._tally import Tally
 from baserate.infer._estimate import Asked, judged, noun_of
 from baserate.measure import MEASURES, Measure, about, summary
 from baserate.measure import prevalence as share_of_positives
+from baserate.measure._registry import known
 from baserate.measure._summary import Place
 from baserate.shift._posterior import posterior
 from baserate.shift._reweigh import reweigh
@@ -72,16 +73,19 @@ def corrected(
         return of_classes(found, measures=measures, averages=averages)
     if averages is not None:
         raise BadOption("averages are over several classes, but these are two; leave them out.")
-    raw = _summed(found, lambda q: reweigh(found.validation, to=q), measures, threshold, "as given")
+    chosen = measures if isinstance(measures, str) else [known(each) for each in measures]
+    raw = _summed(found, lambda q: reweigh(found.validation, to=q), chosen, threshold, "as given")
     notes = [*raw.data["notes"], *found.notes]
     if found.value in (0.0, 1.0):
         notes.append(f"the estimate is {found.value:g}; measures are their limits there.")
     parts = [raw]
-    proper = [name for name in raw.columns["measure"] if name in MEASURES and about(MEASURES[name]).of is Tally]
+    taken = (
+        [MEASURES[name] for name in raw.columns["measure"] if name in MEASURES] if isinstance(chosen, str) else chosen
+    )
+    proper = [measure for measure in taken if about(measure).of is Tally]
     if proper:
         try:
-            made = _after(found)
-            parts.append(_summed(found, made, list(dict.fromkeys(proper)), None, "corrected"))
+            parts.append(_summed(found, _after(found), proper, None, "corrected"))
         except BaserateError as error:
             notes.append(f"there are no corrected posteriors: {error}")
     columns = {name: [each for part in parts for each in part.columns[name]] for name in raw.columns}
