@@ -21,6 +21,7 @@ _OPTIONS = (
     *("positive", "negative", "missing", "threshold", "measures", "points", "scores", "labels"),
     *("prevalence", "flag_rate", "alpha", "level", "seed"),
     *("to", "measure", "alternative", "margin", "method", "id", "cluster"),
+    *("validation_score", "validation_scores", "validation_weight", "validation_count", "target_truth"),
 )
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
 _LONGEST = 100
@@ -48,8 +49,9 @@ def in_flags(message: str) -> str:
     def flag(found: re.Match[str]) -> str:
         name, *values = found.groups()
         value = next((each for each in values if each is not None), None)
+        name = name.replace("_", "-")
         if value is None:
-            return f"--{name.replace('_', '-')}"
+            return f"--{name}"
         return f"--{name} {shlex.quote(value) if len(value) <= _LONGEST else '…'}"
 
     for aside, told in _ASIDES.items():
