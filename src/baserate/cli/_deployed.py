@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate._errors import BaserateError
+from baserate._errors import BaserateError, UnknownName
 from baserate.cli._ask import files_told, rows_told
 from baserate.cli._classes import SCORED, columns_of
 from baserate.cli._numbers import amount, number
@@ -95,7 +95,7 @@ def read_two(asked: Deployed, *, quiet: bool) -> "tuple[Target, Tallies | None]"
     known = _labels(asked)
     if asked.validation:
         given = {"score": asked.validation_score or asked.score, **_given(asked, "validation", quiet=quiet)}
-        with _reading("validation"):
+        with _reading("validation", "" if asked.validation_score else "--validation-score"):
             validation = read.tallies(asked.validation, **known, **given)
         known = _labels(validation.intake)
     given = {"score": asked.score, **_given(asked, "", quiet=quiet)}
@@ -108,7 +108,7 @@ def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows]
     from baserate import read
     from baserate.read._labels import resolved
 
-    with _reading("validation"):
+    with _reading("validation", "" if asked.validation_scores else "--validation-scores"):
         validation = read.class_rows(
             asked.validation,
             score=columns_of(asked.validation_scores or asked.scores),
@@ -143,17 +143,19 @@ def _labels(named: "Deployed | Intake") -> dict[str, Any]:
 
 
 @contextmanager
-def _reading(side: str) -> Iterator[None]:
-    """Say in which of the two something is wrong, in terms of its options."""
+def _reading(side: str, other: str = "") -> Iterator[None]:
+    """Say in which of the two something is wrong, in terms of its options; `other` names a column that may differ."""
     words = "truth" if side == "target" else "score|scores|weight|count"
     try:
         yield
     except BaserateError as error:
         told = re.sub(rf"\b({words})=", rf"{side}_\1=", str(error))
+        if other and isinstance(error, UnknownName):
+            told += f" If the score has another name there, give it with {other}."
         raise type(error)(f"{side}: {told}") from error
 
 
-def header(intake: "Intake", *, weighted: bool, rows: int) -> dict[str, Any]:
+def header(intake: "Intake", rows: int) -> dict[str, Any]:
     """What was read of rows without truth, as every verb tells it."""
     return {
         "rows": rows,
@@ -161,7 +163,7 @@ def header(intake: "Intake", *, weighted: bool, rows: int) -> dict[str, Any]:
         "read": intake.read,
         "refused": intake.dropped,
         "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
-        "weighted": weighted,
+        "weighted": "weight" in intake.columns,
         "columns": dict(intake.columns),
     }
 

@@ -50,7 +50,7 @@ def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wante
         *({**row, **share, "set": VALIDATION} for row in plain.rows()),
     ]
     data = {
-        **header(target.intake, weighted=target.mass is not target.squares, rows=len(target)),
+        **header(target.intake, len(target)),
         **{name: plain.data[name] for name in ("positive", "negative")},
         "prevalence": found.value,
         **_common(found, plain, level),
@@ -77,7 +77,7 @@ def of_many(found: Shares, target: ClassTarget, validation: ClassRows, wanted: W
         *({**row, "scores": "as given", "set": VALIDATION} for row in plain.rows()),
     ]
     data = {
-        **header(target.intake, weighted=target.weight is not None, rows=len(target)),
+        **header(target.intake, len(target)),
         **{name: plain.data[name] for name in ("classes", "truth_in")},
         "prevalences": dict(zip(map(str, found.labels), found.value.tolist(), strict=True)),
         **_common(found, plain, level),

@@ -195,7 +195,7 @@ def _told(found: "Results", target: "Target", validation: "Tallies | None", expe
     if target.intake.labelled and expecting.assume != _LABEL_SHIFT:
         notes.append(f"{target.intake.labelled} rows of the target have a truth; they were left out.")
     data = {
-        **header(target.intake, weighted=target.mass is not target.squares, rows=len(target)),
+        **header(target.intake, len(target)),
         **{name: None if unknown else getattr(intake, name) for name in ("positive", "negative")},
         **found.data,
         "validation": own or None,

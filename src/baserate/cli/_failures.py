@@ -33,6 +33,9 @@ _ASIDES = {
     "--scores or --predicted, and without --cluster.",
     r"take size_to_show_share for one model\.": "show of one model that it reaches a --goal.",
     r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
+    r"judge them as they are \(read\.tallies, read\.class_rows\)": "judge them with `baserate measure`",
+    r"give a validation set to recalibrate them on\.": "give rows with a truth to recalibrate them on, with "
+    "--validation.",
     r"method='([\w-]+)' makes no": r"--interval \1 makes no",
     r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",
 }
