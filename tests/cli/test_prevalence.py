@@ -258,6 +258,26 @@ def test_scores_of_another_scale_are_noted(both: tuple[str, ...]) -> None:
     assert "they may be on different scales" in result.stderr
 
 
+def test_scores_that_are_no_probabilities_are_fine_and_noted_by_name(both: tuple[str, ...]) -> None:
+    for name, columns in (("old.csv", ("sick", "risk")), ("new.csv", ("risk",))):
+        rows = list(csv.DictReader(StringIO(Path(name).read_text(encoding="utf-8"))))
+        table(Path(name), {each: [float(row[each]) * (9 if each == "risk" else 1) for row in rows] for each in columns})
+    typed = (*both, "--score", "risk", "--truth", "sick", "--positive", "1.0")
+    for verb in (("prevalence",), ("expect", "--assume", "label-shift")):
+        result = run(*verb, *typed)
+        assert result.exit_code == 0, result.stderr
+        assert "note: risk runs from " in result.stderr
+        assert "auc" in result.stdout
+    found(run("prevalence", *typed, "--threshold", "2,4.5", "--json"))
+
+
+@pytest.mark.parametrize("verb", [("prevalence",), ("expect", "--assume", "covariate-shift")])
+def test_all_measures_can_be_had(verb: tuple[str, ...], both: tuple[str, ...]) -> None:
+    found(run(*verb, *both, *SCORED, "--measure", "all", "--json"))
+    shown = run(*verb, *both, *SCORED, "--measure", "all", env={"COLUMNS": "80"})
+    assert max(map(cells_wide, shown.stdout.splitlines())) <= 80
+
+
 def test_missing_scores_are_refused_or_dropped(both: tuple[str, ...]) -> None:
     _, risk = people(2, 400, 0.125)
     table(Path("holes.csv"), {"risk": ["nan", *risk, ""], "w": [1] * 402})

@@ -1,7 +1,7 @@
 """Options -> rows whose truth nobody knows, and others with a truth to learn from."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -166,6 +166,15 @@ def header(intake: "Intake", rows: int) -> dict[str, Any]:
         "weighted": "weight" in intake.columns,
         "columns": dict(intake.columns),
     }
+
+
+def renamed(notes: Iterable[str], column: str) -> list[str]:
+    """Notes, each once, that name the column of scores where the library knows it as the score."""
+    called = (
+        re.sub(r"^(log_loss of )?score(?= runs| is infinite)", lambda found: (found[1] or "") + column, note)
+        for note in notes
+    )
+    return list(dict.fromkeys(called))
 
 
 def headline(asked: Deployed, data: Mapping[str, Any]) -> str:

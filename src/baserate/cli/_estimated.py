@@ -11,7 +11,7 @@ from baserate._errors import BaserateError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._target import ClassTarget, Target
-from baserate.cli._deployed import header
+from baserate.cli._deployed import header, renamed
 from baserate.measure._summary import COLUMNS, tidy
 from baserate.shift import Assumption, Prevalence, Shares
 
@@ -42,6 +42,7 @@ def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wante
     )
     bins = {} if wanted.bins is None else {"bins": wanted.bins}
     tested, told = _tested(target, validation, bins)
+    notes = [*target.intake.notes, *plain.data["notes"], *told, *there.data["notes"]]
     share = {"prevalence": found.validation.prevalence, "scores": "as given"}
     rows = [
         {**dict.fromkeys(COLUMNS), "measure": "prevalence", **tidy(found.estimate), "set": TARGET},
@@ -54,7 +55,7 @@ def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wante
         **{name: plain.data[name] for name in ("positive", "negative")},
         "prevalence": found.value,
         **_common(found, plain, level),
-        "notes": _notes(target.intake.notes, plain.data["notes"], told, there.data["notes"]),
+        "notes": renamed(notes, next(iter(validation.models))),
     }
     return Results({name: [row.get(name) for row in rows] for name in (*COLUMNS, *MORE)}, data)
 
@@ -66,6 +67,7 @@ def of_many(found: Shares, target: ClassTarget, validation: ClassRows, wanted: W
     decided = Confusions({(): validation.decided()}, intake=validation.intake)
     plain = infer.class_summary(decided, measures=wanted.measures, interval=infer.Interval(level=level))
     tested, told = _tested(target, validation, {})
+    notes = [*target.intake.notes, *plain.data["notes"], *told, *there.data["notes"]]
     columns = tuple(there.columns)
     rows = [
         *(
@@ -81,7 +83,7 @@ def of_many(found: Shares, target: ClassTarget, validation: ClassRows, wanted: W
         **{name: plain.data[name] for name in ("classes", "truth_in")},
         "prevalences": dict(zip(map(str, found.labels), found.value.tolist(), strict=True)),
         **_common(found, plain, level),
-        "notes": _notes(target.intake.notes, plain.data["notes"], told, there.data["notes"]),
+        "notes": list(dict.fromkeys(notes)),
     }
     return Results({name: [row.get(name) for row in rows] for name in (*columns, *MORE)}, data)
 
@@ -118,11 +120,6 @@ def _tested(target: Any, validation: Any, bins: Mapping[str, Any]) -> tuple[list
         for check in found.checks
     ]
     return rows, found.told
-
-
-def _notes(*several: Iterable[str]) -> list[str]:
-    """All of them, each once."""
-    return list(dict.fromkeys(note for notes in several for note in notes))
 
 
 def prevalences(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate.cli._ask import answer, remark
-from baserate.cli._deployed import Deployed, deployed, header, headline, read_two
+from baserate.cli._deployed import Deployed, deployed, header, headline, read_two, renamed
 from baserate.cli._options import (
     Verb,
     Writing,
@@ -200,6 +200,6 @@ def _told(found: "Results", target: "Target", validation: "Tallies | None", expe
         **found.data,
         "validation": own or None,
         "interval": {"level": expecting.level, "method": None, "seed": None, "clusters": None},
-        "notes": list(dict.fromkeys(notes)),
+        "notes": renamed(notes, str(target.intake.columns["score"][0])),
     }
     return Results(found.columns, data)

@@ -18,7 +18,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
     "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
     "prevalence": ("_prevalence:prevalence", "Estimate the prevalence where nobody knows the truth."),
-    "expect": ("_expect:expect", "Tell what to expect of rows without truth: measures without labels."),
+    "expect": ("_expect:expect", "Measure rows without truth: what probabilities promise."),
     "calibrate": ("_calibrate:calibrate", "Make probabilities right: fit a map, judge it, write it."),
     "apply": ("_apply:apply", "Apply a map to rows: calibrated probabilities beside the scores."),
     "export": ("_export:export", "Write a map as SQL or as Python."),

@@ -127,12 +127,12 @@ def _estimating(verb: Verb) -> Verb:
     return bundled(verb, Estimating, "estimating", _ESTIMATING)
 
 
-RECALIBRATION = click.option(
+_RECALIBRATION = click.option(
     "--no-recalibration",
     is_flag=True,
     help="Take scores as probabilities that are right, instead of recalibrating them on validation.",
 )
-AT = click.option(
+_AT = click.option(
     "--at",
     metavar="SHARE",
     help="Prevalence that probabilities taken as they are were right for; otherwise that of validation. Of many "
@@ -150,8 +150,8 @@ _ESTIMATING = (
         "bbse-soft, gpacc, smm), scm-l, scm-map (scm-m, scm-m-map), rlls (rlls-soft). By histograms, of two classes: "
         "hdy, binned.",
     ),
-    RECALIBRATION,
-    AT,
+    _RECALIBRATION,
+    _AT,
     click.option(
         "--threshold",
         type=thresholds,
