@@ -357,7 +357,9 @@ def test_measures_at_an_end_are_limits(validation: Tally) -> None:
 
 
 def test_all_measures_can_be_corrected(validation: Tally, target: Target) -> None:
-    rows = shift.corrected(shift.prevalence(target, validation), measures="all", threshold=0.5).rows()
+    results = shift.corrected(shift.prevalence(target, validation), measures="all", threshold=0.5)
+    rows = results.rows()
+    assert "taken as known" not in " ".join(results.data["notes"])
     for row in rows:
         assert row["value"] is not None or row["why"]
         assert row["low"] is not None or row["why"] or row["measure"] in ("tp", "fp", "fn", "tn")
@@ -403,6 +405,7 @@ def test_performance_without_labels_is_that_of_an_expected_tally(target: Target,
     assert values["prevalence"]["low"] < np.asarray(target.score).mean() < values["prevalence"]["high"]
     assert found.data["assume"] == "covariate shift"
     assert found.data["notes"][0].startswith("Assumed: covariate shift")
+    assert {row["model"] for row in found.rows()} == {None}  # as in every summary of a single model
 
 
 def test_performance_without_labels_is_near_what_happens(validation: Tally) -> None:

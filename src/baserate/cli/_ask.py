@@ -1,6 +1,6 @@
 """Options -> Tallies or Rows, and what a person should hear about them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
@@ -79,10 +79,18 @@ def answer(results: "Results", page: Callable[[], Page], writing: Writing) -> No
 
 def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
     """One line on what was read."""
-    first = "stdin" if asked.file[0] == "-" else PurePath(asked.file[0]).name or asked.file[0]
-    more = f" and {len(asked.file) - 1} more" if len(asked.file) > 1 else ""
-    parts = [label(first) + more, _rows(data), *(_classes(data) if "classes" in data else _positive(asked, data))]
+    parts = [
+        files_told(asked.file),
+        rows_told(data),
+        *(_classes(data) if "classes" in data else _positive(asked, data)),
+    ]
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
+
+
+def files_told(files: Sequence[str]) -> str:
+    """Name of the first file, and how many more there are."""
+    first = "stdin" if files[0] == "-" else PurePath(files[0]).name or files[0]
+    return label(first) + (f" and {len(files) - 1} more" if len(files) > 1 else "")
 
 
 def _positive(asked: Reading, data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
@@ -96,7 +104,7 @@ def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
     return [f"{len(shares)} classes", f"most frequent: {label(most)}, {number(100 * shares[most], 4)} %"]
 
 
-def _rows(data: Any) -> str:  # noqa: ANN401  (what Results hold)
+def rows_told(data: Any) -> str:  # noqa: ANN401  (what Results hold)
     """How many rows were used, of how many, and what they stand for."""
     used = data["read"] - data["refused"]
     of = f" of {amount(data['read'], 4)}" if data["refused"] else ""
@@ -107,15 +115,21 @@ def _rows(data: Any) -> str:  # noqa: ANN401  (what Results hold)
 
 def explain(asked: Reading, data: Any, writing: Writing) -> None:  # noqa: ANN401  (what Results hold)
     """Say on stderr what the reader of the numbers should know, unless told to be quiet."""
+    inferred = asked.positive is None and "positive" in data
+    remark(headline(asked, data), data, writing, inferred=inferred)
+
+
+def remark(headline: str, data: Any, writing: Writing, *, inferred: bool) -> None:  # noqa: ANN401
+    """Do that, where the line on what was read is another."""
     if not writing.quiet:
-        for line in _remarks(asked, data, writing):
+        for line in _remarks(headline, data, writing, inferred=inferred):
             say(line)
 
 
-def _remarks(asked: Reading, data: Any, writing: Writing) -> Iterator[str]:  # noqa: ANN401
+def _remarks(headline: str, data: Any, writing: Writing, *, inferred: bool) -> Iterator[str]:  # noqa: ANN401
     # A table on the screen begins with this line itself.
     if writing.form in {"json", "csv"} or writing.output not in {None, "-"}:
-        yield headline(asked, data)
-    if asked.positive is None and "positive" in data:
+        yield headline
+    if inferred:
         yield f"positive = {data['positive']}, inferred; name it with --positive."
     yield from (f"note: {in_flags(note)}" for note in data["notes"])

@@ -163,7 +163,7 @@ class _Sheet:
             rows = tuple(replace(row, meaning="") for row in self._floored(lines, drawn=drawn, top=True))
             sections += [Section(named, rows)] * bool(rows)
         columns = ("value", "by chance", "up to", "p") if drawn else ("",)
-        yield _split_when_narrow(Panel("distance from calibrated" if drawn else "", columns, tuple(sections)))
+        yield split_when_narrow(Panel("distance from calibrated" if drawn else "", columns, tuple(sections)))
         yield Panel("", (heading(self.data),), (Section("without what chance adds", self._debiased([lines])),))
 
     def _floored(self, lines: Mapping[tuple[str, bool], Line], *, drawn: bool, top: bool) -> Iterator[Row]:
@@ -207,7 +207,7 @@ class _Sheet:
             line = lines[name, False]
             freedom = "" if line["freedom"] is None or line["value"] is None else str(line["freedom"])
             rows.append(Row(_words(name), (self._value(line), freedom, self._chance(line)), meaning))
-        return _split_when_narrow(Panel("tests", ("statistic", "df", "p"), (Section("", tuple(rows)),)))
+        return split_when_narrow(Panel("tests", ("statistic", "df", "p"), (Section("", tuple(rows)),)))
 
     def _another(self, lines: Mapping[tuple[str, bool], Line], verdict: str) -> Panel:
         """Whether another prevalence would do."""
@@ -246,7 +246,12 @@ class _Sheet:
     def _chance(self, line: Line) -> str:
         if line["p"] is None:
             return self.reasons.undefined(line["why"])
-        return f"<{_LEAST}" if line["p"] < _LEAST else number(line["p"], min(self.digits, 3))
+        return chance(line["p"], self.digits)
+
+
+def chance(p: float, digits: int) -> str:
+    """A p-value as a person reads it."""
+    return f"<{_LEAST}" if p < _LEAST else number(p, min(digits, 3))
 
 
 def _words(name: str) -> str:
@@ -264,7 +269,7 @@ def _beyond(line: Line) -> bool:
     return None not in (line["value"], line["floor_high"]) and line["value"] > line["floor_high"]
 
 
-def _split_when_narrow(panel: Panel) -> Panel:
+def split_when_narrow(panel: Panel) -> Panel:
     """Let columns follow each other where there is no room: turned, a table of measures is hard to read."""
     sections = tuple(
         replace(section, rows=tuple(replace(row, meaning="") for row in section.rows)) for section in panel.sections

@@ -69,7 +69,7 @@ def read_classes(asked: Reading, wanted: Classes, *, quiet: bool) -> "Tallies | 
     }
     labels = [read.Spelled(each) for each in wanted.labels] or None
     if wanted.scores:
-        return read.class_rows(asked.file, score=_columns(wanted.scores), labels=labels, **reading)
+        return read.class_rows(asked.file, score=columns_of(wanted.scores), labels=labels, **reading)
     if not asked.predicted:
         raise click.UsageError("many classes need --predicted, --scores or --cross-table.")
     if wanted.asked:
@@ -93,7 +93,7 @@ def _crossed(asked: Reading, wanted: Classes) -> "Confusions":
     return Confusions({(): table}, intake=intake)
 
 
-def _columns(scores: Sequence[str]) -> Any:  # noqa: ANN401  (what read.class_rows takes)
+def columns_of(scores: Sequence[str]) -> Any:  # noqa: ANN401  (what read.class_rows takes)
     """Columns, or the column of each class: cat=p1,dog=p2. One name alone is the beginning of several."""
     from baserate import read
 

@@ -21,6 +21,7 @@ _OPTIONS = (
     *("positive", "negative", "missing", "threshold", "measures", "points", "scores", "labels"),
     *("prevalence", "flag_rate", "alpha", "level", "seed"),
     *("to", "measure", "alternative", "margin", "method", "id", "cluster"),
+    *("validation_score", "validation_scores", "validation_weight", "validation_count", "target_truth"),
 )
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")
 _LONGEST = 100
@@ -32,6 +33,9 @@ _ASIDES = {
     "--scores or --predicted, and without --cluster.",
     r"take size_to_show_share for one model\.": "show of one model that it reaches a --goal.",
     r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
+    r"judge them as they are \(read\.tallies, read\.class_rows\)": "judge them with `baserate measure`",
+    r"give a validation set to recalibrate them on\.": "give rows with a truth to recalibrate them on, with "
+    "--validation.",
     r"method='([\w-]+)' makes no": r"--interval \1 makes no",
     r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",
 }
@@ -48,8 +52,9 @@ def in_flags(message: str) -> str:
     def flag(found: re.Match[str]) -> str:
         name, *values = found.groups()
         value = next((each for each in values if each is not None), None)
+        name = name.replace("_", "-")
         if value is None:
-            return f"--{name.replace('_', '-')}"
+            return f"--{name}"
         return f"--{name} {shlex.quote(value) if len(value) <= _LONGEST else '…'}"
 
     for aside, told in _ASIDES.items():

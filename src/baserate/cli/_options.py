@@ -79,13 +79,13 @@ def writing(verb: Verb) -> Verb:
     return bundled(verb, Writing, "writing", _WRITING)
 
 
-def check_place(path: Path) -> None:
+def check_place(path: Path, flag: str = "-o") -> None:
     """Say now, rather than after long work, that a file cannot be written."""
     if path.is_dir():
-        raise click.UsageError(f"{path} is a folder; name a file in it with -o.")
+        raise click.UsageError(f"{path} is a folder; name a file in it with {flag}.")
     if not path.parent.is_dir():
         raise click.UsageError(
-            f"there is no folder {path.parent} for the output; make it, or name another file with -o."
+            f"there is no folder {path.parent} for the output; make it, or name another file with {flag}."
         )
 
 

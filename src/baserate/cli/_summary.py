@@ -14,7 +14,7 @@ from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
 from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, named, prevalence
 
-_TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
+TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
@@ -33,11 +33,13 @@ def chosen(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
     return list(dict.fromkeys(about(named(name)).name for name in names)) or "usual"
 
 
-def page(found: Results, asked: Reading, digits: int) -> Page:
-    """Lay the numbers out."""
+def page(found: Results, asked: Reading, digits: int, line: str | None = None) -> Page:
+    """Lay the numbers out, below the usual line on what was read or another one."""
     sheet = _Sheet(found, asked, digits)
     panels = tuple(sheet.panels())
-    return Page(headline(asked, found.data), panels, sheet.reasons.footnotes() + footnotes(found.rows(), found.data))
+    return Page(
+        line or headline(asked, found.data), panels, sheet.reasons.footnotes() + footnotes(found.rows(), found.data)
+    )
 
 
 class _Sheet:
@@ -93,15 +95,19 @@ class _Sheet:
 
     def _two_by_two(self, case: Case) -> Panel:
         tp, fp, fn, tn = self._cells(case)
-        truth, data = label(self.asked.truth), self.data
-        negative = "negative" if data["negative"] is None else f"negative ({truth} = {label(data['negative'])})"
+        positive, negative = (self._class(name) for name in ("positive", "negative"))
         lines = {
-            f"positive ({truth} = {label(data['positive'])})": (tp, fn, tp + fn),
+            positive: (tp, fn, tp + fn),
             negative: (fp, tn, fp + tn),
             "total": (tp + fp, fn + tn, tp + fp + fn + tn),
         }
         rows = tuple(Row(name, tuple(amount(each, self.digits) for each in line)) for name, line in lines.items())
         return Panel(self._flagged(case), ("flagged", "passed", "total"), (Section("", rows),), upright=True)
+
+    def _class(self, name: str) -> str:
+        """Name of a class, with its label if it is known."""
+        known = self.data[name] is not None
+        return f"{name} ({label(self.asked.truth)} = {label(self.data[name])})" if known else name
 
     def _decided(self, cases: Sequence[Case], title: str) -> Iterator[Section]:
         """Counts, compactly, then rates."""
@@ -131,7 +137,7 @@ class _Sheet:
 
     def _whole(self, cases: Sequence[Case], of: str = "") -> Iterator[Section]:
         names = list(dict.fromkeys(name for case in cases for name in self.wholes[case]))
-        for noun, title in _TITLES.items():
+        for noun, title in TITLES.items():
             rows = [
                 self._row(name, [self.wholes[case].get(name) for case in cases])
                 for name in names

@@ -164,11 +164,12 @@ def header(tallies: Tallies, notes: Sequence[str]) -> dict[str, Any]:
         "weighted": pooled.weighted,
         "digest": tallies.digest,
         "columns": dict(intake.columns),
-        "notes": [*intake.notes, *notes, *_reweighed(pooled)],
+        "notes": [*intake.notes, *notes, *reweighed(pooled)],
     }
 
 
-def _reweighed(pooled: Tally) -> list[str]:
+def reweighed(pooled: Tally) -> list[str]:
+    """Say that masses were changed, if they were."""
     if not pooled.reweighed:
         return []
     return [

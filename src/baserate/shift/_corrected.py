@@ -24,7 +24,7 @@ from baserate.infer._estimate import Asked, judged, noun_of
 from baserate.measure import MEASURES, Measure, about, summary
 from baserate.measure import prevalence as share_of_positives
 from baserate.measure._registry import known
-from baserate.measure._summary import Place
+from baserate.measure._summary import Place, reweighed
 from baserate.shift._posterior import posterior
 from baserate.shift._reweigh import reweigh
 from baserate.shift._scale import Scale, combined, correlation_of
@@ -97,7 +97,9 @@ def _summed(found: Prevalence, made: Made, measures: Any, threshold: Any, scores
     results = summary(Tallies({"score": {(): judge.tally}}), measures=measures, threshold=threshold, judge=judge)
     size = len(results)
     extra: dict[str, Any] = {"prevalence": [found.value] * size, "scores": [scores] * size}
-    return Results({**results.columns, **extra}, results.data)
+    # The prevalence is not taken as known here: the intervals are those of an estimate.
+    notes = [note for note in results.data["notes"] if note not in reweighed(judge.tally)]
+    return Results({**results.columns, **extra}, {**results.data, "notes": notes})
 
 
 def _after(found: Prevalence) -> Made:

@@ -84,7 +84,7 @@ def performance(
     data = Tallies({"score": {(): made.tally}})
     tasks, notes = planned(data, measures, threshold, _Judge(made, level))
     # Most measures are of a table, and cost next to nothing: threads pay for a few of ranks in larger targets only.
-    rows = mapped(lambda task: task(), tasks, size=len(made.tally.score) // 4)
+    rows = mapped(lambda task: task() | {"model": None}, tasks, size=len(made.tally.score) // 4)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, _header(made, assume, notes))
 
 

@@ -15,23 +15,22 @@ from baserate.shift._two._moments import line, moved, pacc, scores
 
 _LEAST = 5e-324
 """No p is 0, however far out."""
+_SAID = 1e-9
+"""A smaller one is not told in words."""
 _ALIKE = 0.02
 """Share of the variance of either estimate below which their difference is no more than rounding and small samples."""
 _SIZE = 0.05
 
 _FIT = "goodness_of_fit"
 HAUSMAN = "mlls_less_pacc"
-_FITS = (
-    "The target's scores could be a mixture of those of the two classes (p = {p:.3g}): nothing speaks against label "
-    "shift."
-)
+_FITS = "The target's scores could be a mixture of those of the two classes ({p}): nothing speaks against label shift."
 _MISFITS = (
-    "The target's scores are no mixture of those of the two classes (p = {p:.3g}): it is not label shift alone, and "
+    "The target's scores are no mixture of those of the two classes ({p}): it is not label shift alone, and "
     "whatever rests on it is in doubt."
 )
-_AGREE = "Two estimates that label shift would make agree do so (p = {p:.3g})."
+_AGREE = "Two estimates that label shift would make agree do so ({p})."
 _DISAGREE = (
-    "Two estimates that label shift would make agree do not (p = {p:.3g}): either it is not label shift alone, or the "
+    "Two estimates that label shift would make agree do not ({p}): either it is not label shift alone, or the "
     "recalibration does not fit."
 )
 UNTESTED = (
@@ -64,10 +63,14 @@ def told(checks: tuple[Check, ...]) -> Assumption:
     lines = [
         f"Not tested by {check.name}: {check.why}."
         if check.why
-        else words[check.name][check.p < _SIZE].format(p=check.p)
+        else words[check.name][check.p < _SIZE].format(p=_chance(check.p))
         for check in checks
     ]
     return Assumption(checks, (*lines, UNTESTED))
+
+
+def _chance(p: float) -> str:
+    return f"p = {p:.3g}" if p > _SAID else f"p < {_SAID:g}"
 
 
 def goodness_of_fit(given: Given, *, bins: int | Sequence[float] | None = None) -> Check:

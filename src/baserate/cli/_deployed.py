@@ -1,0 +1,241 @@
+"""Options -> rows whose truth nobody knows, and others with a truth to learn from."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate._errors import BaserateError, UnknownName
+from baserate.cli._ask import files_told, rows_told
+from baserate.cli._classes import SCORED, columns_of
+from baserate.cli._numbers import amount, number
+from baserate.cli._options import Reading, Verb, bundled, names
+from baserate.cli._panels import label
+from baserate.cli._progress import shown
+
+if TYPE_CHECKING:
+    from baserate._class_rows import ClassRows
+    from baserate._intake import Intake
+    from baserate._tallies import Tallies
+    from baserate._target import ClassTarget, Target
+
+_OF_VALIDATION = ("truth", "validation_score", "validation_scores", "validation_weight", "validation_count")
+_OF_LABELS = ("positive", "negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """Where a classifier is used, and where it was seen to work; validation may be left out."""
+
+    file: tuple[str, ...]
+    score: str | None
+    scores: tuple[str, ...]
+    labels: tuple[str, ...]
+    target_truth: str | None
+    weight: str | None
+    count: str | None
+    validation: tuple[str, ...]
+    truth: str | None
+    validation_score: str | None
+    validation_scores: tuple[str, ...]
+    validation_weight: str | None
+    validation_count: str | None
+    positive: str | None
+    negative: str | None
+    missing: str
+
+    def __post_init__(self) -> None:
+        if bool(self.score) == bool(self.scores):
+            few = "are two ways to read; leave out one" if self.score else "say where scores stand; give one"
+            raise click.UsageError(f"--score (of two classes) and --scores (of many, one for each) {few} of them.")
+        for name, remedy in self._idle().items():
+            if getattr(self, name):
+                raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
+        if self.validation and not self.truth:
+            raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
+        if [*self.file, *self.validation].count("-") > 1:
+            raise click.UsageError("stdin can be read once; name a file for the target or for --validation.")
+
+    def _idle(self) -> dict[str, str]:
+        """Options without use, and what to do about it."""
+        found: dict[str, str] = {}
+        if not self.validation:
+            without = "is of rows with a truth; name their file with --validation, or leave it out."
+            found |= dict.fromkeys((*_OF_VALIDATION, *_OF_LABELS * (not self.target_truth)), without)
+        if self.scores:
+            found |= {"validation_score": "is for two classes; of many there is one for each: --validation-scores."}
+            return found | dict.fromkeys(_OF_LABELS, "is for two classes; of many none is positive: leave it out.")
+        many = "is for many classes; give a score for each with --scores."
+        return found | dict.fromkeys(("labels", "validation_scores"), many)
+
+    @property
+    def reading(self) -> Reading:
+        """The same as if it had one set of rows, for those who lay it out."""
+        score = (self.score,) if self.score else ()
+        truth = self.truth or self.target_truth
+        return Reading(
+            self.file, truth, score, None, self.positive, self.negative, (), self.weight, self.count, self.missing
+        )
+
+
+def deployed(verb: Verb) -> Verb:
+    """Add the options that say what to read; the verb gets them as `deployed`."""
+    return bundled(verb, Deployed, "deployed", _DEPLOYED)
+
+
+def read_two(asked: Deployed, *, quiet: bool) -> "tuple[Target, Tallies | None]":
+    """Read scores of two classes; what is positive in validation is so in the target."""
+    from baserate import read
+
+    validation = None
+    known = _labels(asked)
+    if asked.validation:
+        given = {"score": asked.validation_score or asked.score, **_given(asked, "validation", quiet=quiet)}
+        with _reading("validation", "" if asked.validation_score else "--validation-score"):
+            validation = read.tallies(asked.validation, **known, **given)
+        known = _labels(validation.intake)
+    given = {"score": asked.score, **_given(asked, "", quiet=quiet)}
+    with _reading("target"):
+        return read.target(asked.file, **(known if asked.target_truth else {}), **given), validation
+
+
+def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows]":
+    """Read a score for each class; the classes are those of validation."""
+    from baserate import read
+    from baserate.read._labels import resolved
+
+    with _reading("validation", "" if asked.validation_scores else "--validation-scores"):
+        validation = read.class_rows(
+            asked.validation,
+            score=columns_of(asked.validation_scores or asked.scores),
+            labels=[read.Spelled(each) for each in asked.labels] or None,
+            **_given(asked, "validation", quiet=quiet),
+        )
+    score = columns_of(asked.scores)
+    if isinstance(score, Mapping):
+        score = {resolved(name, validation.labels): column for name, column in score.items()}
+    with _reading("target"):
+        target = read.class_target(asked.file, score=score, labels=validation.labels, **_given(asked, "", quiet=quiet))
+    return target, validation
+
+
+def _given(asked: Deployed, side: str, *, quiet: bool) -> dict[str, Any]:
+    """What is asked of one of the two, besides its scores."""
+    columns = {
+        "truth": asked.truth if side else asked.target_truth,
+        **{name: getattr(asked, f"{side}_{name}" if side else name) for name in ("weight", "count")},
+    }
+    missing = "drop" if asked.missing == "drop" else "refuse"
+    watch = partial(shown, quiet=quiet)
+    return {"missing": missing, "watch": watch, **{name: value for name, value in columns.items() if value}}
+
+
+def _labels(named: "Deployed | Intake") -> dict[str, Any]:
+    """Labels of both classes as they are written: another file may hold them as another type."""
+    from baserate import read
+
+    labels = {name: getattr(named, name) for name in _OF_LABELS}
+    return {name: None if label is None else read.Spelled(label) for name, label in labels.items()}
+
+
+@contextmanager
+def _reading(side: str, other: str = "") -> Iterator[None]:
+    """Say in which of the two something is wrong, in terms of its options; `other` names a column that may differ."""
+    words = "truth" if side == "target" else "score|scores|weight|count"
+    try:
+        yield
+    except BaserateError as error:
+        told = re.sub(rf"\b({words})=", rf"{side}_\1=", str(error))
+        if other and isinstance(error, UnknownName):
+            told += f" If the score has another name there, give it with {other}."
+        raise type(error)(f"{side}: {told}") from error
+
+
+def header(intake: "Intake", rows: int) -> dict[str, Any]:
+    """What was read of rows without truth, as every verb tells it."""
+    return {
+        "rows": rows,
+        "labelled": intake.labelled or 0,
+        "read": intake.read,
+        "refused": intake.dropped,
+        "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
+        "weighted": "weight" in intake.columns,
+        "columns": dict(intake.columns),
+    }
+
+
+def renamed(notes: Iterable[str], column: str) -> list[str]:
+    """Notes, each once, that name the column of scores where the library knows it as the score."""
+    called = (
+        re.sub(r"^(log_loss of )?score(?= runs| is infinite)", lambda found: (found[1] or "") + column, note)
+        for note in notes
+    )
+    return list(dict.fromkeys(called))
+
+
+def headline(asked: Deployed, data: Mapping[str, Any]) -> str:
+    """One line on what was read."""
+    parts = [files_told(asked.file), rows_told(data)]
+    parts += [f"{amount(data['labelled'], 4)} with truth"] * bool(data["labelled"])
+    parts += ["weighted"] * bool(data["weighted"])
+    seen = data.get("validation")
+    if seen is None:
+        return " · ".join(parts)
+    parts += [f"validation: {files_told(asked.validation)}", rows_told(seen)]
+    if data.get("positive") is None:
+        parts += [f"{len(seen['prevalences'])} classes"]
+    else:
+        share = number(100 * seen["prevalence"], 4)
+        parts += [f"positive: {label(asked.truth)} = {label(data['positive'])}", f"prevalence there {share} %"]
+    return " · ".join([*parts, *["weighted"] * bool(seen["weighted"])])
+
+
+def _or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
+    return given or ()
+
+
+_DEPLOYED = (
+    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="TARGET..."),
+    click.option("--score", metavar="COLUMN", help="Column of scores."),
+    *SCORED,
+    click.option(
+        "--target-truth",
+        metavar="COLUMN",
+        help="Column of what really is in the target, where it is known of some rows and empty in the others.",
+    ),
+    click.option("--weight", metavar="COLUMN", help="Column of how much each row of the target should matter."),
+    click.option("--count", metavar="COLUMN", help="Column of how many identical rows each of them stands for."),
+    click.option(
+        "--validation",
+        type=click.Path(allow_dash=True),
+        multiple=True,
+        metavar="FILE",
+        help="File of rows with a truth, which the model was not fitted to; repeat it for several.",
+    ),
+    click.option("--truth", metavar="COLUMN", help="Column of what really is, in validation."),
+    click.option(
+        "--validation-score", metavar="COLUMN", help="Column of scores in validation; otherwise that of the target."
+    ),
+    click.option(
+        "--validation-scores",
+        type=names,
+        callback=_or_none,
+        metavar="COLUMNS",
+        help="Columns of scores in validation, one for each class; otherwise those of the target.",
+    ),
+    click.option("--validation-weight", metavar="COLUMN", help="Column of weights in validation."),
+    click.option("--validation-count", metavar="COLUMN", help="Column of counts in validation."),
+    click.option("--positive", metavar="LABEL", help="Label of the positive class; 1 or true if not named."),
+    click.option("--negative", metavar="LABEL", help="Label of the other class, where truth has more than two."),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with rows in which something is missing or unknown; a missing --target-truth is neither.",
+    ),
+)

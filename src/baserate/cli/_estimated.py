@@ -1,0 +1,130 @@
+"""An estimated prevalence -> tidy rows: itself, tests of what it assumes, and measures there and in validation."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan
+from typing import Any, Literal, NamedTuple
+
+from baserate import infer, shift
+from baserate._class_rows import ClassRows
+from baserate._confusions import Confusions
+from baserate._errors import BaserateError
+from baserate._results import Results
+from baserate._tallies import Tallies
+from baserate._target import ClassTarget, Target
+from baserate.cli._deployed import header, renamed
+from baserate.measure._summary import COLUMNS, tidy
+from baserate.shift import Assumption, Prevalence, Shares
+
+TARGET, VALIDATION = "target", "validation"
+MORE = ("p", "freedom", "prevalence", "scores", "set")
+"""Columns beside those of every measure."""
+
+Line = dict[str, Any]
+
+
+class Wanted(NamedTuple):
+    """What is asked for besides the estimate."""
+
+    measures: list[str] | Literal["usual", "all"]
+    threshold: Sequence[float] | None = None
+    bins: int | None = None
+
+
+def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wanted) -> Results:
+    """Everything on two classes."""
+    level = found.estimate.level or 0.95
+    asked: dict[str, Any] = {"measures": wanted.measures, "threshold": wanted.threshold}
+    there = shift.corrected(found, **asked)
+    plain = infer.summary(
+        Tallies({"score": {(): found.validation}}, intake=validation.intake),
+        **asked,
+        interval=infer.Interval(level=level),
+    )
+    bins = {} if wanted.bins is None else {"bins": wanted.bins}
+    tested, told = _tested(target, validation, bins)
+    notes = [*target.intake.notes, *plain.data["notes"], *told, *there.data["notes"]]
+    share = {"prevalence": found.validation.prevalence, "scores": "as given"}
+    rows = [
+        {**dict.fromkeys(COLUMNS), "measure": "prevalence", **tidy(found.estimate), "set": TARGET},
+        *tested,
+        *({**row, "set": TARGET} for row in there.rows()),
+        *({**row, **share, "set": VALIDATION} for row in plain.rows()),
+    ]
+    data = {
+        **header(target.intake, len(target)),
+        **{name: plain.data[name] for name in ("positive", "negative")},
+        "prevalence": found.value,
+        **_common(found, plain, level),
+        "notes": renamed(notes, next(iter(validation.models))),
+    }
+    return Results({name: [row.get(name) for row in rows] for name in (*COLUMNS, *MORE)}, data)
+
+
+def of_many(found: Shares, target: ClassTarget, validation: ClassRows, wanted: Wanted) -> Results:
+    """Everything on many classes."""
+    level = found.estimates[0].level or 0.95
+    there = shift.corrected(found, measures=wanted.measures)
+    decided = Confusions({(): validation.decided()}, intake=validation.intake)
+    plain = infer.class_summary(decided, measures=wanted.measures, interval=infer.Interval(level=level))
+    tested, told = _tested(target, validation, {})
+    notes = [*target.intake.notes, *plain.data["notes"], *told, *there.data["notes"]]
+    columns = tuple(there.columns)
+    rows = [
+        *(
+            {**dict.fromkeys(columns), "measure": "prevalence", "class": label, **tidy(each), "set": TARGET}
+            for label, each in zip(found.labels, found.estimates, strict=True)
+        ),
+        *tested,
+        *({**row, "scores": "as given", "set": TARGET} for row in there.rows()),
+        *({**row, "scores": "as given", "set": VALIDATION} for row in plain.rows()),
+    ]
+    data = {
+        **header(target.intake, len(target)),
+        **{name: plain.data[name] for name in ("classes", "truth_in")},
+        "prevalences": dict(zip(map(str, found.labels), found.value.tolist(), strict=True)),
+        **_common(found, plain, level),
+        "notes": list(dict.fromkeys(notes)),
+    }
+    return Results({name: [row.get(name) for row in rows] for name in (*columns, *MORE)}, data)
+
+
+def _common(found: Prevalence | Shares, plain: Results, level: float) -> dict[str, Any]:
+    """What is told of any number of classes."""
+    own = ("rows", "read", "refused", "reasons", "prevalence", "prevalences", "weighted", "digest", "columns")
+    unclipped = found.unclipped.tolist() if isinstance(found, Shares) else found.unclipped
+    return {
+        "assume": "label shift",
+        "method": found.method,
+        "recalibrated": found.map is not None,
+        "unclipped": unclipped,
+        "validation": {name: plain.data[name] for name in own if name in plain.data},
+        "interval": {"level": level, "method": None, "seed": 0, "clusters": None},
+    }
+
+
+def _tested(target: Any, validation: Any, bins: Mapping[str, Any]) -> tuple[list[Line], Iterable[str]]:  # noqa: ANN401
+    """Rows of the tests of label shift, and what they say in words."""
+    try:
+        found: Assumption = shift.label_shift(target, validation, **bins)
+    except BaserateError as error:
+        return [], [f"label shift was not tested: {error}"]
+    rows = [
+        {
+            "measure": f"{check.name}_test",
+            "value": check.statistic,
+            "p": None if isnan(check.p) else check.p,
+            "freedom": check.freedom,
+            "how": check.how,
+            "why": check.why,
+        }
+        for check in found.checks
+    ]
+    return rows, found.told
+
+
+def prevalences(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Rows of the estimate itself, which come first."""
+    for row in rows:
+        if row["measure"] != "prevalence" or row["set"] != TARGET:
+            return
+        yield row

@@ -1,0 +1,205 @@
+"""`baserate expect`: read rows without truth, say what is assumed, measure what probabilities promise."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate.cli._ask import answer, remark
+from baserate.cli._deployed import Deployed, deployed, header, headline, read_two, renamed
+from baserate.cli._options import (
+    Verb,
+    Writing,
+    bundled,
+    command,
+    complete_two_class,
+    level,
+    names,
+    share,
+    thresholds,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from baserate._results import Results
+    from baserate._tallies import Tallies
+    from baserate._target import Target
+    from baserate.cli._panels import Page
+
+_EXAMPLES = (
+    (
+        "only the prevalence has changed: what do decisions cost us there?",
+        "baserate expect new.csv --score risk --assume label-shift --validation old.csv --truth sick",
+    ),
+    (
+        "other patients, the same chance at the same score",
+        "baserate expect new.csv --score risk --assume covariate-shift --validation old.csv --truth sick",
+    ),
+    (
+        "the probabilities are right: take them at their word",
+        "baserate expect new.csv --score risk --assume covariate-shift --threshold 0.2,0.5 --measure precision,auc",
+    ),
+)
+_LABEL_SHIFT = "label-shift"
+
+
+@dataclass(frozen=True, slots=True)
+class Expecting:
+    """What is assumed, and what is wanted."""
+
+    assume: str
+    no_recalibration: bool
+    at: str | None
+    threshold: tuple[tuple[float, ...], ...]
+    measure: tuple[tuple[str, ...], ...]
+    level: float
+
+    def __post_init__(self) -> None:
+        if self.at and not (self.no_recalibration and self.assume == _LABEL_SHIFT):
+            raise click.UsageError(
+                "--at is for probabilities taken as they are and carried to another prevalence; it needs "
+                "--assume label-shift and --no-recalibration."
+            )
+
+    def check(self, asked: Deployed) -> None:
+        """Refuse what cannot be read so."""
+        if asked.scores:
+            raise click.UsageError(
+                "what to expect without labels is told of two classes only; give the score of one with --score."
+            )
+        if not asked.validation and self.assume == _LABEL_SHIFT:
+            raise click.UsageError(
+                "under label shift the prevalence is estimated first; give rows with a truth with --validation."
+            )
+        if not asked.validation and self.no_recalibration:
+            raise click.UsageError("--no-recalibration is for --validation; without it nothing is recalibrated.")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the posteriors."""
+        given = {} if self.at is None else {"at": share(self.at, f"{self.at!r} is no prevalence between 0 and 1.")}
+        return {**given, "recalibrate": False} if self.no_recalibration else given
+
+
+def _expecting(verb: Verb) -> Verb:
+    return bundled(verb, Expecting, "expecting", _EXPECTING)
+
+
+_EXPECTING = (
+    click.option(
+        "--assume",
+        type=click.Choice([_LABEL_SHIFT, "covariate-shift"]),
+        required=True,
+        help="What has changed since validation: the prevalence alone, or the scores alone while each means the same "
+        "chance as before. Nothing in the target can tell.",
+    ),
+    click.option(
+        "--no-recalibration",
+        is_flag=True,
+        help="Take scores as probabilities that were right, instead of recalibrating them on validation.",
+    ),
+    click.option(
+        "--at",
+        metavar="SHARE",
+        help="Prevalence that probabilities taken as they are were right for; otherwise that of validation.",
+    ),
+    click.option(
+        "--threshold",
+        type=thresholds,
+        metavar="NUMBERS",
+        multiple=True,
+        help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
+    ),
+    click.option(
+        "--measure",
+        type=names,
+        metavar="NAMES",
+        shell_complete=complete_two_class,
+        multiple=True,
+        help="Measures by any of their names, separated by commas, or all; otherwise the usual ones.",
+    ),
+    click.option(
+        "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of intervals."
+    ),
+)
+
+
+@command("expect", examples=_EXAMPLES)
+@deployed
+@_expecting
+@writing
+def expect(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
+    """Tell what to expect of rows without truth: measures without labels.
+
+    A row with probability 0.3 is 0.3 of a positive. Probabilities are recalibrated on --validation, and under label
+    shift carried to the prevalence that is estimated; without --validation they are taken as right. How far that
+    holds is yours to say with --assume. TARGET is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern
+    of such files, or - for stdin.
+    """
+    from baserate.cli._summary import chosen
+
+    expecting.check(deployed)
+    options = expecting.options
+    wanted = chosen([name for each in expecting.measure for name in each])
+    target, validation = read_two(deployed, quiet=writing.quiet)
+    from baserate import shift
+
+    found = shift.performance(
+        target,
+        validation,
+        assume="label shift" if expecting.assume == _LABEL_SHIFT else "covariate shift",
+        measures=wanted,
+        threshold=list(dict.fromkeys(each for several in expecting.threshold for each in several)) or None,
+        level=expecting.level,
+        **options,
+    )
+    results = _told(found, target, validation, expecting)
+    line = _line(deployed, results.data)
+    inferred = validation is not None and deployed.positive is None
+    remark(line, results.data, writing, inferred=inferred)
+    answer(results, lambda: _page(results, deployed, line, writing.digits), writing)
+
+
+def _page(found: "Results", deployed: Deployed, line: str, digits: int) -> "Page":
+    """Lay out the prevalence, then measures as they always are."""
+    from baserate.cli._numbers import number
+    from baserate.cli._panels import Panel, Row, Section
+    from baserate.cli._summary import page
+    from baserate.cli._sure import Reasons, cell, heading
+
+    data = found.data
+    share = {"value": data["prevalence"], "level": None} | (data["estimate"] or {})
+    told = cell(share, Reasons(), digits=digits, several=False)
+    rows = [Row("expected", (told,), "Share of positives in the target.")]
+    if data["validation"]:
+        seen = number(data["validation"]["prevalence"], digits)
+        rows.append(Row("in validation", (seen,), "Share that was seen there."))
+    head = heading(data) if data["estimate"] else ""
+    made = page(found, deployed.reading, digits, line)
+    return replace(made, panels=(Panel("", (head,), (Section("prevalence", tuple(rows)),)), *made.panels))
+
+
+def _line(deployed: Deployed, data: Any) -> str:  # noqa: ANN401  (what Results hold)
+    return f"expected under {data['assume']} · {headline(deployed, data)}"
+
+
+def _told(found: "Results", target: "Target", validation: "Tallies | None", expecting: Expecting) -> "Results":
+    """The numbers, with what both sets of rows are."""
+    from baserate import Results
+    from baserate.measure._summary import header as seen
+
+    intake = target.intake if validation is None else validation.intake
+    unknown = validation is None and not target.intake.labelled
+    own = {} if validation is None else seen(validation, [])
+    notes = [*found.data["notes"], *own.pop("notes", [])]
+    if target.intake.labelled and expecting.assume != _LABEL_SHIFT:
+        notes.append(f"{target.intake.labelled} rows of the target have a truth; they were left out.")
+    data = {
+        **header(target.intake, len(target)),
+        **{name: None if unknown else getattr(intake, name) for name in ("positive", "negative")},
+        **found.data,
+        "validation": own or None,
+        "interval": {"level": expecting.level, "method": None, "seed": None, "clusters": None},
+        "notes": renamed(notes, str(target.intake.columns["score"][0])),
+    }
+    return Results(found.columns, data)

@@ -1,0 +1,163 @@
+"""Tidy numbers on a prevalence -> a page: the estimate, tests of what it assumes, measures in both places."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from baserate._results import Results
+from baserate.cli._calibration import chance, split_when_narrow
+from baserate.cli._estimated import TARGET, VALIDATION, prevalences
+from baserate.cli._numbers import amount, number, percent, plain
+from baserate.cli._options import Reading
+from baserate.cli._panels import Cell, Page, Panel, Row, Section, label
+from baserate.cli._summary import TITLES
+from baserate.cli._sure import Reasons, cell, footnotes, heading
+from baserate.measure import MEASURES, about
+
+Line = Mapping[str, Any]
+
+_METHODS = {
+    "mlls": "Maximum likelihood of probabilities.",
+    "acc": "Adjusted share of the flagged.",
+    "pacc": "Adjusted mean score.",
+    "cm-l": "Likelihood of decisions.",
+    "scm-l": "Likelihood of mean scores.",
+    "cm-map": "Likelihood of decisions, and a prior.",
+    "scm-map": "Likelihood of mean scores, and a prior.",
+    "rlls": "Regularised weights, by mean scores.",
+    "rlls-hard": "Regularised weights, by decisions.",
+    "hdy": "Nearest histogram (Hellinger).",
+    "binned": "Likelihood of histograms.",
+}
+_RECALIBRATED = " They were recalibrated on validation."
+_TESTS = {
+    "goodness_of_fit_test": "The target's scores are a mixture of those of both classes.",
+    "mlls_less_pacc_test": "Estimates by likelihood and by the mean agree.",
+}
+_PLACES = {VALIDATION: "in validation", TARGET: "at the estimate"}
+
+
+def page(found: Results, asked: Reading, line: str, digits: int) -> Page:
+    """Lay out two classes."""
+    sheet = _Numbers(found, digits)
+    (share,) = prevalences(sheet.rows)
+    rows = (
+        Row("in the target", (sheet.cell(share, several=False),), "Share of positives, as far as scores tell."),
+        Row("in validation", (number(found.data["validation"]["prevalence"], digits),), "Share that was seen there."),
+    )
+    first = Panel("", (heading(found.data),), (Section("prevalence", rows), *sheet.made()))
+    panels = [first, *sheet.tests(), *sheet.measures(label(asked.score[0]))]
+    return Page(line, tuple(panels), sheet.footnotes())
+
+
+def class_page(found: Results, asked: Reading, line: str, digits: int) -> Page:
+    """Lay out many classes."""
+    sheet = _Numbers(found, digits)
+    seen = found.data["validation"]["prevalences"]
+    rows = tuple(
+        Row(f"{label(asked.truth)} = {label(row['class'])}", (number(seen[str(row["class"])], digits), sheet.cell(row)))
+        for row in prevalences(sheet.rows)
+    )
+    first = Panel("prevalence", ("in validation", f"in the target ({heading(found.data)})"), (Section("", rows),))
+    made = Panel("", ("",), tuple(sheet.made()))
+    panels = [first, made, *sheet.tests(), *sheet.classes()]
+    return Page(line, tuple(panels), sheet.footnotes())
+
+
+class _Numbers:
+    """Rows by where they hold, and the reasons why some are undefined."""
+
+    def __init__(self, found: Results, digits: int) -> None:
+        self.rows, self.data, self.digits = found.rows(), found.data, digits
+        self.reasons = Reasons()
+        self.first = len(list(prevalences(self.rows)))
+        self.by = {
+            place: [row for row in self.rows[self.first :] if row["set"] == place and row["measure"] != "cell"]
+            for place in _PLACES
+        }
+
+    def cell(self, row: Line | None, *, several: bool = True) -> Cell:
+        """A number with its interval."""
+        return cell(row, self.reasons, digits=self.digits, several=several)
+
+    def made(self) -> Iterator[Section]:
+        """How it was come by."""
+        method, known = self.data["method"], self.data["labelled"]
+        rows = [
+            Row("method", (method,), _METHODS[method] + _RECALIBRATED * self.data["recalibrated"]),
+            Row("rows without truth", (amount(self.data["rows"], self.digits),)),
+            Row("rows with truth", (amount(known, self.digits),), "Of the target; they count too." * bool(known)),
+            Row("validation rows", (amount(self.data["validation"]["rows"], self.digits),)),
+        ]
+        yield Section("made from", tuple(rows), apart=True)
+
+    def tests(self) -> Iterator[Panel]:
+        """Tests of label shift."""
+        rows = [self._test(row) for row in self.rows if row["measure"] in _TESTS]
+        if rows:
+            columns = ("statistic", "df", "p")
+            yield split_when_narrow(Panel("tests of label shift", columns, (Section("", tuple(rows)),)))
+
+    def _test(self, row: Line) -> Row:
+        name = row["measure"].removesuffix("_test").replace("_", " ")
+        if row["value"] is None:
+            return Row(name, (self.reasons.undefined(row["why"]), "", ""), _TESTS[row["measure"]])
+        freedom = "" if row["freedom"] is None else str(row["freedom"])
+        shown = (number(row["value"], self.digits), freedom, chance(row["p"], self.digits))
+        return Row(name, shown, _TESTS[row["measure"]])
+
+    def measures(self, score: str) -> Iterator[Panel]:
+        """Measures of two classes in both places; those of probabilities also as corrected."""
+        lines = self._paired(lambda row: (row["measure"], row["threshold"], row["scores"]))
+        sections = []
+        for at in dict.fromkeys(key[1] for key in lines if key[1] is not None):
+            there = {key: pair for key, pair in lines.items() if key[1] == at and key[0] in MEASURES}
+            sections.append(Section(f"at {score} ≥ {plain(at)}", self._rows(there)))
+        for noun, title in TITLES.items():
+            of = {key: pair for key, pair in lines.items() if key[0] in MEASURES and about(MEASURES[key[0]]).of is noun}
+            for scores, named in (("as given", title), ("corrected", f"{title}, corrected")):
+                there = {key: pair for key, pair in of.items() if key[1:] == (None, scores)}
+                sections += [Section(named, self._rows(there))] * bool(there)
+        yield Panel("", tuple(_PLACES.values()), tuple(section for section in sections if section.rows))
+
+    def classes(self) -> Iterator[Panel]:
+        """Measures of each class against the rest, their averages, and measures of all classes, in both places."""
+        lines = self._paired(lambda row: (row["measure"], row["class"], row["average"]))
+        each = dict.fromkeys(key[0] for key in lines if key[1:] != (None, None))
+        sections = [
+            Section(
+                measure.replace("_", " "),
+                tuple(
+                    Row(label(of) if average is None else f"{average} average", tuple(map(self.cell, pair)))
+                    for (name, of, average), pair in lines.items()
+                    if name == measure and (of, average) != (None, None)
+                ),
+            )
+            for measure in each
+        ]
+        rows = self._rows({key: pair for key, pair in lines.items() if key[1:] == (None, None)})
+        sections += [Section("all classes together", rows)] * bool(rows)
+        yield Panel("", tuple(_PLACES.values()), tuple(sections))
+
+    def _paired(self, key: Any) -> dict[tuple[Any, ...], list[Line | None]]:  # noqa: ANN401  (a function)
+        found = [{key(row): row for row in self.by[place]} for place in _PLACES]
+        return {each: [part.get(each) for part in found] for each in dict.fromkeys([*found[0], *found[1]])}
+
+    def _rows(self, lines: Mapping[tuple[Any, ...], Sequence[Line | None]]) -> tuple[Row, ...]:
+        return tuple(Row(key[0].replace("_", " "), tuple(map(self.cell, pair))) for key, pair in lines.items())
+
+    def footnotes(self) -> tuple[str, ...]:
+        """Why numbers are undefined, and how intervals were made."""
+        sure = f"{percent(self.data['interval']['level'])} % intervals"
+        notes = [f"{sure[:-1] if self.first == 1 else sure} of the prevalence: {_hows(self.rows[: self.first])}."]
+        notes += [note.replace(sure, f"{sure} in validation", 1) for note in footnotes(self.by[VALIDATION], self.data)]
+        there = _hows(self.by[TARGET])
+        notes += [f"{sure} at the estimate: {there}."] * bool(there)
+        if any(row["scores"] == "corrected" for row in self.by[TARGET]):
+            notes.append("corrected: scores mapped to probabilities that are right at the estimate.")
+        return (*self.reasons.footnotes(), *notes)
+
+
+def _hows(rows: Iterable[Line]) -> str:
+    """How intervals were made, without what their numbers are."""
+    made = (str(row["how"]).rpartition("; ")[2] for row in rows if row["low"] is not None)
+    return " or ".join(dict.fromkeys(made))

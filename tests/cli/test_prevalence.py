@@ -1,0 +1,420 @@
+"""`baserate prevalence` and `baserate expect`: rows without truth, as people and as programs see them."""
+
+import csv
+import json
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+from baserate import read, shift
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import is_as_ever, run
+from tests.schemas import fitting
+
+SCORED = ("--score", "risk", "--truth", "sick", "--positive", "1")
+MANY = ("--scores", "q_", "--validation-scores", "p_", "--truth", "is")
+LABELS = ("cat", "dog", "fish")
+METHODS = (*shift.METHODS,)
+
+
+def table(path: Path, columns: dict[str, Sequence[object]]) -> Path:
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def people(seed: int, rows: int, share: float) -> tuple[list[int], list[float]]:
+    rng = np.random.default_rng(seed)
+    sick = rng.random(rows) < share
+    risk = 1 / (1 + np.exp(-rng.normal(np.where(sick, 1.0, -1.0), 1.2)))
+    return sick.astype(int).tolist(), risk.round(4).tolist()
+
+
+def old(folder: Path) -> Path:
+    """Rows with a truth: two in five are sick."""
+    sick, risk = people(1, 500, 0.4)
+    return table(folder / "old.csv", {"sick": sick, "risk": risk, "w": [1 + at % 3 for at in range(500)]})
+
+
+def new(folder: Path) -> Path:
+    """Rows of which one in eight is sick, which is known of every fortieth."""
+    sick, risk = people(2, 2000, 0.125)
+    known = ["" if at % 40 else sick[at] for at in range(2000)]
+    return table(folder / "new.csv", {"risk": risk, "known": known, "w": [1 + at % 2 for at in range(2000)]})
+
+
+def pets(name: str, seed: int, shares: Sequence[float], *, stem: str) -> Path:
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(3, size=600, p=shares)
+    log_odds = rng.normal(size=(600, 3))
+    log_odds[np.arange(600), truth] += 1.8
+    score = np.exp(log_odds) / np.exp(log_odds).sum(axis=1, keepdims=True)
+    columns: dict[str, Sequence[object]] = {f"{stem}{label}": score[:, at] for at, label in enumerate(LABELS)}
+    named = [LABELS[at] for at in truth]
+    known = [each if at % 30 == 0 else "" for at, each in enumerate(named)]
+    return table(Path(name), {"is": named, "known": known, **columns})
+
+
+@pytest.fixture
+def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """A target and validation, in the folder where we are."""
+    monkeypatch.chdir(tmp_path)
+    new(tmp_path)
+    old(tmp_path)
+    return "new.csv", "--validation", "old.csv"
+
+
+@pytest.fixture
+def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """The same of three classes."""
+    monkeypatch.chdir(tmp_path)
+    pets("new.csv", 4, (0.6, 0.3, 0.1), stem="q_")
+    pets("old.csv", 3, (0.3, 0.4, 0.3), stem="p_")
+    return "new.csv", "--validation", "old.csv"
+
+
+def found(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "prevalence": ("prevalence",),
+    "prevalence-80": ("prevalence",),
+    "prevalence-narrow": ("prevalence", "--measure", "precision,brier"),
+    "prevalence-known": ("prevalence", "--target-truth", "known", "--measure", "precision"),
+    "prevalence-acc": ("prevalence", "--method", "cm", "--threshold", "0.3", "--level", "90%", "--measure", "f1"),
+    "prevalence-md": ("prevalence", "--format", "md", "--measure", "precision,log_loss"),
+    "expect-label-80": ("expect", "--assume", "label-shift"),
+    "expect-covariate": ("expect", "--assume", "covariate-shift", "--threshold", "0.2,0.5", "--measure", "f1,auc"),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, both: tuple[str, ...]) -> None:
+    verb, *typed = VIEWS[name]
+    width = 60 if name.endswith("narrow") else 80 if name.endswith("80") else 100
+    result = run(verb, *both, *SCORED, *typed, "-q", env={"COLUMNS": str(width)})
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    assert is_as_ever(result.stdout, name)
+    if not name.endswith("md"):
+        assert max(map(cells_wide, result.stdout.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_view_of_many_classes_is_as_ever(width: int, many: tuple[str, ...]) -> None:
+    result = run("prevalence", *many, *MANY, "-q", env={"COLUMNS": str(width)})
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, f"prevalence-classes-{width}")
+    assert max(map(cells_wide, result.stdout.splitlines())) <= width
+
+
+@pytest.mark.parametrize("verb", ["prevalence", "expect"])
+def test_help_is_as_ever(verb: str) -> None:
+    assert is_as_ever(run(verb, "--help").stdout, f"help-{verb}")
+
+
+def test_help_lists_every_method() -> None:
+    shown = " ".join(run("prevalence", "--help").stdout.split()).replace("- ", "-")
+    told = shown[shown.index("--method") : shown.index("--no-recalibration")]
+    words = {word.strip("(),.:") for word in told.split()}
+    assert words >= {*shift.METHODS, *shift.ALIASES}
+
+
+def test_rows_come_in_order(both: tuple[str, ...]) -> None:
+    results = found(run("prevalence", *both, *SCORED, "--json"))
+    rows = results["rows"]
+    first = rows[0]
+    assert first["measure"] == "prevalence"
+    assert 0.05 < first["low"] < first["value"] < first["high"] < 0.25
+    assert (first["level"], first["set"]) == (0.95, "target")
+    assert [row["measure"] for row in rows[1:3]] == ["goodness_of_fit_test", "mlls_less_pacc_test"]
+    assert all(0 < row["p"] <= 1 for row in rows[1:3])
+    there = [row for row in rows[3:] if row["set"] == "target"]
+    assert {row["prevalence"] for row in there} == {first["value"]}
+    assert [row["measure"] for row in there if row["scores"] == "corrected"] == ["brier", "brier_skill", "log_loss"]
+    seen = [row for row in rows[3:] if row["set"] == "validation"]
+    assert {row["prevalence"] for row in seen} == {results["data"]["validation"]["prevalence"]}
+    data = results["data"]
+    assert (data["method"], data["assume"], data["rows"], data["labelled"]) == ("mlls", "label shift", 2000, 0)
+    assert (data["prevalence"], data["validation"]["rows"]) == (first["value"], 500)
+
+
+def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
+    rows = found(run("prevalence", *both, *SCORED, "--threshold", "0.3", "--json"))["rows"]
+    validation = read.tallies("old.csv", truth="sick", score="risk")
+    target = read.target("new.csv", score="risk")
+    expected = shift.prevalence(target, validation)
+    assert rows[0]["value"] == expected.value
+    theirs = {(row["measure"], row["scores"]): row for row in shift.corrected(expected, threshold=0.3).rows()}
+    ours = {(row["measure"], row["scores"]): row for row in rows[3:] if row["set"] == "target"}
+    assert {key: row["low"] for key, row in ours.items()} == {key: row["low"] for key, row in theirs.items()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
+    results = found(run("prevalence", *both, *SCORED, "--method", method, "--measure", "precision", "--json"))
+    assert results["data"]["method"] == method
+    assert results["rows"][0]["value"] == pytest.approx(0.125, abs=0.08)
+    assert run("prevalence", *both, *SCORED, "--method", method, "--measure", "precision").exit_code == 0
+
+
+def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
+    def value(*typed: str) -> float:
+        rows = found(run("prevalence", *both, *SCORED, *typed, "--measure", "auc", "--json"))["rows"]
+        return float(rows[0]["value"])
+
+    assert value("--method", "EM") == value()
+    assert value("--no-recalibration") != value()
+    assert value("--no-recalibration", "--at", "10%") > value("--no-recalibration", "--at", "0.4")
+    assert value("--method", "acc", "--threshold", "0.2") != value("--method", "acc")
+    assert value("--method", "cm-map", "--alpha", "50") > value("--method", "cm-map")
+    assert value("--method", "binned", "--bins", "4") != value("--method", "binned")
+    assert value("--weight", "w") != value()
+    assert value("--validation-weight", "w") != value() != value("--validation-count", "w")
+
+
+def test_a_truth_that_is_known_of_some_rows_counts(both: tuple[str, ...]) -> None:
+    plain = found(run("prevalence", *both, *SCORED, "--json"))["rows"][0]
+    result = run("prevalence", *both, *SCORED, "--target-truth", "known", "--json")
+    results = found(result)
+    assert (results["data"]["rows"], results["data"]["labelled"]) == (1950, 50)
+    assert results["rows"][0]["high"] - results["rows"][0]["low"] < plain["high"] - plain["low"]
+    assert result.stderr.startswith("new.csv · 2 000 rows · 50 with truth · validation: old.csv · 500 rows")
+
+
+def test_labels_of_validation_are_those_of_the_target(tmp_path: Path) -> None:
+    sick, risk = people(1, 300, 0.4)
+    validation = table(tmp_path / "old.csv", {"y": ["ill" if each else "well" for each in sick], "p": risk})
+    target = table(tmp_path / "new.csv", {"q": risk, "y": ["well" if at == 7 else "" for at in range(300)]})
+    typed = ("--score", "q", "--validation", validation, "--truth", "y", "--validation-score", "p")
+    results = found(run("prevalence", target, *typed, "--positive", "ill", "--target-truth", "y", "--json"))
+    assert (results["data"]["positive"], results["data"]["negative"]) == ("ill", "well")
+    assert results["data"]["labelled"] == 1
+
+
+def test_notes_say_what_was_tested(both: tuple[str, ...]) -> None:
+    told = run("prevalence", *both, *SCORED).stderr
+    assert "note: The target's scores could be a mixture of those of the two classes" in told
+    assert "note: Not tested, since scores alone cannot tell" in told
+    assert "positive = " not in told
+    inferred = run("prevalence", *both, "--score", "risk", "--truth", "sick").stderr
+    assert inferred.startswith("positive = 1, inferred; name it with --positive.\n")
+    run("prevalence", *both, *SCORED, "-o", "kept.md", "-q")
+    assert "note: Not tested, since" in Path("kept.md").read_text(encoding="utf-8")
+
+
+def test_the_map_can_be_applied(both: tuple[str, ...]) -> None:
+    result = run("prevalence", *both, *SCORED, "--map", "there.json", "--json")
+    assert "wrote there.json" in result.stderr
+    assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
+    rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
+    mean = np.mean([float(row["risk_calibrated"]) for row in rows])
+    assert mean == pytest.approx(json.loads(result.stdout)["data"]["prevalence"], abs=1e-6)
+
+
+def test_the_map_of_many_classes_can_be_applied(many: tuple[str, ...]) -> None:
+    result = run("prevalence", *many, *MANY, "--map", "there.json", "--json")
+    assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
+    rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
+    shares = found(result)["data"]["prevalences"]
+    for label in LABELS:
+        mean = np.mean([float(row[f"q_{label}_calibrated"]) for row in rows])
+        assert mean == pytest.approx(shares[label], abs=1e-4)
+
+
+def test_many_classes_have_a_row_each(many: tuple[str, ...]) -> None:
+    results = found(run("prevalence", *many, *MANY, "--json"))
+    first = [row for row in results["rows"] if row["measure"] == "prevalence"]
+    assert [row["class"] for row in first] == list(LABELS)
+    assert sum(row["value"] for row in first) == pytest.approx(1)
+    assert all(row["low"] < row["value"] < row["high"] for row in first)
+    assert results["rows"][3]["measure"] == "mlls_less_pacc_test"
+    assert {row["set"] for row in results["rows"][4:]} == {"target", "validation"}
+
+
+def test_many_classes_in_any_order_and_partly_known(many: tuple[str, ...]) -> None:
+    named = ("--scores", "fish=q_fish,cat=q_cat,dog=q_dog", *MANY[2:], "--measure", "accuracy", "--json")
+    plain = found(run("prevalence", *many, *MANY, "--measure", "accuracy", "--json"))
+    again = found(run("prevalence", *many, *named))
+    assert again["rows"][0]["value"] == pytest.approx(plain["rows"][0]["value"])
+    known = found(run("prevalence", *many, *named, "--target-truth", "known"))
+    assert (known["data"]["rows"], known["data"]["labelled"]) == (580, 20)
+    taken = run("prevalence", *many, *named, "--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3")
+    assert found(taken)["rows"][0]["value"] != plain["rows"][0]["value"]
+
+
+def test_scores_of_another_scale_are_noted(both: tuple[str, ...]) -> None:
+    _, risk = people(2, 400, 0.125)
+    table(Path("percent.csv"), {"risk": [100 * each for each in risk]})
+    result = run("prevalence", "percent.csv", *both[1:], *SCORED)
+    assert result.exit_code == 0
+    assert "they may be on different scales" in result.stderr
+
+
+def test_scores_that_are_no_probabilities_are_fine_and_noted_by_name(both: tuple[str, ...]) -> None:
+    for name, columns in (("old.csv", ("sick", "risk")), ("new.csv", ("risk",))):
+        rows = list(csv.DictReader(StringIO(Path(name).read_text(encoding="utf-8"))))
+        table(Path(name), {each: [float(row[each]) * (9 if each == "risk" else 1) for row in rows] for each in columns})
+    typed = (*both, "--score", "risk", "--truth", "sick", "--positive", "1.0")
+    for verb in (("prevalence",), ("expect", "--assume", "label-shift")):
+        result = run(*verb, *typed)
+        assert result.exit_code == 0, result.stderr
+        assert "note: risk runs from " in result.stderr
+        assert "auc" in result.stdout
+    found(run("prevalence", *typed, "--threshold", "2,4.5", "--json"))
+
+
+@pytest.mark.parametrize("verb", [("prevalence",), ("expect", "--assume", "covariate-shift")])
+def test_all_measures_can_be_had(verb: tuple[str, ...], both: tuple[str, ...]) -> None:
+    found(run(*verb, *both, *SCORED, "--measure", "all", "--json"))
+    shown = run(*verb, *both, *SCORED, "--measure", "all", env={"COLUMNS": "80"})
+    assert max(map(cells_wide, shown.stdout.splitlines())) <= 80
+
+
+def test_missing_scores_are_refused_or_dropped(both: tuple[str, ...]) -> None:
+    _, risk = people(2, 400, 0.125)
+    table(Path("holes.csv"), {"risk": ["nan", *risk, ""], "w": [1] * 402})
+    typed = ("prevalence", "holes.csv", *both[1:], *SCORED)
+    result = run(*typed)
+    assert result.exit_code == 3
+    told = "baserate: target: 2 of 402 rows cannot be used (risk: 1 missing, 1 NaN)."
+    assert result.stderr.startswith(told)
+    assert "--missing drop" in result.stderr
+    dropped = run(*typed, "--missing", "drop")
+    assert dropped.stdout.startswith("holes.csv · 400 of 402 rows (2 dropped: risk: 1 missing, 1 NaN) · validation:")
+
+
+@pytest.mark.parametrize("typed", [("prevalence",), ("expect", "--assume", "label-shift")])
+def test_the_target_may_come_from_a_pipe(typed: tuple[str, ...], both: tuple[str, ...]) -> None:
+    verb, *more = typed
+    given = Path("new.csv").read_text(encoding="utf-8")
+    piped = run(verb, "-", *both[1:], *SCORED, *more, "--format", "csv", given=given)
+    assert piped.exit_code == 0, piped.stderr
+    assert piped.stdout == run(verb, *both, *SCORED, *more, "--format", "csv").stdout
+    assert "stdin · 2 000 rows" in piped.stderr
+
+
+def test_csv_has_all_columns(both: tuple[str, ...]) -> None:
+    rows = list(csv.DictReader(StringIO(run("prevalence", *both, *SCORED, "--format", "csv").stdout)))
+    assert {"measure", "value", "low", "high", "p", "freedom", "prevalence", "scores", "set"} <= rows[0].keys()
+
+
+@pytest.mark.parametrize("assume", ["label shift", "covariate shift"])
+def test_what_is_assumed_is_repeated(assume: str, both: tuple[str, ...]) -> None:
+    typed = (*both, *SCORED, "--assume", assume.replace(" ", "-"))
+    result = run("expect", *typed, "--json")
+    results = found(result)
+    assert results["data"]["assume"] == assume
+    assert f"note: Assumed: {assume}." in result.stderr
+    assert run("expect", *typed).stdout.startswith(f"expected under {assume} · new.csv")
+    validation = read.tallies("old.csv", truth="sick", score="risk")
+    expected = shift.performance(read.target("new.csv", score="risk"), validation, assume=assume)  # type: ignore[arg-type]
+    assert [row["value"] for row in results["rows"]] == [row["value"] for row in expected.rows()]
+
+
+def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[str, ...]) -> None:
+    result = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift", "--json")
+    data = found(result)["data"]
+    assert data["validation"] is data["positive"] is data["estimate"] is None
+    assert data["prevalence"] == pytest.approx(np.mean(people(2, 2000, 0.125)[1]))
+    shown = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift").stdout
+    assert "\n  positive  " in shown
+    known = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift", "--target-truth", "known")
+    assert "note: 50 rows of the target have a truth; they were left out." in known.stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("1,0.3\n0,0.3\n1,0.3\n0,0.3\n", "all validation scores are the same"),
+        ("1,0.3\n1,0.4\n", "the validation set has no negative rows"),
+        ("1,0.3\n1,0.4\n0,0.3\n0,0.5\n0,0.2\n1,0.33\n", "(Fieller's set is unbounded)"),
+        ("1,0.3\n0,\n0,0.1\n", "validation: 1 of 3 rows cannot be used (risk: 1 missing)."),
+    ],
+)
+def test_validation_that_tells_nothing_is_unusable(rows: str, told: str, both: tuple[str, ...]) -> None:
+    Path("bad.csv").write_text("sick,risk\n" + rows, encoding="utf-8")
+    for verb in (("prevalence",), ("expect", "--assume", "label-shift")):
+        result = run(*verb, both[0], "--validation", "bad.csv", *SCORED)
+        assert result.exit_code == 3, result.stderr
+        assert told in result.stderr
+
+
+def test_unusable_targets(both: tuple[str, ...]) -> None:
+    table(Path("known.csv"), {"risk": [0.1, 0.9], "known": [0, 1]})
+    all_known = run("prevalence", "known.csv", *both[1:], *SCORED, "--target-truth", "known")
+    assert all_known.exit_code == 3
+    assert "judge them with `baserate measure`, or leave --target-truth out" in all_known.stderr
+    table(Path("percent.csv"), {"risk": [10, 90]})
+    unsure = run("expect", "percent.csv", "--score", "risk", "--assume", "covariate-shift")
+    assert unsure.exit_code == 3
+    assert "give rows with a truth to recalibrate them on, with --validation." in unsure.stderr
+    table(Path("low.csv"), {"risk": [0.02] * 500})
+    none = run("prevalence", "low.csv", *both[1:], *SCORED, "--map", "there.json")
+    assert none.exit_code == 3
+    assert "a class has an estimated share of 0" in none.stderr
+    assert not Path("there.json").exists()
+    assert run("prevalence", "low.csv", *both[1:], *SCORED).exit_code == 0
+
+
+OLD = ("--validation", "old.csv")
+ONE = ("new.csv", "--score", "risk")
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (("prevalence", *ONE), "missing option '--validation'."),
+        (("prevalence", *ONE, *OLD), "missing option '--truth'."),
+        (("prevalence", "new.csv", *OLD, "--truth", "sick"), "say where scores stand; give one of them."),
+        (("prevalence", *ONE, "--scores", "q_", *OLD), "are two ways to read; leave out one of them."),
+        (("prevalence", *ONE, "--truth", "sick"), "--truth is of rows with a truth; name their file"),
+        (("prevalence", "-", "--score", "risk", "--validation", "-", "--truth", "sick"), "stdin can be read once"),
+        (("prevalence", *ONE, *OLD, "--truth", "sick", "--labels", "a,b"), "--labels is for many classes"),
+        (("prevalence", *ONE, *OLD, "--truth", "sick", "--validation-scores", "p_"), "is for many classes"),
+        (("prevalence", "new.csv", *OLD, *MANY, "--positive", "cat"), "of many none is positive: leave it out."),
+        (("prevalence", "new.csv", *OLD, *MANY, "--validation-score", "p"), "one for each: --validation-scores."),
+        (("prevalence", "new.csv", *OLD, *MANY, "--threshold", "0.5"), "--threshold has no use for mlls of many"),
+        (("prevalence", "new.csv", *OLD, *MANY, "--bins", "5"), "--bins has no use for mlls of many classes"),
+        (("prevalence", "new.csv", *OLD, *MANY, "--method", "hdy"), "so it is for two classes"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--method", "magic"), "no method is called 'magic'; known are: mlls,"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--alpha", "3"), "--alpha has no use for mlls; leave it out."),
+        (("prevalence", *ONE, *OLD, *SCORED, "--method", "pacc", "--no-recalibration"), "--no-recalibration has no"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities taken as they are"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is no prevalence"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--method", "acc", "--threshold", "0.1,0.2"), "at one threshold; give"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--measure", "precisoin"), "precision"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--map", "-"), "--map writes a file beside the numbers"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--map", "no/there.json"), "name another file with --map."),
+        (("prevalence", *ONE, *OLD, *SCORED, "--validation-score", "ris"), "validation: there is no column 'ris'."),
+        (("prevalence", "new.csv", *OLD, *SCORED[2:], "--score", "w2"), "give it with --validation-score."),
+        (("prevalence", *ONE, *OLD, *SCORED, "--target-truth", "knwn"), "target: there is no column 'knwn'."),
+        (("prevalence", "no.csv", *OLD, *SCORED), "target: there is no file no.csv."),
+        (("expect", *ONE, *OLD, *SCORED), "missing option '--assume'."),
+        (("expect", *ONE, "--assume", "label-shift"), "give rows with a truth with --validation."),
+        (("expect", *ONE, "--assume", "covariate-shift", "--no-recalibration"), "without it nothing is recalibrated"),
+        (("expect", *ONE, "--assume", "covariate-shift", "--positive", "1"), "--positive is of rows with a truth"),
+        (("expect", *ONE, *OLD, *SCORED, "--assume", "covariate-shift", "--at", "0.3"), "--assume label-shift and"),
+        (("expect", "new.csv", *OLD, *MANY, "--assume", "label-shift"), "is told of two classes only"),
+    ],
+)
+@pytest.mark.usefixtures("both")
+def test_what_is_refused(typed: tuple[str, ...], told: str) -> None:
+    result = run(*typed)
+    assert result.exit_code == 2, result.stderr
+    assert told in result.stderr
+    assert result.stdout == ""
+
+
+def test_output_goes_to_a_file(both: tuple[str, ...]) -> None:
+    result = run("prevalence", *both, *SCORED, "-o", "out.json")
+    assert result.stdout == ""
+    assert fitting(Path("out.json").read_text(encoding="utf-8"))["rows"][0]["measure"] == "prevalence"
+    assert result.stderr.startswith("new.csv · 2 000 rows · validation: old.csv · 500 rows · positive: sick = 1 ·")
