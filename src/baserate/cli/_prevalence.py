@@ -86,14 +86,10 @@ class Estimating:
 
     def options(self, *, many: bool) -> dict[str, Any]:
         """Options of the method; those that it does not have are refused."""
-        from inspect import signature
-
-        from baserate.shift import METHODS
-        from baserate.shift._prevalence import named
-        from baserate.shift._several import method
+        from baserate.shift._prevalence import named, options_of
 
         name = named(self.method)
-        known = signature(method(name) if many else METHODS[name]).parameters
+        known = options_of(name, many=many)
         given: dict[str, Any] = {
             "recalibrate": False if self.no_recalibration else None,
             "at": self.at,

@@ -9,7 +9,7 @@ changes with the prevalence, which is estimated first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import inf, isfinite, isnan, log, log1p, nan
+from math import inf, isfinite, isinf, isnan, log, log1p, nan
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -191,10 +191,11 @@ class _Judge:
         if isnan(value):
             return Estimate(nan, why=why(measure, noun) or "it is undefined")
         how = _ALONE if self.made.posterior is None else HOW
-        found = slopes(measure, self.few, place.threshold)
         end = self.made.found is not None and self.made.found.value in (0.0, 1.0)
-        if found is None or end:
-            cause = "the estimated prevalence is 0 or 1" if end else "how much each row moves it has no closed form"
+        found = None if end or isinf(value) else slopes(measure, self.few, place.threshold)
+        if found is None:
+            cause = "the value is infinite" if isinf(value) else "how much each row moves it has no closed form"
+            cause = "the estimated prevalence is 0 or 1" if end else cause
             return Estimate(value, level=self.level, how=how, why=cause)
         low, high = self._bounds(value, *self._variance(found), about(measure).span)
         return Estimate(value, min(low, value), max(high, value), self.level, how)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 from typing import Any, overload
 
 import numpy as np
@@ -107,6 +108,17 @@ def named(method: str) -> str:
     if name not in METHODS:
         raise UnknownName(f"no method is called {method!r}; known are: {', '.join([*METHODS, *ALIASES])}.")
     return name
+
+
+def options_of(name: str, *, many: bool = False) -> tuple[str, ...]:
+    """Name the options that a method has besides the level, of two classes or of many.
+
+    >>> options_of("mlls"), options_of("acc"), options_of("acc", many=True)
+    (('recalibrate', 'at'), ('threshold',), ())
+    """
+    function = several.method(name) if many else OF_TWO[name]
+    kinds = signature(function).parameters.values()
+    return tuple(each.name for each in kinds if each.kind is each.KEYWORD_ONLY and each.name != "level")
 
 
 def _certain(given: Given, found: Prevalence) -> tuple[str, ...]:
