@@ -31,6 +31,7 @@ _ASIDES = {
     r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them: `baserate measure` with "
     "--scores or --predicted, and without --cluster.",
     r"take size_to_show_share for one model\.": "show of one model that it reaches a --goal.",
+    r"reweigh a tally to one prevalence for it\.": "for it, name one prevalence with --to instead of --curve.",
     r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
     r"method='([\w-]+)' makes no": r"--interval \1 makes no",
     r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",

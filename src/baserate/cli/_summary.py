@@ -14,7 +14,8 @@ from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
 from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, named, prevalence
 
-_TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
+TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
+"""Of what measures are, if not of decisions."""
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
@@ -131,7 +132,7 @@ class _Sheet:
 
     def _whole(self, cases: Sequence[Case], of: str = "") -> Iterator[Section]:
         names = list(dict.fromkeys(name for case in cases for name in self.wholes[case]))
-        for noun, title in _TITLES.items():
+        for noun, title in TITLES.items():
             rows = [
                 self._row(name, [self.wholes[case].get(name) for case in cases])
                 for name in names
