@@ -104,7 +104,7 @@ def _or_none(_context: click.Context, _option: click.Parameter, given: tuple[str
 
 
 _OPTIONS = (
-    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="FILE..."),
+    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="[FILE...]"),
     click.option("--score", metavar="COLUMN", help="Column of probabilities of the positive class."),
     click.option(
         "--scores",

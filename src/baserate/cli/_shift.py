@@ -67,7 +67,9 @@ class Shifting:
         ways = {
             "--to": self.to,
             "--gamma": self.gamma,
-            "--under-sampled and --over-sampled": self.under_sampled or self.over_sampled,
+            "--under-sampled and --over-sampled": self.over_sampled
+            if self.under_sampled is None
+            else self.under_sampled,
             "--curve": self.curve or None,
         }
         given = [name for name, value in ways.items() if value is not None]

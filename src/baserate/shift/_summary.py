@@ -26,7 +26,7 @@ from baserate.measure import summary as measured
 from baserate.measure._summary import chosen_measures
 from baserate.measure.multiclass._summary import chosen_measures as chosen_of_classes
 from baserate.shift._gamma import gamma as gamma_of
-from baserate.shift._reprior import Shares, reprior_map, threshold
+from baserate.shift._reprior import Shares, reprior_map
 from baserate.shift._reweigh import reweigh
 
 GIVEN, CORRECTED = "as given", "corrected"
@@ -72,7 +72,8 @@ def summary(
     """
     there = reweigh(tallies, to=to, gamma=gamma)
     model = next(iter(tallies.models))
-    before, after = tallies.pooled(model).prevalence, there.pooled(model).prevalence
+    before = tallies.pooled(model).prevalence
+    after = there.pooled(model).prevalence if to is None else float(to)
     wanted = chosen_measures(measures)
     cuts = list(threshold) if isinstance(threshold, Iterable) else threshold
 
@@ -92,7 +93,8 @@ def summary(
     if right is not None and of_probabilities:
         found = numbers(right, of_probabilities, reweighed=True)
         parts.append(_Part("there", CORRECTED, _renamed(found, right, several=len(tallies.models) > 1)))
-    shares = {"here": _prevalences(tallies), "there": _prevalences(there)}
+    # What was asked for is told as such, without the trace that sums leave.
+    shares = {"here": _prevalences(tallies), "there": _prevalences(there) | {None: after}}
     notes = _notes(parts, tallies, before, after)
     data = {"to": {"prevalence": after, "gamma": gamma_of(at=before, to=after)}, **_interval(parts, interval)}
     return _joined(parts, lambda part, row: shares[part.where][_key(row["group"])], data, notes)
@@ -248,10 +250,18 @@ def _notes(parts: Sequence[_Part], tallies: Tallies, before: float, after: float
     fit = [model for model in tallies.models if _probabilities(tallies, model)]
     cuts = {row["threshold"]: None for row in parts[0].found.rows() if row["threshold"] is not None}
     if fit and cuts:
-        same = ", ".join(f"{cut:.6g} as {threshold(cut, from_=after, to=before):.4g}" for cut in cuts)
+        # In full: rounded, they would flag others.
+        same = ", ".join(f"{cut} as {_moved(cut, before, after)}" for cut in cuts)
         yield f"decisions are those of the scores as given; on corrected scores these thresholds flag the same: {same}."
     if parts[-1].scores == CORRECTED:
         yield f"corrected scores take those given as right at a prevalence of {before:.6g}, that of these rows."
+
+
+def _moved(cut: float, before: float, after: float) -> float:
+    """Threshold on corrected scores, rounded just as these are, so that one that equals it is flagged, too."""
+    if not 0 <= cut <= 1:
+        return cut
+    return float(reprior_map(from_=before, to=after)(cut))
 
 
 def _class_notes(parts: Sequence[_Part], here: Confusions) -> Iterator[str]:
