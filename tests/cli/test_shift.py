@@ -206,6 +206,18 @@ def test_two_classes_may_be_named(tmp_path: Path) -> None:
     assert [row["value"] for row in rows if row["measure"] == "accuracy"] == pytest.approx([0.75, 0.95])
 
 
+def test_a_class_called_as_an_average_is_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "macro.csv"
+    path.write_text("is,called\nmacro,macro\nx,macro\nx,x\nyy,x\nyy,yy\n", encoding="utf-8")
+    typed = (*LABELS, "--to", "macro=0.2,x=0.4,yy=0.4", "--measures", "recall", "--no-interval")
+    lines = run("shift", path, *typed).stdout.splitlines()
+    assert [line.split()[1:] for line in lines if line.startswith("  macro")] == [
+        ["0.2000", "0.2000"],
+        ["1", "1"],
+        ["0.6667", "0.6667"],
+    ]
+
+
 def test_a_cross_table_is_enough(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(",a,b\na,8,2\nb,1,9\n", encoding="utf-8")

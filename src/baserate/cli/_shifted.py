@@ -43,16 +43,16 @@ class _Part(NamedTuple):
 
 def page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay out the numbers of two classes."""
-    sheet = _Sheet(found, asked, digits)
-    panels = tuple(sheet.panels())
-    return Page(headline(asked, found.data), panels, sheet.footnotes(found))
+    pen = _Pen(found, asked, digits)
+    panels = tuple(_Sheet(found, pen).panels())
+    return Page(headline(asked, found.data), panels, pen.footnotes(found))
 
 
 def class_page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay out the numbers of several classes."""
-    sheet = _ClassSheet(found, asked, digits)
-    panels = tuple(sheet.panels())
-    return Page(headline(asked, found.data), panels, sheet.footnotes(found))
+    pen = _Pen(found, asked, digits)
+    panels = tuple(_ClassSheet(found, pen).panels())
+    return Page(headline(asked, found.data), panels, pen.footnotes(found))
 
 
 class _Pen:
@@ -85,11 +85,11 @@ class _Pen:
         return ", ".join(f"{label(name)} = {label(value)}" for name, value in group)
 
 
-class _Sheet(_Pen):
+class _Sheet:
     """Rows of two classes by what they are about: decisions, and what holds over all thresholds."""
 
-    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
-        super().__init__(found, asked, digits)
+    def __init__(self, found: Results, pen: _Pen) -> None:
+        self.pen = pen
         self.tables: dict[_Case, Lines] = {}
         self.wholes: dict[_Case, Lines] = {}
         for row in found.rows():
@@ -131,35 +131,35 @@ class _Sheet(_Pen):
             )
             for part in parts
         )
-        corner = ": ".join(filter(None, [self.of_group(case.group), what]))
+        corner = ": ".join(filter(None, [self.pen.of_group(case.group), what]))
         return Panel(corner, tuple(_head(place, shares[place]) for place in places), sections)
 
     def _decided(self, lines: Lines) -> list[_Part]:
         """Counts, then rates."""
         counts = {name: lines[short] for short, name in _CELLS.items()}
         rates = {_words(name): each for name, each in lines.items() if name not in _CELLS}
-        return [_Part("", counts, self._amounts, apart=True), *([_Part("", rates, self.cells)] if rates else [])]
+        return [_Part("", counts, self._amounts, apart=True), *([_Part("", rates, self.pen.cells)] if rates else [])]
 
     def _whole(self, lines: Lines, title: str) -> list[_Part]:
-        return [_Part(title, {_words(name): each for name, each in lines.items()}, self.cells)] if lines else []
+        return [_Part(title, {_words(name): each for name, each in lines.items()}, self.pen.cells)] if lines else []
 
     def _amounts(self, lines: Mapping[str, Line], places: Sequence[str]) -> tuple[str, ...]:
-        return tuple(amount(lines[place]["value"], self.digits) if place in lines else "" for place in places)
+        return tuple(amount(lines[place]["value"], self.pen.digits) if place in lines else "" for place in places)
 
     def _flagged(self, case: _Case) -> str:
         if case.threshold is None:
-            return f"{self._model(case)} = {label(self.data['positive'])}"
+            return f"{self._model(case)} = {label(self.pen.data['positive'])}"
         return f"{self._model(case)} ≥ {plain(case.threshold)}"
 
     def _model(self, case: _Case) -> str:
-        return label(case.model or next(iter(self.asked.score), self.asked.predicted))
+        return label(case.model or next(iter(self.pen.asked.score), self.pen.asked.predicted))
 
 
-class _ClassSheet(_Pen):
+class _ClassSheet:
     """Rows of several classes by group: a section for each measure of a class, then those of all together."""
 
-    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
-        super().__init__(found, asked, digits)
+    def __init__(self, found: Results, pen: _Pen) -> None:
+        self.pen = pen
         self.groups: dict[tuple[tuple[str, object], ...] | None, list[Line]] = {}
         for row in found.rows():
             self.groups.setdefault(_group(row), []).append(row)
@@ -171,30 +171,35 @@ class _ClassSheet(_Pen):
             shares = self._shares(lines, places)
             measured = [line for line in lines if line["measure"] != "cell"]
             sections = [Section("", shares), *self._of_each(measured, places), *self._of_all(measured, places)]
-            corner = ": ".join(filter(None, [self.of_group(group), "share of each class"]))
+            corner = ": ".join(filter(None, [self.pen.of_group(group), "share of each class"]))
             yield Panel(corner, tuple(map(_HEADS.__getitem__, places)), tuple(sections))
 
     def _shares(self, lines: Sequence[Line], places: Sequence[str]) -> tuple[Row, ...]:
-        found: dict[str, dict[str, float]] = {}
+        found: dict[object, dict[str, float]] = {}
         for line in lines:
             if line["measure"] == "cell":
-                found.setdefault(label(line["class"]), {})[_place(line)] = line["prevalence"]
+                found.setdefault(line["class"], {})[_place(line)] = line["prevalence"]
         # Corrected scores change decisions, not who is there.
         return tuple(
-            Row(name, tuple("" if place == CORRECTED else number(each[place], self.digits) for place in places))
+            Row(
+                label(name),
+                tuple("" if place == CORRECTED else number(each[place], self.pen.digits) for place in places),
+            )
             for name, each in found.items()
         )
 
     def _of_each(self, lines: Sequence[Line], places: Sequence[str]) -> Iterator[Section]:
-        found: dict[str, Lines] = {}
+        found: dict[str, dict[tuple[object, str | None], dict[str, Line]]] = {}
         classes = {line["measure"] for line in lines if line["class"] is not None}
         for line in lines:
             # A name may mean each class, and also all together.
             if line["measure"] in classes and (line["class"] is not None or line["average"]):
-                name = line["average"] or label(line["class"])
-                found.setdefault(line["measure"], {}).setdefault(name, {})[_place(line)] = line
+                which = (line["class"], line["average"])
+                found.setdefault(line["measure"], {}).setdefault(which, {})[_place(line)] = line
         for measure, each in found.items():
-            rows = tuple(Row(name, self.cells(at, places)) for name, at in each.items())
+            rows = tuple(
+                Row(average or label(name), self.pen.cells(at, places)) for (name, average), at in each.items()
+            )
             yield Section(f"{_words(measure)}, each class against the rest", rows)
 
     def _of_all(self, lines: Sequence[Line], places: Sequence[str]) -> Iterator[Section]:
@@ -203,7 +208,7 @@ class _ClassSheet(_Pen):
             if line["class"] is None and not line["average"]:
                 found.setdefault(line["measure"], {})[_place(line)] = line
         if found:
-            rows = tuple(Row(_words(name), self.cells(at, places)) for name, at in found.items())
+            rows = tuple(Row(_words(name), self.pen.cells(at, places)) for name, at in found.items())
             yield Section("all classes together", rows)
 
 
