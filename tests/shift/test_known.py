@@ -11,9 +11,12 @@ from baserate import (
     BadOption,
     BadShape,
     Confusion,
+    Confusions,
     Counts,
     Curve,
+    EmptyData,
     MissingValues,
+    NotBinary,
     Tally,
     calibrate,
     infer,
@@ -44,12 +47,9 @@ def people(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.reweigh(people(), to=True), "to is True"),
         (lambda: shift.reweigh(people(), gamma=0), "gamma is 0; it is a ratio of two odds"),
         (lambda: shift.reweigh(TABLE, to=np.array([0.1, 0, 1, nan])), "3 of 4 values of to do not lie between 0 and 1"),
-        (lambda: shift.reweigh(tally([1, 1], [1, 2], positive=1), to=0.1), "there are no negatives"),
-        (lambda: shift.reweigh(Counts(0, 1, 0, 1), to=0.1), "there are no positives"),
         (lambda: shift.reweigh(Confusion(np.eye(3), tuple("abc")), to=0.1), "a table of 3 classes needs a share for"),
         (lambda: shift.reweigh(Confusion(np.eye(3), tuple("abc")), gamma=2.0), "needs a share for each"),
         (lambda: shift.reweigh(Confusion(np.eye(2), tuple("ab")), to=[0.5, 0.6]), "shares above 0 that add up to 1"),
-        (lambda: shift.reweigh(Confusion(np.diag([1.0, 0.0]), tuple("ab")), to=[0.5, 0.5]), "nothing of the class 'b'"),
         (lambda: shift.reweigh([1, 2], to=0.1), "list cannot be reweighed"),  # type: ignore[call-overload]
         (lambda: shift.gamma(at=0.5, to=0), "to is 0"),
         (lambda: shift.gamma(at=1, to=0.5), "at is 1"),
@@ -72,6 +72,15 @@ def people(n: int = 400, seed: int = 0) -> Tally:
 def test_what_is_refused(work: Callable[[], object], told: str) -> None:
     with pytest.raises(BadOption, match=told):
         work()
+
+
+def test_classes_without_rows_are_refused_as_data() -> None:
+    with pytest.raises(NotBinary, match="there are no negatives"):
+        shift.reweigh(tally([1, 1], [1, 2], positive=1), to=0.1)
+    with pytest.raises(NotBinary, match="there are no positives"):
+        shift.reweigh(Counts(0, 1, 0, 1), to=0.1)
+    with pytest.raises(EmptyData, match="nothing of the class 'b'"):
+        shift.reweigh(Confusion(np.diag([1.0, 0.0]), tuple("ab")), to=[0.5, 0.5])
 
 
 def test_shapes_are_refused() -> None:
@@ -100,6 +109,32 @@ def test_a_stack_of_confusions_is_reweighed_as_one() -> None:
     found = shift.reweigh(Confusion(mass, ("a", "b")), to=[0.25, 0.75])
     assert (found.truth / found.truth.sum(axis=-1, keepdims=True)).tolist() == [[0.25, 0.75]] * 2
     assert found.total.tolist() == [10, 10]  # type: ignore[attr-defined]
+
+
+def test_groups_of_many_classes_keep_shares_of_their_own() -> None:
+    town = Confusion(np.array([[6.0, 2.0, 0.0], [1.0, 3.0, 0.0], [0.0, 0.0, 0.0]]), ("a", "b", "c"))
+    farm = Confusion(np.array([[1.0, 1.0, 0.0], [0.0, 6.0, 0.0], [1.0, 1.0, 8.0]]), ("a", "b", "c"))
+    data = Confusions({("town",): town, ("farm",): farm}, attributes=("home",))
+    there = shift.reweigh(data, to={"c": 0.1, "b": 0.2, "a": 0.7})
+    assert (there.pooled.truth / there.pooled.total).tolist() == pytest.approx([0.7, 0.2, 0.1])
+    assert there.pooled.total == pytest.approx(30)
+    assert there.pooled.reweighed
+    assert there.pooled.rows.mass.tolist() == (town.mass + farm.mass).tolist()
+    # A group is as frequent within each class as it was, and decides as it did.
+    for group, table in there.tables.items():
+        before = data.tables[group]
+        np.testing.assert_allclose(table.truth / there.pooled.truth, before.truth / data.pooled.truth)
+        np.testing.assert_allclose(table.mass * before.truth[:, None], before.mass * table.truth[:, None])
+    alone = shift.reweigh(data.pooled, to=[0.7, 0.2, 0.1])
+    np.testing.assert_allclose(there.pooled.mass, alone.mass)
+    np.testing.assert_allclose(there.pooled.squares.mass, alone.squares.mass)
+    with pytest.raises(BadOption, match="needs a share for each"):
+        shift.reweigh(data, to=0.5)
+    accuracy = infer.class_summary(there, measures=["accuracy"]).rows()
+    found = [row for row in accuracy if row["measure"] == "accuracy"]
+    assert [row["group"] and row["group"]["home"] for row in found] == [None, "town", "farm"]
+    assert all(row["how"].endswith("prevalence known") for row in found[:1])
+    assert found[0]["value"] == pytest.approx(0.7 * 7 / 10 + 0.2 * 9 / 10 + 0.1 * 8 / 10)
 
 
 # Intervals.

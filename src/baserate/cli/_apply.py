@@ -1,18 +1,14 @@
 """`baserate apply`: read, map, write."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from baserate.cli._failures import debug
-from baserate.cli._maps import columns, loaded
-from baserate.cli._numbers import amount
+from baserate.cli._maps import MISSING, TARGET, columns, loaded, written
 from baserate.cli._options import Verb, bundled, check_place, command
-from baserate.cli._progress import shown
-from baserate.cli._say import say
 
 _EXAMPLES = (
     ("calibrated probabilities beside the scores", "baserate apply map.json people.csv -o calibrated.csv"),
@@ -54,7 +50,7 @@ _APPLYING = (
         type=click.Path(allow_dash=True),
         required=True,
         metavar="FILE",
-        help="Write there: .parquet, .csv, .tsv or .jsonl, the last three also with .gz; or - for CSV on stdout.",
+        help=TARGET,
     ),
     click.option(
         "--score",
@@ -71,13 +67,7 @@ _APPLYING = (
     click.option(
         "--bounds", is_flag=True, help="Add both probabilities of a Venn–Abers map, as NAME_low and NAME_high."
     ),
-    click.option(
-        "--missing",
-        type=click.Choice(["refuse", "keep"]),
-        default="refuse",
-        show_default=True,
-        help="What to do where a score is missing: refuse the file, or keep the row with nothing in the new column.",
-    ),
+    MISSING,
     click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors."),
     debug,
 )
@@ -91,19 +81,14 @@ def apply(applying: Applying) -> None:
     MAP is a file that holds a map. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such
     files, or - for stdin. The output is written whole or not at all.
     """
-    from baserate.apply import file
-
     map_ = loaded(applying.map)
-    rows = file(
+    written(
         map_,
         applying.file,
         applying.output,
+        quiet=applying.quiet,
         score=columns(map_, applying.score),
         to=columns(map_, applying.to),
         bounds=applying.bounds,
         missing=applying.missing,
-        watch=partial(shown, quiet=applying.quiet),
     )
-    if not applying.quiet:
-        where = "stdout" if applying.output == "-" else applying.output
-        say(f"{amount(rows, 4)} row{'' if rows == 1 else 's'} written to {where}.")

@@ -51,7 +51,14 @@ def classes(verb: Verb) -> Verb:
     return bundled(verb, Classes, "classes", _CLASSES)
 
 
-def read_classes(asked: Reading, wanted: Classes, *, quiet: bool) -> "Tallies | Confusions | ClassRows":
+def of_labels(reading: Reading) -> bool:
+    """Whether there may be any number of classes."""
+    return bool(reading.predicted and not (reading.score or reading.positive or reading.negative))
+
+
+def read_classes(
+    asked: Reading, wanted: Classes, *, quiet: bool, alike: bool = False
+) -> "Tallies | Confusions | ClassRows":
     """Read what was asked for: two classes become tallies unless they are to be treated alike."""
     from baserate import read
 
@@ -72,7 +79,7 @@ def read_classes(asked: Reading, wanted: Classes, *, quiet: bool) -> "Tallies | 
         return read.class_rows(asked.file, score=columns_of(wanted.scores), labels=labels, **reading)
     if not asked.predicted:
         raise click.UsageError("many classes need --predicted, --scores or --cross-table.")
-    if wanted.asked:
+    if wanted.asked or alike:
         return read.confusions(asked.file, predicted=asked.predicted, labels=labels, **reading)
     return read.decisions(asked.file, predicted=asked.predicted, **reading)
 

@@ -32,6 +32,7 @@ _ASIDES = {
     r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them: `baserate measure` with "
     "--scores or --predicted, and without --cluster.",
     r"take size_to_show_share for one model\.": "show of one model that it reaches a --goal.",
+    r"reweigh a tally to one prevalence for it\.": "for it, name one prevalence with --to instead of --curve.",
     r"compare it with the positive one first\.": "name both classes with --positive and --negative.",
     r"judge them as they are \(read\.tallies, read\.class_rows\)": "judge them with `baserate measure`",
     r"give a validation set to recalibrate them on\.": "give rows with a truth to recalibrate them on, with "

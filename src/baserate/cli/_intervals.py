@@ -51,6 +51,12 @@ def intervals(verb: Verb) -> Verb:
     return bundled(verb, Intervals, "intervals", _INTERVALS)
 
 
+def independent(verb: Verb) -> Verb:
+    """Add those that take rows as independent, where clusters have no use; the verb gets them as `intervals`."""
+    options = [each for each in _INTERVALS if each is not _CLUSTER]
+    return bundled(verb, Intervals, "intervals", options, cluster=None)
+
+
 def _method(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
     """See that there is such a method; the nearest is named otherwise."""
     if given is None:
@@ -70,6 +76,9 @@ def _complete(_context: click.Context, _option: click.Parameter, incomplete: str
     return [CompletionItem(name) for name in METHODS if name.startswith(incomplete)]
 
 
+_CLUSTER = click.option(
+    "--cluster", metavar="COLUMN", help="Column of what rows belong together, such as patient; intervals know it."
+)
 _INTERVALS = (
     click.option(
         "--level", type=level, metavar="SHARE", help="Confidence of the intervals, such as 0.9 or 90%; otherwise 0.95."
@@ -83,7 +92,5 @@ _INTERVALS = (
     ),
     click.option("--no-interval", is_flag=True, help="Numbers alone, without intervals."),
     click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Seed of random draws; otherwise 0."),
-    click.option(
-        "--cluster", metavar="COLUMN", help="Column of what rows belong together, such as patient; intervals know it."
-    ),
+    _CLUSTER,
 )

@@ -17,6 +17,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
     "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
+    "shift": ("_shift:shift", "Carry predictions to another prevalence: measures here and there."),
+    "reprior": ("_reprior:reprior", "Correct probabilities for another prevalence, row by row."),
     "prevalence": ("_prevalence:prevalence", "Estimate the prevalence where nobody knows the truth."),
     "expect": ("_expect:expect", "Measure rows without truth: what probabilities promise."),
     "calibrate": ("_calibrate:calibrate", "Make probabilities right: fit a map, judge it, write it."),

@@ -1,10 +1,26 @@
-"""Maps that are named in a shell."""
+"""Maps that are named in a shell, and rows that they are applied to."""
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate.cli._numbers import amount
+from baserate.cli._progress import shown
+from baserate.cli._say import say
 
 if TYPE_CHECKING:
     from baserate._class_map import ClassMap
     from baserate._map import Map
+
+TARGET = "Write there: .parquet, .csv, .tsv or .jsonl, the last three also with .gz; or - for CSV on stdout."
+MISSING = click.option(
+    "--missing",
+    type=click.Choice(["refuse", "keep"]),
+    default="refuse",
+    show_default=True,
+    help="What to do where a score is missing: refuse the file, or keep the row with nothing in the new column.",
+)
 
 
 def loaded(path: str) -> "Map | ClassMap":
@@ -28,3 +44,13 @@ def columns(map_: "Map | ClassMap", text: str | None) -> str | dict[str, str] | 
         return text
     pairs = [part.rpartition("=") for part in text.split(",")]
     return {label.strip(): name.strip() for label, _, name in pairs}
+
+
+def written(map_: "Map | ClassMap", files: tuple[str, ...], target: str, *, quiet: bool, **asked: Any) -> None:  # noqa: ANN401
+    """Apply a map to files of rows, and say how many were written."""
+    from baserate.apply import file
+
+    rows = file(map_, files, target, watch=partial(shown, quiet=quiet), **asked)
+    if not quiet:
+        where = "stdout" if target == "-" else target
+        say(f"{amount(rows, 4)} row{'' if rows == 1 else 's'} written to {where}.")

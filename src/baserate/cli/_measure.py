@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from baserate.cli._ask import answer, explain, rows, tallies
-from baserate.cli._classes import Classes, classes
+from baserate.cli._classes import Classes, classes, of_labels
 from baserate.cli._intervals import Intervals, intervals
 from baserate.cli._options import Reading, Writing, command, complete_measures, names, reading, thresholds, writing
 
@@ -73,7 +73,7 @@ def measure(
     interval = intervals.chosen
     if intervals.cluster and classes.asked:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
-    if intervals.cluster or not (classes.asked or _of_labels(reading)):
+    if intervals.cluster or not (classes.asked or of_labels(reading)):
         wanted = chosen(asked)  # before reading, so that a slip is told at once
         quiet = writing.quiet
         read = (
@@ -91,11 +91,6 @@ def measure(
     if at:
         raise click.UsageError("a threshold is for two classes; of several, the one with the highest score is taken.")
     _of_many(_class_summary(found, known(asked), classes, interval), reading, writing)
-
-
-def _of_labels(reading: Reading) -> bool:
-    """Whether there may be any number of classes."""
-    return bool(reading.predicted and not (reading.score or reading.positive or reading.negative))
 
 
 def _summary(

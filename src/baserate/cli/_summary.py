@@ -15,6 +15,7 @@ from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, named, prevalence
 
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
+"""Of what measures are, if not of decisions."""
 _CELLS = ("tp", "fp", "fn", "tn")
 
 

@@ -113,7 +113,7 @@ def _of_clusters(data: Mapping[str, Any]) -> str:
 
 def _short(how: str) -> str:
     """Name of a method without its details, and without what its number is the average of."""
-    method = how.rpartition("; ")[2]
+    method = how.removesuffix("; prevalence known").rpartition("; ")[2]
     for aside in _ASIDES:
         method = re.sub(aside, "", method)
     return method

@@ -96,7 +96,7 @@ def class_summary(
         return interval.of(measure, noun.classes if isinstance(noun, multiclass.Split) else noun)
 
     found = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
-    _check_use(interval, found)
+    _check_use(interval, found, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
     return Results(found.columns, {**found.data, "interval": _told(interval, None)})
 
 

@@ -209,6 +209,11 @@ class _Chosen(NamedTuple):
         return _Chosen([known(each) for each in measures], strictly=True)
 
 
+def chosen_measures(measures: Iterable[str | Measure] | str) -> list[Measure]:
+    """Find the measures that are asked for, whatever data there will be."""
+    return _Chosen.of(measures).measures
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What to measure of one model."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from baserate.shift._reprior import reprior, reprior_map, threshold
     from baserate.shift._reweigh import reweigh
     from baserate.shift._several._result import Shares
+    from baserate.shift._summary import class_summary, summary
     from baserate.shift._two._assumption import Assumption
     from baserate.shift._two._result import Prevalence
 
@@ -36,6 +37,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "_reprior": ("reprior", "reprior_map", "threshold"),
     "_reweigh": ("reweigh",),
     "_several._result": ("Shares",),
+    "_summary": ("class_summary", "summary"),
     "_two._assumption": ("Assumption",),
     "_two._result": ("Prevalence",),
 }
@@ -47,6 +49,7 @@ __all__ = [
     "Prevalence",
     "Shares",
     "against",
+    "class_summary",
     "corrected",
     "expected",
     "gamma",
@@ -62,6 +65,7 @@ __all__ = [
     "reprior",
     "reprior_map",
     "reweigh",
+    "summary",
     "table",
     "threshold",
 ]

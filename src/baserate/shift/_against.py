@@ -101,11 +101,20 @@ def grid() -> Floats:
     >>> len(found), found[[0, -1]].tolist(), bool(np.isin([0.01, 0.05, 0.1, 0.5, 0.9], found).all())
     (199, [0.001, 0.999], True)
     """
+    names = named()
+    most = np.log(names.max() / names.min())
+    even = 1 / (1 + np.exp(np.linspace(-most, most, _POINTS - len(names) + 2)[1:-1]))
+    return np.sort(np.concatenate([names, even]))
+
+
+def named() -> Floats:
+    """Prevalences that people name, from 0.001 to 0.999.
+
+    >>> named()[[0, 5, 11, -1]].tolist()
+    [0.001, 0.05, 0.5, 0.999]
+    """
     low = np.array(_NAMED)
-    named = np.concatenate([low, [_MIDDLE], (1 - low).round(3)])
-    most = np.log(named.max() / named.min())
-    even = 1 / (1 + np.exp(np.linspace(-most, most, _POINTS - len(named) + 2)[1:-1]))
-    return np.sort(np.concatenate([named, even]))
+    return np.concatenate([low, [_MIDDLE], (1 - low[::-1]).round(3)])
 
 
 def _prevalences(given: npt.ArrayLike | None) -> Floats:

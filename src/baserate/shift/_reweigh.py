@@ -12,15 +12,16 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats, sealed
 from baserate._confusion import Confusion
+from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import BadOption, EmptyData, NotBinary
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.calibrate.multiclass._known import checked_shares
 from baserate.shift._gamma import checked_gamma, checked_prevalence
 
-Noun = TypeVar("Noun", Tally, Curve, Tallies, Confusion)
+Noun = TypeVar("Noun", Tally, Curve, Tallies, Confusion, Confusions)
 Shares = float | Floats | Mapping[Any, float] | Sequence[float]
 
 
@@ -43,7 +44,7 @@ def reweigh(noun: Any, *, to: Any = None, gamma: Any = None) -> Any:
     The result is marked: the shares are exact, and intervals know chance within classes alone. An array of prevalences
     makes many tables of one `Counts`. Of `Tallies`, `to` is the prevalence of everybody. Groups keep prevalences of
     their own, those that the same γ leads to, since a group is as frequent among the positives, and among the
-    negatives, as it was. Intervals of a group take its prevalence as known, too.
+    negatives, as it was. Intervals of a group take its prevalence as known, too. So it is with `Confusions`.
 
     >>> from baserate import Counts, measure
     >>> c = reweigh(Counts(tp=950, fn=50, fp=200, tn=800), gamma=10)
@@ -60,7 +61,9 @@ def reweigh(noun: Any, *, to: Any = None, gamma: Any = None) -> Any:
     make: Callable[[Any, Any, Any], Any] | None = _MAKERS.get(type(noun))
     if make is not None:
         return make(noun, to, gamma)
-    raise BadOption(f"{type(noun).__name__} cannot be reweighed; give a Tally, Curve, Tallies, Counts or Confusion.")
+    raise BadOption(
+        f"{type(noun).__name__} cannot be reweighed; give a Tally, Curve, Tallies, Counts, Confusion or Confusions."
+    )
 
 
 def _tally(tally: Tally, to: object, gamma: object) -> Tally:
@@ -136,17 +139,32 @@ def _numbers(name: str, given: Any) -> Floats:  # noqa: ANN401  (checked here)
     return found
 
 
-def _confusion(table: Confusion, to: Any, gamma: object) -> Confusion:  # noqa: ANN401  (checked here)
+def _confusion(table: Confusion, to: object, gamma: object) -> Confusion:
+    return _each_times(table, _class_factors(table, to, gamma))
+
+
+def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa: ANN401  (checked here)
+    """What each class is multiplied with, in each table."""
     if gamma is not None or isinstance(to, float | int):
         raise BadOption(f"a table of {len(table.labels)} classes needs a share for each: give to= as a mapping.")
     shares = checked_shares("to", to, table.labels)
     missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
     if missing.any():
         label = table.labels[int(missing.argmax())]
-        raise BadOption(f"there is nothing of the class {label!r} that could be given a share; add rows of it.")
-    by = (shares * np.asarray(table.total)[..., None] / table.truth)[..., None]
+        raise EmptyData(f"there is nothing of the class {label!r} that could be given a share; add rows of it.")
+    found: Floats = shares * np.asarray(table.total)[..., None] / table.truth
+    return found
+
+
+def _each_times(table: Confusion, factors: Floats) -> Confusion:
+    by = factors[..., None]
     squares = Confusion(sealed(table.squares.mass * by**2), table.labels)
     return Confusion(sealed(table.mass * by), table.labels, moments=(squares, table.rows), reweighed=True)
+
+
+def _confusions(tables: Confusions, to: object, gamma: object) -> Confusions:
+    factors = _class_factors(tables.pooled, to, gamma)
+    return replace(tables, tables={group: _each_times(table, factors) for group, table in tables.tables.items()})
 
 
 _MAKERS: dict[type, Callable[[Any, Any, Any], Any]] = {
@@ -154,10 +172,11 @@ _MAKERS: dict[type, Callable[[Any, Any, Any], Any]] = {
     Tallies: _tallies,
     Counts: _counts,
     Confusion: _confusion,
+    Confusions: _confusions,
 }
 
 
 def _check_both(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> None:
     for name, mass in (("positives", positives), ("negatives", negatives)):
         if np.size(mass) and not np.min(mass) > 0:
-            raise BadOption(f"there are no {name} that could be given a share; give rows of both classes.")
+            raise NotBinary(f"there are no {name} that could be given a share; give rows of both classes.")

@@ -138,7 +138,7 @@ class _Plan(NamedTuple):
         if unknown:
             raise UnknownName(f"there is no average {unknown[0]!r} of classes. Known are: {', '.join(AVERAGES[:3])}.")
         strictly = not isinstance(measures, str)
-        chosen = _chosen(measures, both=averages is not None)
+        chosen = chosen_measures(measures, both=averages is not None)
         if costs is not None and MEASURES["expected_cost"] not in chosen:
             chosen.append(MEASURES["expected_cost"])
         fit = {Counts, Confusion, *((Curve, Tally, ClassRows) if scored else ())}
@@ -197,7 +197,8 @@ class _Plan(NamedTuple):
         yield {"measure": name, **tidy(self.judge(measure, noun))}
 
 
-def _chosen(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
+def chosen_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
+    """Find the measures that are asked for; a name that means two is taken as `both` if that is asked for too."""
     if isinstance(measures, str):
         if measures == "usual":
             of_each = [binary.MEASURES[name] for noun in (Counts, Curve) for name in USUAL[noun]]

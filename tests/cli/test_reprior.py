@@ -1,0 +1,171 @@
+"""`baserate reprior`: what is written, there and back, what is told, and what is refused."""
+
+import csv
+import io
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from baserate import load_map, shift
+from tests.cli.shell import PEOPLE, people, program, run
+from tests.cli.test_classes import PETS, pets
+
+RISKS = [float(row["risk"]) for row in csv.DictReader(io.StringIO(PEOPLE))]
+FROM_HALF = ("--score", "risk", "--from", "0.5", "--to", "0.02")
+SHARES = ("--scores", "p_", "--from", "cat=0.5,dog=0.3,fish=0.2", "--to", "fish=70%,dog=20%,cat=10%")
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_every_column_stays_and_one_joins_them(tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    result = run("reprior", people(tmp_path), *FROM_HALF, "-o", target)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"10 rows written to {target}.\n0.5 becomes 0.02.\n"
+    written = rows(target.read_text())
+    new = [float(row.pop("risk_corrected")) for row in written]
+    assert written == rows(PEOPLE)
+    np.testing.assert_allclose(new, shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
+
+
+def test_there_and_back_in_parquet(tmp_path: Path) -> None:
+    there, back = tmp_path / "there.parquet", tmp_path / "back.parquet"
+    typed = ("--name", "p", "-q")
+    assert run("reprior", people(tmp_path), *FROM_HALF, *typed, "-o", there).stderr == ""
+    again = ("--score", "p", "--from", "2%", "--to", "50%", "--name", "again", "-q")
+    assert run("reprior", there, *again, "-o", back).exit_code == 0
+    found = duckdb.read_parquet(str(back)).fetchnumpy()
+    np.testing.assert_allclose(found["again"], RISKS, rtol=1e-12)
+    np.testing.assert_allclose(found["p"], shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
+
+
+def test_pipes_at_both_ends() -> None:
+    result = program("reprior", "-", *FROM_HALF, "-o", "-", given=PEOPLE)
+    assert (result.returncode, result.stderr) == (0, "10 rows written to stdout.\n0.5 becomes 0.02.\n")
+    found = [float(row["risk_corrected"]) for row in rows(result.stdout)]
+    np.testing.assert_allclose(found, shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        ("--gamma", "10"),
+        ("--under-sampled", "10"),
+        ("--over-sampled", "0.1"),
+        ("--from", "0.5", "--to", "0.0909090909"),
+    ],
+)
+def test_sampling_is_undone(sampling: tuple[str, ...], tmp_path: Path) -> None:
+    result = run("reprior", people(tmp_path), "--score", "risk", *sampling, "-o", "-")
+    assert "0.5 becomes 0.09091." in result.stderr
+    p = np.array(RISKS)
+    found = [float(row["risk_corrected"]) for row in rows(result.stdout)]
+    np.testing.assert_allclose(found, p / (p + 10 * (1 - p)), rtol=1e-8)
+
+
+def test_several_classes_there_and_back(tmp_path: Path) -> None:
+    there, back = tmp_path / "there.csv", tmp_path / "back.csv"
+    result = run("reprior", pets(tmp_path), *SHARES, "-o", there)
+    # 0.1/0.5, 0.2/0.3 and 0.7/0.2, over their sum.
+    told = "where every class had the same probability, it becomes: cat 0.0458, dog 0.1527, fish 0.8015."
+    assert result.stderr.splitlines()[-1] == told
+    before = np.array([[float(row[f"p_{name}"]) for name in ("cat", "dog", "fish")] for row in rows(PETS)])
+    names = [f"p_{name}_corrected" for name in ("cat", "dog", "fish")]
+    found = np.array([[float(row[name]) for name in names] for row in rows(there.read_text())])
+    np.testing.assert_allclose(found, shift.reprior(before, from_=[0.5, 0.3, 0.2], to=[0.1, 0.2, 0.7]), rtol=1e-12)
+    columns = ",".join(f"{name}=p_{name}_corrected" for name in ("fish", "cat", "dog"))
+    typed = ("--scores", columns, "--from", SHARES[5], "--to", SHARES[3], "--name", "cat=c,dog=d,fish=f")
+    assert run("reprior", there, *typed, "-o", back).exit_code == 0
+    again = [[float(row[name]) for name in "cdf"] for row in rows(back.read_text())]
+    np.testing.assert_allclose(again, before, rtol=1e-12)
+
+
+def test_the_map_can_be_had(tmp_path: Path) -> None:
+    target = tmp_path / "map.json"
+    result = run("reprior", *FROM_HALF, "--map", target)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "0.5 becomes 0.02." in result.stderr
+    assert f"apply it with: baserate apply {target} FILE -o OUT" in result.stderr
+    map_ = load_map(target)
+    assert dict(map_.columns) == {"score": "risk"}
+    np.testing.assert_allclose(map_(RISKS), shift.reprior(RISKS, from_=0.5, to=0.02))
+    applied = rows(run("apply", target, people(tmp_path), "-o", "-").stdout)
+    np.testing.assert_allclose([float(row["risk_calibrated"]) for row in applied], map_(RISKS), rtol=1e-12)
+    sql = run("export", target, "--to", "sql").stdout
+    found = duckdb.execute(f"SELECT {sql} FROM (SELECT unnest({RISKS}) AS risk)").fetchall()  # noqa: S608  (our own)
+    np.testing.assert_allclose([each for (each,) in found], map_(RISKS), rtol=1e-12)
+    both = run("reprior", pets(tmp_path), *SHARES, "-o", tmp_path / "out.csv", "--map", tmp_path / "classes.json")
+    assert both.exit_code == 0
+    assert dict(load_map(tmp_path / "classes.json").columns) == {name: f"p_{name}" for name in ("cat", "dog", "fish")}
+    assert run("reprior", *FROM_HALF, "--map", "-", "-q").stdout == target.read_text()
+
+
+def test_missing_scores_may_stay_so(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("risk,a\n0.5,\n,\n")
+    refused = run("reprior", tmp_path / "in.csv", *FROM_HALF, "-o", tmp_path / "out.csv")
+    assert refused.exit_code == 3
+    assert "1 of 2 rows have a score that is missing" in refused.stderr
+    kept = run("reprior", tmp_path / "in.csv", *FROM_HALF, "-o", "-", "--missing", "keep")
+    assert [row["risk_corrected"] for row in rows(kept.stdout)] == ["0.02", ""]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "message"),
+    [
+        (("--score", "risk"), 2, "from where to where? Give both prevalences, such as --from 0.5 --to 0.02"),
+        (("--score", "risk", "--from", "0.5"), 2, "from where to where?"),
+        (("--score", "risk", "--to", "0.5"), 2, "from where to where?"),
+        (("--from", "0.5", "--to", "0.1"), 2, "say where probabilities stand; give one of them."),
+        ((*FROM_HALF, "--scores", "p_"), 2, "are two ways to read; leave out one of them."),
+        ((*FROM_HALF, "--gamma", "2"), 2, "are for two classes, instead of --from and --to."),
+        (("--score", "risk", "--from", "0.5", "--to", "1"), 2, "'1' is no prevalence"),
+        (("--score", "risk", "--from", "0", "--to", "0.1"), 2, "invalid value for '--from': '0' is no prevalence"),
+        (("--score", "risk", "--from", "a=0.5,b=0.5", "--to", "0.1"), 2, "of many classes give each a share"),
+        (("--scores", "p_", "--from", "0.5", "--to", "0.1"), 2, "of many classes give each a share"),
+        (
+            ("--scores", "p_", "--from", "cat=0.5,dog=0.5", "--to", "cat=0.5,dgo=0.5"),
+            2,
+            "there is no class 'dgo'. Did you mean 'dog'?",
+        ),
+        (("--scores", "p,q", "--from", "a=0.5,b=0.5", "--to", "a=0.1,b=0.9"), 2, "--scores a=COLUMN,b=COLUMN"),
+        (("--scores", "a=p,c=q", "--from", "a=0.5,b=0.5", "--to", "a=0.1,b=0.9"), 2, "--scores names a, c"),
+        (("--scores", "p_", "--from", "a=0.5,b=0.5", "--to", "a=0.1,b=0.9"), 2, "there is no column 'p_a'"),
+        (
+            (*FROM_HALF, "--name", "site"),
+            2,
+            "there is a column 'site' already; name the new one otherwise with --name.",
+        ),
+        (("--score", "times", "--gamma", "2"), 3, "4 of 10 rows have a score outside [0, 1] in 'times'"),
+        (("--score", "rsk", "--gamma", "2"), 2, "there is no column 'rsk'. Did you mean 'risk' or 'sick'?"),
+        ((*FROM_HALF, "--map", "nowhere/map.json"), 2, "there is no folder nowhere"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("precious\n")
+    result = run("reprior", people(tmp_path), *typed, "-o", tmp_path / "out.csv")
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert (tmp_path / "out.csv").read_text() == "precious\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "people.csv"]
+
+
+def test_places_are_checked(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    for typed, message in (
+        ((path,), "nothing would be written; name a file for the rows with -o"),
+        ((path, "--map", tmp_path / "m.json"), "name a file for the rows with -o, or write the map alone"),
+        (("-o", "-"), "name the FILE that the rows are in"),
+        ((path, "-o", "-", "--map", "-"), "rows and map cannot both go to stdout"),
+        ((path, "-o", tmp_path), "is a folder"),
+        ((path, "-o", path), "is one of the files that are read"),
+        ((path, "-o", tmp_path / "out.xlsx"), "does not say what to write"),
+    ):
+        result = run("reprior", *typed, *FROM_HALF)
+        assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+        assert message in result.stderr
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["people.csv"]

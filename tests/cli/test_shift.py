@@ -1,0 +1,307 @@
+"""`baserate shift`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import measure, read, shift
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.cli.test_classes import LABELS, SCORES, pets
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk")
+SHARES = ("--to", "cat=0.2,dog=0.3,fish=50%")
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "shift": (*ONE, "--to", "0.02"),
+    "shift-plain": (*ONE, "--to", "2%", "--no-interval", "--measures", "precision,npv,auc,brier,log_loss_skill,ece"),
+    "shift-md": (*ONE, "--to", "0.02", "--measures", "precision,brier", "--format", "md"),
+    "shift-groups": (*ONE, "--to", "0.02", "--group", "site", "--measures", "precision,brier"),
+    "shift-thresholds": (
+        *ONE,
+        "--score",
+        "old",
+        "--to",
+        "0.1",
+        "--threshold",
+        "0.3,0.6",
+        "--measures",
+        "npv,auc,brier",
+    ),
+    "shift-labels": ("--truth", "sick", "--predicted", "says", "--under-sampled", "10"),
+    "shift-curve": (*ONE, "--curve"),
+    "shift-curve-groups": (*ONE, "--curve", "--points", "3", "--group", "sex", "--measures", "f1,npv,mcc,lift"),
+}
+CLASS_VIEWS: dict[str, tuple[str, ...]] = {
+    "shift-classes": (*LABELS, *SHARES, "--measures", "recall,precision,accuracy"),
+    "shift-classes-scores": (*SCORES, *SHARES, "--no-interval"),
+    "shift-classes-groups": (*LABELS, *SHARES, "--group", "home", "--measures", "recall,mcc", "--average", "none"),
+}
+
+
+def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+    result = run("shift", *typed, "--json", "-q", given=given)
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("shift", people(tmp_path), *VIEWS[name], "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+@pytest.mark.parametrize("name", CLASS_VIEWS)
+def test_a_view_of_classes_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("shift", pets(tmp_path), *CLASS_VIEWS[name], "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "shift-md"])
+def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
+    shown = run("shift", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
+    assert max(map(cells_wide, shown.splitlines())) <= width
+
+
+def test_what_is_told(tmp_path: Path) -> None:
+    told = run("shift", people(tmp_path), *ONE, "--to", "0.02", "--group", "site").stderr.splitlines()
+    assert told == [
+        "positive = 1, inferred; name it with --positive.",
+        (
+            "note: there, the prevalence is 0.02, taken as known, and negatives are 32.67 times as frequent beside "
+            "positives as here; each class is taken to look as it does here."
+        ),
+        "note: that is the prevalence of everybody; each group has its own, which the same factor leads to.",
+        (
+            "note: decisions are those of the scores as given; on corrected scores these thresholds flag the same: "
+            "0.5 as 0.029702970297029705."
+        ),
+        "note: corrected scores take those given as right at a prevalence of 0.4, that of these rows.",
+    ]
+
+
+def test_json_holds_both_places(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, *ONE, "--to", "0.02")
+    assert told["data"]["prevalence"] == 0.4
+    assert told["data"]["to"] == {"prevalence": 0.02, "gamma": pytest.approx(49 * 2 / 3)}
+    rows = {(row["measure"], row["where"], row["scores"]): row for row in told["rows"]}
+    assert rows["precision", "here", "as given"]["value"] == 0.6
+    assert rows["precision", "here", "as given"]["prevalence"] == 0.4
+    there = rows["precision", "there", "as given"]
+    assert there["value"] == pytest.approx(shift.ppv(0.75, 4 / 6, 0.02))
+    assert there["low"] < there["value"] < there["high"]
+    assert there["how"].endswith("prevalence known")
+    assert there["prevalence"] == 0.02
+    data = shift.reweigh(read.tallies(path, truth="sick", score="risk"), to=0.02).tally
+    right = data.rescored(shift.reprior(data.score, from_=0.4, to=0.02))
+    assert rows["log_loss", "there", "corrected"]["value"] == pytest.approx(measure.log_loss(right))
+    assert ("auc", "there", "corrected") not in rows
+
+
+def test_csv_holds_the_same_rows(tmp_path: Path) -> None:
+    path, target = people(tmp_path), tmp_path / "out.csv"
+    result = run("shift", path, *ONE, "--to", "0.02", "-o", target)
+    assert (result.exit_code, result.stdout) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
+    assert [row["measure"] for row in rows] == [row["measure"] for row in found(path, *ONE, "--to", "0.02")["rows"]]
+    assert {row["scores"] for row in rows} == {"as given", "corrected"}
+    assert {row["prevalence"] for row in rows} == {"0.4", "0.02"}
+
+
+def test_ways_to_say_where_agree(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    ways: list[tuple[str, ...]] = [("--to", "0.0625"), ("--to", "6.25%"), ("--gamma", "10"), ("--under-sampled", "10")]
+    ways += [("--over-sampled", "0.1"), ("--under-sampled", "5", "--over-sampled", "0.5")]
+    values = [[row["value"] for row in found(path, *ONE, *way, "--no-interval")["rows"]] for way in ways]
+    for each in values[1:]:
+        assert each == pytest.approx(values[0])
+
+
+def test_stdin_and_weights() -> None:
+    plain = found("-", *ONE, "--to", "0.1", "--measures", "precision", given=PEOPLE)
+    weighted = found("-", *ONE, "--to", "0.1", "--measures", "precision", "--weight", "w", given=PEOPLE)
+    assert [row["value"] for row in plain["rows"]] != [row["value"] for row in weighted["rows"]]
+    assert {row["prevalence"] for row in weighted["rows"] if row["where"] == "there"} == {0.1}
+
+
+def test_groups_share_gamma(tmp_path: Path) -> None:
+    rows = found(people(tmp_path), *ONE, "--to", "0.02", "--group", "sex", "--measures", "precision")["rows"]
+    shares = {
+        (row["group"] and row["group"]["sex"], row["where"]): row["prevalence"]
+        for row in rows
+        if row["measure"] == "precision"
+    }
+    assert shares[None, "there"] == 0.02
+    gammas = [shift.gamma(at=shares[sex, "here"], to=shares[sex, "there"]) for sex in ("f", "m", None)]
+    assert gammas == pytest.approx([gammas[0]] * 3)
+
+
+def test_a_curve_as_data(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, *ONE, "--curve")
+    assert len(told["rows"]) == 3 * 199
+    assert {row["measure"] for row in told["rows"]} == {"precision", "npv", "accuracy"}
+    at = {row["prevalence"]: row for row in told["rows"] if row["measure"] == "precision"}
+    single = found(path, *ONE, "--to", "0.02", "--measures", "precision")["rows"]
+    (there,) = (row for row in single if row["measure"] == "precision" and row["where"] == "there")
+    assert [at[0.02][name] for name in ("value", "low", "high")] == pytest.approx(
+        [there[name] for name in ("value", "low", "high")]
+    )
+    few = found(path, *ONE, "--curve", "--points", "5", "--no-interval", "--threshold", "0.3,0.6")
+    assert len(few["rows"]) == 2 * 3 * 5
+    assert {row["threshold"] for row in few["rows"]} == {0.3, 0.6}
+    assert "interval" not in few["data"]
+    assert all(row["low"] is None and row["level"] is None for row in few["rows"])
+    log_odds = np.log([row["prevalence"] / (1 - row["prevalence"]) for row in few["rows"][:5]])
+    assert np.diff(log_odds) == pytest.approx([np.diff(log_odds)[0]] * 4)
+
+
+def test_curves_of_labels_have_no_threshold(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, *ONE, "--predicted", "says", "--curve", "--points", "2", "--threshold", "inf")
+    cuts = {row["model"]: row["threshold"] for row in told["rows"]}
+    assert cuts == {"risk": "inf", "says": None}
+    says = [row["value"] for row in told["rows"] if row["model"] == "says"]
+    alone = found(path, "--truth", "sick", "--predicted", "says", "--curve", "--points", "2")
+    assert says == [row["value"] for row in alone["rows"]]
+
+
+def test_a_single_class_in_a_group_has_reasons(tmp_path: Path) -> None:
+    path = tmp_path / "g.csv"
+    path.write_text("y,p,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
+    rows = found(path, "--truth", "y", "--score", "p", "--group", "g", "--curve", "--points", "2")["rows"]
+    assert {row["why"] for row in rows if row["group"] == {"g": "b"}} == {
+        "there are no positives, so nothing tells what more of them would bring"
+    }
+    there = found(path, "--truth", "y", "--score", "p", "--group", "g", "--to", "0.1")["rows"]
+    assert {row["prevalence"] for row in there if row["group"] == {"g": "b"}} == {0}
+
+
+def test_classes_as_data(tmp_path: Path) -> None:
+    told = found(pets(tmp_path), *SCORES, *SHARES)
+    assert told["data"]["to"] == {"prevalences": pytest.approx({"cat": 0.2, "dog": 0.3, "fish": 0.5})}
+    values = {(row["where"], row["scores"]): row["value"] for row in told["rows"] if row["measure"] == "accuracy"}
+    assert values["here", "as given"] == pytest.approx(5 / 9)
+    assert values["there", "as given"] == pytest.approx(0.2 * 3 / 4 + 0.3 * 2 / 3)
+    assert values["there", "corrected"] > values["there", "as given"]
+    recall = {row["class"]: row["prevalence"] for row in told["rows"] if row["measure"] == "sensitivity"}
+    assert recall["fish"] == pytest.approx(0.5)
+    assert recall[None] is None
+
+
+def test_two_classes_may_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("is,called\ncat,cat\ncat,dog\ndog,dog\ndog,dog\n", encoding="utf-8")
+    rows = found(path, *LABELS, "--to", "dog=0.9,cat=0.1", "--measures", "accuracy")["rows"]
+    assert [row["value"] for row in rows if row["measure"] == "accuracy"] == pytest.approx([0.75, 0.95])
+
+
+def test_a_class_called_as_an_average_is_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "macro.csv"
+    path.write_text("is,called\nmacro,macro\nx,macro\nx,x\nyy,x\nyy,yy\n", encoding="utf-8")
+    typed = (*LABELS, "--to", "macro=0.2,x=0.4,yy=0.4", "--measures", "recall", "--no-interval")
+    lines = run("shift", path, *typed).stdout.splitlines()
+    assert [line.split()[1:] for line in lines if line.startswith("  macro")] == [
+        ["0.2000", "0.2000"],
+        ["1", "1"],
+        ["0.6667", "0.6667"],
+    ]
+
+
+def test_a_cross_table_is_enough(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(",a,b\na,8,2\nb,1,9\n", encoding="utf-8")
+    rows = found(path, "--cross-table", "rows", "--to", "a=0.1,b=0.9", "--measures", "accuracy")["rows"]
+    assert [row["value"] for row in rows if row["measure"] == "accuracy"] == pytest.approx([0.85, 0.89])
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "message"),
+    [
+        ((), 2, "where to? Give a prevalence, such as --to 0.02"),
+        (("--to", "0"), 2, "'0' is no prevalence; give a number between 0 and 1, both excluded"),
+        (("--to", "1"), 2, "'1' is no prevalence"),
+        (("--to", "1.5"), 2, "'1.5' is no prevalence"),
+        (("--to", "-0.1"), 2, "'-0.1' is no prevalence"),
+        (("--to", "nan"), 2, "'nan' is no prevalence"),
+        (("--to", ""), 2, "'' is no prevalence"),
+        (("--to", "few"), 2, "'few' is no prevalence"),
+        (("--to", "0.1", "--gamma", "2"), 2, "--to and --gamma both say where to; give one of them."),
+        (("--to", "0.1", "--curve"), 2, "--to and --curve both say where to"),
+        (("--gamma", "2", "--under-sampled", "2"), 2, "both say where to"),
+        (("--gamma", "0"), 2, "--gamma is 0; it is how many times as frequent: a finite number above 0."),
+        (("--gamma", "inf"), 2, "--gamma is inf"),
+        (("--gamma", "nan"), 2, "--gamma is nan"),
+        (("--under-sampled", "0.1"), 2, "--under-sampled is 0.1; it is how many negatives there were for each"),
+        (("--over-sampled", "4"), 2, "--over-sampled is 4.0; it is how many positives there were for each"),
+        (("--under-sampled", "0"), 2, "--under-sampled is 0"),
+        (("--to", "0.1", "--points", "5"), 2, "--points is for a curve"),
+        (("--to", "1=0.1,0=0.9"), 2, "of two classes, --to is the share of the positive one alone"),
+        (("--to", "0.1", "--measures", "precisio"), 2, "precision"),
+        (("--curve", "--measures", "auc"), 2, "auc is no measure of decisions; for it, name one prevalence with --to"),
+        (("--curve", "--interval", "logit"), 2, "--interval is for one prevalence"),
+        (("--to", "0.1", "--interval", "delong", "--measures", "f1"), 2, "--interval delong makes no interval of f1"),
+        (("--to", "0.1", "--cluster", "site"), 2, "no such option '--cluster'"),
+        (("--to", "0.1", "--score", "nothing"), 2, "there is no column 'nothing'"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+    result = run("shift", people(tmp_path), *ONE, *typed)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--to", "0.1"), "here are 3 classes; give each its share there: --to cat=…,dog=…,fish=…"),
+        (("--gamma", "2"), "here are 3 classes; give each its share there"),
+        (("--curve",), "--curve is for two classes; here are 3: leave it out."),
+        ((*SHARES, "--threshold", "0.5"), "--threshold is for two classes"),
+        (("--to", "cat=0.2,dog=0.9"), "the shares add up to 1.1; they are those of all classes, so make it 1."),
+        (("--to", "cat=0.2,dog=0.8"), "--to has no share for fish; give one to each of 3 classes."),
+        (
+            ("--to", "cat=0.2,dgo=0.3,fish=0.5"),
+            "there is no class 'dgo'. Did you mean 'dog'? There are: cat, dog, fish.",
+        ),
+        (("--to", "cat=0.2,cat=0.3,fish=0.5"), "a class is named twice"),
+        (("--to", "cat=0,dog=0.5,fish=0.5"), "'0' is no share of the class 'cat'"),
+        (("--to", "cat=nan,dog=0.5,fish=0.5"), "'nan' is no share of the class 'cat'"),
+        ((*SHARES, "--positive", "cat"), "of two classes, --to is the share of the positive one alone"),
+    ],
+)
+def test_what_is_refused_of_classes(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("shift", pets(tmp_path), *LABELS, *typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_class_without_rows_is_unusable_data(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("sick,risk\n0,0.2\n0,0.4\n", encoding="utf-8")
+    result = run("shift", path, *ONE, "--to", "0.1")
+    assert result.exit_code == 3
+    assert "there are no positives that could be given a share; give rows of both classes." in result.stderr
+    labels = run("shift", pets(tmp_path), *LABELS, "--labels", "cat,dog,fish,bird", "--to",
+                 "cat=0.2,dog=0.3,fish=0.3,bird=0.2")  # fmt: skip
+    assert labels.exit_code == 3
+    assert "there is nothing of the class 'bird' that could be given a share" in labels.stderr
+
+
+def test_it_is_the_same_program(tmp_path: Path) -> None:
+    result = program("shift", "-", *ONE, "--to", "0.02", "--json", given=PEOPLE)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["data"]["to"]["prevalence"] == 0.02
+    assert "stdin · 10 rows" in result.stderr

@@ -1,0 +1,159 @@
+"""Measures here and there: that they are what the parts of the room say, and what is told with them."""
+
+import numpy as np
+import pytest
+
+from baserate import BadOption, NotBinary, Results, Tallies, infer, measure, read, shift
+
+RNG = np.random.default_rng(5)
+TRUTH = RNG.random(300) < 0.3
+RISK = np.clip(RNG.normal(0.3 + 0.3 * TRUTH, 0.2), 0.01, 0.99).round(3)
+TABLE = {
+    "sick": TRUTH.astype(int),
+    "risk": RISK,
+    "raw": RISK * 10 - 3,
+    "says": (RISK > 0.4).astype(int),
+    "site": np.where(RNG.random(300) < 0.4, "north", "coast"),
+}
+
+
+def tallies(**columns: object) -> Tallies:
+    found: Tallies = read.tallies(TABLE, truth="sick", **columns)  # type: ignore[arg-type]
+    return found
+
+
+def by(found: Results, *names: str) -> dict[tuple[object, ...], float]:
+    return {tuple(row[name] for name in names): row["value"] for row in found.rows()}
+
+
+def test_numbers_are_those_of_reweighed_and_corrected_tallies() -> None:
+    data = tallies(score="risk")
+    here = data.tally
+    found = shift.summary(data, to=0.05)
+    values = by(found, "measure", "where", "scores")
+    there = shift.reweigh(here, to=0.05)
+    right = there.rescored(shift.reprior(there.score, from_=here.prevalence, to=0.05))
+    assert values["brier", "here", "as given"] == measure.brier(here)
+    assert values["brier", "there", "as given"] == pytest.approx(measure.brier(there))
+    assert values["brier", "there", "corrected"] == pytest.approx(measure.brier(right))
+    assert values["auc", "there", "as given"] == pytest.approx(values["auc", "here", "as given"])
+    assert {name for name, _, scores in values if scores == "corrected"} == {"brier", "brier_skill", "log_loss"}
+    judged = infer.estimate("precision", there, threshold=0.5)
+    (row,) = (row for row in found.rows() if row["measure"] == "precision" and row["where"] == "there")
+    assert (row["low"], row["high"], row["how"]) == (judged.low, judged.high, judged.how)
+    assert {row["prevalence"] for row in found.rows()} == {here.prevalence, 0.05}
+    assert found.data["to"]["gamma"] == pytest.approx(shift.gamma(at=here.prevalence, to=0.05))
+    assert found.data["prevalence"] == here.prevalence
+
+
+def test_gamma_and_prevalence_lead_to_the_same_place() -> None:
+    data = tallies(score="risk")
+    times = shift.gamma(at=data.tally.prevalence, to=0.05)
+    one, other = shift.summary(data, to=0.05), shift.summary(data, gamma=times)
+    names = ("measure", "where", "scores")
+    assert by(one, *names) == pytest.approx(by(other, *names), nan_ok=True)
+
+
+def test_the_threshold_that_is_told_flags_the_same() -> None:
+    data = tallies(score="risk")
+    (note,) = (note for note in shift.summary(data, to=0.05, threshold=[0.4]).data["notes"] if "thresholds" in note)
+    told = float(note.rpartition(" as ")[2].rstrip("."))
+    corrected = shift.reprior(RISK, from_=data.tally.prevalence, to=0.05)
+    assert told == pytest.approx(shift.threshold(0.4, from_=0.05, to=data.tally.prevalence))
+    assert (RISK == 0.4).any()
+    assert ((corrected >= told) == (RISK >= 0.4)).all()
+
+
+def test_groups_have_prevalences_of_their_own() -> None:
+    data = tallies(score="risk", group="site")
+    found = shift.summary(data, to=0.05, interval=None)
+    there = shift.reweigh(data, to=0.05)
+    for group, tally in there.models["risk"].items():
+        rows = [row for row in found.rows() if row["group"] == {"site": group[0]} and row["where"] == "there"]
+        assert {row["prevalence"] for row in rows} == {tally.prevalence}
+        values = {(row["measure"], row["scores"]): row["value"] for row in rows}
+        assert values["brier", "as given"] == pytest.approx(measure.brier(tally))
+    assert any("each group has its own" in note for note in found.data["notes"])
+
+
+def test_only_probabilities_are_corrected() -> None:
+    found = shift.summary(tallies(score=["risk", "raw"], predicted="says"), to=0.05, threshold=0.5, interval=None)
+    assert {row["model"] for row in found.rows() if row["scores"] == "corrected"} == {"risk"}
+    assert {row["model"] for row in found.rows()} == {"risk", "raw", "says"}
+    alone = shift.summary(tallies(score="raw"), to=0.05, threshold=0.5, interval=None)
+    assert {row["scores"] for row in alone.rows()} == {"as given"}
+    assert not any("correct" in note for note in alone.data["notes"])
+
+
+def test_a_method_is_used_where_it_is_known() -> None:
+    data = tallies(score="risk")
+    hows = {
+        (row["measure"], row["where"]): row["how"]
+        for row in shift.summary(data, to=0.05, interval=infer.Interval(method="logit")).rows()
+    }
+    assert hows["precision", "there"] == "logit, prevalence known"
+    assert hows["precision", "here"] == "Wilson"
+    jeffreys = shift.summary(data, to=0.05, measures=["accuracy"], interval=infer.Interval(method="jeffreys"))
+    assert jeffreys.data["interval"]["method"] == "jeffreys"
+    assert "Jeffreys" in {row["how"] for row in jeffreys.rows()}
+    with pytest.raises(BadOption, match="makes no interval of f1"):
+        shift.summary(data, to=0.05, measures=["f1"], interval=infer.Interval(method="hanley-mcneil"))
+
+
+def test_one_class_cannot_be_moved() -> None:
+    one = read.tallies({"y": [1, 1], "p": [0.2, 0.8]}, truth="y", score="p", positive=1)
+    with pytest.raises(NotBinary, match="there are no negatives"):
+        shift.summary(one, to=0.1)
+
+
+PETS = {
+    "is": np.array(["cat", "dog", "fish"])[RNG.integers(0, 3, 200)],
+    "home": np.where(RNG.random(200) < 0.5, "town", "farm"),
+}
+CHANCES = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.2, 0.3, 0.5]])
+DRAWN = np.stack([RNG.dirichlet(6 * CHANCES[["cat", "dog", "fish"].index(name)]) for name in PETS["is"]])
+PETS |= {f"p_{name}": DRAWN[:, at] for at, name in enumerate(["cat", "dog", "fish"])}
+SHARES = {"cat": 0.1, "dog": 0.2, "fish": 0.7}
+
+
+@pytest.mark.parametrize("group", [None, "home"])
+def test_decisions_of_many_classes(group: str | None) -> None:
+    grouped = {} if group is None else {"group": group}
+    rows = read.class_rows(PETS, truth="is", score=["p_*"], **grouped)  # type: ignore[arg-type]
+    found = shift.class_summary(rows, to=SHARES, interval=None)
+    values = {
+        (row["where"], row["scores"]): row["value"]
+        for row in found.rows()
+        if row["measure"] == "accuracy" and row["group"] is None
+    }
+    decided = rows.decided()
+    assert values["here", "as given"] == pytest.approx(decided.correct.sum() / decided.total)
+    recall = decided.correct / decided.truth
+    assert values["there", "as given"] == pytest.approx(float(recall @ [0.1, 0.2, 0.7]))
+    before = (decided.truth / decided.total).tolist()
+    right = shift.reprior(DRAWN, from_=before, to=[0.1, 0.2, 0.7]).argmax(axis=1)
+    codes = np.array([["cat", "dog", "fish"].index(name) for name in PETS["is"]])
+    hits = [float((right[codes == at] == at).mean()) for at in range(3)]
+    assert values["there", "corrected"] == pytest.approx(float(np.dot(hits, [0.1, 0.2, 0.7])))
+    # Deciding by what is likely there pays.
+    assert values["there", "corrected"] > values["there", "as given"]
+    shares = {
+        row["class"]: row["prevalence"]
+        for row in found.rows()
+        if row["where"] == "there" and row["group"] is None and row["class"]
+    }
+    assert shares == pytest.approx(SHARES)
+    assert found.data["to"]["prevalences"] == pytest.approx(SHARES)
+
+
+def test_labels_alone_are_not_corrected() -> None:
+    table = {"is": ["a", "b", "c", "a"], "called": ["a", "b", "a", "b"]}
+    found = shift.class_summary(read.confusions(table, truth="is", predicted="called"), to=[0.2, 0.3, 0.5])
+    assert {row["scores"] for row in found.rows()} == {"as given"}
+    assert {row["where"] for row in found.rows()} == {"here", "there"}
+
+
+def test_scores_of_many_classes_stay_where_they_are() -> None:
+    rows = read.class_rows(PETS, truth="is", score=["p_*"])
+    with pytest.raises(BadOption, match="hand_till cannot be had at other shares"):
+        shift.class_summary(rows, to=SHARES, measures=["hand_till"])
