@@ -67,7 +67,8 @@ INFERENCE = {
 
 
 SHIFT = {
-    *("ALIASES", "METHODS", "Assumption", "Prevalence", "Shares", "against", "corrected", "expected", "gamma"),
+    *("ALIASES", "METHODS", "Assumption", "Prevalence", "Shares", "against", "class_summary", "corrected", "expected"),
+    *("gamma", "summary"),
     *("gamma_of_counts", "gamma_of_sampling", "label_shift", "npv", "performance", "posterior", "ppv", "prevalence"),
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }

@@ -86,12 +86,12 @@ def found(result: Result) -> dict[str, Any]:
 VIEWS: dict[str, tuple[str, ...]] = {
     "prevalence": ("prevalence",),
     "prevalence-80": ("prevalence",),
-    "prevalence-narrow": ("prevalence", "--measure", "precision,brier"),
-    "prevalence-known": ("prevalence", "--target-truth", "known", "--measure", "precision"),
-    "prevalence-acc": ("prevalence", "--method", "cm", "--threshold", "0.3", "--level", "90%", "--measure", "f1"),
-    "prevalence-md": ("prevalence", "--format", "md", "--measure", "precision,log_loss"),
+    "prevalence-narrow": ("prevalence", "--measures", "precision,brier"),
+    "prevalence-known": ("prevalence", "--target-truth", "known", "--measures", "precision"),
+    "prevalence-acc": ("prevalence", "--method", "cm", "--threshold", "0.3", "--level", "90%", "--measures", "f1"),
+    "prevalence-md": ("prevalence", "--format", "md", "--measures", "precision,log_loss"),
     "expect-label-80": ("expect", "--assume", "label-shift"),
-    "expect-covariate": ("expect", "--assume", "covariate-shift", "--threshold", "0.2,0.5", "--measure", "f1,auc"),
+    "expect-covariate": ("expect", "--assume", "covariate-shift", "--threshold", "0.2,0.5", "--measures", "f1,auc"),
 }
 
 
@@ -159,15 +159,15 @@ def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
-    results = found(run("prevalence", *both, *SCORED, "--method", method, "--measure", "precision", "--json"))
+    results = found(run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision", "--json"))
     assert results["data"]["method"] == method
     assert results["rows"][0]["value"] == pytest.approx(0.125, abs=0.08)
-    assert run("prevalence", *both, *SCORED, "--method", method, "--measure", "precision").exit_code == 0
+    assert run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision").exit_code == 0
 
 
 def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
     def value(*typed: str) -> float:
-        rows = found(run("prevalence", *both, *SCORED, *typed, "--measure", "auc", "--json"))["rows"]
+        rows = found(run("prevalence", *both, *SCORED, *typed, "--measures", "auc", "--json"))["rows"]
         return float(rows[0]["value"])
 
     assert value("--method", "EM") == value()
@@ -240,8 +240,8 @@ def test_many_classes_have_a_row_each(many: tuple[str, ...]) -> None:
 
 
 def test_many_classes_in_any_order_and_partly_known(many: tuple[str, ...]) -> None:
-    named = ("--scores", "fish=q_fish,cat=q_cat,dog=q_dog", *MANY[2:], "--measure", "accuracy", "--json")
-    plain = found(run("prevalence", *many, *MANY, "--measure", "accuracy", "--json"))
+    named = ("--scores", "fish=q_fish,cat=q_cat,dog=q_dog", *MANY[2:], "--measures", "accuracy", "--json")
+    plain = found(run("prevalence", *many, *MANY, "--measures", "accuracy", "--json"))
     again = found(run("prevalence", *many, *named))
     assert again["rows"][0]["value"] == pytest.approx(plain["rows"][0]["value"])
     known = found(run("prevalence", *many, *named, "--target-truth", "known"))
@@ -273,8 +273,8 @@ def test_scores_that_are_no_probabilities_are_fine_and_noted_by_name(both: tuple
 
 @pytest.mark.parametrize("verb", [("prevalence",), ("expect", "--assume", "covariate-shift")])
 def test_all_measures_can_be_had(verb: tuple[str, ...], both: tuple[str, ...]) -> None:
-    found(run(*verb, *both, *SCORED, "--measure", "all", "--json"))
-    shown = run(*verb, *both, *SCORED, "--measure", "all", env={"COLUMNS": "80"})
+    found(run(*verb, *both, *SCORED, "--measures", "all", "--json"))
+    shown = run(*verb, *both, *SCORED, "--measures", "all", env={"COLUMNS": "80"})
     assert max(map(cells_wide, shown.stdout.splitlines())) <= 80
 
 
@@ -390,7 +390,7 @@ ONE = ("new.csv", "--score", "risk")
         (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities taken as they are"),
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is no prevalence"),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "acc", "--threshold", "0.1,0.2"), "at one threshold; give"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--measure", "precisoin"), "precision"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--measures", "precisoin"), "precision"),
         (("prevalence", *ONE, *OLD, *SCORED, "--map", "-"), "--map writes a file beside the numbers"),
         (("prevalence", *ONE, *OLD, *SCORED, "--map", "no/there.json"), "name another file with --map."),
         (("prevalence", *ONE, *OLD, *SCORED, "--validation-score", "ris"), "validation: there is no column 'ris'."),

@@ -37,7 +37,7 @@ _EXAMPLES = (
     ),
     (
         "the probabilities are right: take them at their word",
-        "baserate expect new.csv --score risk --assume covariate-shift --threshold 0.2,0.5 --measure precision,auc",
+        "baserate expect new.csv --score risk --assume covariate-shift --threshold 0.2,0.5 --measures precision,auc",
     ),
 )
 _LABEL_SHIFT = "label-shift"
@@ -111,7 +111,8 @@ _EXPECTING = (
         help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
     ),
     click.option(
-        "--measure",
+        "--measures",
+        "measure",
         type=names,
         metavar="NAMES",
         shell_complete=complete_two_class,

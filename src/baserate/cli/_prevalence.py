@@ -42,7 +42,7 @@ _EXAMPLES = (
     ),
     (
         "what precision would there be, flagging from 0.3 on?",
-        f"baserate prevalence new.csv {_VALIDATED} --threshold 0.3 --measure precision,recall",
+        f"baserate prevalence new.csv {_VALIDATED} --threshold 0.3 --measures precision,recall",
     ),
     ("by decisions alone, as labels would give them", f"baserate prevalence new.csv {_VALIDATED} --method acc"),
     (
@@ -163,13 +163,16 @@ _ESTIMATING = (
         "otherwise 0.01.",
     ),
     click.option(
-        "--bins", type=click.IntRange(min=2), help="Bins of equal mass, of the test and of binned; otherwise 10."
+        "--bins",
+        type=click.IntRange(min=2),
+        help="Bins of equal mass, of the test and of binned; otherwise 10, fewer where validation is small.",
     ),
     click.option(
         "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of intervals."
     ),
     click.option(
-        "--measure",
+        "--measures",
+        "measure",
         type=names,
         metavar="NAMES",
         shell_complete=complete_measures,
