@@ -51,4 +51,10 @@ def test_the_commands_of_the_readme_show_what_it_shows(tmp_path: Path, monkeypat
 
 
 def test_every_command_of_the_readme_is_ours() -> None:
-    assert [typed.split()[0] for typed, _ in commands()] == ["baserate", "head", *["baserate"] * 6, "head", "baserate"]
+    assert [typed.split()[0] for typed, _ in commands()] == [
+        "baserate",
+        "head",
+        *["baserate"] * 6,
+        "head",
+        *["baserate"] * 2,
+    ]
