@@ -306,6 +306,7 @@ def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Targe
     score = np.array([0.1, 0.5, 0.9])
     gamma = shift.gamma(at=validation.prevalence, to=found.value)
     before = found.map(score)
+    assert [each.value for each in made.parameters] == [validation.prevalence, found.value]
     assert made(score) == pytest.approx(before / (before + gamma * (1 - before)))
     assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=1e-9)  # what EM's last step says
     raw = shift.prevalence(target, validation, recalibrate=False, at=0.4)

@@ -13,7 +13,7 @@ from baserate._arrays import Floats
 from baserate._class_map import ClassMap
 from baserate._errors import BadOption
 from baserate._forms import Form, Line, LogOdds, Softmax
-from baserate._map import Map
+from baserate._map import Map, Parameter
 from baserate.calibrate import logistic, prevalence
 from baserate.calibrate.multiclass import bias_corrected, reprior
 from baserate.shift._several import Shares
@@ -47,8 +47,10 @@ def posterior(found: Prevalence | Shares, *, to: Any = None) -> Map | ClassMap:
         raise BadOption(f"at a prevalence of {share:g} every posterior is the same; name another with to=.")
     if found.map is None and found.at is not None:
         return prevalence(at=found.at, to=share)
-    base, at = (found.map, found.at) if found.map is not None else (logistic(found.validation), None)
-    return replace(base, form=_moved(base.form, share, at or found.validation.prevalence), method=METHOD)
+    base = found.map or logistic(found.validation)
+    at = found.at if found.map is not None and found.at is not None else found.validation.prevalence
+    told = Parameter("prevalence before", at), Parameter("prevalence after", share)
+    return replace(base, form=_moved(base.form, share, at), method=METHOD, parameters=told)
 
 
 def _of_classes(found: Shares, to: Mapping[Any, float] | Sequence[float] | Floats) -> ClassMap:
@@ -59,10 +61,11 @@ def _of_classes(found: Shares, to: Mapping[Any, float] | Sequence[float] | Float
     if found.validation is None:
         raise BadOption("these shares do not know the validation rows; estimate them with shift.prevalence.")
     base = found.map or bias_corrected(found.validation)
-    moved = reprior(found.at, to, labels=found.labels).form
-    if not isinstance(base.form, Softmax) or not isinstance(moved, Softmax):
+    moved = reprior(found.at, to, labels=found.labels)
+    if not isinstance(base.form, Softmax) or not isinstance(moved.form, Softmax):
         raise BadOption(f"a map of the kind {base.form.kind} cannot be moved to other shares.")
-    return replace(base, form=replace(base.form, bias=base.form.bias + moved.bias), method=METHOD)
+    form = replace(base.form, bias=base.form.bias + moved.form.bias)
+    return replace(base, form=form, method=METHOD, parameters=moved.parameters)
 
 
 def _moved(form: Form, to: float, at: float) -> Form:
