@@ -1,7 +1,7 @@
 """Shares of several classes in a target: laws, intervals by simulation, and what is refused."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,13 @@ from baserate import (
     ClassRows,
     MissingValues,
     NotAProbability,
+    Target,
     UnknownLabel,
     UnknownName,
     infer,
     measure,
     shift,
+    tally,
 )
 from baserate._estimate import Estimate
 from baserate._target import ClassTarget
@@ -566,3 +568,65 @@ def test_agreement_with_counts_weights_and_labelled_rows() -> None:
     light = replace(t, weight=few * 0.1), replace(v, weight=many[:300] * 7.0)
     one, other = (goodness(*sides, METHODS["mlls"](*sides)) for sides in (heavy, light))
     assert one.statistic == pytest.approx(other.statistic, rel=1e-6)
+
+
+@pytest.mark.parametrize("assume", ["label shift", "covariate shift"])
+def test_performance_without_labels_of_two_classes_is_that_of_many(
+    assume: Literal["label shift", "covariate shift"],
+) -> None:
+    """A target of two classes is one of many; the recalibration of both is the same curve."""
+    rng = np.random.default_rng(9)
+    truth = rng.random(700) < 0.4
+    old, new = (1 / (1 + np.exp(0.5 - rng.normal(1.5 * hit, 1.0))) for hit in (truth, rng.random(1500) < 0.2))
+    names = ["accuracy", "sensitivity", "precision"]
+    one = shift.performance(Target(new), tally(truth, old), assume=assume, measures=names)
+    rows = ClassRows(truth.astype(np.uint8), np.column_stack([1 - old, old]), ("no", "yes"))
+    two = ClassTarget(np.column_stack([1 - new, new]), ("no", "yes"))
+    many = shift.performance(two, rows, assume=assume, measures=names)
+    first = {row["measure"]: row for row in one.rows() if row["measure"] in names}
+    then = {row["measure"]: row for row in many.rows() if row["class"] == "yes" or row["measure"] == "accuracy"}
+    for name in names:
+        assert then[name]["value"] == pytest.approx(first[name]["value"], abs=1e-9)
+        assert then[name]["low"] == pytest.approx(first[name]["low"], abs=2e-3)  # t quantiles differ a little
+        assert then[name]["high"] == pytest.approx(first[name]["high"], abs=2e-3)
+    assert many.data["assume"] == assume
+
+
+def test_performance_without_labels_of_classes_holds_what_happens() -> None:
+    truth, score = drawn(100, 900)
+    happened, given = drawn(200, 20_000, (0.2, 0.3, 0.5))
+    rows, target = ClassRows(truth, score, LABELS), ClassTarget(given, LABELS)
+    found = shift.performance(
+        target, rows, assume="label shift", measures=["accuracy", "precision"], averages=["macro"]
+    )
+    table = ClassRows(happened, given, LABELS).decided()
+    for row in found.rows():
+        if row["measure"] == "accuracy":
+            assert row["low"] <= measure.multiclass.accuracy(table) <= row["high"]
+        if row["measure"] == "precision" and row["class"] == "c":
+            assert row["low"] <= measure.precision(table.one_vs_rest())[2] <= row["high"]
+    assert {row["average"] for row in found.rows()} == {None, "macro"}
+    assert found.data["notes"][0].startswith("Assumed: label shift")
+    cells = {(row["class"], row["against"]): row["value"] for row in found.rows() if row["measure"] == "cell"}
+    assert sum(cells.values()) == pytest.approx(20_000)
+
+
+def test_performance_of_classes_as_they_are_and_what_is_refused() -> None:
+    _, score = drawn(12, 300)
+    weight = np.linspace(0.5, 2.0, 300)
+    target = ClassTarget(score, LABELS, weight=weight)
+    found = shift.performance(target, assume="covariate shift", measures=["accuracy", "kappa"])
+    accuracy = next(row for row in found.rows() if row["measure"] == "accuracy")
+    share = score / score.sum(axis=1, keepdims=True)
+    assert accuracy["value"] == pytest.approx(np.average(share.max(axis=1), weights=weight))
+    assert accuracy["low"] < accuracy["value"] < accuracy["high"]
+    with pytest.raises(BadOption, match="must be estimated first"):
+        shift.performance(target, assume="label shift")
+    with pytest.raises(BadOption, match="highest score decides"):
+        shift.performance(target, assume="covariate shift", threshold=0.5)
+    with pytest.raises(BadOption, match="give ClassRows"):
+        shift.performance(target, tally([0, 1], [0.2, 0.8]), assume="covariate shift")
+    with pytest.raises(BadOption, match="of several classes, but the target is not"):
+        shift.performance(Target(score[:, 0]), validation(), assume="covariate shift")
+    with pytest.raises(NotAProbability, match="recalibrate them on"):
+        shift.performance(ClassTarget(2 * score, LABELS), assume="covariate shift")

@@ -9,12 +9,13 @@ changes with the prevalence, which is estimated first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import inf, isfinite, isinf, isnan, log, log1p, nan
+from math import isinf, isnan, log, log1p, nan
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from baserate._arrays import Cells, Floats, ratio, sealed
+from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, NotAProbability
 from baserate._estimate import Estimate
 from baserate._map import Map
@@ -24,13 +25,15 @@ from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate._target import Target
+from baserate._target import ClassTarget, Target
 from baserate.calibrate._data import tally_of
-from baserate.infer._binomial import as_share, two_sided, usual
+from baserate.infer._binomial import two_sided
 from baserate.measure import Measure, about, why
 from baserate.measure._summary import COLUMNS, Place, planned, tidy
 from baserate.shift._prevalence import prevalence
-from baserate.shift._scale import Scale
+from baserate.shift._scale import Sure, around
+from baserate.shift._several._performance import TOLD
+from baserate.shift._several._performance import performance as of_classes
 from baserate.shift._slopes import Slopes, slopes
 from baserate.shift._two._given import Given, reach
 from baserate.shift._two._likelihood import Posterior, moved_by, posterior
@@ -42,21 +45,11 @@ _POOLED = 1 << 12
 
 HOW = "influence functions of target and validation"
 _ALONE = "influence functions of the target, probabilities taken as right"
-_TOLD: dict[str, str] = {
-    "label shift": (
-        "Assumed: label shift. The scores of each class are distributed as in validation, and only the prevalence has "
-        "changed; posteriors were carried to the estimated one."
-    ),
-    "covariate shift": (
-        "Assumed: covariate shift. The chance of the positive class at each score is what it was, and only the scores "
-        "are distributed otherwise; posteriors were not carried to another prevalence."
-    ),
-}
 
 
 def performance(
-    target: Target,
-    validation: Tally | Tallies | Rows | None = None,
+    target: Target | ClassTarget,
+    validation: Tally | Tallies | Rows | ClassRows | None = None,
     *,
     assume: Assume,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
@@ -69,7 +62,8 @@ def performance(
     Say what you `assume`: nothing in the target can tell it. With a validation set, scores are recalibrated on it
     (with options `recalibrate` and `at`, as of `prevalence`), and intervals know how few rows it has; under label shift
     it is needed. Without one, scores are taken as probabilities that are right. Intervals are for the population of the
-    target, not for what these very rows will turn out to be.
+    target, not for what these very rows will turn out to be. Of a `ClassTarget` the measures are those of decisions for
+    the highest score as it is given, with an option `averages`, as of `baserate.measure.multiclass.summary`.
 
     >>> import numpy as np
     >>> from baserate import Target, shift
@@ -78,8 +72,14 @@ def performance(
     >>> [(row["measure"], round(row["value"], 7)) for row in found.rows() if row["measure"] in ("accuracy", "auc")]
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
-    if assume not in _TOLD:
+    if assume not in TOLD:
         raise BadOption(f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.")
+    if isinstance(target, ClassTarget):
+        if threshold is not None:
+            raise BadOption(f"threshold={threshold} has no use: of several classes the highest score decides.")
+        return of_classes(target, validation, assume, measures, {"level": level, **options})
+    if isinstance(validation, ClassRows):
+        raise BadOption("the validation set is of several classes, but the target is not; read.class_target reads one.")
     made = _promised(target, None if validation is None else tally_of(validation), assume, level, options)
     data = Tallies({"score": {(): made.tally}})
     tasks, notes = planned(data, measures, threshold, _Judge(made, level))
@@ -197,7 +197,8 @@ class _Judge:
             cause = "the value is infinite" if isinf(value) else "how much each row moves it has no closed form"
             cause = "the estimated prevalence is 0 or 1" if end else cause
             return Estimate(value, level=self.level, how=how, why=cause)
-        low, high = self._bounds(value, *self._variance(found), about(measure).span)
+        rows = float(self.mass.sum() ** 2 / self.squares.sum())
+        low, high = around(value, Sure(*self._variance(found), rows, self.level), about(measure).span)
         return Estimate(value, min(low, value), max(high, value), self.level, how)
 
     def _variance(self, found: Slopes) -> tuple[float, float]:
@@ -219,22 +220,6 @@ class _Judge:
             spread = float(self.squares @ (own + rate * by) ** 2)
             spread += rate**2 * max(made.found.spread - float(self.squares @ by**2), 0.0)
         return reach(made.given.validation, moved, spread, self.level)
-
-    def _bounds(self, value: float, variance: float, wide: float, span: tuple[float, float]) -> tuple[float, float]:
-        """Bounds of a share that would be as sure, where there are two ends; otherwise on a scale without one."""
-        least, most = span
-        if isfinite(least) and isfinite(most):
-            width = most - least
-            noise = variance * (wide / two_sided(self.level)) ** 2 / width**2
-            rows = float(self.mass.sum() ** 2 / self.squares.sum())
-            share = as_share((value - least) / width, noise, rows)
-            return tuple(least + width * bound for bound in usual(share.hits, share.misses, self.level))  # type: ignore[return-value]
-        scale, half = Scale(least, most), wide * variance**0.5
-        if not isfinite(least):
-            return value - half, value + half
-        step = half / (value - least) if value > least else inf
-        place = scale.there(value)
-        return scale.back(place - step), scale.back(place + step)
 
 
 def _neighbours_pooled(tally: Tally) -> Tally:
@@ -258,5 +243,5 @@ def _header(made: Promised, assume: str, notes: list[str]) -> dict[str, Any]:
         "prevalence": made.tally.prevalence,
         "estimate": None if found is None else tidy(found.estimate),
         "validation": None if made.given is None else int(made.given.validation.rows.sum(dtype=np.int64)),
-        "notes": [_TOLD[assume], *target.intake.notes, *notes, *(() if found is None else found.notes)],
+        "notes": [TOLD[assume], *target.intake.notes, *notes, *(() if found is None else found.notes)],
     }

@@ -89,10 +89,6 @@ def prevalence(
 def _of_classes(target: ClassTarget, validation: ClassRows, name: str, options: dict[str, Any]) -> Shares:
     if not isinstance(validation, ClassRows):
         raise BadOption(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
-    if options.get("recalibrate") is True:
-        options.pop("recalibrate")
-    elif options.get("recalibrate", True) is False:  # as of two classes
-        options["recalibrate"] = None
     found: Shares = called(several.method(name), (target, validation), name, options)
     return found
 

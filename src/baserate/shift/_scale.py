@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, hypot, inf, isfinite, isinf, isnan, log, sqrt
+from typing import NamedTuple
+
+from baserate.infer._binomial import as_share, two_sided, usual
 
 Bounds = tuple[float, float]
+
+
+class Sure(NamedTuple):
+    """How sure a number is: its variance, how many standard errors an interval reaches, rows that it rests on."""
+
+    variance: float
+    reach: float
+    rows: float
+    level: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,24 @@ def combined(value: float, parts: tuple[Bounds, Bounds], correlation: float, sca
         far = inf if isinf(one) or isinf(other) else hypot(one + correlation * other, other * _rest(correlation))
         found.append(scale.back(middle + (far if side else -far)) if isfinite(far) else _end(scale, side))
     return found[0], found[1]
+
+
+def around(value: float, sure: Sure, span: Bounds) -> Bounds:
+    """Bounds of a number with a variance: those of a share that would be as sure, where the span has two ends."""
+    least, most = span
+    z = two_sided(sure.level)
+    half = sure.reach * sqrt(sure.variance)
+    if isfinite(least) and isfinite(most):
+        width = most - least
+        share = as_share((value - least) / width, (half / z / width) ** 2, sure.rows)
+        low, high = usual(share.hits, share.misses, sure.level)
+        return least + width * low, least + width * high
+    if not isfinite(least):
+        return value - half, value + half
+    scale = Scale(least, most)
+    step = half / (value - least) if value > least else inf
+    place = scale.there(value)
+    return scale.back(place - step), scale.back(place + step)
 
 
 def _rest(correlation: float) -> float:

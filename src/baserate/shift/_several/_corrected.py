@@ -96,8 +96,8 @@ def _bounds(row: dict[str, Any], drawn: Confusion, level: float, averages: objec
     """Bounds of a tidy row; none of cells, nor of what is undefined."""
     if row["measure"] not in (MEASURES.keys() | multiclass.MEASURES.keys()) or row["value"] is None:
         return {}
-    values = _values(row, drawn, averages)
-    defined = values[~np.isnan(values)]
+    found = values(row, drawn, averages)
+    defined = found[~np.isnan(found)]
     if not len(defined):
         return {"why": "no draw is defined"}
     low, high = percentiles(defined, level)
@@ -105,8 +105,8 @@ def _bounds(row: dict[str, Any], drawn: Confusion, level: float, averages: objec
     return {"low": min(low, row["value"]), "high": max(high, row["value"]), "level": level, "how": how}
 
 
-def _values(row: dict[str, Any], drawn: Confusion, averages: object) -> Floats:
-    """The measure of a row at random tables."""
+def values(row: dict[str, Any], drawn: Confusion, averages: object) -> Floats:
+    """The measure of a tidy row at many tables."""
     if row["class"] is None and row["average"] is None:
         return np.asarray(multiclass.MEASURES[row["measure"]](drawn), dtype=np.float64)
     measure = MEASURES[row["measure"]]

@@ -42,7 +42,7 @@ def mlls(
     validation: ClassRows,
     *,
     level: float = 0.95,
-    recalibrate: Recalibration | None = "bias-corrected",
+    recalibrate: Recalibration | bool | None = "bias-corrected",
     at: Given | None = None,
 ) -> Shares:
     r"""The likeliest shares, :math:`\max_q\sum_j\ln\sum_kq_kp_{jk}/π_k`, of probabilities p that are right at shares π.
@@ -65,7 +65,9 @@ def mlls(
     """
     pair = Pair.of(target, validation)
     pair.check_probabilities()
-    if recalibrate is None:
+    if recalibrate is True:  # as of two classes
+        recalibrate = "bias-corrected"
+    if not recalibrate:
         fit = as_it_is(pair, pair.shares if at is None else _prior(at, pair.labels))
     elif at is not None:
         raise BadOption("at= is for probabilities taken as they are; add recalibrate=None, or leave it out.")
@@ -115,8 +117,10 @@ class Line(NamedTuple):
     middle: Floats
     at: Floats
     """Mean probability of each class in validation, which is π; with biases, exactly its share."""
+    alone: Floats
+    """How weights and biases follow what is true of the rows: times :math:`(x_i∘(y_i-m_i),y_i-m_i)`."""
     lead: Floats
-    """How weights and shifts follow what is true of the rows: times :math:`(x_i∘(y_i-m_i),y_i-m_i)`."""
+    """How weights and shifts do, in which biases are less ln π."""
     covariance: Floats
     """Of weights and shifts."""
 
@@ -133,9 +137,9 @@ class Line(NamedTuple):
         at, spread = side.mean(right)
         rows = Rows(logs, pair.truth, side.amount, side.squares)
         both = np.concatenate([form.weight, shift])
-        lead, covariance = _follows(rows, both, _free(made.method, form.weight), at * side.total)
+        alone, lead, covariance = _follows(rows, both, _free(made.method, form.weight), at * side.total)
         covariance[len(at) :, len(at) :] += spread / np.outer(at, at)
-        return Line(form.weight, shift - np.log(at), middle, at, lead, covariance)
+        return Line(form.weight, shift - np.log(at), middle, at, alone, lead, covariance)
 
     def logarithms(self, score: Reals) -> Floats:
         """Logarithms of probabilities, around their means."""
@@ -163,8 +167,8 @@ def _free(method: str, weight: Floats) -> Floats:
     return found
 
 
-def _follows(rows: Rows, both: Floats, space: Floats, mass: Floats) -> tuple[Floats, Floats]:
-    r"""How weights and biases less :math:`\ln π` follow what is true of given scores, and how they vary with it.
+def _follows(rows: Rows, both: Floats, space: Floats, mass: Floats) -> tuple[Floats, Floats, Floats]:
+    r"""How weights and biases, and these less :math:`\ln π`, follow what is true of given scores, and how they vary.
 
     Fitted parameters go with :math:`Vx_i^⊤(y_i-m_i)`, and π, the mean of m, with :math:`H_{b·}/n` times that, where H
     is the information and V its inverse. So biases less ln π go with :math:`L=1-\mathrm{diag}(1/nπ)H_{b·}` in place of
@@ -178,8 +182,9 @@ def _follows(rows: Rows, both: Floats, space: Floats, mass: Floats) -> tuple[Flo
     square = bend if rows.squares is None else information(rows, whole, both, squared=True)
     lead = np.eye(2 * width)
     lead[width:] -= bend[width:] / mass[:, None]
-    lead = lead @ space @ np.linalg.inv(space.T @ bend @ space) @ space.T
-    return lead, lead @ square @ lead.T
+    alone = space @ np.linalg.inv(space.T @ bend @ space) @ space.T
+    lead = lead @ alone
+    return alone, lead, lead @ square @ lead.T
 
 
 def pulled(side: Side, q: Floats, across: Floats, x: Floats) -> Floats:
@@ -201,14 +206,15 @@ def pulled(side: Side, q: Floats, across: Floats, x: Floats) -> Floats:
     return found
 
 
-def calibrated(pair: Pair, fit: Fit) -> Floats:
-    """What each row of validation does to weights and shifts."""
+def calibrated(pair: Pair, fit: Fit, *, shares: bool = True) -> Floats:
+    """What each row of validation does to weights and shifts; without `shares`, to weights and biases."""
     assert fit.line is not None  # noqa: S101  (for the type checker)
     line, width = fit.line, len(pair.labels)
     gap = np.eye(width)[pair.truth] - fit.right
-    x = line.logarithms(pair.validation.score)
-    found: Floats = np.concatenate([x * gap, gap], axis=1) @ line.lead.T
-    found[:, width:] -= (fit.right - line.at) / (line.at * pair.validation.total)
+    both = np.concatenate([line.logarithms(pair.validation.score) * gap, gap], axis=1)
+    found: Floats = both @ (line.lead if shares else line.alone).T
+    if shares:
+        found[:, width:] -= (fit.right - line.at) / (line.at * pair.validation.total)
     return found
 
 
