@@ -239,6 +239,20 @@ def test_many_classes_have_a_row_each(many: tuple[str, ...]) -> None:
     assert {row["set"] for row in results["rows"][4:]} == {"target", "validation"}
 
 
+@pytest.mark.parametrize("assume", ["label-shift", "covariate-shift"])
+def test_many_classes_are_expected_too(many: tuple[str, ...], assume: str) -> None:
+    typed = ("expect", *many, *MANY, "--assume", assume, "--measures", "accuracy,precision")
+    results = found(run(*typed, "--json"))
+    assert results["data"]["assume"] == assume.replace("-", " ")
+    assert sum(row["value"] for row in results["rows"] if row["measure"] == "cell") == pytest.approx(600)
+    assert all(row["low"] <= row["value"] <= row["high"] for row in results["rows"] if row["measure"] != "cell")
+    shown = run(*typed)
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith(f"expected under {assume.replace('-', ' ')} · ")
+    alone = run("expect", many[0], "--scores", "q_", "--assume", "covariate-shift", "--json")
+    assert found(alone)["data"]["validation"] is None
+
+
 def test_many_classes_in_any_order_and_partly_known(many: tuple[str, ...]) -> None:
     named = ("--scores", "fish=q_fish,cat=q_cat,dog=q_dog", *MANY[2:], "--measures", "accuracy", "--json")
     plain = found(run("prevalence", *many, *MANY, "--measures", "accuracy", "--json"))
@@ -402,7 +416,10 @@ ONE = ("new.csv", "--score", "risk")
         (("expect", *ONE, "--assume", "covariate-shift", "--no-recalibration"), "without it nothing is recalibrated"),
         (("expect", *ONE, "--assume", "covariate-shift", "--positive", "1"), "--positive is of rows with a truth"),
         (("expect", *ONE, *OLD, *SCORED, "--assume", "covariate-shift", "--at", "0.3"), "--assume label-shift and"),
-        (("expect", "new.csv", *OLD, *MANY, "--assume", "label-shift"), "is told of two classes only"),
+        (
+            ("expect", "new.csv", *OLD, *MANY, "--assume", "label-shift", "--threshold", "0.2"),
+            "of many the highest score decides",
+        ),
     ],
 )
 @pytest.mark.usefixtures("both")

@@ -103,11 +103,16 @@ def read_two(asked: Deployed, *, quiet: bool) -> "tuple[Target, Tallies | None]"
         return read.target(asked.file, **(known if asked.target_truth else {}), **given), validation
 
 
-def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows]":
-    """Read a score for each class; the classes are those of validation."""
+def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows | None]":
+    """Read a score for each class; the classes are those of validation, if there is one."""
     from baserate import read
     from baserate.read._labels import resolved
 
+    if not asked.validation:
+        labels = [read.Spelled(each) for each in asked.labels] or None
+        score = columns_of(asked.scores)
+        with _reading("target"):
+            return read.class_target(asked.file, score=score, labels=labels, **_given(asked, "", quiet=quiet)), None
     with _reading("validation", "" if asked.validation_scores else "--validation-scores"):
         validation = read.class_rows(
             asked.validation,

@@ -1,12 +1,12 @@
 """`baserate expect`: read rows without truth, say what is assumed, measure what probabilities promise."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from baserate.cli._ask import answer, remark
-from baserate.cli._deployed import Deployed, deployed, header, headline, read_two, renamed
+from baserate.cli._deployed import Deployed, deployed, header, headline, read_many, read_two, renamed
 from baserate.cli._options import (
     Verb,
     Writing,
@@ -36,6 +36,10 @@ _EXAMPLES = (
         "baserate expect new.csv --score risk --assume covariate-shift --validation old.csv --truth sick",
     ),
     (
+        "many classes, a probability for each",
+        "baserate expect new.csv --scores p_ --assume label-shift --validation old.csv --truth is",
+    ),
+    (
         "the probabilities are right: take them at their word",
         "baserate expect new.csv --score risk --assume covariate-shift --threshold 0.2,0.5 --measures precision,auc",
     ),
@@ -63,16 +67,20 @@ class Expecting:
 
     def check(self, asked: Deployed) -> None:
         """Refuse what cannot be read so."""
-        if asked.scores:
-            raise click.UsageError(
-                "what to expect without labels is told of two classes only; give the score of one with --score."
-            )
+        if asked.scores and (self.threshold or self.at):
+            idle = "threshold" if self.threshold else "at"
+            raise click.UsageError(f"--{idle} is for two classes; of many the highest score decides: leave it out.")
         if not asked.validation and self.assume == _LABEL_SHIFT:
             raise click.UsageError(
                 "under label shift the prevalence is estimated first; give rows with a truth with --validation."
             )
         if not asked.validation and self.no_recalibration:
             raise click.UsageError("--no-recalibration is for --validation; without it nothing is recalibrated.")
+
+    @property
+    def assumed(self) -> Literal["label shift", "covariate shift"]:
+        """The same in words."""
+        return "label shift" if self.assume == _LABEL_SHIFT else "covariate shift"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -137,9 +145,16 @@ def expect(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
     holds is yours to say with --assume. TARGET is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern
     of such files, or - for stdin.
     """
+    expecting.check(deployed)
+    if deployed.scores:
+        _of_many(deployed, expecting, writing)
+    else:
+        _of_two(deployed, expecting, writing)
+
+
+def _of_two(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
     from baserate.cli._summary import chosen
 
-    expecting.check(deployed)
     options = expecting.options
     wanted = chosen([name for each in expecting.measure for name in each])
     target, validation = read_two(deployed, quiet=writing.quiet)
@@ -148,7 +163,7 @@ def expect(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
     found = shift.performance(
         target,
         validation,
-        assume="label shift" if expecting.assume == _LABEL_SHIFT else "covariate shift",
+        assume=expecting.assumed,
         measures=wanted,
         threshold=list(dict.fromkeys(each for several in expecting.threshold for each in several)) or None,
         level=expecting.level,
@@ -159,6 +174,29 @@ def expect(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
     inferred = validation is not None and deployed.positive is None
     remark(line, results.data, writing, inferred=inferred)
     answer(results, lambda: _page(results, deployed, line, writing.digits), writing)
+
+
+def _of_many(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
+    from baserate import Results, shift
+    from baserate.cli._classes import known, page
+    from baserate.measure.multiclass._summary import header as seen
+
+    wanted = known([name for each in expecting.measure for name in each])
+    target, validation = read_many(deployed, quiet=writing.quiet)
+    options: dict[str, Any] = {"measures": wanted, "level": expecting.level, **expecting.options}
+    found = shift.performance(target, validation, assume=expecting.assumed, **options)
+    own = {} if validation is None else seen(validation, validation.decided(), [])
+    data = {
+        **header(target.intake, len(target)),
+        **found.data,
+        "validation": own or None,
+        "interval": {"level": expecting.level, "method": None, "seed": None, "clusters": None},
+        "notes": list(dict.fromkeys([*found.data["notes"], *own.pop("notes", [])])),
+    }
+    results = Results(found.columns, data)
+    line = _line(deployed, results.data)
+    remark(line, results.data, writing, inferred=False)
+    answer(results, lambda: page(results, deployed.reading, line, writing.digits), writing)
 
 
 def _page(found: "Results", deployed: Deployed, line: str, digits: int) -> "Page":

@@ -237,6 +237,7 @@ def _of_many(deployed: Deployed, estimating: Estimating, writing: Writing) -> No
     options = estimating.options(many=True)
     wanted = Wanted(known(estimating.measures))
     target, validation = read_many(deployed, quiet=writing.quiet)
+    assert validation is not None  # noqa: S101  (for the type checker)
     if estimating.at:
         options["at"] = _shares(estimating.at, validation)
     found = shift.prevalence(target, validation, method=estimating.method, level=estimating.level, **options)
