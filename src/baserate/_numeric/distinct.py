@@ -49,7 +49,7 @@ def _counted(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
 
 def occurrences(value: Reals) -> tuple[Floats, Cells]:
     """Count how often each distinct value occurs."""
-    ordered = np.sort(value)[::-1].astype(np.float64) + 0.0  # −0.0 becomes 0.0
+    ordered: Floats = np.add(np.sort(value)[::-1], 0.0, dtype=np.float64)  # −0.0 becomes 0.0
     ends = _ends(ordered)
     if ends is None:
         return ordered, np.ones(len(ordered), dtype=np.uint8)

@@ -140,8 +140,10 @@ def _sorted(target: Target) -> _Sorted:
 
 def _shared(seen: _Sorted, p: Floats) -> Tally:
     mass = np.empty((2, len(p)))
-    np.multiply(seen.mass, p, out=mass[0])
-    np.subtract(seen.mass, mass[0], out=mass[1])
+    # Where every score is one row, as most are, nothing need be multiplied.
+    each: Cells | float = 1.0 if seen.mass.dtype.kind == "u" and seen.mass.max() == 1 else seen.mass
+    np.multiply(each, p, out=mass[0])
+    np.subtract(each, mass[0], out=mass[1])
     sealed(mass)
     squares = mass if seen.squares is seen.mass else sealed(np.stack([seen.squares * p, seen.squares * (1 - p)]))
     # Nobody knows of which class a row is; all are counted, with the negatives.
