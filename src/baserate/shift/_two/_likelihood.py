@@ -140,7 +140,13 @@ def posterior(given: Given, *, recalibrate: bool | Map = True, at: float | None 
 
 def _recalibrated(tally: Tally) -> Posterior:
     """A logistic curve with its influence function: H⁻¹x(y − m), less that of the log-odds of the prevalence."""
-    made = Posterior(logistic(tally), tally.prevalence)
+    try:
+        made = Posterior(logistic(tally), tally.prevalence)
+    except CannotFit as error:
+        raise CannotFit(
+            f"scores cannot be recalibrated on validation: {error} Or estimate by 'pacc' or 'acc', or take "
+            "probabilities as they are with recalibrate=False."
+        ) from error
     line = _line(made.map) if made.map is not None else None
     if line is None or made.map is None or line[1] <= 0:
         raise CannotFit("the higher the score the rarer the positive class; turn scores round, or estimate by 'pacc'.")
