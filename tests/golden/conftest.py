@@ -37,6 +37,13 @@ def columns(reference: Path) -> Columns:
 
 
 @pytest.fixture(scope="session")
+def shifts(published: Callable[[str], Any]) -> dict[str, Any]:
+    """Shares that others estimated, and optima."""
+    found: dict[str, Any] = published("shift_reference.json")
+    return found
+
+
+@pytest.fixture(scope="session")
 def published(reference: Path) -> Callable[[str], Any]:
     """Read a JSON file of the reference folder."""
 

@@ -26,12 +26,6 @@ OPTIMA = {
 }
 
 
-@pytest.fixture(scope="session")
-def known(published: Callable[[str], Any]) -> dict[str, Any]:
-    found: dict[str, Any] = published("shift_reference.json")
-    return found
-
-
 Sides = Callable[[str, str], tuple[Target, Tally]]
 
 
@@ -45,9 +39,9 @@ def sides(reference: Path) -> Sides:
 
 
 @pytest.mark.parametrize(("name", "at"), PLACES)
-def test_maximum_likelihood_finds_the_exact_optimum(known: dict[str, Any], sides: Sides, name: str, at: str) -> None:
+def test_maximum_likelihood_finds_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
     target, validation = sides(name, at)
-    closed = known["own_closed_forms"][name]
+    closed = shifts["own_closed_forms"][name]
     raw = shift.prevalence(target, validation, recalibrate=False, at=closed["pi"])
     assert raw.value == pytest.approx(closed[at]["MLLS_raw"]["q"], abs=1e-10)
     if raw.value < 1:
@@ -60,21 +54,21 @@ def test_maximum_likelihood_finds_the_exact_optimum(known: dict[str, Any], sides
 
 @pytest.mark.parametrize(("name", "at"), PLACES)
 @pytest.mark.parametrize("method", OPTIMA)
-def test_means_find_the_exact_optimum(known: dict[str, Any], sides: Sides, name: str, at: str, method: str) -> None:
+def test_means_find_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name: str, at: str, method: str) -> None:
     found = shift.prevalence(*sides(name, at), method=method)
-    theirs = known["estimates"][name][at][OPTIMA[method]]
+    theirs = shifts["estimates"][name][at][OPTIMA[method]]
     ours = found.unclipped if "unclipped" in OPTIMA[method] else found.value
     assert ours == pytest.approx(theirs, abs=2e-8)  # they are printed with eight digits
     if method in ("acc", "pacc"):
-        closed = known["own_closed_forms"][name][at][method.upper()]
+        closed = shifts["own_closed_forms"][name][at][method.upper()]
         assert found.unclipped == pytest.approx(closed["q_unclipped"], abs=1e-12)
         assert found.standard_error == pytest.approx(closed["se_full"], rel=1e-2)  # theirs lose a degree of freedom
 
 
 @pytest.mark.parametrize(("name", "at"), PLACES)
-def test_peers_agree_as_far_as_they_are_exact(known: dict[str, Any], sides: Sides, name: str, at: str) -> None:
+def test_peers_agree_as_far_as_they_are_exact(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
     """QuaPy's solvers stop at some 1e-5, its grid for HDy has steps of 1/99; abstention and sipka clip the same."""
-    theirs = known["estimates"][name][at]
+    theirs = shifts["estimates"][name][at]
     target, validation = sides(name, at)
 
     def ours(method: str) -> float:
@@ -87,10 +81,10 @@ def test_peers_agree_as_far_as_they_are_exact(known: dict[str, Any], sides: Side
 
 
 @pytest.mark.parametrize(("name", "at"), PLACES)
-def test_the_goodness_of_fit_is_at_least_as_likely(known: dict[str, Any], sides: Sides, name: str, at: str) -> None:
+def test_the_goodness_of_fit_is_at_least_as_likely(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
     """The reference stops its EM a little early: our mixture fits at least as well, so G is no larger."""
     target, validation = sides(name, at)
-    theirs = known["own_closed_forms"][name][at]["GOF_LR_deciles_of_pooled"]
+    theirs = shifts["own_closed_forms"][name][at]["GOF_LR_deciles_of_pooled"]
     pooled = np.concatenate([np.repeat(validation.score, validation.rows.sum(axis=0, dtype=np.int64)), target.score])
     edges = np.unique(np.quantile(pooled, np.linspace(0, 1, 11)[1:-1]))
     check = shift.label_shift(target, validation, bins=edges.tolist()).checks[0]
@@ -103,8 +97,8 @@ def test_the_goodness_of_fit_is_at_least_as_likely(known: dict[str, Any], sides:
 
 
 @pytest.mark.parametrize("name", ["gof_tiny", "gof_tiny_violated"])
-def test_the_tiny_tables_of_bins(known: dict[str, Any], name: str) -> None:
-    given = known["unit_vectors"][name]
+def test_the_tiny_tables_of_bins(shifts: dict[str, Any], name: str) -> None:
+    given = shifts["unit_vectors"][name]
     first, second, mixed = (np.array(given[which], dtype=float) for which in ("n1", "n0", "t"))
     seen = Seen(first, second, mixed)
     found = fitted(seen)
@@ -112,10 +106,10 @@ def test_the_tiny_tables_of_bins(known: dict[str, Any], name: str) -> None:
     assert 2 * (free(seen) - found.height) == pytest.approx(given["G"], abs=1e-7)
 
 
-def test_the_tiny_posteriors(known: dict[str, Any]) -> None:
+def test_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
     rows = tally([1, 0] * 50, [0.9, 0.2, 0.6, 0.4] * 25)
     for name in ("mlls_tiny", "mlls_tiny_pi0.3", "mlls_tiny_pi0.7"):
-        given = known["unit_vectors"][name]
+        given = shifts["unit_vectors"][name]
         found = shift.prevalence(Target(np.array(given["p"])), rows, recalibrate=False, at=given["pi"])
         assert found.value == pytest.approx(given["q"], abs=1e-12)
         if "fisher_se" in given:
@@ -145,8 +139,8 @@ def test_nothing_stops_early_where_scores_are_weak() -> None:
     assert abs(share - found.value) > 0.05  # and EM has hardly moved when it stops
 
 
-def test_performance_without_labels_is_that_of_the_tiny_posteriors(known: dict[str, Any]) -> None:
-    given = known["unit_vectors"]["cbpe_tiny"]
+def test_performance_without_labels_is_that_of_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
+    given = shifts["unit_vectors"]["cbpe_tiny"]
     same = ("accuracy", "precision", "specificity", "f1", "average_precision")
     names = {name: name for name in same} | {"sensitivity": "recall", "auc": "roc_auc"}
     found = shift.performance(Target(np.array(given["p"])), assume="covariate shift", measures=list(names))
@@ -157,10 +151,10 @@ def test_performance_without_labels_is_that_of_the_tiny_posteriors(known: dict[s
 
 @pytest.mark.parametrize(("name", "at"), [place for place in PLACES if place[0] in ("gauss", "adult_lr")])
 def test_performance_without_labels_is_that_of_adjusted_posteriors(
-    known: dict[str, Any], sides: Sides, name: str, at: str
+    shifts: dict[str, Any], sides: Sides, name: str, at: str
 ) -> None:
     """Nearer to what was realised than posteriors that nobody adjusted, wherever the prevalence has changed much."""
-    theirs = known["cbpe"][f"{name}/{at}"]
+    theirs = shifts["cbpe"][f"{name}/{at}"]
     target, validation = sides(name, at)
     names = {"accuracy": "accuracy", "precision": "precision", "sensitivity": "recall", "f1": "f1", "auc": "roc_auc"}
     found = shift.performance(target, validation, assume="label shift", measures=list(names), recalibrate=False)

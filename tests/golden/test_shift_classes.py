@@ -36,12 +36,6 @@ OF_TWO = {
 }
 
 
-@pytest.fixture(scope="session")
-def known(published: Callable[[str], Any]) -> dict[str, Any]:
-    found: dict[str, Any] = published("shift_reference.json")
-    return found
-
-
 Sides = Callable[[str, int], tuple[ClassTarget, ClassRows]]
 
 
@@ -61,18 +55,18 @@ def rises(a: Floats, q: Floats) -> float:
     return float((a / (a @ q)[:, None]).mean(axis=0).max() - 1)
 
 
-def test_the_worked_examples(known: dict[str, Any]) -> None:
+def test_the_worked_examples(shifts: dict[str, Any]) -> None:
     for name, wanted in (("cm_interior", None), ("cm_outside", [0, 0.875, 0.125])):
-        told = known["unit_vectors"][name]
+        told = shifts["unit_vectors"][name]
         c, o = np.array(told["C"]), np.array(told["o"])
         np.testing.assert_allclose(nearest(c, o), told["ls_simplex"] if wanted is None else wanted, atol=3e-11)
         np.testing.assert_allclose(likeliest(c, o).q, told["CM_L"], atol=1e-12)
         np.testing.assert_allclose(likeliest(c, o, prior=2 / 1000).q, told["CM_M_alpha3_N1000"], atol=1e-12)
 
 
-def test_a_class_that_is_absent_has_share_0_not_nearly(known: dict[str, Any]) -> None:
+def test_a_class_that_is_absent_has_share_0_not_nearly(shifts: dict[str, Any]) -> None:
     """Expectation and maximisation have come down to 3·10⁻⁸³ after so many steps, and never arrive."""
-    told = known["unit_vectors"]["em3_tiny"]
+    told = shifts["unit_vectors"]["em3_tiny"]
     a = np.array(told["P"]) / told["pi"]
     found = mixed(a)
     assert found.q[1] == 0
@@ -82,8 +76,8 @@ def test_a_class_that_is_absent_has_share_0_not_nearly(known: dict[str, Any]) ->
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
 @pytest.mark.parametrize("method", OPTIMA)
-def test_optima(method: str, name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
-    told = known["estimates"][name][str(at)]
+def test_optima(method: str, name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
+    told = shifts["estimates"][name][str(at)]
     found = METHODS[method](*sides(name, at))
     np.testing.assert_allclose(found.value, told[OPTIMA[method]], atol=6e-9)  # all digits that are given
     free = told["own.SCM_inverse_unclipped" if method.startswith(("s", "p")) else "own.CM_inverse_unclipped"]
@@ -91,10 +85,10 @@ def test_optima(method: str, name: str, at: int, known: dict[str, Any], sides: S
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
-def test_likelihood_of_probabilities_as_they_are(name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+def test_likelihood_of_probabilities_as_they_are(name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
     """The reference has converged; QuaPy and sipka stop when q moves little, which on flat ground is early."""
     t, v = sides(name, at)
-    told = known["estimates"][name][str(at)]
+    told = shifts["estimates"][name][str(at)]
     found = METHODS["mlls"](t, v, recalibrate=None)
     np.testing.assert_allclose(found.value, told["own.EM_converged"], atol=6e-9)
     a = t.score / (v.support / v.total)
@@ -105,22 +99,24 @@ def test_likelihood_of_probabilities_as_they_are(name: str, at: int, known: dict
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
-def test_likelihood_after_a_temperature(name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+def test_likelihood_after_a_temperature(name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
     """Without biases the mean probability is not the share of a class; π is the mean, there as here."""
     found = METHODS["mlls"](*sides(name, at), recalibrate="temperature")
-    told = known["estimates"][name][str(at)]["own.EM_converged(pre-calibrated ts)"]
+    told = shifts["estimates"][name][str(at)]["own.EM_converged(pre-calibrated ts)"]
     np.testing.assert_allclose(found.value, told, atol=3e-8)
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
-def test_likelihood_after_a_bias_corrected_temperature(name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+def test_likelihood_after_a_bias_corrected_temperature(
+    name: str, at: int, shifts: dict[str, Any], sides: Sides
+) -> None:
     """The reference converged, but the calibrator before it (of abstention) stopped at a few digits: 5·10⁻⁵ in q.
 
     Ours is exact on both: mean probabilities are the shares, the slope's equation holds, and q cannot rise.
     """
     t, v = sides(name, at)
     found = METHODS["mlls"](t, v)
-    told = known["estimates"][name][str(at)]["own.EM_converged(pre-calibrated bcts)"]
+    told = shifts["estimates"][name][str(at)]["own.EM_converged(pre-calibrated bcts)"]
     np.testing.assert_allclose(found.value, told, atol=6e-5)
     right, logs, width = bias_corrected(v)(v.score), np.log(v.score), len(v.labels)
     np.testing.assert_allclose(right.mean(axis=0), v.support / v.total, atol=1e-12)
@@ -129,21 +125,21 @@ def test_likelihood_after_a_bias_corrected_temperature(name: str, at: int, known
     assert rises(found.map(t.score) / found.at, found.value) <= 1e-12
 
 
-def test_likelihood_after_a_slope_for_each_class(known: dict[str, Any], sides: Sides) -> None:
+def test_likelihood_after_a_slope_for_each_class(shifts: dict[str, Any], sides: Sides) -> None:
     """Slopes of each class depend on what is added to all logarithms of a row: ours adds nothing, theirs the mean."""
     for at in range(5):
         found = METHODS["mlls"](*sides("gauss3", at), recalibrate="vector")
-        told = known["estimates"]["gauss3"][str(at)]["own.EM_converged(pre-calibrated vs)"]
+        told = shifts["estimates"]["gauss3"][str(at)]["own.EM_converged(pre-calibrated vs)"]
         np.testing.assert_allclose(found.value, told, atol=5e-3)
     with pytest.raises(CannotFit, match="part some of 10 classes"):
         METHODS["mlls"](*sides("digits", 0), recalibrate="vector")
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
-def test_regularised_weights(name: str, at: int, known: dict[str, Any], sides: Sides) -> None:
+def test_regularised_weights(name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
     """Two others disagree by 10⁻⁵, as their minimisers stop early; ours is not above either in what is minimised."""
     t, v = sides(name, at)
-    told, shares = known["estimates"][name][str(at)], v.support / v.total
+    told, shares = shifts["estimates"][name][str(at)], v.support / v.total
     one = np.eye(len(shares))[v.truth]
     joint, mean = v.score.T @ one / len(v), t.score.mean(axis=0)
     log_term = 2 * np.log(2 * len(shares) / 0.05) / len(v)
@@ -160,24 +156,24 @@ def test_regularised_weights(name: str, at: int, known: dict[str, Any], sides: S
         assert loss(found) <= loss(np.array(told[other])) + 1e-8  # theirs are rounded to as many digits
 
 
-def test_likelihoods_of_others_stop_at_the_start(known: dict[str, Any], sides: Sides) -> None:
+def test_likelihoods_of_others_stop_at_the_start(shifts: dict[str, Any], sides: Sides) -> None:
     """Sipka's steps halve until nothing moves: far from the maximum of the function that is maximised."""
     t, v = sides("gauss3", 0)
     c = np.eye(3)[v.decision()].T @ np.eye(3)[v.truth] / v.support
     o = np.bincount(t.score.argmax(axis=1)) / len(t)
-    theirs = np.array(known["estimates"]["gauss3"]["0"]["sipka.CM-L"])
+    theirs = np.array(shifts["estimates"]["gauss3"]["0"]["sipka.CM-L"])
     likelihood = [float(o @ np.log(c @ q)) for q in (METHODS["cm-l"](t, v).value, theirs)]
     assert likelihood[0] > likelihood[1] + 0.05
 
 
 @pytest.mark.parametrize("name", ["gauss", "gauss_miscal", "breast_cancer", "adult_lr", "adult_nb"])
-def test_two_classes_have_the_closed_forms(name: str, known: dict[str, Any], reference: Path) -> None:
+def test_two_classes_have_the_closed_forms(name: str, shifts: dict[str, Any], reference: Path) -> None:
     """Standard errors with the uncertainty of validation, which for two classes have been written down."""
     with np.load(reference / f"shift_{name}.npz") as file:
         data = {key: file[key] for key in file.files}
     rows = ClassRows(data["val_y"].astype(np.uint8), np.column_stack([1 - data["val_p"], data["val_p"]]), (0, 1))
     seen = 0
-    for key, told in known["own_closed_forms"][name].items():
+    for key, told in shifts["own_closed_forms"][name].items():
         if f"target_{key}_p" not in data:
             continue
         p = data[f"target_{key}_p"]

@@ -460,15 +460,16 @@ def test_options_have_their_limits() -> None:
 
 
 def test_a_result_of_another_shape_is_refused() -> None:
-    one, none = Estimate(1.0), np.zeros((2, 2))
-    with pytest.raises(BadShape, match="2 classes need as many estimates"):
-        Shares(("a", "b"), (one,), method="acc", unclipped=none[0], covariance=none, at=none[0], rows=4)
+    found = METHODS["acc"](target(), validation())
+    with pytest.raises(BadShape, match="3 classes need as many estimates"):
+        replace(found, estimates=(Estimate(1.0),))
 
 
 def test_many_classes_are_shown_in_part() -> None:
     width = 9
     one, none = Estimate(1 / 9, low=0.1, high=0.2), np.zeros((width, width))
-    found = Shares(tuple(range(width)), (one,) * width, "acc", none[0], none, none[0], rows=4, labelled=2)
+    few: dict[str, Any] = {"labels": tuple(range(width)), "estimates": (one,) * width, "covariance": none}
+    found = replace(METHODS["acc"](target(), validation()), rows=4, labelled=2, **few)
     assert repr(found).endswith("5 0.111 [0.1, 0.2], and 3 more; acc, 4 rows, 2 more with truth)")
 
 

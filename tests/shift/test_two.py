@@ -428,6 +428,16 @@ def test_weighted_targets_have_expected_tallies_too() -> None:
     assert shift.expected(twice, by).positives == pytest.approx((by(twice.score) * [2, 1]).sum())
 
 
+def test_covariate_shift_needs_no_scores_that_tell_the_classes_apart(target: Target) -> None:
+    """No prevalence follows from such scores, but a chance at each of them does."""
+    rng = np.random.default_rng(23)
+    blind = tally(rng.random(400) < 0.3, rng.random(400))
+    with pytest.raises(CannotFit, match="carry no information"):
+        shift.performance(target, blind, assume="label shift")
+    found = shift.performance(target, blind, assume="covariate shift", measures=["prevalence"]).rows()[-1]
+    assert found["low"] < 0.3 < found["high"]
+
+
 def test_performance_says_what_it_cannot_do(target: Target, validation: Tally) -> None:
     with pytest.raises(BadOption, match="'label shift' or 'covariate shift'"):
         shift.performance(target, validation, assume="anything")  # type: ignore[arg-type]

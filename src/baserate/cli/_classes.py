@@ -10,7 +10,7 @@ import click
 from baserate._errors import UnknownName
 from baserate.cli._ask import check_truth
 from baserate.cli._numbers import amount
-from baserate.cli._options import Reading, Verb, bundled, names
+from baserate.cli._options import Reading, Verb, bundled, names, or_none
 from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate.cli._progress import shown
 from baserate.cli._sure import Reasons, cell, footnotes, heading, left_out
@@ -333,22 +333,18 @@ def _percent(share: float) -> str:
     return "0" if share == 0 else f"{100 * share:.1f}"
 
 
-def _or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
-    return given or ()
-
-
 SCORED = (
     click.option(
         "--scores",
         type=names,
-        callback=_or_none,
+        callback=or_none,
         metavar="COLUMNS",
         help="Columns of scores, one for each class: p_cat,p_dog, or p_ for all that begin so, or cat=c1,dog=c2.",
     ),
     click.option(
         "--labels",
         type=names,
-        callback=_or_none,
+        callback=or_none,
         metavar="LABELS",
         help="All classes, in order; otherwise those that occur.",
     ),

@@ -13,7 +13,7 @@ from baserate._errors import BaserateError, UnknownName
 from baserate.cli._ask import files_told, rows_told
 from baserate.cli._classes import SCORED, columns_of
 from baserate.cli._numbers import amount, number
-from baserate.cli._options import Reading, Verb, bundled, names
+from baserate.cli._options import Reading, Verb, bundled, names, or_none
 from baserate.cli._panels import label
 from baserate.cli._progress import shown
 
@@ -199,10 +199,20 @@ def headline(asked: Deployed, data: Mapping[str, Any]) -> str:
     return " · ".join([*parts, *["weighted"] * bool(seen["weighted"])])
 
 
-def _or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
-    return given or ()
-
-
+AS_THEY_ARE = (
+    click.option(
+        "--no-recalibration",
+        is_flag=True,
+        help="Take scores as probabilities that are right, instead of recalibrating them on validation.",
+    ),
+    click.option(
+        "--at",
+        metavar="SHARE",
+        help="Prevalence that probabilities taken as they are were right for; otherwise that of validation. Of many "
+        "classes CLASS=SHARE,….",
+    ),
+)
+"""Options that leave probabilities as they are."""
 _DEPLOYED = (
     click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="TARGET..."),
     click.option("--score", metavar="COLUMN", help="Column of scores."),
@@ -228,7 +238,7 @@ _DEPLOYED = (
     click.option(
         "--validation-scores",
         type=names,
-        callback=_or_none,
+        callback=or_none,
         metavar="COLUMNS",
         help="Columns of scores in validation, one for each class; otherwise those of the target.",
     ),

@@ -14,6 +14,7 @@ from baserate._target import ClassTarget, Target
 from baserate.cli._deployed import header, renamed
 from baserate.measure._summary import COLUMNS, tidy
 from baserate.shift import Assumption, Prevalence, Shares
+from baserate.shift._summary import GIVEN
 
 TARGET, VALIDATION = "target", "validation"
 MORE = ("p", "freedom", "prevalence", "scores", "set")
@@ -43,7 +44,7 @@ def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wante
     bins = {} if wanted.bins is None else {"bins": wanted.bins}
     tested, told = _tested(target, validation, bins)
     notes = [*target.intake.notes, *plain.data["notes"], *told, *there.data["notes"]]
-    share = {"prevalence": found.validation.prevalence, "scores": "as given"}
+    share = {"prevalence": found.validation.prevalence, "scores": GIVEN}
     rows = [
         {**dict.fromkeys(COLUMNS), "measure": "prevalence", **tidy(found.estimate), "set": TARGET},
         *tested,
@@ -75,8 +76,8 @@ def of_many(found: Shares, target: ClassTarget, validation: ClassRows, wanted: W
             for label, each in zip(found.labels, found.estimates, strict=True)
         ),
         *tested,
-        *({**row, "scores": "as given", "set": TARGET} for row in there.rows()),
-        *({**row, "scores": "as given", "set": VALIDATION} for row in plain.rows()),
+        *({**row, "scores": GIVEN, "set": TARGET} for row in there.rows()),
+        *({**row, "scores": GIVEN, "set": VALIDATION} for row in plain.rows()),
     ]
     data = {
         **header(target.intake, len(target)),

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from baserate.cli._ask import answer, remark
-from baserate.cli._deployed import Deployed, deployed, header, headline, read_many, read_two, renamed
+from baserate.cli._deployed import AS_THEY_ARE, Deployed, deployed, header, headline, read_many, read_two, renamed
 from baserate.cli._options import (
+    LEVEL,
+    THRESHOLD,
     Verb,
     Writing,
     bundled,
     command,
     complete_two_class,
-    level,
+    each_once,
     names,
     share,
-    thresholds,
     writing,
 )
 
@@ -101,23 +102,8 @@ _EXPECTING = (
         help="What has changed since validation: the prevalence alone, or the scores alone while each means the same "
         "chance as before. Nothing in the target can tell.",
     ),
-    click.option(
-        "--no-recalibration",
-        is_flag=True,
-        help="Take scores as probabilities that were right, instead of recalibrating them on validation.",
-    ),
-    click.option(
-        "--at",
-        metavar="SHARE",
-        help="Prevalence that probabilities taken as they are were right for; otherwise that of validation.",
-    ),
-    click.option(
-        "--threshold",
-        type=thresholds,
-        metavar="NUMBERS",
-        multiple=True,
-        help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
-    ),
+    *AS_THEY_ARE,
+    THRESHOLD,
     click.option(
         "--measures",
         "measure",
@@ -127,9 +113,7 @@ _EXPECTING = (
         multiple=True,
         help="Measures by any of their names, separated by commas, or all; otherwise the usual ones.",
     ),
-    click.option(
-        "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of intervals."
-    ),
+    LEVEL,
 )
 
 
@@ -165,7 +149,7 @@ def _of_two(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
         validation,
         assume=expecting.assumed,
         measures=wanted,
-        threshold=list(dict.fromkeys(each for several in expecting.threshold for each in several)) or None,
+        threshold=each_once(expecting.threshold) or None,
         level=expecting.level,
         **options,
     )

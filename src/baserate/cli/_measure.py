@@ -8,7 +8,7 @@ import click
 from baserate.cli._ask import answer, explain, rows, tallies
 from baserate.cli._classes import Classes, classes, of_labels
 from baserate.cli._intervals import Intervals, intervals
-from baserate.cli._options import Reading, Writing, command, complete_measures, names, reading, thresholds, writing
+from baserate.cli._options import THRESHOLD, Reading, Writing, command, complete_measures, names, reading, writing
 
 if TYPE_CHECKING:
     from baserate._class_rows import ClassRows
@@ -35,13 +35,7 @@ _EXAMPLES = (
 @command("measure", examples=_EXAMPLES)
 @reading
 @classes
-@click.option(
-    "--threshold",
-    type=thresholds,
-    metavar="NUMBERS",
-    multiple=True,
-    help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
-)
+@THRESHOLD
 @click.option(
     "--measures",
     type=names,

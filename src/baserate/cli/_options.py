@@ -1,7 +1,7 @@
 """Options that several verbs share, handed over as one value each."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -224,6 +224,16 @@ def complete_measures(_context: click.Context, _option: click.Parameter, incompl
     return _completed(incomplete, {**multiclass.MEASURES, **MEASURES}, {"all": "Every measure."})
 
 
+def or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Take names that were not given for none."""
+    return given or ()
+
+
+def each_once(given: Iterable[Iterable[float]]) -> list[float]:
+    """Thresholds of an option that may be repeated, each once."""
+    return list(dict.fromkeys(each for several in given for each in several))
+
+
 def complete_two_class(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last name of a list of measures of two classes."""
     from baserate.measure import MEASURES
@@ -258,6 +268,16 @@ _READING = (
         show_default=True,
         help="What to do with rows in which something is missing or unknown.",
     ),
+)
+THRESHOLD = click.option(
+    "--threshold",
+    type=thresholds,
+    metavar="NUMBERS",
+    multiple=True,
+    help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
+)
+LEVEL = click.option(
+    "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of intervals."
 )
 _OUTPUT = click.option(
     "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."

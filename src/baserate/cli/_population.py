@@ -17,6 +17,7 @@ from baserate.cli._options import (
     Writing,
     command,
     complete_measures,
+    each_once,
     names,
     numbers,
     thresholds,
@@ -103,7 +104,7 @@ def measure(
     from baserate.cli._theory import chosen, page
 
     wanted = chosen([name for each in measures for name in each])
-    at = dict.fromkeys(each for several in threshold for each in several)
+    at = each_once(threshold)
     found = asked.told(room.summary(asked.population(), *wanted, points=points, at=at))
     _explain(found, writing)
     answer(found, lambda: page(found, writing.digits), writing)

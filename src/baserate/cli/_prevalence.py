@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate.cli._ask import answer, remark
-from baserate.cli._deployed import Deployed, deployed, headline, read_many, read_two
+from baserate.cli._deployed import AS_THEY_ARE, Deployed, deployed, headline, read_many, read_two
 from baserate.cli._options import (
+    LEVEL,
     Verb,
     Writing,
     bundled,
     check_place,
     command,
     complete_measures,
-    level,
+    each_once,
     names,
     share,
     thresholds,
@@ -77,7 +78,7 @@ class Estimating:
     @property
     def thresholds(self) -> list[float]:
         """Thresholds of decisions, each once."""
-        return list(dict.fromkeys(each for several in self.threshold for each in several))
+        return each_once(self.threshold)
 
     @property
     def measures(self) -> list[str]:
@@ -123,17 +124,6 @@ def _estimating(verb: Verb) -> Verb:
     return bundled(verb, Estimating, "estimating", _ESTIMATING)
 
 
-_RECALIBRATION = click.option(
-    "--no-recalibration",
-    is_flag=True,
-    help="Take scores as probabilities that are right, instead of recalibrating them on validation.",
-)
-_AT = click.option(
-    "--at",
-    metavar="SHARE",
-    help="Prevalence that probabilities taken as they are were right for; otherwise that of validation. Of many "
-    "classes CLASS=SHARE,….",
-)
 _ESTIMATING = (
     click.option(
         "--method",
@@ -142,12 +132,11 @@ _ESTIMATING = (
         metavar="METHOD",
         shell_complete=_methods,
         help="mlls: maximum likelihood after recalibration (also em, emq, sld, saerens). By decisions: acc (cm, "
-        "bbse-hard, gacc), cm-l, cm-map (cm-m, cm-m-map), rlls-hard. By mean probabilities: pacc (scm, bbse, "
-        "bbse-soft, gpacc, smm), scm-l, scm-map (scm-m, scm-m-map), rlls (rlls-soft). By histograms, of two classes: "
+        "bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean probabilities: pacc (scm, bbse, "
+        "bbse-soft, gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). By histograms, of two classes: "
         "hdy, binned.",
     ),
-    _RECALIBRATION,
-    _AT,
+    *AS_THEY_ARE,
     click.option(
         "--threshold",
         type=thresholds,
@@ -167,9 +156,7 @@ _ESTIMATING = (
         type=click.IntRange(min=2),
         help="Bins of equal mass, of the test and of binned; otherwise 10, fewer where validation is small.",
     ),
-    click.option(
-        "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of intervals."
-    ),
+    LEVEL,
     click.option(
         "--measures",
         "measure",

@@ -8,7 +8,7 @@ import click
 
 from baserate.cli._failures import debug
 from baserate.cli._maps import MISSING, TARGET, columns, written
-from baserate.cli._options import Verb, bundled, check_place, command, names
+from baserate.cli._options import Verb, bundled, check_place, command, names, or_none
 from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
 from baserate.cli._say import put, say
 
@@ -99,17 +99,13 @@ def _repriors(verb: Verb) -> Verb:
     return bundled(verb, Repriors, "asked", _OPTIONS)
 
 
-def _or_none(_context: click.Context, _option: click.Parameter, given: tuple[str, ...] | None) -> tuple[str, ...]:
-    return given or ()
-
-
 _OPTIONS = (
     click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="[FILE...]"),
     click.option("--score", metavar="COLUMN", help="Column of probabilities of the positive class."),
     click.option(
         "--scores",
         type=names,
-        callback=_or_none,
+        callback=or_none,
         metavar="COLUMNS",
         help="Columns of probabilities, one for each class: p_ if they are called p_cat and p_dog, or cat=c1,dog=c2.",
     ),

@@ -12,6 +12,7 @@ from baserate.cli._panels import Cell, Page, Panel, Row, Section, label
 from baserate.cli._summary import TITLES
 from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about
+from baserate.shift._summary import CORRECTED, GIVEN
 
 Line = Mapping[str, Any]
 
@@ -114,7 +115,7 @@ class _Numbers:
             sections.append(Section(f"at {score} ≥ {plain(at)}", self._rows(there)))
         for noun, title in TITLES.items():
             of = {key: pair for key, pair in lines.items() if key[0] in MEASURES and about(MEASURES[key[0]]).of is noun}
-            for scores, named in (("as given", title), ("corrected", f"{title}, corrected")):
+            for scores, named in ((GIVEN, title), (CORRECTED, f"{title}, corrected")):
                 there = {key: pair for key, pair in of.items() if key[1:] == (None, scores)}
                 sections += [Section(named, self._rows(there))] * bool(there)
         yield Panel("", tuple(_PLACES.values()), tuple(section for section in sections if section.rows))
@@ -152,7 +153,7 @@ class _Numbers:
         notes += [note.replace(sure, f"{sure} in validation", 1) for note in footnotes(self.by[VALIDATION], self.data)]
         there = _hows(self.by[TARGET])
         notes += [f"{sure} at the estimate: {there}."] * bool(there)
-        if any(row["scores"] == "corrected" for row in self.by[TARGET]):
+        if any(row["scores"] == CORRECTED for row in self.by[TARGET]):
             notes.append("corrected: scores mapped to probabilities that are right at the estimate.")
         return (*self.reasons.footnotes(), *notes)
 

@@ -10,15 +10,16 @@ from baserate.cli._ask import answer, explain, tallies
 from baserate.cli._classes import Classes, classes, of_labels
 from baserate.cli._intervals import Intervals, independent
 from baserate.cli._options import (
+    THRESHOLD,
     Reading,
     Verb,
     Writing,
     bundled,
     command,
     complete_measures,
+    each_once,
     names,
     reading,
-    thresholds,
     writing,
 )
 from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
@@ -97,7 +98,7 @@ class Shifting:
     @property
     def at(self) -> list[float]:
         """Thresholds, each once."""
-        return list(dict.fromkeys(each for several in self.threshold for each in several))
+        return each_once(self.threshold)
 
 
 def shifting(verb: Verb) -> Verb:
@@ -119,13 +120,7 @@ _SHIFTING = (
         type=click.IntRange(min=2),
         help=f"So many prevalences of a curve, even in log-odds; otherwise 199, and {FEW} at most in tables to read.",
     ),
-    click.option(
-        "--threshold",
-        type=thresholds,
-        metavar="NUMBERS",
-        multiple=True,
-        help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
-    ),
+    THRESHOLD,
     click.option(
         "--measures",
         type=names,

@@ -31,6 +31,7 @@ from baserate.shift._scale import Scale, combined, correlation_of
 from baserate.shift._several import Shares
 from baserate.shift._several._corrected import corrected as of_classes
 from baserate.shift._slopes import slopes
+from baserate.shift._summary import CORRECTED, GIVEN
 from baserate.shift._two._result import Prevalence
 
 HOW = "bounds at the estimate and at the ends of its interval, combined by influence functions"
@@ -74,7 +75,7 @@ def corrected(
     if averages is not None:
         raise BadOption("averages are over several classes, but these are two; leave them out.")
     chosen = measures if isinstance(measures, str) else [known(each) for each in measures]
-    raw = _summed(found, lambda q: reweigh(found.validation, to=q), chosen, threshold, "as given")
+    raw = _summed(found, lambda q: reweigh(found.validation, to=q), chosen, threshold, GIVEN)
     notes = [*raw.data["notes"], *found.notes]
     if found.value in (0.0, 1.0):
         notes.append(f"the estimate is {found.value:g}; measures are their limits there.")
@@ -85,7 +86,7 @@ def corrected(
     proper = [measure for measure in taken if about(measure).of is Tally]
     if proper:
         try:
-            parts.append(_summed(found, _after(found), proper, None, "corrected"))
+            parts.append(_summed(found, _after(found), proper, None, CORRECTED))
         except BaserateError as error:
             notes.append(f"there are no corrected posteriors: {error}")
     columns = {name: [each for part in parts for each in part.columns[name]] for name in raw.columns}

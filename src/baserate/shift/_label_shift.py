@@ -45,4 +45,6 @@ def label_shift(
         return told((Check(HAUSMAN, found.statistic, found.p, "χ²", found.freedom, why),))
     if isinstance(target, ClassTarget) or isinstance(validation, ClassRows):
         raise BadOption("of several classes, give a ClassTarget and ClassRows.")
-    return assumption(Given(target, tally_of(validation)), bins=bins)
+    given = Given(target, tally_of(validation))
+    given.check_information()
+    return assumption(given, bins=bins)

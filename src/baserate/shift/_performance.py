@@ -30,21 +30,16 @@ from baserate.calibrate._data import tally_of
 from baserate.infer._binomial import two_sided
 from baserate.measure import Measure, about, why
 from baserate.measure._summary import COLUMNS, Place, planned, tidy
+from baserate.shift._assumed import ALONE, HOW, TOLD, Assume
 from baserate.shift._prevalence import prevalence
 from baserate.shift._scale import Sure, around
-from baserate.shift._several._performance import TOLD
 from baserate.shift._several._performance import performance as of_classes
 from baserate.shift._slopes import Slopes, slopes
 from baserate.shift._two._given import Given, reach
-from baserate.shift._two._likelihood import Posterior, moved_by, posterior
+from baserate.shift._two._likelihood import Posterior, made_right, moved_by
 from baserate.shift._two._result import Prevalence
 
-Assume = Literal["label shift", "covariate shift"]
-
 _POOLED = 1 << 12
-
-HOW = "influence functions of target and validation"
-_ALONE = "influence functions of the target, probabilities taken as right"
 
 
 def performance(
@@ -161,13 +156,10 @@ def _promised(
     if validation is None:
         raise BadOption("under label shift the prevalence must be estimated first; give a validation set.")
     given = Given(target, validation, level)
-    made = posterior(given, **options)
-    seen = _sorted(target)
-    if assume == "covariate shift":
-        return Promised(target, _shared(seen, _probability(made.log_ratio(seen.score), made.at)), made, None, given)
-    found = prevalence(target, validation, level=level, **options)
-    tally = _shared(seen, _probability(made.log_ratio(seen.score), found.value))
-    return Promised(target, tally, made, found, given)
+    found = prevalence(target, validation, level=level, **options) if assume == "label shift" else None
+    made, seen = made_right(given, **options), _sorted(target)
+    at = made.at if found is None else found.value
+    return Promised(target, _shared(seen, _probability(made.log_ratio(seen.score), at)), made, found, given)
 
 
 def _probability(log_ratio: Floats, at: float) -> Floats:
@@ -192,7 +184,7 @@ class _Judge:
         value = float(measure(noun))
         if isnan(value):
             return Estimate(nan, why=why(measure, noun) or "it is undefined")
-        how = _ALONE if self.made.posterior is None else HOW
+        how = ALONE if self.made.posterior is None else HOW
         end = self.made.found is not None and self.made.found.value in (0.0, 1.0)
         found = None if end or isinf(value) else slopes(measure, self.few, place.threshold)
         if found is None:

@@ -58,8 +58,6 @@ def _of_classes(found: Shares, to: Mapping[Any, float] | Sequence[float] | Float
         raise BadOption("a class has a share of 0, so that no row could be of it; name other shares with to=.")
     if found.map is None and found.method == "mlls":
         return reprior(found.at, to, labels=found.labels)
-    if found.validation is None:
-        raise BadOption("these shares do not know the validation rows; estimate them with shift.prevalence.")
     base = found.map or bias_corrected(found.validation)
     moved = reprior(found.at, to, labels=found.labels)
     if not isinstance(base.form, Softmax) or not isinstance(moved.form, Softmax):

@@ -29,8 +29,8 @@ ALIASES = {
     **dict.fromkeys(("em", "emq", "sld", "saerens"), "mlls"),
     **dict.fromkeys(("cm", "bbse-hard", "gacc"), "acc"),
     **dict.fromkeys(("scm", "bbse", "bbse-soft", "gpacc", "smm"), "pacc"),
-    **dict.fromkeys(("cm-m", "cm-m-map"), "cm-map"),
-    **dict.fromkeys(("scm-m", "scm-m-map"), "scm-map"),
+    "cm-m": "cm-map",
+    "scm-m": "scm-map",
     "rlls-soft": "rlls",
 }
 """Names that others give to the same method."""
@@ -80,6 +80,7 @@ def prevalence(
     if isinstance(target, ClassTarget):
         return _of_classes(target, validation, name, {"level": level, **options})
     given = Given(target, tally_of(validation), level)
+    given.check_information()
     found: Prevalence = called(OF_TWO[name], (given,), name, options)
     labelled = 0 if target.labelled is None else int(target.labelled.rows.sum(dtype=np.int64))
     notes = (*found.notes, *_certain(given, found), *given.notes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -56,17 +57,24 @@ class Cells(NamedTuple):
 
 
 def of_cells(measure: Measure, counts: Counts[float]) -> Cells | None:
-    """Slopes of a measure of a 2×2 table, by differences; None where they are not finite."""
-    mass = np.array([counts.tp, counts.fp, counts.fn, counts.tn])
-    step = np.where(mass > 0, np.minimum(_STEP * mass.sum(), _PART * mass), _STEP * mass.sum())
-    low, high = np.maximum(mass - step, 0.0), mass + step
-    tables = np.concatenate([_each_changed(mass, low), _each_changed(mass, high)])
-    values = np.asarray(measure(Counts(*tables.T.copy())), dtype=np.float64)
+    """Slopes of a measure of a 2×2 table; None where they are not finite."""
+
+    def measured(tables: Floats) -> Floats:
+        return np.asarray(measure(Counts(*tables.T.copy())), dtype=np.float64)
+
+    found = differences(measured, np.array([counts.tp, counts.fp, counts.fn, counts.tn]))
+    return None if found is None else Cells(*map(float, found))
+
+
+def differences(measured: Callable[[Floats], Floats], cells: Floats) -> Floats | None:
+    """Change of something with each cell of a table, by small steps to both sides; None where that is not finite.
+
+    `measured` takes many tables, a row of cells for each.
+    """
+    step = np.where(cells > 0, np.minimum(_STEP * cells.sum(), _PART * cells), _STEP * cells.sum())
+    low, high = np.maximum(cells - step, 0.0), cells + step
+    one = np.eye(len(cells), dtype=np.bool_)
+    ends = [measured(np.where(one, other, cells)) for other in (low, high)]
     with np.errstate(invalid="ignore"):
-        found = (values[4:] - values[:4]) / (high - low)
-    return Cells(*map(float, found)) if np.isfinite(found).all() else None
-
-
-def _each_changed(mass: Floats, others: Floats) -> Floats:
-    """Tables in each of which one cell is another."""
-    return np.where(np.eye(len(mass), dtype=np.bool_), others, mass)
+        found: Floats = (ends[1] - ends[0]) / (high - low)
+    return found if np.isfinite(found).all() else None

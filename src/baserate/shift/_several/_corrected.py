@@ -11,7 +11,6 @@ from baserate._arrays import Floats, sealed
 from baserate._confusion import Confusion
 from baserate._confusions import Confusions
 from baserate._counts import Counts
-from baserate._errors import BadOption
 from baserate._results import Results
 from baserate.infer import _tables
 from baserate.infer._draws import Seed, checked_seed, percentiles
@@ -37,8 +36,6 @@ def corrected(
     What is decided is the class with the highest score as it was given. Rates of each class and the shares are drawn
     together: a validation row moves both.
     """
-    if found.validation is None or found.moved is None:
-        raise BadOption("these shares do not know the validation rows; estimate them with shift.prevalence.")
     shares = np.maximum(found.value, _NEAREST)
     shares /= shares.sum()
     seen = found.validation.decided()
@@ -58,8 +55,6 @@ def _drawn(found: Shares, seen: Confusion, seed: Seed) -> Confusion:
     Given rates R that differ from those seen, C, the shares are :math:`\hat q+\sum_kB_k(R_k-C_k)` and a normal
     remainder, B being the regression of shares on rates by influence functions.
     """
-    assert found.validation is not None  # noqa: S101  (for the type checker)
-    assert found.moved is not None  # noqa: S101
     rng = checked_seed(seed)
     tables = _tables.tables(seen, way="stratified", seed=rng)[:_DRAWS]
     rates, own = (each / each.sum(axis=-1, keepdims=True) for each in (tables, seen.mass))
@@ -75,8 +70,6 @@ def _drawn(found: Shares, seen: Confusion, seed: Seed) -> Confusion:
 def _regressed(found: Shares, seen: Confusion, own: Floats) -> tuple[Floats, Floats]:
     """How shares go with the rates of each class, of shape (K, K, K), and the covariance that is left."""
     rows = found.validation
-    assert rows is not None  # noqa: S101  (for the type checker)
-    assert found.moved is not None  # noqa: S101
     width = len(own)
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     squares = weight**2 * (1 if rows.count is None else rows.count)

@@ -10,10 +10,10 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption
-from baserate._numeric.simplex import contrasts, inverse, moments
+from baserate._numeric.simplex import contrasts
 from baserate._target import ClassTarget
 from baserate.shift._several._linear import Linear, fitted, soft
-from baserate.shift._several._mlls import Fit, as_it_is, calibrated, made_right, pulled
+from baserate.shift._several._mlls import Fit, as_it_is, calibrated, made_right, pulled, turned
 from baserate.shift._several._pair import Pair
 from baserate.shift._several._result import Shares
 
@@ -86,23 +86,14 @@ def _compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreeme
 
 def _covariance(pair: Pair, fit: Fit, line: Linear, q: Floats) -> Floats:
     """Covariance of the difference, from its influences."""
-    known = pair.seen > 0
-    bend = moments(fit.across, q, pair.target.amount)[1]
-    bend[known, known] += pair.seen[known] / np.square(q[known])
-    inner, back = inverse(bend), np.linalg.inv(line.c)
+    inner, back = turned(pair, fit, q), np.linalg.inv(line.c)
     new, _ = soft(pair)
     of_target = (fit.across / (q @ fit.across)).T @ inner - (new - line.o) @ back.T / pair.target.total
     of_validation = -line.moved(pair)
     if fit.line is not None and fit.x is not None:
         pull = pulled(pair.target, q, fit.across, fit.x)
         of_validation += calibrated(pair, fit) @ pull.T @ inner
-    found = _squared(of_target, pair.target.squares, pair.target.amount)
-    found += _squared(of_validation, pair.validation.squares, pair.validation.amount)
+    found = pair.target.squared(of_target) + pair.validation.squared(of_validation)
+    known = pair.seen > 0
     seen = inner[known] / q[known, None]
     return found + seen.T @ (seen * pair.seen_squares[known, None])
-
-
-def _squared(influence: Floats, squares: Floats | None, amount: Floats | None) -> Floats:
-    weight = amount if squares is None else squares
-    found: Floats = influence.T @ (influence if weight is None else influence * weight[:, None])
-    return found

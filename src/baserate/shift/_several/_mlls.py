@@ -64,20 +64,26 @@ def mlls(
     [1.0, 0.0]
     """
     pair = Pair.of(target, validation)
-    pair.check_probabilities()
-    if recalibrate is True:  # as of two classes
-        recalibrate = "bias-corrected"
-    if not recalibrate:
-        fit = as_it_is(pair, pair.shares if at is None else _prior(at, pair.labels))
-    elif at is not None:
-        raise BadOption("at= is for probabilities taken as they are; add recalibrate=None, or leave it out.")
-    else:
-        fit = made_right(pair, _recalibrated(recalibrate, pair))
+    fit = prepared(pair, recalibrate=recalibrate, at=at)
     check_told_apart(*means(pair.truth, pair.validation, fit.right), pair.labels, level=level)
     found = mixed(fit.across.T, amount=pair.target.amount, fixed=pair.seen)
     if not found.settled:
         raise CannotFit("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
     return _made(pair, fit, found, level=level)
+
+
+def prepared(
+    pair: Pair, *, recalibrate: Recalibration | bool | None = "bias-corrected", at: Given | None = None
+) -> Fit:
+    """Make probabilities right on the validation rows, or take them as they are."""
+    pair.check_probabilities()
+    if recalibrate is True:  # as of two classes
+        recalibrate = "bias-corrected"
+    if not recalibrate:
+        return as_it_is(pair, pair.shares if at is None else _prior(at, pair.labels))
+    if at is not None:
+        raise BadOption("at= is for probabilities taken as they are; add recalibrate=None, or leave it out.")
+    return made_right(pair, _recalibrated(recalibrate, pair))
 
 
 class Fit(NamedTuple):
@@ -204,6 +210,14 @@ def pulled(side: Side, q: Floats, across: Floats, x: Floats) -> Floats:
         double += times @ (share * part).T, times @ share.T
     found: Floats = np.concatenate([np.diag(s) - d * q for s, d in zip(single, double, strict=True)], axis=1)
     return found
+
+
+def turned(pair: Pair, fit: Fit, q: Floats) -> Floats:
+    """Inverse of what the likelihood of the shares is curved by: of the target's rows, and of those with a truth."""
+    known = pair.seen > 0
+    bend = moments(fit.across, q, pair.target.amount)[1]
+    bend[known, known] += pair.seen[known] / np.square(q[known])
+    return inverse(bend)
 
 
 def calibrated(pair: Pair, fit: Fit, *, shares: bool = True) -> Floats:

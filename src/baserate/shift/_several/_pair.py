@@ -60,6 +60,12 @@ class Side:
         squares = amount if self.squares is None else self.squares
         return middle, (apart * squares[:, None]).T @ apart / self.total**2
 
+    def squared(self, influence: Floats) -> Floats:
+        """Covariance of what each row moves by so much: the sum of squares, with squared weights."""
+        weight = self.amount if self.squares is None else self.squares
+        found: Floats = influence.T @ (influence if weight is None else influence * weight[:, None])
+        return found
+
     @property
     def unbiased(self) -> float:
         """What a variance is to be multiplied with, n/(n − 1)."""

@@ -13,34 +13,22 @@ from baserate._confusion import Confusion
 from baserate._confusions import Confusions
 from baserate._errors import BadOption
 from baserate._numeric.codes import Codes
-from baserate._numeric.simplex import inverse, moments
 from baserate._results import Results
 from baserate._target import ClassTarget
 from baserate.infer._binomial import two_sided
 from baserate.infer._moments import widening
 from baserate.measure import MEASURES, Measure, about, multiclass
 from baserate.measure.multiclass._scored import check_class_probabilities
+from baserate.shift._assumed import ALONE, HOW, TOLD
 from baserate.shift._scale import Sure, around
 from baserate.shift._several._corrected import values
-from baserate.shift._several._mlls import Fit, as_it_is, calibrated, made_right, mlls
+from baserate.shift._several._mlls import Fit, calibrated, mlls, prepared, turned
 from baserate.shift._several._pair import Pair
 from baserate.shift._several._result import Shares
+from baserate.shift._slopes import differences
 
-TOLD: dict[str, str] = {
-    "label shift": (
-        "Assumed: label shift. The scores of each class are distributed as in validation, and only the prevalence has "
-        "changed; posteriors were carried to the estimated one."
-    ),
-    "covariate shift": (
-        "Assumed: covariate shift. The chance of the positive class at each score is what it was, and only the scores "
-        "are distributed otherwise; posteriors were not carried to another prevalence."
-    ),
-}
-_HOW = "influence functions of target and validation"
-_ALONE = "influence functions of the target, probabilities taken as right"
-_STEP = 1e-6
-"""Of the total, by which a cell is changed to see what that does."""
 _AT_ONCE = 256
+"""Tables that are measured together."""
 
 
 class Promise(NamedTuple):
@@ -107,8 +95,7 @@ def _bare(target: ClassTarget) -> Promise:
 def _promised(target: ClassTarget, validation: ClassRows, found: Shares | None, options: dict[str, Any]) -> Promise:
     """Probabilities that are right in validation, or at the shares that were found."""
     pair = Pair.of(target, validation)
-    made = found or mlls(target, validation, **options)
-    fit = as_it_is(pair, made.at) if made.map is None else made_right(pair, made.map)
+    fit = prepared(pair, **options)
     shares = fit.at if found is None else found.value
     p = (fit.across * shares[:, None]).T
     p /= p.sum(axis=1, keepdims=True)
@@ -127,21 +114,15 @@ def _by_validation(pair: Pair, fit: Fit, found: Shares | None) -> Floats | None:
     width = len(pair.labels)
     # Where probabilities are not carried to other shares, those of validation do not divide them.
     moved = calibrated(pair, fit, shares=found is not None)
-    if found is not None and found.moved is not None:
+    if found is not None:
         own = found.moved if pair.kept is None else found.moved[pair.kept]
         moved[:, width:] += own * _over(found.value)
-    side = pair.validation
-    weight = side.amount if side.squares is None else side.squares
-    spread: Floats = moved.T @ (moved if weight is None else moved * weight[:, None])
-    return spread
+    return pair.validation.squared(moved)
 
 
 def _by_target(pair: Pair, fit: Fit, q: Floats) -> tuple[Floats, Floats]:
     """How much each row of the target moves the levels through the shares; and what known rows add."""
-    known = pair.seen > 0
-    bend = moments(fit.across, q, pair.target.amount)[1]
-    bend[known, known] += pair.seen[known] / np.square(q[known])
-    inner = inverse(bend)
+    inner, known = turned(pair, fit, q), pair.seen > 0
     seen = (inner[known] / q[known, None]) * _over(q)
     return (fit.across / (q @ fit.across)).T @ inner * _over(q), seen.T @ (seen * pair.seen_squares[known, None])
 
@@ -207,7 +188,7 @@ class _Judge(NamedTuple):
         if name not in (MEASURES.keys() | multiclass.MEASURES.keys()) or value is None:
             return {}
         slopes = self._slopes(row)
-        how = _ALONE if self.promise.spread is None and self.promise.own is None else _HOW
+        how = ALONE if self.promise.spread is None and self.promise.own is None else HOW
         how = "; ".join(filter(None, (row["how"], how)))
         if slopes is None:
             return {"level": self.level, "how": how, "why": "how much each row moves it has no closed form"}
@@ -220,20 +201,13 @@ class _Judge(NamedTuple):
         return {"low": min(low, value), "high": max(high, value), "level": self.level, "how": how}
 
     def _slopes(self, row: dict[str, Any]) -> Floats | None:
-        """Change with each cell, by differences; None where it has a corner, or no value."""
-        mass, total = self.table.mass.ravel(), self.table.total
-        step = np.where(mass > 0, np.minimum(_STEP * total, 1e-3 * mass), _STEP * total)
-        low, high = np.maximum(mass - step, 0.0), mass + step
-        found = np.empty(len(mass))
-        for start in range(0, len(mass), _AT_ONCE):
-            at = np.arange(start, min(start + _AT_ONCE, len(mass)))
-            ends = [self._changed(row, at, other) for other in (low, high)]
-            found[at] = (ends[1] - ends[0]) / (high - low)[at]
-        return found.reshape(self.table.mass.shape) if np.isfinite(found).all() else None
+        """Change with each cell; None where it has a corner, or no value."""
+        shape, labels = self.table.mass.shape, self.table.labels
 
-    def _changed(self, row: dict[str, Any], at: Codes, other: Floats) -> Floats:
-        """The measure with one cell after the other changed."""
-        stack = np.repeat(self.table.mass.ravel()[None], len(at), axis=0)
-        stack[np.arange(len(at)), at] = other[at]
-        tables = Confusion(sealed(stack.reshape(len(at), *self.table.mass.shape)), self.table.labels)
-        return values(row, tables, self.averages)
+        def measured(tables: Floats) -> Floats:
+            parts = range(0, len(tables), _AT_ONCE)
+            stacks = (tables[start : start + _AT_ONCE].reshape(-1, *shape) for start in parts)
+            return np.concatenate([values(row, Confusion(sealed(each), labels), self.averages) for each in stacks])
+
+        found = differences(measured, self.table.mass.ravel())
+        return None if found is None else found.reshape(shape)

@@ -22,10 +22,12 @@ _SHOWN = 6
 class Shares:
     """The share of each class in a target, each with its interval, and how they were found.
 
-    >>> found = Estimate(0.25, low=0.2, high=0.3, level=0.95, how="delta"), Estimate(0.75, low=0.7, high=0.8)
-    >>> none = np.zeros((2, 2))
-    >>> Shares(("cat", "dog"), found, method="acc", unclipped=none[0], covariance=none, at=none[0], rows=400)
-    Shares(cat 0.25 [0.2, 0.3], dog 0.75 [0.7, 0.8]; acc, 400 rows)
+    >>> from baserate import ClassTarget, scored, shift
+    >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
+    >>> validation = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
+    >>> target = ClassTarget(np.array(score), ("a", "b"), count=np.array([40, 20, 40]))
+    >>> shift.prevalence(target, validation, method="pacc")
+    Shares(a 0.5 [0.25, 0.75], b 0.5 [0.25, 0.75]; pacc, 100 rows)
     """
 
     labels: tuple[object, ...]
@@ -40,14 +42,14 @@ class Shares:
     """Shares for which the probabilities were right: those of the validation rows, if nothing else was said."""
     rows: int
     """How many rows of the target have no truth."""
+    validation: ClassRows
+    moved: Floats
+    """How much each validation row, or one more like it, moves what is unclipped: a row for each."""
     labelled: int = 0
     """How many have."""
     map: ClassMap | None = None
     """How probabilities were made right before; None where they were taken as they are."""
     notes: tuple[str, ...] = ()
-    validation: ClassRows | None = None
-    moved: Floats | None = None
-    """How much each validation row, or one more like it, moves what is unclipped: a row for each."""
 
     def __post_init__(self) -> None:
         width = len(self.labels)

@@ -32,7 +32,6 @@ class Given:
         if not 0 < self.level < 1:
             raise BadOption(f"level={self.level} is no confidence level; give one between 0 and 1, for example 0.95.")
         _check_classes(self.validation)
-        self._check_information()
 
     @property
     def score(self) -> Reals:
@@ -97,7 +96,7 @@ class Given:
         told = f"{share:.0%} of the target's scores lie outside those of validation ({low:.6g} to {high:.6g})"
         return (f"{told}: they may be on different scales.",)
 
-    def _check_information(self) -> None:
+    def check_information(self) -> None:
         """Refuse scores that do not tell the classes apart: then no prevalence can be ruled out."""
         first, second = means(self.validation, np.asarray(self.validation.score))
         gap, noise = first[0] - second[0], first[1] + second[1]

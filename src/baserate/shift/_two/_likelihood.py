@@ -88,7 +88,7 @@ def mlls(given: Given, *, recalibrate: bool | Map = True, at: float | None = Non
     that of validation unless it is named; with a `Map`, as that makes them. Labelled rows of the target add their
     likelihood.
     """
-    made = posterior(given, recalibrate=recalibrate, at=at)
+    made = made_right(given, recalibrate=recalibrate, at=at)
     ratios = made.log_ratio(given.score)
     if not np.any(ratios):
         raise CannotFit(
@@ -120,7 +120,7 @@ def moved_by(ratios: Floats, found: Prevalence, mass: Cells | None, given: Given
     return np.asarray(u / (draws.moments(found.value).curvature + Labels(*given.known).curvature(found.value)))
 
 
-def posterior(given: Given, *, recalibrate: bool | Map = True, at: float | None = None) -> Posterior:
+def made_right(given: Given, *, recalibrate: bool | Map = True, at: float | None = None) -> Posterior:
     """Make probabilities that are right at a prevalence, as `mlls` does."""
     tally = given.validation
     if at is not None and not 0 < at < 1:

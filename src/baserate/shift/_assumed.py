@@ -1,0 +1,18 @@
+"""What is assumed of a target without truth, and what its intervals then rest on; in words."""
+
+from typing import Literal
+
+Assume = Literal["label shift", "covariate shift"]
+
+TOLD: dict[str, str] = {
+    "label shift": (
+        "Assumed: label shift. The scores of each class are distributed as in validation, and only the prevalence has "
+        "changed; posteriors were carried to the estimated one."
+    ),
+    "covariate shift": (
+        "Assumed: covariate shift. The chance of the positive class at each score is what it was, and only the scores "
+        "are distributed otherwise; posteriors were not carried to another prevalence."
+    ),
+}
+HOW = "influence functions of target and validation"
+ALONE = "influence functions of the target, probabilities taken as right"
