@@ -621,6 +621,8 @@ def test_performance_of_classes_as_they_are_and_what_is_refused() -> None:
     share = score / score.sum(axis=1, keepdims=True)
     assert accuracy["value"] == pytest.approx(np.average(share.max(axis=1), weights=weight))
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
+    with pytest.raises(BadOption, match="recalibrate= has no use without a validation set"):
+        shift.performance(target, assume="covariate shift", recalibrate="vector")
     with pytest.raises(BadOption, match="must be estimated first"):
         shift.performance(target, assume="label shift")
     with pytest.raises(BadOption, match="highest score decides"):

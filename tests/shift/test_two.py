@@ -443,6 +443,10 @@ def test_performance_says_what_it_cannot_do(target: Target, validation: Tally) -
         shift.performance(target, validation, assume="anything")  # type: ignore[arg-type]
     with pytest.raises(BadOption, match="give a validation set"):
         shift.performance(target, assume="label shift")
+    with pytest.raises(BadOption, match="at= has no use without a validation set"):
+        shift.performance(target, assume="covariate shift", at=0.3)
+    with pytest.raises(BadOption, match="averages= has no use for performance; it has recalibrate, at"):
+        shift.performance(target, validation, assume="covariate shift", averages=["macro"])
     with pytest.raises(NotAProbability, match="must be probabilities"):
         shift.performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
     found = shift.performance(target, validation, assume="label shift", measures=["ece", "ks"])

@@ -1,6 +1,9 @@
 """What is assumed of a target without truth, and what its intervals then rest on; in words."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from baserate._errors import BadOption
 
 Assume = Literal["label shift", "covariate shift"]
 
@@ -16,3 +19,9 @@ TOLD: dict[str, str] = {
 }
 HOW = "influence functions of target and validation"
 ALONE = "influence functions of the target, probabilities taken as right"
+
+
+def refuse_idle(options: Mapping[str, Any]) -> None:
+    """Refuse options that are about the validation set, where there is none."""
+    if options:
+        raise BadOption(f"{next(iter(options))}= has no use without a validation set; leave it out.")

@@ -30,13 +30,14 @@ from baserate.calibrate._data import tally_of
 from baserate.infer._binomial import two_sided
 from baserate.measure import Measure, about, why
 from baserate.measure._summary import COLUMNS, Place, planned, tidy
-from baserate.shift._assumed import ALONE, HOW, TOLD, Assume
+from baserate.shift._assumed import ALONE, HOW, TOLD, Assume, refuse_idle
 from baserate.shift._prevalence import prevalence
 from baserate.shift._scale import Sure, around
 from baserate.shift._several._performance import performance as of_classes
 from baserate.shift._slopes import Slopes, slopes
 from baserate.shift._two._given import Given, reach
 from baserate.shift._two._likelihood import Posterior, made_right, moved_by
+from baserate.shift._two._methods import called
 from baserate.shift._two._result import Prevalence
 
 _POOLED = 1 << 12
@@ -151,13 +152,14 @@ def _promised(
     target: Target, validation: Tally | None, assume: str, level: float, options: Mapping[str, Any]
 ) -> Promised:
     if assume == "covariate shift" and validation is None:
+        refuse_idle({name: value for name, value in options.items() if name != "recalibrate"})
         by = options.get("recalibrate")
         return Promised(target, expected(target, by if isinstance(by, Map) else None), None, None, None)
     if validation is None:
         raise BadOption("under label shift the prevalence must be estimated first; give a validation set.")
     given = Given(target, validation, level)
     found = prevalence(target, validation, level=level, **options) if assume == "label shift" else None
-    made, seen = made_right(given, **options), _sorted(target)
+    made, seen = called(made_right, (given,), "performance", options), _sorted(target)
     at = made.at if found is None else found.value
     return Promised(target, _shared(seen, _probability(made.log_ratio(seen.score), at)), made, found, given)
 

@@ -19,7 +19,7 @@ from baserate.infer._binomial import two_sided
 from baserate.infer._moments import widening
 from baserate.measure import MEASURES, Measure, about, multiclass
 from baserate.measure.multiclass._scored import check_class_probabilities
-from baserate.shift._assumed import ALONE, HOW, TOLD
+from baserate.shift._assumed import ALONE, HOW, TOLD, refuse_idle
 from baserate.shift._scale import Sure, around
 from baserate.shift._several._corrected import values
 from baserate.shift._several._mlls import Fit, calibrated, mlls, prepared, turned
@@ -64,6 +64,8 @@ def performance(
         if validation is None:
             raise BadOption("under label shift the shares must be estimated first; give a validation set.")
         found = mlls(target, validation, level=level, **options)
+    if validation is None:
+        refuse_idle(options)
     promise = _bare(target) if validation is None else _promised(target, validation, found, options)
     table = _expected(promise, target.labels if validation is None else validation.labels)
     plain = multiclass.summary(Confusions({(): table}), measures=measures, averages=averages)
