@@ -249,6 +249,9 @@ def test_many_classes_are_expected_too(many: tuple[str, ...], assume: str) -> No
     shown = run(*typed)
     assert shown.exit_code == 0
     assert shown.stdout.startswith(f"expected under {assume.replace('-', ' ')} · ")
+    if assume == "label-shift":
+        taken = ("--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3", "--json")
+        assert found(run(*typed, *taken))["rows"][0]["value"] != results["rows"][0]["value"]
     alone = run("expect", many[0], "--scores", "q_", "--assume", "covariate-shift", "--json")
     assert found(alone)["data"]["validation"] is None
 

@@ -13,7 +13,7 @@ from baserate._errors import BaserateError, UnknownName
 from baserate.cli._ask import files_told, rows_told
 from baserate.cli._classes import SCORED, columns_of
 from baserate.cli._numbers import amount, number
-from baserate.cli._options import Reading, Verb, bundled, names, or_none
+from baserate.cli._options import Reading, Verb, bundled, names, or_none, share
 from baserate.cli._panels import label
 from baserate.cli._progress import shown
 
@@ -126,6 +126,16 @@ def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows 
     with _reading("target"):
         target = read.class_target(asked.file, score=score, labels=validation.labels, **_given(asked, "", quiet=quiet))
     return target, validation
+
+
+def shares_at(text: str, validation: "ClassRows") -> dict[object, float]:
+    """Read CLASS=SHARE,…."""
+    from baserate.read import Spelled
+    from baserate.read._labels import resolved
+
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    slip = f"{text!r} does not give a share between 0 and 1 for each class, such as cat=0.2,dog=0.8."
+    return {resolved(Spelled(name.strip()), validation.labels): share(given, slip) for name, _, given in pairs}
 
 
 def _given(asked: Deployed, side: str, *, quiet: bool) -> dict[str, Any]:

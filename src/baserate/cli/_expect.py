@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from baserate.cli._ask import answer, remark
-from baserate.cli._deployed import AS_THEY_ARE, Deployed, deployed, header, headline, read_many, read_two, renamed
+from baserate.cli._deployed import (
+    AS_THEY_ARE,
+    Deployed,
+    deployed,
+    header,
+    headline,
+    read_many,
+    read_two,
+    renamed,
+    shares_at,
+)
 from baserate.cli._options import (
     LEVEL,
     THRESHOLD,
@@ -68,9 +78,8 @@ class Expecting:
 
     def check(self, asked: Deployed) -> None:
         """Refuse what cannot be read so."""
-        if asked.scores and (self.threshold or self.at):
-            idle = "threshold" if self.threshold else "at"
-            raise click.UsageError(f"--{idle} is for two classes; of many the highest score decides: leave it out.")
+        if asked.scores and self.threshold:
+            raise click.UsageError("--threshold is for two classes; of many the highest score decides: leave it out.")
         if not asked.validation and self.assume == _LABEL_SHIFT:
             raise click.UsageError(
                 "under label shift the prevalence is estimated first; give rows with a truth with --validation."
@@ -167,7 +176,11 @@ def _of_many(deployed: Deployed, expecting: Expecting, writing: Writing) -> None
 
     wanted = known([name for each in expecting.measure for name in each])
     target, validation = read_many(deployed, quiet=writing.quiet)
-    options: dict[str, Any] = {"measures": wanted, "level": expecting.level, **expecting.options}
+    options: dict[str, Any] = {"measures": wanted, "level": expecting.level}
+    if expecting.no_recalibration:
+        options["recalibrate"] = False
+    if expecting.at and validation is not None:
+        options["at"] = shares_at(expecting.at, validation)
     found = shift.performance(target, validation, assume=expecting.assumed, **options)
     own = {} if validation is None else seen(validation, validation.decided(), [])
     data = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate.cli._ask import answer, remark
-from baserate.cli._deployed import AS_THEY_ARE, Deployed, deployed, headline, read_many, read_two
+from baserate.cli._deployed import AS_THEY_ARE, Deployed, deployed, headline, read_many, read_two, shares_at
 from baserate.cli._options import (
     LEVEL,
     Verb,
@@ -26,7 +26,6 @@ from baserate.cli._say import put, say
 
 if TYPE_CHECKING:
     from baserate._class_map import ClassMap
-    from baserate._class_rows import ClassRows
     from baserate._map import Map
     from baserate.shift import Prevalence, Shares
 
@@ -226,7 +225,7 @@ def _of_many(deployed: Deployed, estimating: Estimating, writing: Writing) -> No
     target, validation = read_many(deployed, quiet=writing.quiet)
     assert validation is not None  # noqa: S101  (for the type checker)
     if estimating.at:
-        options["at"] = _shares(estimating.at, validation)
+        options["at"] = shares_at(estimating.at, validation)
     found = shift.prevalence(target, validation, method=estimating.method, level=estimating.level, **options)
     results = of_many(found, target, validation, wanted)
     map_ = _map(found, deployed, dict(target.intake.columns)["score"]) if estimating.map else None
@@ -234,16 +233,6 @@ def _of_many(deployed: Deployed, estimating: Estimating, writing: Writing) -> No
     remark(line, results.data, writing, inferred=False)
     _write(map_, estimating, deployed, writing)
     answer(results, lambda: class_page(results, deployed.reading, line, writing.digits), writing)
-
-
-def _shares(text: str, validation: "ClassRows") -> dict[object, float]:
-    """Read CLASS=SHARE,…."""
-    from baserate.read import Spelled
-    from baserate.read._labels import resolved
-
-    pairs = [part.rpartition("=") for part in text.split(",")]
-    slip = f"{text!r} does not give a share between 0 and 1 for each class, such as cat=0.2,dog=0.8."
-    return {resolved(Spelled(name.strip()), validation.labels): share(given, slip) for name, _, given in pairs}
 
 
 def _map(found: "Prevalence | Shares", deployed: Deployed, named: Any) -> "Map | ClassMap":  # noqa: ANN401
