@@ -36,6 +36,7 @@ FLOORS: list[set[str]] = [
         {noun}
         for noun in (
             "_curve",
+            "_policy",
             "_rows",
             "_class_rows",
             "_label_sets",
@@ -49,6 +50,7 @@ FLOORS: list[set[str]] = [
     {"read", "measure"},
     {"population", "infer", "calibrate", "apply"},
     {"shift"},
+    {"decide"},
     {"sklearn"},
     {"cli"},
     {"__main__"},

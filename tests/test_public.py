@@ -6,11 +6,21 @@ import sys
 import pytest
 
 import baserate
-from baserate import apply, calibrate, infer, measure, population, read, shift
+from baserate import apply, calibrate, decide, infer, measure, population, read, shift
 from baserate.measure import multiclass
 
 NAMES = {
-    *("BadFile", "BadOption", "BadShape", "BadWeights", "BaserateError", "CannotFit", "DataError", "EmptyData"),
+    *(
+        "BadFile",
+        "BadOption",
+        "BadShape",
+        "BadWeights",
+        "BaserateError",
+        "CannotFit",
+        "CannotMeet",
+        "DataError",
+        "EmptyData",
+    ),
     *("MissingValues", "ClassMap", "Map", "load_map"),
     *("NoSuchFile", "NotAProbability", "NotBinary", "NotInstalled", "NotNumeric"),
     *("UnknownLabel", "UnknownName", "UsageError"),
@@ -19,16 +29,18 @@ NAMES = {
         "Costs",
         "Counts",
         "Curve",
+        "Cut",
         "Estimate",
         "Intake",
         "Mixture",
+        "Policy",
         "Results",
         "Rows",
         "Tallies",
         "Tally",
     ),
     *("confusion", "curve", "label_sets", "scored", "tally", "__version__"),
-    *("apply", "calibrate", "infer", "measure", "population", "read", "shift"),
+    *("apply", "calibrate", "decide", "infer", "measure", "population", "read", "shift"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -72,8 +84,9 @@ SHIFT = {
     *("gamma_of_counts", "gamma_of_sampling", "label_shift", "npv", "performance", "posterior", "ppv", "prevalence"),
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
+DECISIONS: set[str] = set()
 
-ROOMS = [apply, baserate, calibrate, calibrate.multiclass, infer, measure, multiclass, population, read, shift]
+ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]
 
 
 def test_the_public_names_are_these() -> None:
@@ -91,6 +104,7 @@ def test_the_public_names_are_these() -> None:
     assert set(calibrate.__all__) == set(dir(calibrate)) == CALIBRATION
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION
     assert set(shift.__all__) == set(dir(shift)) == SHIFT
+    assert set(decide.__all__) == set(dir(decide)) == DECISIONS
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)

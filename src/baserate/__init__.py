@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from baserate import apply, calibrate, infer, measure, population, read, shift
+    from baserate import apply, calibrate, decide, infer, measure, population, read, shift
     from baserate._class_map import ClassMap, load_map
     from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         BadWeights,
         BaserateError,
         CannotFit,
+        CannotMeet,
         DataError,
         EmptyData,
         MissingValues,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from baserate._intake import Intake
     from baserate._label_sets import LabelSets
     from baserate._map import Map
+    from baserate._policy import Cut, Policy
     from baserate._population import Population
     from baserate._results import Results
     from baserate._rows import Rows
@@ -52,11 +54,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = ("apply", "calibrate", "infer", "measure", "population", "read", "shift")
+_ROOMS = ("apply", "calibrate", "decide", "infer", "measure", "population", "read", "shift")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
     *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results", "_population"),
-    *("_map", "_class_map", "_target"),
+    *("_map", "_class_map", "_target", "_policy"),
 )
 
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "BadWeights",
     "BaserateError",
     "CannotFit",
+    "CannotMeet",
     "ClassMap",
     "ClassRows",
     "ClassTarget",
@@ -75,6 +78,7 @@ __all__ = [
     "Costs",
     "Counts",
     "Curve",
+    "Cut",
     "DataError",
     "EmptyData",
     "Estimate",
@@ -88,6 +92,7 @@ __all__ = [
     "NotBinary",
     "NotInstalled",
     "NotNumeric",
+    "Policy",
     "Population",
     "Results",
     "Rows",
@@ -102,6 +107,7 @@ __all__ = [
     "calibrate",
     "confusion",
     "curve",
+    "decide",
     "infer",
     "label_sets",
     "load_map",

@@ -14,13 +14,14 @@
     │   ├── NotAProbability   outside [0, 1] where a probability is used as one
     │   ├── CannotFit         the data do not determine what is to be fitted
     │   └── BadFile           a file that is not of the form it claims
+    ├── CannotMeet            requirements that no decision meets
     └── UsageError            the request cannot be met
         ├── UnknownName       no measure, table, column or rule of that name
         ├── BadOption         an option outside its domain
         ├── NoSuchFile        nothing to read there
         └── NotInstalled      an optional package is needed
 
-Both branches are `ValueError` too. Every message says what, where and how many, and ends with a remedy.
+All are `ValueError` too. Every message says what, where and how many, and ends with a remedy.
 """
 
 
@@ -104,6 +105,14 @@ class BadFile(DataError):
     """A file that is not of the form it claims.
 
     For example: line 3 of people.csv has 3 columns where the header has 2 ('0,0.4,7'); mend that line.
+    """
+
+
+class CannotMeet(BaserateError):
+    """Requirements that no decision meets, and the nearest that can be met.
+
+    For example: no threshold has specificity >= 0.9 and precision >= 0.8. With specificity >= 0.9, precision is 0.7143
+    at most, at 0.8; with precision >= 0.8, specificity is 0.9821 at most, at 0.95.
     """
 
 

@@ -7,10 +7,10 @@ from typing import NoReturn
 
 import click
 
-from baserate._errors import BaserateError, DataError
+from baserate._errors import BaserateError, CannotMeet, DataError
 from baserate.cli._say import say
 
-FINE, USAGE, DATA, INTERNAL = 0, 2, 3, 4
+FINE, UNMET, USAGE, DATA, INTERNAL = 0, 1, 2, 3, 4
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell reports of SIGINT and SIGPIPE
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show where an error happened.")
@@ -102,6 +102,8 @@ def exit_code(kind: type[Exception]) -> int:
     >>> exit_code(DataError), exit_code(KeyError)
     (3, 4)
     """
+    if issubclass(kind, CannotMeet):
+        return UNMET
     if issubclass(kind, DataError):
         return DATA
     return USAGE if issubclass(kind, (BaserateError, OSError)) else INTERNAL
