@@ -84,7 +84,11 @@ SHIFT = {
     *("gamma_of_counts", "gamma_of_sampling", "label_shift", "npv", "performance", "posterior", "ppv", "prevalence"),
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
-DECISIONS: set[str] = set()
+DECISIONS = {
+    *("RULES", "Requirement", "abstain", "actions", "balanced", "bands", "best", "break_even", "capacity", "closest"),
+    *("cost", "fixed", "named", "require", "requirements", "youden"),
+    *("Corrected", "CrossValidated", "Sureness", "crossvalidated", "resampled"),
+}
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]
 

@@ -9,11 +9,49 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
-    pass
+    from baserate.decide._abstain import abstain
+    from baserate.decide._capacity import bands, capacity
+    from baserate.decide._cost import actions, cost
+    from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
+    from baserate.decide._require import require
+    from baserate.decide._requirements import Requirement, requirements
+    from baserate.decide._rules import RULES, named
+    from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
 
-_HOMES: dict[str, tuple[str, ...]] = {}
+_HOMES: dict[str, tuple[str, ...]] = {
+    "_abstain": ("abstain",),
+    "_capacity": ("bands", "capacity"),
+    "_cost": ("actions", "cost"),
+    "_points": ("balanced", "best", "break_even", "closest", "fixed", "youden"),
+    "_require": ("require",),
+    "_requirements": ("Requirement", "requirements"),
+    "_rules": ("RULES", "named"),
+    "_sure": ("Corrected", "CrossValidated", "Sureness", "crossvalidated", "resampled"),
+}
 
-__all__: list[str] = []
+__all__ = [
+    "RULES",
+    "Corrected",
+    "CrossValidated",
+    "Requirement",
+    "Sureness",
+    "abstain",
+    "actions",
+    "balanced",
+    "bands",
+    "best",
+    "break_even",
+    "capacity",
+    "closest",
+    "cost",
+    "crossvalidated",
+    "fixed",
+    "named",
+    "require",
+    "requirements",
+    "resampled",
+    "youden",
+]
 
 __getattr__ = resolver(__name__, _HOMES)
 

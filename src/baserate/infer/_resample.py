@@ -23,6 +23,8 @@ DRAWS = 1000
 EXACT = 100_000
 """Rows up to which every score is kept apart."""
 BUCKETS = 4096
+_REPEATED = 10
+"""Rows for each score and class from which on they are drawn together."""
 FEW = 500
 """Draws that are enough for a mean and a variance."""
 
@@ -33,7 +35,7 @@ def drawn(measure: Measure, tally: Tally, *, way: Way, seed: Seed, draws: int = 
         return drawn_together([measure], tally, way=way, seed=seed, draws=draws)[:, 0]
     pooled = bucketed(tally)
     value_of = _value_of(measure)
-    refill = _refill(pooled, way)
+    refill = refilled(pooled, way)
 
     def some(rng: np.random.Generator, many: int) -> Floats:
         return np.array([value_of(refill(rng)) for _ in range(many)])
@@ -89,7 +91,7 @@ def _value_of(measure: Measure) -> Callable[[Tally], float]:
     return lambda tally: float(measure(tally))
 
 
-def _refill(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
+def refilled(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
     """Make a tally with the same scores and random masses."""
     there = np.flatnonzero(tally.mass)
     if way == "bootstrap" and not tally.weighted:
@@ -116,7 +118,7 @@ def _refill_many(tally: Tally, way: Way) -> Callable[[np.random.Generator, int],
     """Make random masses of both classes, a row for each draw."""
     rows = len(tally.score)
     if way != "bootstrap" or tally.weighted or tally.rows.sum(dtype=np.int64) != rows:
-        refill = _refill(tally, way)
+        refill = refilled(tally, way)
 
         def some(rng: np.random.Generator, many: int) -> tuple[Floats, Floats]:
             masses = [refill(rng).mass for _ in range(many)]
@@ -142,12 +144,26 @@ def _drawn_again(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[np.rand
     rows = int(tally.rows.sum(dtype=np.int64))
     if rows == len(tally.score):
         return _single_rows(tally)
+    if rows > _REPEATED * len(there):
+        return _many_of_a_kind(tally, there, rows)
     cell = np.repeat(there, tally.rows.ravel()[there])
 
     def refill(rng: np.random.Generator) -> Tally:
         chosen = cell[rng.integers(0, rows, rows)]
         counts: Cells = np.bincount(chosen, minlength=tally.mass.size).reshape(2, -1)
         return Tally.counted(tally.score, sealed(narrowest(counts)))
+
+    return refill
+
+
+def _many_of_a_kind(tally: Tally, there: npt.NDArray[np.intp], rows: int) -> Callable[[np.random.Generator], Tally]:
+    """Do the same where rows are many for each score: how many of them are drawn, and not which."""
+    share = tally.rows.ravel()[there] / rows
+
+    def refill(rng: np.random.Generator) -> Tally:
+        counts = np.zeros(tally.mass.size, dtype=np.int64)
+        counts[there] = rng.multinomial(rows, share)
+        return Tally.counted(tally.score, sealed(narrowest(counts.reshape(2, -1))))
 
     return refill
 

@@ -1,0 +1,130 @@
+"""Text -> requirements: "specificity >= 0.9, precision >= 30%"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+
+from baserate._counts import Counts
+from baserate._errors import BadOption, UnknownName
+from baserate.measure import Measure, about, named
+
+Sense = Literal[">=", "<="]
+
+_SIGNS = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
+_SIGN = re.compile(r">=|≥|<=|≤|=>|=<|==|=|>|<")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*%?")
+_ROUNDING = 1e-12
+"""Part of a bound by which sums may miss it through rounding alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A measure of the 2×2 table, and the bound that it must keep.
+
+    >>> from baserate import Counts, decide
+    >>> [each] = decide.requirements("false alarm rate <= 10%")
+    >>> str(each), bool(each.met(Counts(tp=3, fp=1, fn=2, tn=9)))
+    ('fpr <= 0.1', True)
+    """
+
+    measure: Measure
+    sense: Sense
+    bound: float
+
+    def __post_init__(self) -> None:
+        known = about(self.measure)
+        if known.of is not Counts:
+            raise BadOption(f"{known.name} does not depend on the threshold, so no threshold can be held to it.")
+        if self.sense not in (">=", "<="):
+            raise BadOption(f"sense is {self.sense!r}; it is '>=' or '<='.")
+        if isnan(self.bound):
+            raise BadOption(f"the bound of {known.name} is NaN; give a number.")
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.sense} {self.bound:g}"
+
+    @property
+    def name(self) -> str:
+        """Name of the measure."""
+        return about(self.measure).name
+
+    def met(self, counts: Counts[Any]) -> Any:  # noqa: ANN401  (one, or one for each table)
+        """Whether tables keep the bound; what is undefined does not."""
+        return self.kept(self.measure(counts))
+
+    def kept(self, value: Any) -> Any:  # noqa: ANN401  (a number, or many)
+        """Whether values keep the bound."""
+        slack = _ROUNDING * max(abs(self.bound), 1.0)
+        return np.greater_equal(value, self.bound - slack) if self.sense == ">=" else value <= self.bound + slack
+
+
+def requirements(given: Any) -> tuple[Requirement, ...]:  # noqa: ANN401  (text, a requirement, or several of either)
+    """Read requirements: measures by any of their names, `>=` or `<=`, and a number or a percentage.
+
+    Several are separated by commas (or semicolons, or "and").
+
+    >>> from baserate import decide
+    >>> print(*decide.requirements("TNR >= 0.9 and precision >= 30%"), sep="; ")
+    specificity >= 0.9; precision >= 0.3
+    """
+    if isinstance(given, Requirement):
+        return (given,)
+    if isinstance(given, str):
+        return tuple(_parsed(given))
+    return tuple(each for part in given for each in requirements(part))
+
+
+def _parsed(text: str) -> Iterator[Requirement]:
+    start = 0
+    while True:
+        sign = _SIGN.search(text, start)
+        name = text[start : sign.start() if sign else len(text)]
+        first = start + len(name) - len(name.lstrip())
+        if not name.strip():
+            _stop(text, first, "a measure is expected here, such as specificity")
+        if sign is None:
+            _stop(text, len(text.rstrip()), f">= or <= and a number are expected after {name.strip()!r}")
+        if sign[0] not in _SIGNS:
+            _stop(text, sign.start(), f"{sign[0]} is no bound; write >= or <=")
+        measure = _measure(text, first, name.strip())
+        number = _NUMBER.match(text, _skip(text, sign.end()))
+        if number is None:
+            _stop(text, _skip(text, sign.end()), "a number is expected here, such as 0.9 or 90%")
+        yield Requirement(measure, ">=" if _SIGNS[sign[0]] == ">=" else "<=", _value(number[0]))
+        start = _skip(text, number.end())
+        if start == len(text):
+            return
+        between = re.compile(r"[,;]|and\b|&&?|∧").match(text, start)
+        if between is None:
+            _stop(text, start, "a comma is expected here, before the next requirement")
+        start = between.end()
+
+
+def _measure(text: str, place: int, name: str) -> Measure:
+    try:
+        found = named(name)
+    except UnknownName as error:
+        _stop(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownName)
+    if about(found).of is not Counts:
+        _stop(text, place, f"{about(found).name} does not depend on the threshold, so no threshold can be held to it")
+    return found
+
+
+def _value(text: str) -> float:
+    return float(text.rstrip("% \t")) / 100 if text.endswith("%") else float(text)
+
+
+def _skip(text: str, place: int) -> int:
+    return place + len(text[place:]) - len(text[place:].lstrip())
+
+
+def _stop(text: str, place: int, told: str, *, kind: type[BadOption | UnknownName] = BadOption) -> NoReturn:
+    """Refuse a text, with a caret under the place."""
+    line = text.replace("\n", " ").replace("\t", " ")
+    raise kind(f"the requirements cannot be read at character {place + 1}: {told}.\n  {line}\n  {' ' * place}^")
