@@ -87,6 +87,7 @@ SHIFT = {
 DECISIONS = {
     *("RULES", "Requirement", "abstain", "actions", "balanced", "bands", "best", "break_even", "capacity", "closest"),
     *("cost", "fixed", "named", "require", "requirements", "youden"),
+    *("judge", "summary"),
     *("Corrected", "CrossValidated", "Sureness", "crossvalidated", "resampled"),
 }
 

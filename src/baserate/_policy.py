@@ -66,11 +66,20 @@ class Cut:
         """What is done with a score."""
         return self.actions[int(np.searchsorted(self.thresholds, score, side="right"))]
 
-    def masses(self, curve: Curve) -> Floats:
-        """How much gets each action: positives in row 0, negatives in row 1, a column for each action."""
-        flagged = curve.at(np.array(self.thresholds))
-        edges = [[curve.positives, *flagged.tp, 0.0], [curve.negatives, *flagged.fp, 0.0]]
-        return -np.diff(edges, axis=1)
+    def stretches(self, curve: Curve) -> Counts[Floats]:
+        """Return a 2×2 table for each action: those who get it against all others.
+
+        So its flag rate is the share of everybody who gets the action, and its precision the risk of those.
+
+        >>> from baserate import curve, tally
+        >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
+        >>> each = Cut((0.3, 0.7), ("low", "medium", "high")).stretches(c)
+        >>> each.tp.tolist(), each.fp.tolist()
+        ([0.0, 1.0, 2.0], [1.0, 1.0, 0.0])
+        """
+        upward = curve.at(np.array([-np.inf, *self.thresholds]))
+        moments = upward.moments and (_apart(upward.squares), _apart(upward.rows))
+        return replace(_apart(upward), moments=moments, reweighed=upward.reweighed)
 
     def counts(self, curve: Curve) -> Counts[float]:
         """Return the 2×2 table of what is passed and flagged; what is referred is in none of its cells.
@@ -81,7 +90,7 @@ class Cut:
         Counts(tp=2.0, fp=0.0, fn=0.0, tn=1.0)
         """
         if self.actions not in ((PASS, FLAG), (PASS, REFER, FLAG)):
-            raise BadOption(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `masses`.")
+            raise BadOption(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `stretches`.")
         low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
         moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))
         return replace(_between(low, high), moments=moments, reweighed=high.reweighed)
@@ -132,6 +141,12 @@ class Policy:
     def threshold(self) -> float:
         """Where it flags, if it treats everybody alike and does nothing else."""
         return self.cut.threshold
+
+
+def _apart(upward: Counts[Floats]) -> Counts[Floats]:
+    """From what lies at or above each threshold, to what lies between it and the next, against all others."""
+    inside = [np.append(each[:-1] - each[1:], each[-1:]) for each in (upward.tp, upward.fp)]
+    return Counts(*inside, *(total[0] - each for total, each in zip((upward.tp, upward.fp), inside, strict=True)))
 
 
 def _between(low: Counts[float], high: Counts[float]) -> Counts[float]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from baserate.decide._require import require
     from baserate.decide._requirements import Requirement, requirements
     from baserate.decide._rules import RULES, named
+    from baserate.decide._summary import judge, summary
     from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -26,6 +27,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "_require": ("require",),
     "_requirements": ("Requirement", "requirements"),
     "_rules": ("RULES", "named"),
+    "_summary": ("judge", "summary"),
     "_sure": ("Corrected", "CrossValidated", "Sureness", "crossvalidated", "resampled"),
 }
 
@@ -46,10 +48,12 @@ __all__ = [
     "cost",
     "crossvalidated",
     "fixed",
+    "judge",
     "named",
     "require",
     "requirements",
     "resampled",
+    "summary",
     "youden",
 ]
 

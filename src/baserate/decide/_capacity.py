@@ -72,7 +72,7 @@ def _narrower(_curve: Curve, cut: Cut, **given: Any) -> Iterator[str]:  # noqa: 
         yield f"{len(edges)} edges make only {len(cut.actions)} bands here: some would hold nobody."
 
 
-@rule(notes=_narrower)
+@rule(notes=_narrower, looks=lambda **given: "thresholds" not in given)
 def bands(
     curve: Curve,
     *,

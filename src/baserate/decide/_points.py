@@ -17,7 +17,7 @@ from baserate.decide._rule import Gains, Toward, best_at, both_classes, rule, st
 from baserate.measure import Measure, about, named, precision, sensitivity, specificity
 
 
-@rule(looks=False)
+@rule(looks=lambda **_: False)
 def fixed(curve: Curve, threshold: float) -> Cut:  # noqa: ARG001  (a rule takes a curve)
     """Flag at a given threshold, whatever the data.
 

@@ -110,7 +110,7 @@ def _measure(text: str, place: int, name: str) -> Measure:
     try:
         found = named(name)
     except UnknownName as error:
-        _stop(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownName)
+        _stop(text, place, str(error).split(" Known are:")[0].rstrip(".?"), kind=UnknownName)
     if about(found).of is not Counts:
         _stop(text, place, f"{about(found).name} does not depend on the threshold, so no threshold can be held to it")
     return found

@@ -47,12 +47,12 @@ def rule(
     *,
     gains: Callable[..., Gains] | None = None,
     notes: Callable[..., Iterable[str]] | None = None,
-    looks: bool = True,
+    looks: Callable[..., bool] = lambda **_: True,
 ) -> Callable[[Callable[Concatenate[Curve, Options], Cut]], Callable[Concatenate[Curve, Options], Policy]]:
     """Make a function that finds a cut into a rule: what it returns is a policy, which remembers its settings.
 
-    `notes` is called with the curve, the cut and the options, and says what a reader should know; `looks` tells whether
-    the rule looks at the data.
+    `notes` is called with the curve, the cut and the options, and says what a reader should know; `looks`, with
+    the options, whether the rule looks at the data.
     """
 
     def decorate(
@@ -67,9 +67,9 @@ def rule(
             return Policy(
                 by_group={(): cut},
                 otherwise=REFUSE,
-                rule=function.__name__,
+                rule=function.__name__.replace("_", "-"),
                 settings=given | known,
-                chosen_on=curve.tally.digest if looks else None,
+                chosen_on=curve.tally.digest if looks(**given) else None,
                 notes=tuple(notes(curve, cut, **given)) if notes else (),
             )
 

@@ -1,0 +1,271 @@
+"""Tallies -> tidy numbers: what a rule chooses, what that gives, how sure it is, and what other rules would choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from baserate._arrays import ratio
+from baserate._costs import Costs
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption, BaserateError
+from baserate._policy import FLAG, PASS, REFER, Cut, Policy
+from baserate._results import Results
+from baserate._tallies import Group, Tallies
+from baserate._tally import Tally
+from baserate.decide._cost import cost
+from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
+from baserate.decide._requirements import Requirement
+from baserate.decide._rule import Choose
+from baserate.decide._sure import DRAWS, Sureness, resampled
+from baserate.infer import Interval
+from baserate.measure import (
+    USUAL,
+    Measure,
+    about,
+    expected_cost,
+    flag_rate,
+    pass_rate,
+    precision,
+    sensitivity,
+    specificity,
+)
+from baserate.measure._registry import known
+from baserate.measure._summary import header, named_group, tidy
+
+COLUMNS = (
+    *("rule", "measure", "model", "group", "action", "value", "low", "high", "level", "how", "why"),
+    *("optimism", "corrected", "corrected_low", "corrected_high"),
+)
+_CELLS = ("tp", "fp", "fn", "tn")
+_SAME = (
+    "the cut-off was chosen on these very rows, which flatters it: take it to others, or read what is left after "
+    "correction."
+)
+_COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
+_MIDDLE = 0.5
+
+Row = dict[str, Any]
+
+
+def judge(
+    tallies: Tallies,
+    policy: Policy | Mapping[str, Policy],
+    *,
+    measures: Iterable[str | Measure] | None = None,
+    costs: Costs | None = None,
+    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+) -> Results:
+    """Measure what a policy decides, on any rows: everybody together, and then each group.
+
+    One policy for all models, or one for each. Of a policy that refers cases, measures are of those that it decides;
+    `coverage` is their share. Of bands there are the share of everybody and of positives in each. With `costs` comes
+    the expected cost of a case. `data["same"]` names the models whose policy was chosen on these very rows, and a note
+    says so.
+
+    >>> from baserate import decide, read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> found = decide.judge(t, decide.youden(Curve(t.tally)), measures=["sensitivity"])
+    >>> [(row["measure"], row["value"]) for row in found.rows()][-1], found.data["same"]
+    (('sensitivity', 0.5), ['risk'])
+    """
+    policies = policy if isinstance(policy, Mapping) else dict.fromkeys(tallies.models, policy)
+    asked = _measures(measures, costs)
+    rows: list[Row] = []
+    for model in tallies.models:
+        for group, tally in _parts(tallies, model):
+            fixed_to = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
+            rows += [fixed_to | row for row in _judged(policies[model], tally, asked, interval)]
+    same = [model for model, each in policies.items() if each.chosen_on == tallies.pooled(model).digest]
+    return _results(tallies, rows, {"same": same, "notes": [_SAME] * bool(same)}, policies, interval)
+
+
+def summary(
+    tallies: Tallies,
+    rule: Choose,
+    *,
+    measures: Iterable[str | Measure] | None = None,
+    costs: Costs | None = None,
+    draws: int = DRAWS,
+    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+) -> Results:
+    """Let a rule choose for each model, and tell all that a reader should know before using its cut-off.
+
+    First come the cut-offs (`measure` is "threshold", `action` what begins there) with intervals from `draws` samples,
+    then the 2×2 table and the measures as `judge` gives them, with the optimism of the choice and what is left without
+    it; then what other rules would have chosen, and what that gives. For another prevalence, carry the tallies there
+    first, with `shift.reweigh`.
+
+    >>> from baserate import decide, read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> found = decide.summary(t, decide.youden, draws=100)
+    >>> {row["rule"]: row["value"] for row in found.rows() if row["measure"] == "threshold"}["youden"]
+    0.9
+    """
+    asked = _measures(measures, costs)
+    policies, rows, notes = {}, [], []
+    for model in tallies.models:
+        curve = Curve(tallies.pooled(model))
+        policy = policies[model] = rule(curve)
+        sure = resampled(curve, rule, measures=asked, draws=draws, seed=interval.seed, level=interval.level)
+        notes += [*policy.notes, *_unsure(sure)]
+        for group, tally in _parts(tallies, model):
+            fixed_to = {"rule": policy.rule, "model": model, "group": named_group(tallies, group)}
+            judged = _judged(policy, tally, asked, interval)
+            rows += [fixed_to | row | (_flattered(sure, row) if group is None else {}) for row in judged]
+        rows += [row | {"model": model, "group": None} for row in _others(curve, policy, costs, interval)]
+    return _results(
+        tallies, rows, {"same": list(policies), "notes": [_SAME, *dict.fromkeys(notes)]}, policies, interval
+    )
+
+
+def _measures(measures: Iterable[str | Measure] | None, costs: Costs | None) -> list[Measure]:
+    found = [known(each) for each in (USUAL[Counts] if measures is None else measures)]
+    unfit = [about(each).name for each in found if about(each).of is not Counts]
+    if unfit:
+        raise BadOption(f"{', '.join(unfit)} does not depend on the cut-off; take measures of the 2×2 table.")
+    if costs is None:
+        return found
+    return [*(each for each in found if about(each).name != "expected_cost"), partial(expected_cost, costs=costs)]
+
+
+def _parts(tallies: Tallies, model: str) -> Iterator[tuple[Group | None, Tally]]:
+    yield None, tallies.pooled(model)
+    if tallies.attributes:
+        yield from tallies.models[model].items()
+
+
+def _judged(policy: Policy, tally: Tally, measures: Iterable[Measure], interval: Interval) -> Iterator[Row]:
+    """One row for each cut-off, cell and measure."""
+    cut, curve = policy.cut, Curve(tally)
+    for at, action in zip(cut.thresholds, cut.actions[1:], strict=True):
+        yield {"measure": "threshold", "action": action, "value": at}
+    if not {*cut.actions} <= {PASS, REFER, FLAG}:
+        yield from _bands(cut, curve, interval)
+        return
+    counts = cut.counts(curve)
+    yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in _CELLS)
+    if REFER in cut.actions:
+        yield from _referred(policy, curve, interval)
+    yield from (_row(interval, measure, counts) for measure in measures)
+
+
+def _referred(policy: Policy, curve: Curve, interval: Interval) -> Iterator[Row]:
+    """What is left to somebody else."""
+    table = policy.cut.stretches(curve)[policy.cut.actions.index(REFER)]
+    for kind, mass in (("referred_positives", table.tp), ("referred_negatives", table.fp)):
+        yield {"measure": kind, "action": REFER, "value": mass}
+    yield _row(interval, pass_rate, table, name="coverage")
+    price = policy.settings.get("refer")
+    if price is not None:
+        paid = _told_costs(policy).total(policy.cut.counts(curve)) + price * table.flagged
+        yield {"measure": "cost_with_referrals", "value": ratio(paid, curve.total)}
+
+
+def _told_costs(policy: Policy) -> Costs:
+    given = policy.settings.get("costs")
+    return given if isinstance(given, Costs) else Costs()
+
+
+def _bands(cut: Cut, curve: Curve, interval: Interval) -> Iterator[Row]:
+    """Who is in each band, and how many of them are positive."""
+    tables = cut.stretches(curve)
+    for at, action in enumerate(cut.actions):
+        yield {"action": action} | _row(interval, flag_rate, tables[at], name="share")
+        yield {"action": action} | _row(interval, precision, tables[at], name="risk")
+
+
+def _row(interval: Interval, measure: Measure, counts: Counts[float], *, name: str | None = None) -> Row:
+    return {"measure": name or about(measure).name, **tidy(interval.of(measure, counts))}
+
+
+def _flattered(sure: Sureness, row: Row) -> Row:
+    """Interval of a cut-off, or what is left of a measure without the optimism of the choice."""
+    if row["measure"] == "threshold":
+        place = list(sure.policy.cut.actions[1:]).index(row["action"])
+        return tidy(sure.cutoffs[place])
+    found = sure.performance.get(row["measure"])
+    if found is None:
+        return {}
+    left = tidy(found.corrected)
+    return {
+        "optimism": found.optimism,
+        "corrected": left["value"],
+        "corrected_low": left["low"],
+        "corrected_high": left["high"],
+    }
+
+
+def _unsure(sure: Sureness) -> Iterator[str]:
+    many = len(sure.drawn)
+    if sure.failed:
+        yield f"in {sure.failed} of {many} draws the rule found nothing: what it asks for is hardly to be had here."
+    if sure.other:
+        yield f"in {sure.other} of {many} draws it chose another number of actions; they are left out of the intervals."
+
+
+def _others(curve: Curve, policy: Policy, costs: Costs | None, interval: Interval) -> Iterator[Row]:
+    """What other rules would have chosen; those that find nothing here are left out."""
+    measures: list[Measure] = [*_COMPARED, *([partial(expected_cost, costs=costs)] if costs is not None else [])]
+    for name, choose in _alternatives(curve, costs).items():
+        try:
+            other = choose(curve)
+        except BaserateError:
+            continue
+        if other.rule == policy.rule and other.cut == policy.cut:
+            continue
+        counts = other.cut.counts(curve)
+        yield {"rule": name, "measure": "threshold", "action": FLAG, "value": other.threshold}
+        yield from ({"rule": name} | _row(interval, measure, counts) for measure in measures)
+
+
+def _alternatives(curve: Curve, costs: Costs | None) -> dict[str, Choose]:
+    found: dict[str, Choose] = {
+        "youden": youden,
+        "closest": closest,
+        "balanced": balanced,
+        "break-even": break_even,
+        "best f1": partial(best, measure="f1"),
+        "best accuracy": partial(best, measure="accuracy"),
+    }
+    if costs is not None:
+        found["cost"] = partial(cost, costs=costs)
+    if curve.tally.score[-1] >= 0 and curve.tally.score[0] <= 1:
+        found["fixed 0.5"] = partial(fixed, threshold=_MIDDLE)
+    return found
+
+
+def _results(
+    tallies: Tallies, rows: list[Row], told: Row, policies: Mapping[str, Policy], interval: Interval
+) -> Results:
+    several = len(tallies.models) > 1
+    rows = [row | {"model": row["model"] if several else None} for row in rows]
+    data = header(tallies, told.pop("notes"))
+    data |= told | {"policies": {model: _told(policy) for model, policy in policies.items()}}
+    data["interval"] = {"level": interval.level, "method": interval.method, "clusters": None}
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
+
+
+def _told(policy: Policy) -> Row:
+    return {
+        "rule": policy.rule,
+        "thresholds": list(policy.cut.thresholds),
+        "actions": list(policy.cut.actions),
+        "settings": {name: _readable(value) for name, value in policy.settings.items()},
+        "chosen_on": policy.chosen_on,
+        "notes": list(policy.notes),
+    }
+
+
+def _readable(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+    """Make a setting fit for a table or JSON."""
+    if isinstance(setting, Costs):
+        return asdict(setting)
+    if callable(setting):
+        return about(setting).name
+    if isinstance(setting, list | tuple):
+        return [_readable(each) for each in setting]
+    return str(setting) if isinstance(setting, Requirement) else setting
