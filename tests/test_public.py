@@ -84,7 +84,10 @@ SHIFT = {
     *("gamma_of_counts", "gamma_of_sampling", "label_shift", "npv", "performance", "posterior", "ppv", "prevalence"),
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
-DECISIONS: set[str] = set()
+DECISIONS = {
+    *("IsoCost", "benefit", "brier_curve", "cost_curve", "cost_curves", "cost_table", "iso_cost", "net_benefits"),
+    "probability_cost",
+}
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]
 

@@ -9,11 +9,27 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
-    pass
+    from baserate.decide._benefit import benefit, net_benefits
+    from baserate.decide._cost_curve import brier_curve, cost_curve, cost_curves, probability_cost
+    from baserate.decide._cost_table import IsoCost, cost_table, iso_cost
 
-_HOMES: dict[str, tuple[str, ...]] = {}
+_HOMES: dict[str, tuple[str, ...]] = {
+    "_benefit": ("benefit", "net_benefits"),
+    "_cost_curve": ("brier_curve", "cost_curve", "cost_curves", "probability_cost"),
+    "_cost_table": ("IsoCost", "cost_table", "iso_cost"),
+}
 
-__all__: list[str] = []
+__all__ = [
+    "IsoCost",
+    "benefit",
+    "brier_curve",
+    "cost_curve",
+    "cost_curves",
+    "cost_table",
+    "iso_cost",
+    "net_benefits",
+    "probability_cost",
+]
 
 __getattr__ = resolver(__name__, _HOMES)
 
