@@ -12,6 +12,7 @@ from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, BadShape, NotNumeric
+from baserate._numeric.threads import meanwhile
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -61,9 +62,10 @@ def benefit(
     if prevalence is not None:
         checked_prevalence("prevalence", prevalence)
     moved = tallies if prevalence is None else reweigh(tallies, to=prevalence)
-    columns = tabulated(moved, lambda tally: _columns(tally, at, level))
-    told = {"level": level, "useful": list(_useful(moved, columns, at))}
-    return Results(columns, header(moved, []) | told)
+    size = 3 * sum(len(tally.score) for *_, tally in moved.walk())
+    with meanwhile(lambda: header(moved, []), size=size) as told:
+        columns = tabulated(moved, lambda tally: _columns(tally, at, level))
+    return Results(columns, told() | {"level": level, "useful": list(_useful(moved, columns, at))})
 
 
 def net_benefits(curve: Curve, thresholds: npt.ArrayLike | None = None) -> dict[str, Floats]:
