@@ -84,7 +84,9 @@ SHIFT = {
     *("gamma_of_counts", "gamma_of_sampling", "label_shift", "npv", "performance", "posterior", "ppv", "prevalence"),
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
-DECISIONS: set[str] = set()
+DECISIONS = {
+    *("Dominated", "Front", "Hybrid", "Reversible", "Vertex", "front"),
+}
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]
 

@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
-    pass
+    from baserate.decide._front import front
+    from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
-_HOMES: dict[str, tuple[str, ...]] = {}
+_HOMES: dict[str, tuple[str, ...]] = {
+    "_front": ("front",),
+    "_vertices": ("Dominated", "Front", "Hybrid", "Reversible", "Vertex"),
+}
 
-__all__: list[str] = []
+__all__ = [
+    "Dominated",
+    "Front",
+    "Hybrid",
+    "Reversible",
+    "Vertex",
+    "front",
+]
 
 __getattr__ = resolver(__name__, _HOMES)
 
