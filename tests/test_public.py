@@ -85,7 +85,7 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
-    *("Dominated", "Front", "Hybrid", "Reversible", "Vertex", "front"),
+    *("Dominated", "Front", "Hybrid", "Reversible", "Vertex", "front", "ranked", "slopes"),
 }
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]

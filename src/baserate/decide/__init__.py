@@ -10,10 +10,14 @@ from baserate._lazy import resolver
 
 if TYPE_CHECKING:
     from baserate.decide._front import front
+    from baserate.decide._ranker import ranked
+    from baserate.decide._slopes import slopes
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_front": ("front",),
+    "_ranker": ("ranked",),
+    "_slopes": ("slopes",),
     "_vertices": ("Dominated", "Front", "Hybrid", "Reversible", "Vertex"),
 }
 
@@ -24,6 +28,8 @@ __all__ = [
     "Reversible",
     "Vertex",
     "front",
+    "ranked",
+    "slopes",
 ]
 
 __getattr__ = resolver(__name__, _HOMES)
