@@ -85,6 +85,7 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
+    *("Combination", "combined"),
     *("Dominated", "Front", "Hybrid", "Reversible", "Vertex", "front", "ranked", "slopes"),
 }
 

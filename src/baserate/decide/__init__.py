@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.decide._combine import Combination, combined
     from baserate.decide._front import front
     from baserate.decide._ranker import ranked
     from baserate.decide._slopes import slopes
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_combine": ("Combination", "combined"),
     "_front": ("front",),
     "_ranker": ("ranked",),
     "_slopes": ("slopes",),
@@ -22,11 +24,13 @@ _HOMES: dict[str, tuple[str, ...]] = {
 }
 
 __all__ = [
+    "Combination",
     "Dominated",
     "Front",
     "Hybrid",
     "Reversible",
     "Vertex",
+    "combined",
     "front",
     "ranked",
     "slopes",
