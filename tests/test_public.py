@@ -85,7 +85,7 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
-    *("Combination", "combined"),
+    *("Combination", "combined", "Decisions", "least_cost"),
     *("Dominated", "Front", "Hybrid", "Reversible", "Vertex", "front", "ranked", "slopes"),
 }
 

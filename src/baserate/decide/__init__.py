@@ -11,6 +11,7 @@ from baserate._lazy import resolver
 if TYPE_CHECKING:
     from baserate.decide._combine import Combination, combined
     from baserate.decide._front import front
+    from baserate.decide._least_cost import Decisions, least_cost
     from baserate.decide._ranker import ranked
     from baserate.decide._slopes import slopes
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _HOMES: dict[str, tuple[str, ...]] = {
     "_combine": ("Combination", "combined"),
     "_front": ("front",),
+    "_least_cost": ("Decisions", "least_cost"),
     "_ranker": ("ranked",),
     "_slopes": ("slopes",),
     "_vertices": ("Dominated", "Front", "Hybrid", "Reversible", "Vertex"),
@@ -25,6 +27,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
 
 __all__ = [
     "Combination",
+    "Decisions",
     "Dominated",
     "Front",
     "Hybrid",
@@ -32,6 +35,7 @@ __all__ = [
     "Vertex",
     "combined",
     "front",
+    "least_cost",
     "ranked",
     "slopes",
 ]
