@@ -147,11 +147,25 @@ def test_names_and_their_order_change_nothing_else(classifiers: Classifiers, ran
     assert {name.upper() for name in found.never} == set(other.never)
 
 
+def kindest(front: decide.Front, fpr: float, tpr: float) -> float:
+    """How far the mistakes of a point can be divided until it is on the front: its factor in cost, by bisection."""
+    low, high = 0.0, 1.0  # of what is left of the mistakes
+    for _ in range(60):
+        left = (low + high) / 2
+        if front.mixture(fpr=left * fpr).tpr >= 1 - left * (1 - tpr) - 1e-15:
+            high = left
+        else:
+            low = left
+    return 1 / high if high > 1e-9 else inf
+
+
 @given(several())
 def test_what_is_dominated_lies_that_far_below(classifiers: Classifiers) -> None:
     found = decide.front(classifiers)
     steps = [each.slope_to for each in found.vertices if 0 < each.slope_to < inf] + [0.01, 0.3, 1.0, 4.0, 90.0]
     for below in found.dominated:
+        alone = decide.front({"it": classifiers[below.classifier]})
+        assert below.area == pytest.approx(found.auc - alone.auc, abs=1e-12)
         at = points({"it": classifiers[below.classifier]})[2:]
         inner = [point for point in at if point not in ((0, 0), (1, 1))]
         if isnan(below.gap):
@@ -160,6 +174,7 @@ def test_what_is_dominated_lies_that_far_below(classifiers: Classifiers) -> None
         gaps = [found.mixture(fpr=fpr).tpr - tpr for fpr, tpr in inner]
         assert min(gaps) == pytest.approx(below.gap, abs=1e-12)
         assert below.factor >= 1
+        assert below.factor == pytest.approx(min(kindest(found, *each) for each in inner))
         for fpr, tpr in inner:
             for slope in steps:
                 best = found.best(slope)
@@ -191,6 +206,21 @@ def test_a_reversed_curve_is_the_hull_of_reversed_scores(c: Curve) -> None:
     back = curve(c.tally.rescored(-c.tally.score))
     both = decide.front({"as it is": c, "back": back})
     assert decide.front({"risk": c}, reverse=True).auc == pytest.approx(both.auc)
+
+
+@given(scoring() | labelling())
+def test_what_is_reversed_is_judged_both_ways(one: Counts[float] | Curve) -> None:
+    back = one.reversed() if isinstance(one, Counts) else curve(one.tally.rescored(-one.tally.score))
+    if not decide.front({"one": one}).reversible:
+        one, back = back, one
+    strong = Counts(tp=99, fn=1, fp=1, tn=99)
+    turned = decide.front({"one": one, "strong": strong}, reverse=True)
+    apart = {each.classifier: each for each in decide.front({"one": one, "back": back, "strong": strong}).dominated}
+    assume(turned.reversible and {"one", "back"} <= set(apart))
+    (found,) = turned.dominated
+    for name in ("gap", "factor"):
+        assert getattr(found, name) == pytest.approx(min(getattr(each, name) for each in apart.values()), nan_ok=True)
+    assert found.area <= min(each.area for each in apart.values()) + 1e-12
 
 
 def test_points_on_a_line_are_no_vertices_however_the_rates_are_written() -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, BadShape, NotBinary
-from baserate.decide._vertices import ALL, NONE, Dominated, Front, Reversible, Vertex, cost_factor, height
+from baserate._numeric.pav import decreasing_blocks
+from baserate.decide._vertices import ALL, NONE, Dominated, Front, Reversible, Vertex, area, cost_factor, height
 from baserate.measure import auc, fpr, sensitivity
 
 Classifier = Counts[float] | Curve
+Vertices = tuple[Vertex, ...]
 _NEAR = Fraction(1, 10**12)
 """Of the two terms of a cross product: what is nearer to 0 is rounding of weights, and the points lie on a line."""
 
@@ -55,15 +58,14 @@ def front(classifiers: Mapping[str, Classifier], *, reverse: bool = False) -> Fr
     turned = {each.classifier for each in reversible} if reverse else set()
     for name in turned:
         points[name] += _turned(name, classifiers[name])
-    hull = _hull([_START, _END, *(point for some in points.values() for point in some)])
-    vertices = _vertices(hull, points)
+    vertices = _vertices(points)
     present = {name for each in vertices for name in (each.classifier, *each.others)}
-    dominated = tuple(
-        _dominated(name, each, vertices, reverse=name in turned)
+    dominated = [
+        Dominated(name, *_nearest(each, vertices, turned=name in turned), _lost(points[name], vertices))
         for name, each in classifiers.items()
         if name not in present
-    )
-    return Front(vertices, dominated, reversible)
+    ]
+    return Front(vertices, tuple(dominated), reversible)
 
 
 def _points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]]:
@@ -99,15 +101,14 @@ def _ours(name: str, given: Classifier) -> Iterator[_Point]:
 
 def _turned(name: str, given: Classifier) -> Iterator[_Point]:
     """Points of the reversed classifier: at a threshold, what is below it is flagged."""
-    if isinstance(given, Counts):
-        yield from (point._replace(reversed=True) for point in _ours(name, given.reversed()))
-        return
-    score = given.tally.score
-    for point in _ours(name, Curve(given.tally.rescored(-score))):
-        assert point.threshold is not None  # noqa: S101  (for the type checker)
-        # Flagged is what is at most −threshold, so what is below the next higher score.
-        above = np.searchsorted(-score, point.threshold) - 1
-        yield point._replace(threshold=float(score[above]), reversed=True)
+    for point in _ours(name, _back(given)):
+        threshold = point.threshold
+        if isinstance(given, Curve):
+            assert threshold is not None  # noqa: S101  (for the type checker)
+            # Flagged is what is at most −threshold, so what is below the next higher score.
+            score = given.tally.score
+            threshold = float(score[np.searchsorted(-score, threshold) - 1])
+        yield point._replace(threshold=threshold, reversed=True)
 
 
 def _share(part: float, rest: float) -> Fraction:
@@ -132,7 +133,8 @@ def _turns_right(first: _Point, middle: _Point, last: _Point) -> bool:
     return rise - other > _NEAR * (abs(rise) + abs(other))
 
 
-def _vertices(hull: Sequence[_Point], points: Mapping[str, list[_Point]]) -> tuple[Vertex, ...]:
+def _vertices(points: Mapping[str, list[_Point]]) -> Vertices:
+    hull = _hull([_START, _END, *(point for some in points.values() for point in some)])
     edges = [_slope(*pair) for pair in pairwise(hull)]
     same: dict[tuple[Fraction, Fraction], dict[str, None]] = {}
     for point in (each for some in points.values() for each in some):
@@ -157,16 +159,39 @@ def _slope(left: _Point, right: _Point) -> float:
     return float((right.tpr - left.tpr) / run) if run else inf
 
 
-def _dominated(name: str, given: Classifier, vertices: tuple[Vertex, ...], *, reverse: bool) -> Dominated:
-    """How far below a classifier is, at whichever of its thresholds does anything."""
-    tables: Counts[Any] = given.counts if isinstance(given, Curve) else given
-    rates = np.stack(np.atleast_1d(fpr(tables), sensitivity(tables)))
-    rates = np.concatenate([rates, 1 - rates], axis=1) if reverse else rates
-    constant = (rates == 0).all(axis=0) | (rates == 1).all(axis=0)
-    false, true = rates[:, ~constant]
+def _nearest(given: Classifier, vertices: Vertices, *, turned: bool) -> tuple[float, float]:
+    """Least gap to a front, and least factor in cost, over what a classifier can do."""
+    ways = [given, _back(given)] if turned else [given]
+    false, true = np.concatenate([_inner(each) for each in ways], axis=1)
     gap = np.maximum(height(vertices, false) - true, 0.0)
     factor = cost_factor(vertices, false, true)
-    return Dominated(name, *(float(each.min()) if len(each) else nan for each in (gap, factor)))
+    return (float(gap.min()), float(factor.min())) if len(gap) else (nan, nan)
+
+
+def _lost(points: list[_Point], vertices: Vertices) -> float:
+    """How much smaller the area under the front of a classifier alone is."""
+    return max(area(vertices) - area(_vertices({NONE: points})), 0.0)
+
+
+def _back(given: Classifier) -> Classifier:
+    return given.reversed() if isinstance(given, Counts) else Curve(given.tally.rescored(-given.tally.score))
+
+
+def _inner(given: Classifier) -> Floats:
+    """False and true positive rates at thresholds that flag something, but not all, and may come nearest to a front.
+
+    These are on the hull of all such: from a line up to a concave front, the gap is least at an end of the line.
+    """
+    if isinstance(given, Counts):
+        return np.array([[fpr(given)], [sensitivity(given)]])
+    mass = given.tally.mass[:, given.tally.mass.any(axis=0)].astype(np.float64)
+    if mass.shape[1] < 2:
+        return np.zeros((2, 0))
+    between = mass[:, 1:-1]
+    starts = decreasing_blocks(*between)[0] if between.size else np.zeros(0, dtype=np.intp)
+    running = np.cumsum(mass, axis=1)
+    found: Floats = running[::-1, [0, *starts[1:], mass.shape[1] - 2]] / running[::-1, -1:]
+    return found
 
 
 def _reversible(classifiers: Mapping[str, Classifier]) -> Iterator[Reversible]:

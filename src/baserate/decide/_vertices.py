@@ -68,9 +68,10 @@ class Hybrid:
 
 @dataclass(frozen=True, slots=True)
 class Dominated:
-    """A classifier that is no vertex, at that threshold of it that comes nearest to the front.
+    """A classifier that is no vertex, and how far below the front it is.
 
-    Both numbers are NaN for scores that are all equal, which can only flag nothing or everything.
+    A score is judged at that threshold which comes nearest; `gap` and `factor` are NaN for scores that are all equal,
+    which can only flag nothing or everything.
     """
 
     classifier: str
@@ -78,6 +79,8 @@ class Dominated:
     """How much more sensitive the front is at the same false positive rate; 0 on an edge."""
     factor: float
     """How many times as dear as the best it is at the least, at any slope, if only mistakes cost."""
+    area: float
+    """How much larger the area under the front is than that under its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ class Front:
     @property
     def auc(self) -> float:
         """Area under the front."""
-        return sum((b.fpr - a.fpr) * (a.tpr + b.tpr) for a, b in pairwise(self.vertices)) / 2
+        return area(self.vertices)
 
     def best(self, slope: float) -> Vertex:
         """Cheapest vertex where iso-cost lines have that slope; the strictest if there are two."""
@@ -176,6 +179,7 @@ class Front:
         kept = len(self.vertices)
         columns["gap"] = [*[0.0] * kept, *(each.gap for each in self.dominated)]
         columns["factor"] = [*[1.0] * kept, *(each.factor for each in self.dominated)]
+        columns["area"] = [*[0.0] * kept, *(each.area for each in self.dominated)]
         return Results(columns, on.data)
 
     def _table(self, ends: list[tuple[float, float]], name: str, data: dict[str, Any]) -> Results:
@@ -185,6 +189,11 @@ class Front:
         }
         columns[f"{name}_from"], columns[f"{name}_to"] = ([end[at] for end in ends] for at in (0, 1))
         return Results(columns, data)
+
+
+def area(vertices: tuple[Vertex, ...]) -> float:
+    """Area under the line through all vertices."""
+    return sum((b.fpr - a.fpr) * (a.tpr + b.tpr) for a, b in pairwise(vertices)) / 2
 
 
 def height(vertices: tuple[Vertex, ...], fpr: Floats) -> Floats:
