@@ -199,7 +199,7 @@ def _reversible(classifiers: Mapping[str, Classifier]) -> Iterator[Reversible]:
         if isinstance(each, Counts):
             (point,) = _ours(name, each)
             if point.tpr < point.fpr:
-                area = float((1 + point.tpr - point.fpr) / 2)
-                yield Reversible(name, area, float(1 - point.fpr), float(1 - point.tpr))
+                under = float((1 + point.tpr - point.fpr) / 2)
+                yield Reversible(name, under, float(1 - point.fpr), float(1 - point.tpr))
         elif auc(each) < 0.5:
             yield Reversible(name, auc(each), None, None)
