@@ -21,7 +21,7 @@ from baserate.infer._estimate import Asked
 from baserate.measure import flag_rate, net_benefit, net_reduction, standardized_net_benefit
 from baserate.measure._benefit import odds
 from baserate.measure._proper import check_probabilities
-from baserate.measure._summary import header, named_group, tabulated
+from baserate.measure._summary import check_tallies, header, named_group, tabulated
 from baserate.shift._gamma import checked_prevalence
 from baserate.shift._reweigh import reweigh
 
@@ -56,6 +56,7 @@ def benefit(
     >>> found.data["useful"]
     [{'model': None, 'group': None, 'ranges': [[0.3, 0.3]]}]
     """
+    check_tallies(tallies)
     at = checked_thresholds(thresholds)
     if level is not None:
         Asked(level).checked()
