@@ -85,8 +85,8 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
-    *("IsoCost", "benefit", "brier_curve", "cost_curve", "cost_curves", "cost_table", "iso_cost", "net_benefits"),
-    "probability_cost",
+    *("IsoCost", "benefit", "benefit_difference", "brier_curve", "cost_curve", "cost_curves", "cost_table"),
+    *("iso_cost", "net_benefits", "probability_cost"),
 }
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]

@@ -10,11 +10,13 @@ from baserate._lazy import resolver
 
 if TYPE_CHECKING:
     from baserate.decide._benefit import benefit, net_benefits
+    from baserate.decide._benefit_pair import benefit_difference
     from baserate.decide._cost_curve import brier_curve, cost_curve, cost_curves, probability_cost
     from baserate.decide._cost_table import IsoCost, cost_table, iso_cost
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_benefit": ("benefit", "net_benefits"),
+    "_benefit_pair": ("benefit_difference",),
     "_cost_curve": ("brier_curve", "cost_curve", "cost_curves", "probability_cost"),
     "_cost_table": ("IsoCost", "cost_table", "iso_cost"),
 }
@@ -22,6 +24,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
 __all__ = [
     "IsoCost",
     "benefit",
+    "benefit_difference",
     "brier_curve",
     "cost_curve",
     "cost_curves",
