@@ -87,10 +87,10 @@ SHIFT = {
 DECISIONS = {
     *("RULES", "Combination", "Corrected", "CrossValidated", "Decisions", "Dominated", "Front", "Hybrid"),
     *("IsoCost", "Requirement", "Reversible", "Sureness", "Vertex", "abstain", "actions", "balanced", "bands"),
-    *("benefit", "best", "break_even", "brier_curve", "capacity", "closest", "combined", "cost", "cost_curve"),
-    *("cost_curves", "cost_table", "crossvalidated", "fixed", "front", "iso_cost", "judge", "least_cost"),
-    *("named", "net_benefits", "probability_cost", "ranked", "require", "requirements", "resampled", "slopes"),
-    *("summary", "youden"),
+    *("benefit", "benefit_difference", "best", "break_even", "brier_curve", "capacity", "closest", "combined"),
+    *("cost", "cost_curve", "cost_curves", "cost_table", "crossvalidated", "fixed", "front", "iso_cost"),
+    *("judge", "least_cost", "named", "net_benefits", "probability_cost", "ranked", "require", "requirements"),
+    *("resampled", "slopes", "summary", "youden"),
 }
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]

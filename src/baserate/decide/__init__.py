@@ -11,6 +11,7 @@ from baserate._lazy import resolver
 if TYPE_CHECKING:
     from baserate.decide._abstain import abstain
     from baserate.decide._benefit import benefit, net_benefits
+    from baserate.decide._benefit_pair import benefit_difference
     from baserate.decide._capacity import bands, capacity
     from baserate.decide._combine import Combination, combined
     from baserate.decide._cost import actions, cost
@@ -34,6 +35,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "benefit",
         "net_benefits",
     ),
+    "_benefit_pair": ("benefit_difference",),
     "_capacity": (
         "bands",
         "capacity",
@@ -120,6 +122,7 @@ __all__ = [
     "balanced",
     "bands",
     "benefit",
+    "benefit_difference",
     "best",
     "break_even",
     "brier_curve",
