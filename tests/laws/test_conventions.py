@@ -11,13 +11,18 @@ import pytest
 
 import baserate
 from baserate import (
+    BadOption,
     CannotFit,
+    CannotMeet,
     Confusion,
+    Costs,
+    Counts,
     MissingValues,
     Tally,
     Target,
     calibrate,
     curve,
+    decide,
     infer,
     measure,
     read,
@@ -266,6 +271,30 @@ def convention_26_assumptions_are_stated() -> None:
         shift.performance(Target(np.array([0.2, 0.7])))  # type: ignore[call-arg]
     found = shift.performance(Target(np.array([0.2, 0.7])), assume="covariate shift")
     assert found.data["assume"] == "covariate shift"
+
+
+def convention_27_rules_look_everywhere() -> None:
+    c = curve(tally([0, 1, 1, 0], [0.9, 0.50001, 0.5, 0.1]))
+    assert decide.best(c, "f1").threshold == 0.5
+    with pytest.raises(CannotMeet):
+        decide.require(curve(tally([0, 1], [1, 0])), "precision >= 0.9")  # undefined where nothing is flagged
+
+
+def convention_28_costs_are_compared_at_one_prevalence() -> None:
+    tables = {"M1": Counts(tp=150, fn=40, fp=60, tn=250), "M2": Counts(tp=250, fn=45, fp=5, tn=200)}
+    costs = Costs(tp=-1, fn=100, fp=1)
+    with pytest.raises(BadOption, match="different prevalences"):
+        decide.cost_table(tables, costs)
+    assert decide.cost_table(tables, costs, prevalence=0.38).columns["cheapest"] == [False, True]
+
+
+def convention_29_a_choice_knows_its_rows() -> None:
+    seen, fresh = (
+        read.tallies({"y": [1, 0, 1, 0], "p": p}, truth="y", score="p") for p in ([4, 3, 2, 1], [4, 2, 3, 1])
+    )
+    policy = decide.youden(curve(seen.tally))
+    assert decide.judge(seen, policy).data["same"] == ["p"]
+    assert decide.judge(fresh, policy).data["same"] == []
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
