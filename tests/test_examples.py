@@ -8,7 +8,7 @@ import pytest
 import baserate
 from baserate import infer, load_map, measure, shift
 from baserate.cli._people import screening
-from examples.screening.__main__ import by_site, calibrated, cheapest, main
+from examples.screening.__main__ import by_site, calibrated, cheapest, main, which_cut_off
 
 
 def test_the_people_are_as_described() -> None:
@@ -41,7 +41,13 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     found = infer.estimate("auc", by_site(screening())["all"])
     assert f"{found.low:.3f}–{found.high:.3f}" in printed
     assert f"<small>{found.low:.3f}–{found.high:.3f}</small>" in page
-    assert page.count("<polyline") == 14
+    assert page.count("<polyline") == 18
+    chosen = which_cut_off(by_site(screening())["all"])
+    assert chosen["least cost"]["cost per person"].value == min(
+        each["cost per person"].value for each in chosen.values()
+    )
+    youden = chosen["Youden"]["cut-off"]
+    assert f"<td>{youden.value:.3f} <small>{youden.low:.3f}–{youden.high:.3f}</small>" in page
     assert page.count("<polygon") == 2
     decided = baserate.curve(by_site(screening())["all"]).at(cheapest(by_site(screening())["all"]))
     rarer = infer.estimate("precision", shift.reweigh(decided, to=0.02))

@@ -1,13 +1,14 @@
 """Judge the test, print the numbers, and leave a page to open."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import baserate
-from baserate import Costs, Counts, Tally, calibrate, infer, measure, shift
+from baserate import Costs, Counts, Curve, Estimate, Policy, Tally, calibrate, decide, infer, measure, shift
 from baserate.cli._people import Screening, screening
 from examples.screening.page import Number, Page, Table, interval, shown
 
@@ -16,6 +17,15 @@ COSTS = Costs(fp=1, fn=20)
 PROBABILITIES = ("mean_probability", "observed_expected", "calibration_slope")
 ELSEWHERE = 0.02
 """Prevalence where the test will be used next."""
+RULES: dict[str, Callable[[Curve], Policy]] = {
+    "least cost": partial(decide.cost, costs=COSTS),
+    "Youden": decide.youden,
+    "best F1": partial(decide.best, measure="f1"),
+    "specificity 95 %": partial(decide.require, require="specificity >= 95%", maximize="sensitivity"),
+    "top tenth": partial(decide.capacity, share=0.1),
+}
+"""Ways to choose a cut-off."""
+CHOSEN_BY = ("sensitivity", "specificity", "precision")
 AT_ONE_THRESHOLD = ("sensitivity", "specificity", "precision", "npv", "flag_rate", "mcc", "f1")
 
 
@@ -40,8 +50,22 @@ def deciding(counts: Counts[float]) -> dict[str, Number]:
 
 
 def cheapest(tally: Tally) -> float:
-    """Threshold of least expected cost, where the iso-cost line touches the hull."""
-    return baserate.curve(tally).tangent(COSTS.slope(tally.prevalence))
+    """Threshold of least expected cost."""
+    return decide.cost(baserate.curve(tally), COSTS).threshold
+
+
+def which_cut_off(tally: Tally) -> dict[str, dict[str, Estimate]]:
+    """What several rules choose, how sure that is, and what it gives."""
+    curve = baserate.curve(tally)
+    table: dict[str, dict[str, Estimate]] = {}
+    for name, rule in RULES.items():
+        sure = decide.resampled(curve, rule, measures=CHOSEN_BY, draws=200)
+        values = {"cut-off": sure.cutoffs[0]}
+        values |= {measured: found.corrected for measured, found in sure.performance.items()}
+        counts = sure.policy.cut.counts(curve)
+        cost = infer.estimate(partial(measure.expected_cost, costs=COSTS), counts)
+        table[name] = values | {"cost per person": cost}
+    return table
 
 
 def calibrated(tally: Tally) -> dict[str, Tally]:
@@ -92,6 +116,7 @@ def main(folder: Path) -> None:
     decisions = {name: deciding(baserate.curve(tally).at(threshold)) for name, tally in tallies.items()}
     mapped = calibrated(tallies["all"])
     forecasts = {name: forecasting(tally) for name, tally in mapped.items()}
+    choices = which_cut_off(tallies["all"])
     moved = elsewhere(tallies["all"], threshold)
     for title, table in (
         ("How well the score ranks and forecasts", scores),
@@ -100,6 +125,7 @@ def main(folder: Path) -> None:
             f"What flagging at {threshold:g} or above does (missed case {COSTS.fn:g}, needless call-back {COSTS.fp:g})",
             decisions,
         ),
+        ("Which cut-off? What rules choose, without the optimism of the choice", choices),
         (f"The same decisions where {ELSEWHERE:.0%} are sick", moved),
     ):
         print(f"{title}, with 95 % intervals\n{in_columns(table)}\n")
@@ -107,7 +133,7 @@ def main(folder: Path) -> None:
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
-    page = Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions, moved))
+    page = Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions, choices, moved))
     path.write_text(page.html(), encoding="utf-8")
     calibrate.beta(tallies["all"]).save(folder / "map.json")
     print(f"Open {path}; {folder / 'map.json'} makes the risks of new people right: baserate apply --help")

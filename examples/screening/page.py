@@ -1,20 +1,20 @@
-"""The page that the screening example leaves: four tables and four figures, in one file without scripts."""
+"""The page that the screening example leaves: five tables and five figures, in one file without scripts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import NamedTuple
 
 import numpy as np
 
 import baserate
-from baserate import Costs, Estimate, Tally, infer, measure, shift
+from baserate import Costs, Estimate, Tally, decide, infer, measure, shift
 
 Number = Estimate | float
-Table = dict[str, dict[str, Number]]
+Table = Mapping[str, Mapping[str, Number]]
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart, and a dash pattern for each besides.
 STYLES = (("#000000", ""), ("#0072b2", "7 3"), ("#d55e00", "2 3"), ("#009e73", "9 3 2 3"))
-SIZE, LEFT, TOP = 300, 46, 12
+SIZE, LEFT, TOP = 300, 54, 12
 CSS = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 60rem; margin: 2rem auto;
   padding: 0 1rem; }
@@ -38,13 +38,13 @@ class Page(NamedTuple):
     """Everybody, as given and after calibration."""
     threshold: float
     costs: Costs
-    tables: tuple[Table, Table, Table, Table]
-    """Scores, forecasts, decisions, and these at another prevalence."""
+    tables: tuple[Table, Table, Table, Table, Table]
+    """Scores, forecasts, decisions, what rules choose, and the decisions at another prevalence."""
 
     def html(self) -> str:
         """Write the page out."""
         everyone = self.tallies["all"]
-        scores, forecasts, decisions, moved = map(_table, self.tables)
+        scores, forecasts, decisions, choices, moved = map(_table, self.tables)
         return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -64,6 +64,12 @@ prevalence to everybody would forecast better.</p>
 Every person was mapped by what was fitted to others.</p>
 <h2>What flagging at {self.threshold:g} or above does</h2>{decisions}
 <p>A missed case costs {self.costs.fn:g}, a needless call-back {self.costs.fp:g}.</p>
+<h2>Which cut-off?</h2>{choices}
+<p>What five rules choose. The bounds of a cut-off are those between which it falls when people are drawn again; rates
+are without the optimism of having been chosen on these very people.</p>
+<div class="figures">{self._benefit()}</div>
+<p>Net benefit: found cases less needless call-backs, weighed by the risk at which one would just call somebody back.
+Risks as given are worth less than calling nobody from about {self._useless():.0%} on.</p>
 <h2>The same decisions where fewer are sick</h2>{moved}
 <p>Who is sick looks as before, so sensitivity and specificity stay what they are; but of those flagged, far fewer are
 sick. Risks that were right here on average are too high there, until their odds are multiplied by the ratio of those of
@@ -111,6 +117,38 @@ see.</footer></body></html>
         picture = f'<svg viewBox="{box}" role="img" aria-label="{title}">{drawn}</svg>'
         return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
 
+    def _benefit(self) -> str:
+        """Decision curves of risks as given and calibrated, beside calling everybody or nobody back."""
+        at = np.arange(1, 61) / 100
+        given, after = (
+            decide.net_benefits(baserate.curve(self.mapped[name]), at) for name in ("as given", "after beta")
+        )
+        drawn = {
+            "as given": given["net_benefit"],
+            "after beta": after["net_benefit"],
+            "all": given["all"],
+            "none": 0 * at,
+        }
+        bottom, top = -0.02, 0.06
+        lines = []
+        for order, ((name, worth), (colour, dash)) in enumerate(zip(drawn.items(), STYLES, strict=True)):
+            stroke = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
+            seen = worth >= bottom
+            points = _points(at[seen] / 0.6, (worth[seen] - bottom) / (top - bottom))
+            lines.append(f'<polyline fill="none" {stroke} points="{points}"/>')
+            row = TOP + 14 + 18 * order
+            lines.append(f'<line x1="226" x2="258" y1="{row}" y2="{row}" {stroke}/>')
+            lines.append(f'<text x="264" y="{row + 4}">{escape(name)}</text>')
+        drawn_axes = _axes("risk from which on one would call back", "net benefit", most=0.6, span=(bottom, top))
+        box, title = f"0 0 {LEFT + SIZE + 14} {TOP + SIZE + 44}", "Decision curve"
+        picture = f'<svg viewBox="{box}" role="img" aria-label="{title}">{drawn_axes}{"".join(lines)}</svg>'
+        return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
+
+    def _useless(self) -> float:
+        """Risk from which on the scores as given are worth less than flagging nobody."""
+        found = decide.net_benefits(baserate.curve(self.mapped["as given"]), np.arange(1, 61) / 100)
+        return float(found["threshold"][np.argmax(found["net_benefit"] < 0)])
+
     def _reliability(self) -> str:
         diagonal = _points((0, 1), (0, 1))
         lines = [f'<polyline fill="none" stroke="#777" stroke-width="1" points="{diagonal}"/>']
@@ -137,19 +175,23 @@ def _points(x: Iterable[float], y: Iterable[float]) -> str:
     return " ".join(dict.fromkeys(f"{a:.1f},{b:.1f}" for a, b in seen))
 
 
-def _axes(x_title: str, y_title: str, *, most: float = 1.0) -> str:
-    """Axes from 0 to 1; the horizontal one may end earlier."""
-    ticks = []
+def _axes(x_title: str, y_title: str, *, most: float = 1.0, span: tuple[float, float] = (0.0, 1.0)) -> str:
+    """Axes from 0 to 1; the horizontal one may end earlier, the vertical one span something else."""
+    ticks, (low, high) = [], span
     for share in (0, 0.25, 0.5, 0.75, 1):
         x, y = _place(share, share)
         ticks.append(f'<line x1="{x}" x2="{x}" y1="{TOP}" y2="{TOP + SIZE}" stroke="#e4e4e4"/>')
         ticks.append(f'<line x1="{LEFT}" x2="{LEFT + SIZE}" y1="{y}" y2="{y}" stroke="#e4e4e4"/>')
         ticks.append(f'<text x="{x}" y="{TOP + SIZE + 17}" text-anchor="middle">{most * share:g}</text>')
-        ticks.append(f'<text x="{LEFT - 7}" y="{y + 4}" text-anchor="end">{share:g}</text>')
+        ticks.append(f'<text x="{LEFT - 7}" y="{y + 4}" text-anchor="end">{_tick(low + (high - low) * share)}</text>')
     middle, bottom = TOP + SIZE / 2, TOP + SIZE + 36
     ticks.append(f'<text x="{LEFT + SIZE / 2}" y="{bottom}" text-anchor="middle">{x_title}</text>')
     ticks.append(f'<text transform="translate(11 {middle}) rotate(-90)" text-anchor="middle">{y_title}</text>')
     return "".join(ticks)
+
+
+def _tick(value: float) -> str:
+    return f"{round(value, 9):g}".replace("-", "−")
 
 
 def _table(table: Table) -> str:

@@ -104,9 +104,9 @@ def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
     [
         (lambda: decide.benefit_difference([1, 2]), BadOption, "list is not Rows"),  # type: ignore[arg-type]
         (
-            lambda: decide.benefit_difference(read_rows(), models=["new", "nwe"]),
+            lambda: decide.benefit_difference(read_rows(), models=["new", "newer"]),
             UnknownName,
-            "no model 'nwe'; there are",
+            "no model 'newer'; there are",
         ),
         (lambda: decide.benefit_difference(read_rows(), models=["new"]), BadOption, "there is only new; name another"),
         (lambda: decide.benefit_difference(read_rows(cluster="site")), BadOption, "rows are in clusters"),
