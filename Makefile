@@ -6,6 +6,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 JOBS ?= auto
+# The rival of a benchmark and a package that it needs, which asks for an older pandas than the one that we test with, and
+# works with ours.
+AS_THEY_ARE := 'dcurves>=1.1.7' 'lifelines>=0.30'
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench docs pages format clean
@@ -52,6 +55,7 @@ $(VENV)/.ready: pyproject.toml
 
 $(VENV)/.ready-test: $(VENV)/.ready
 	$(PIP) --editable '.[test]'
+	$(PIP) --no-deps $(AS_THEY_ARE)
 	@touch $@
 
 $(VENV)/.ready-check: $(VENV)/.ready-test $(VENV)/.ready-bench
@@ -60,6 +64,7 @@ $(VENV)/.ready-check: $(VENV)/.ready-test $(VENV)/.ready-bench
 
 $(VENV)/.ready-bench: $(VENV)/.ready
 	$(PIP) --editable '.[bench]'
+	$(PIP) --no-deps $(AS_THEY_ARE)
 	@touch $@
 
 $(VENV)/.ready-docs: $(VENV)/.ready

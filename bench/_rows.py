@@ -5,6 +5,7 @@ from functools import partial
 from bench import _apply as apply
 from bench import _calibrate as calibrate
 from bench import _classes as classes
+from bench import _decide as decide
 from bench import _intervals as intervals
 from bench import _reliability as reliability
 from bench import _shift as shift
@@ -261,5 +262,34 @@ ROWS: dict[str, Row] = {
         shift.without_labels,
         n=10**6,
         repeats=15,
+    ),
+    **{
+        f"{name}-threshold-1e6": Row(
+            f"the threshold of {what} among all, from 10⁶ rows",
+            "scikit-learn's TunedThresholdClassifierCV over 100 thresholds",
+            ">=",
+            50,
+            duel(partial(decide.threshold, name), slow=True),
+            n=10**6,
+            repeats=1,
+        )
+        for name, what in (("cost", "least cost"), ("f1", "best F1"))
+    },
+    "cutoffs-1e5": Row(
+        "1000 resampled cut-offs of 10⁵ rows, with the optimism of the choice",
+        "a loop of scikit-learn's roc_curve and argmax",
+        ">=",
+        25,
+        decide.cutoffs,
+        n=10**5,
+        repeats=3,
+    ),
+    "decision-curve-1e6": Row(
+        "a decision curve at 100 probabilities, with intervals, from 10⁶ rows",
+        "dcurves",
+        ">=",
+        50,
+        duel(decide.decision_curve),
+        n=10**6,
     ),
 }

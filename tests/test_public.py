@@ -85,10 +85,10 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
-    *("RULES", "Requirement", "abstain", "actions", "balanced", "bands", "best", "break_even", "capacity", "closest"),
-    *("cost", "fixed", "named", "require", "requirements", "youden"),
-    *("judge", "summary"),
-    *("Corrected", "CrossValidated", "Sureness", "crossvalidated", "resampled"),
+    *("RULES", "Corrected", "CrossValidated", "IsoCost", "Requirement", "Sureness", "abstain", "actions"),
+    *("balanced", "bands", "benefit", "best", "break_even", "brier_curve", "capacity", "closest", "cost"),
+    *("cost_curve", "cost_curves", "cost_table", "crossvalidated", "fixed", "iso_cost", "judge", "named"),
+    *("net_benefits", "probability_cost", "require", "requirements", "resampled", "summary", "youden"),
 }
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]

@@ -30,7 +30,7 @@ def test_every_number_is_that_of_its_measure() -> None:
     both = tallies(score=["p", "z"], group="g")
     any_score = [name for name, function in measure.MEASURES.items() if measure.about(function).of is not Tally]
     found = measure.summary(both, measures=any_score, threshold=[0.5, 1.0])
-    assert len(found) == 2 * 3 * (2 * (4 + 31) + 9)
+    assert len(found) == 2 * 3 * (2 * (4 + 34) + 9)
     for row in found.rows():
         group = (row["group"]["g"],) if row["group"] else None
         tally = both.pooled(row["model"]) if group is None else both.models[row["model"]][group]

@@ -20,7 +20,7 @@ from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _resample, _tables
+from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _net, _resample, _tables
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
@@ -162,18 +162,24 @@ def ways(measure: Measure, *, reweighed: bool = False) -> Mapping[str, Way]:
     Of what was reweighed, those alone that leave the shares of the classes as they are.
     """
     told = about(measure)
-    if reweighed and told.of in (Counts, Confusion):
-        return _AT_KNOWN_SHARES[_known.kind(measure)]
+    if told.of in (Counts, Confusion):
+        return _ways_of_tables(measure, reweighed=reweighed)
     if reweighed:
         kept = {name: way for name, way in ways(measure).items() if name not in ("resample", "bootstrap")}
         return kept | ({"": partial(_moved, way="stratified")} if kept[""] is _moved else {})
-    if told.of in (Counts, Confusion):
-        return _SHARES if told.share else _TABLES
     if told.of in (ClassRows, LabelSets):
         return _OF_ROWS
     if reliability.known(measure):
         return {"": _calibration} | _RESAMPLED
     return _RANKS.get(measure, {"": _moved}) | _RESAMPLED
+
+
+def _ways_of_tables(measure: Measure, *, reweighed: bool) -> Mapping[str, Way]:
+    if _net.closed(measure, reweighed=reweighed):
+        return _WORTH | (_BY_CLASS if reweighed else _NAMED_TABLES)
+    if reweighed:
+        return _AT_KNOWN_SHARES[_known.kind(measure)]
+    return _SHARES if about(measure).share else _TABLES
 
 
 def _chosen(measure: str | Measure, data: object) -> Measure:
@@ -239,6 +245,11 @@ def _predictive(case: Case, *, name: _known.Logit | None = None) -> Found:
 
 def _everybody(case: Case) -> Found:
     return Found(*_known.everybody(case.noun, case.measure, case.asked.level), _known.SUMMED)
+
+
+def _worth(case: Case) -> Found:
+    how = _net.KNOWN if case.noun.reweighed else _net.HOW
+    return Found(*_net.interval(case.noun, case.measure, case.asked.level), how)
 
 
 def _exact(case: Case) -> Found:
@@ -343,11 +354,14 @@ _TABLES: dict[str, Way] = {
     "stratified": partial(_table, way="stratified"),
     "bootstrap": partial(_table, way="bootstrap"),
 }
+_NAMED_TABLES: dict[str, Way] = {name: way for name, way in _TABLES.items() if name}
 _SHARES: dict[str, Way] = {
     "": _share,
     **{name: partial(_share, name=name) for name in _binomial.METHODS},
-    **{name: way for name, way in _TABLES.items() if name},
+    **_NAMED_TABLES,
 }
+_WORTH: dict[str, Way] = {"": _worth, "mover": _worth}
+"""By the method of variance estimates recovery."""
 _BY_CLASS: dict[str, Way] = {"stratified": partial(_table, way="stratified")}
 _AT_KNOWN_SHARES: dict[_known.Kind, dict[str, Way]] = {
     "within": {"": _share, **{name: _SHARES[name] for name in _binomial.METHODS}, **_BY_CLASS},

@@ -44,7 +44,7 @@ class Interval:
 
 METHODS = (
     *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
-    *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence"),
+    *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover"),
     *("draws", "resample", "stratified", "bootstrap", *_known.LOGITS),
 )
 """Every method that makes an interval of some measure."""

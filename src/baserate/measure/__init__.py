@@ -5,9 +5,10 @@ classes together stand in `multiclass` and take `Confusion`. Each is a plain fun
 and what it needs (`about`).
 """
 
-from baserate.measure import _agreement, _binned, _corp, _counts, _cox, _proper, _rank, _smooth, multiclass
+from baserate.measure import _agreement, _benefit, _binned, _corp, _counts, _cox, _proper, _rank, _smooth, multiclass
 from baserate.measure._about import About, Measure, about, measure
 from baserate.measure._agreement import *
+from baserate.measure._benefit import *
 from baserate.measure._binned import *
 from baserate.measure._corp import *
 from baserate.measure._counts import *
@@ -22,6 +23,7 @@ from baserate.measure._table import TABLES, table
 __all__ = ["MEASURES", "TABLES", "USUAL", "About", "Measure"]
 __all__ += ["about", "curves", "measure", "multiclass", "named", "search", "summary", "table", "why"]
 __all__ += _counts.__all__
+__all__ += _benefit.__all__
 __all__ += _agreement.__all__
 __all__ += _rank.__all__
 __all__ += _proper.__all__

@@ -11,7 +11,7 @@ from baserate._errors import BadOption, BadShape
 from baserate._label_sets import LabelSets
 from baserate._stack import Forecasts
 from baserate._tally import Tally
-from baserate.measure import _agreement, _binned, _corp, _counts, _cox, _names, _proper, _rank, _smooth
+from baserate.measure import _agreement, _benefit, _binned, _corp, _counts, _cox, _names, _proper, _rank, _smooth
 from baserate.measure._about import Measure, about
 
 _MARGINS: dict[str, Callable[[Forecasts], float]] = {
@@ -42,6 +42,9 @@ MEASURES: dict[str, Measure] = {
     "diagnostic_odds_ratio": _counts.diagnostic_odds_ratio,
     "prevalence_threshold": _counts.prevalence_threshold,
     "expected_cost": _counts.expected_cost,
+    "net_benefit": _benefit.net_benefit,
+    "standardized_net_benefit": _benefit.standardized_net_benefit,
+    "net_reduction": _benefit.net_reduction,
     "f1": _agreement.f1,
     "f_beta": _agreement.f_beta,
     "e_measure": _agreement.e_measure,

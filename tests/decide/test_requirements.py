@@ -1,0 +1,77 @@
+"""Requirements are read as people write them, and a slip is shown where it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baserate import BadOption, Counts, UnknownName, decide, measure
+from baserate.measure import MEASURES, about
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("specificity>=0.9", ["specificity >= 0.9"]),
+        ("specificity>=0.9, precision>=0.3", ["specificity >= 0.9", "precision >= 0.3"]),
+        ("  TNR  >=  90 %  and  PPV >= .3", ["specificity >= 0.9", "precision >= 0.3"]),
+        ("false alarm rate ≤ 1e-2; recall ≥ 1", ["fpr <= 0.01", "sensitivity >= 1"]),
+        ("mcc >= -0.5 && lift >= 2.", ["mcc >= -0.5", "lift >= 2"]),
+        ("fdr<=5%", ["fdr <= 0.05"]),
+    ],
+)
+def test_what_people_write(text: str, wanted: list[str]) -> None:
+    assert list(map(str, decide.requirements(text))) == wanted
+
+
+@given(st.sampled_from([name for name, each in MEASURES.items() if about(each).of is Counts]), st.floats(-9, 9))
+def test_what_is_written_is_read_again(name: str, bound: float) -> None:
+    for sense in (">=", "<="):
+        [found] = decide.requirements(f"{name} {sense} {bound!r}")
+        assert (found.measure, found.sense, found.bound) == (MEASURES[name], sense, bound)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "told"),
+    [
+        ("specificity=>0.9", 11, "=> is no bound; write >= or <="),
+        ("specificity > 0.9", 12, "> is no bound"),
+        ("precision = 0.3", 10, "= is no bound"),
+        ("specificity>=0.9, precision", 27, "expected after 'precision'"),
+        ("specificity>=0.9,", 17, "a measure is expected here"),
+        (">= 0.9", 0, "a measure is expected here"),
+        ("", 0, "a measure is expected here"),
+        ("precision >= high", 13, "a number is expected here"),
+        ("precision >= 0.3 recall >= 0.2", 17, "a comma is expected here"),
+        ("precision >= 0.3 %% ", 18, "a comma is expected here"),
+        ("auc >= 0.9", 0, "auc does not depend on the threshold"),
+        ("specificity >= 0.9, specificty >= 0.8", 20, "Did you mean specificity"),
+    ],
+)
+def test_a_caret_stands_under_the_slip(text: str, place: int, told: str) -> None:
+    with pytest.raises((BadOption, UnknownName), match="the requirements cannot be read") as error:
+        decide.requirements(text)
+    first, line, caret = str(error.value).split("\n")
+    assert told in first
+    assert line == f"  {text}"
+    assert caret == f"  {' ' * place}^"
+
+
+def test_unknown_measures_are_unknown_names() -> None:
+    with pytest.raises(UnknownName):
+        decide.requirements("wisdom >= 0.9")
+
+
+def test_requirements_may_be_made_by_hand() -> None:
+    strict = decide.Requirement(measure.specificity, ">=", 0.9)
+    assert decide.requirements([strict, "precision >= 0.3"])[0] is strict
+    assert decide.requirements(strict) == (strict,)
+    for wrong in ((measure.auc, ">=", 0.9), (measure.fpr, "<", 0.9), (measure.fpr, "<=", float("nan"))):
+        with pytest.raises(BadOption):
+            decide.Requirement(*wrong)
+
+
+def test_what_is_undefined_is_not_kept() -> None:
+    nothing = Counts(tp=0, fp=0, fn=1, tn=1)
+    for text in ("precision >= 0", "precision <= 1"):
+        [each] = decide.requirements(text)
+        assert not each.met(nothing)

@@ -1,0 +1,414 @@
+"""Rules choose what no other threshold beats, and the strictest of equals."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from math import inf, isnan
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from baserate import BadOption, CannotFit, Costs, Counts, Curve, Cut, Policy, UnknownName, curve, decide, measure, tally
+from baserate.shift import reweigh
+from tests.strategies import Rows, rows
+
+whole = st.integers(0, 20).map(float)
+positive = st.integers(1, 20).map(float)
+prices = st.builds(Costs, fp=positive, fn=positive)
+both = rows().filter(lambda data: 0 < data.truth.sum() < len(data.truth))
+
+
+def of(data: Rows) -> Curve:
+    return curve(tally(data.truth, data.score))
+
+
+def exact(c: Curve, value: Callable[..., Fraction]) -> float:
+    """Strictest threshold at which something made of whole counts is greatest."""
+    counts = c.counts
+    cells = zip(*(map(int, each) for each in (counts.tp, counts.fp, counts.fn, counts.tn)), strict=True)
+    values = [value(*each) for each in cells]
+    return float(c.threshold[values.index(max(values))])
+
+
+@given(both)
+def test_youden_is_the_greatest_sum_of_both_rates(data: Rows) -> None:
+    c = of(data)
+    wanted = exact(c, lambda tp, fp, fn, tn: Fraction(tp, tp + fn) - Fraction(fp, fp + tn))
+    assert decide.youden(c).threshold == wanted
+
+
+@given(both)
+def test_the_closest_point_is_the_closest(data: Rows) -> None:
+    c = of(data)
+    wanted = exact(c, lambda tp, fp, fn, tn: -(Fraction(fn, tp + fn) ** 2) - Fraction(fp, fp + tn) ** 2)
+    assert decide.closest(c).threshold == wanted
+
+
+@given(both)
+def test_balanced_rates_are_as_near_as_they_get(data: Rows) -> None:
+    c = of(data)
+    wanted = exact(c, lambda tp, fp, fn, tn: -abs(Fraction(tp, tp + fn) - Fraction(tn, fp + tn)))
+    assert decide.balanced(c).threshold == wanted
+
+
+@given(rows().filter(lambda data: data.truth.any()))
+def test_break_even_is_where_precision_and_recall_meet(data: Rows) -> None:
+    c = of(data)
+
+    def apart(tp: int, fp: int, fn: int, _tn: int) -> Fraction:
+        return -abs(Fraction(tp, tp + fp) - Fraction(tp, tp + fn)) if tp else Fraction(-2)
+
+    assert decide.break_even(c).threshold == exact(c, apart)
+
+
+@given(rows(), prices)
+def test_nothing_is_cheaper_than_the_rule_of_least_cost(data: Rows, costs: Costs) -> None:
+    c = of(data)
+    found = decide.cost(c, costs)
+    wanted = exact(c, lambda tp, fp, fn, tn: -Fraction(fp * int(costs.fp) + fn * int(costs.fn), 1) + 0 * (tp + tn))
+    assert found.threshold == wanted
+    least = costs.total(found.cut.counts(c))
+    assert least <= min(costs.fn * c.positives, costs.fp * c.negatives)
+
+
+@given(both, prices, st.floats(0.01, 0.99))
+def test_the_least_cost_lies_on_the_hull_where_the_iso_cost_line_touches_it(
+    data: Rows, costs: Costs, prevalence: float
+) -> None:
+    c = of(data)
+    hull = c.hull()
+    slopes = np.diff(hull.flagged_mass[0]) / c.positives, np.diff(hull.flagged_mass[1]) / c.negatives
+    slope = costs.slope(prevalence)
+    assume(not np.isclose(slopes[0], slope * slopes[1], rtol=1e-9).any())  # an edge: rounding decides
+    found = decide.cost(c, costs, prevalence=prevalence).threshold
+    assert found in hull.threshold
+    assert found == c.tangent(slope)
+
+
+@given(both, prices, st.floats(0.01, 0.99))
+def test_a_stated_prevalence_is_that_of_reweighed_data(data: Rows, costs: Costs, prevalence: float) -> None:
+    c = of(data)
+    there = reweigh(c, to=prevalence)
+    here = decide.cost(c, costs, prevalence=prevalence)
+    carried = decide.cost(there, costs)
+    cheapest = measure.expected_cost(there.at(here.threshold), costs=costs)
+    assert measure.expected_cost(there.at(carried.threshold), costs=costs) == pytest.approx(cheapest, rel=1e-9)
+    assert carried.settings["prevalence"] == pytest.approx(prevalence)
+
+
+@given(both, st.sampled_from(["f1", "mcc", "accuracy", "kappa", "npv", "precision", "fpr", "expected_cost", "lift"]))
+def test_best_is_the_best_of_any_measure(data: Rows, name: str) -> None:
+    c = of(data)
+    function = measure.named(name)
+    values = np.asarray(function(c.counts))
+    sign = 1 if measure.about(function).best == "high" else -1
+    found = decide.best(c, name)
+    reached = function(c.at(found.threshold))
+    assert sign * reached == pytest.approx(np.nanmax(sign * values), rel=1e-11)
+    stricter = c.threshold > found.threshold
+    assert not (sign * values[stricter] > sign * reached - 1e-15 * abs(reached)).any() or np.isinf(reached)
+
+
+@given(both, st.floats(0, 1), st.sampled_from(["sensitivity", "precision", "npv", "specificity"]))
+def test_requirements_are_kept_and_nothing_that_keeps_them_is_better(data: Rows, bound: float, name: str) -> None:
+    c = of(data)
+    kept = np.asarray(measure.named(name)(c.counts)) >= bound - 1e-12
+    if not kept.any():
+        with pytest.raises(Exception, match=f"no threshold has {name} >= ") as error:
+            decide.require(c, f"{name} >= {bound!r}", maximize="accuracy")
+        assert type(error.value).__name__ == "CannotMeet"
+        return
+    found = decide.require(c, f"{name} >= {bound!r}", maximize="accuracy").threshold
+    reached = measure.accuracy(c.at(found))
+    assert measure.named(name)(c.at(found)) >= bound - 1e-12
+    assert reached == pytest.approx(np.asarray(measure.accuracy(c.counts))[kept].max())
+
+
+def test_what_cannot_be_met_is_told_with_the_nearest_that_can(twenty: Curve) -> None:
+    with pytest.raises(ValueError, match=r"no threshold has precision >= 1.5: precision is 1 at most, at 1\."):
+        decide.require(twenty, "precision >= 1.5")
+    with pytest.raises(ValueError, match="no threshold has sensitivity") as error:
+        decide.require(twenty, "sensitivity >= 0.9, specificity >= 0.9")
+    assert str(error.value) == (
+        "no threshold has sensitivity >= 0.9 and specificity >= 0.9: with specificity >= 0.9, sensitivity is 0.666667 "
+        "at most, at 0.8; with sensitivity >= 0.9, specificity is 0.571429 at most, at 0.45. Ask for less of one of "
+        "them."
+    )
+    with pytest.raises(ValueError, match="fpr is 0 at least, at inf"):
+        decide.require(twenty, "fpr <= -0.1")
+    with pytest.raises(ValueError, match="nor all but one of them"):
+        decide.require(twenty, "accuracy >= 0.8, flag rate <= 5%, flag rate >= 95%")
+
+
+@pytest.fixture
+def twenty() -> Curve:
+    truth = [1, 1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1, *[0] * 8]
+    return curve(tally(truth, [round(1 - i / 20, 2) for i in range(20)]))
+
+
+def test_objectives_may_be_minimised(twenty: Curve) -> None:
+    priced = partial(measure.expected_cost, costs=Costs(fp=1, fn=5))
+    found = decide.require(twenty, "specificity >= 0.9", minimize=priced)
+    kept = [t for t in twenty.threshold if measure.specificity(twenty.at(float(t))) >= 0.9]
+    assert found.threshold == min(kept, key=lambda t: (priced(twenty.at(float(t))), -t))
+    with pytest.raises(BadOption, match="one objective"):
+        decide.require(twenty, "specificity >= 0.9", maximize="f1", minimize="fpr")
+    with pytest.raises(BadOption, match="nothing is required"):
+        decide.require(twenty, [])
+    with pytest.raises(BadOption, match="auc has one value for a whole curve"):
+        decide.require(twenty, "specificity >= 0.9", maximize="auc")
+
+
+@given(rows(), st.floats(0, 1))
+def test_capacity_is_never_exceeded_and_used_as_far_as_ties_let_it(data: Rows, share: float) -> None:
+    c = of(data)
+    found = decide.capacity(c, share=share)
+    flagged = c.counts.flagged
+    within = flagged[flagged <= share * c.total * (1 + 1e-12)]
+    assert found.cut.counts(c).flagged == within.max()
+    many = int(share * c.total)
+    assert decide.capacity(c, at_most=many).cut.counts(c).flagged == flagged[flagged <= many].max()
+
+
+def test_capacity_says_when_ties_leave_some_of_it_over() -> None:
+    c = curve(tally([1, 0, 1, 0, 1], [0.9, 0.5, 0.5, 0.5, 0.1]))
+    found = decide.capacity(c, at_most=3)
+    assert found.threshold == 0.9
+    assert found.notes == ("1 of at most 3 are flagged: the next 3 share one score.",)
+    assert decide.capacity(c, at_most=4).notes == ()
+    assert decide.capacity(c, at_most=0).threshold == inf
+    for wrong in ({}, {"at_most": 1, "share": 0.1}, {"share": 1.5}, {"at_most": -1}):
+        with pytest.raises(BadOption):
+            decide.capacity(c, **wrong)
+    with pytest.raises(BadOption, match="as share="):
+        decide.capacity(reweigh(c, to=0.1), at_most=1)
+
+
+@given(rows(), st.lists(st.floats(0, 0.4), min_size=1, max_size=3))
+def test_bands_hold_no_more_than_their_share(data: Rows, shares: list[float]) -> None:
+    assume(sum(shares) <= 1)
+    c = of(data)
+    cut = decide.bands(c, shares=shares).cut
+    table = cut.stretches(c)
+    held = dict(zip(cut.actions, table.flagged / c.total, strict=True))
+    names = {1: ("low", "high"), 2: ("low", "medium", "high")}.get(len(shares)) or [f"band {k + 1}" for k in range(4)]
+    above = 0.0
+    for share, name in zip(np.cumsum(shares), names[:0:-1], strict=True):
+        above += held.get(name, 0.0)
+        assert above <= share * (1 + 1e-9)
+    assert table.flagged.sum() == pytest.approx(c.total)
+
+
+@given(rows(), st.lists(st.integers(1, 99), min_size=1, max_size=3, unique=True))
+def test_bands_by_risk_are_cut_where_flagging_begins_to_pay(data: Rows, percent: list[int]) -> None:
+    c, risks = of(data), [each / 100 for each in sorted(percent)]
+    cut = decide.bands(c, risks=risks).cut
+    alone = [decide.cost(c, Costs(fp=risk, fn=1 - risk)).threshold for risk in risks]
+    assert list(cut.thresholds) == sorted(set(alone))
+    assert alone == sorted(alone)
+
+
+def test_bands_are_given_in_one_way(twenty: Curve) -> None:
+    named = decide.bands(twenty, thresholds=(0.2, 0.6), names=("green", "amber", "red"))
+    assert named.cut == Cut((0.2, 0.6), ("green", "amber", "red"))
+    assert named.chosen_on is None  # nobody looked at the data
+    thin = decide.bands(twenty, risks=(0.41, 0.42))
+    assert thin.cut.actions == ("low", "high")
+    assert thin.notes == ("2 edges make only 2 bands here: some would hold nobody.",)
+    for wrong in (
+        {},
+        {"thresholds": (0.1,), "shares": (0.1,)},
+        {"shares": ()},
+        {"shares": (0.7, 0.7)},
+        {"shares": (-0.1,)},
+        {"risks": (0.3, 0.1)},
+        {"risks": (1.1,)},
+        {"thresholds": (0.1,), "names": ("a",)},
+        {"thresholds": (0.1,), "names": ("a", "a")},
+    ):
+        with pytest.raises(BadOption):
+            decide.bands(twenty, **wrong)
+
+
+def cheapest(c: Curve, costs: dict[str, tuple[float, float]], actions: tuple[str, ...]) -> float:
+    """Least cost of any cut into these actions, in this order, some of which may hold nobody."""
+    best, size = inf, len(c.threshold)
+    flagged = c.flagged_mass
+    total = flagged[:, -1]
+    if len(actions) == 1:
+        return float(costs[actions[0]][1] * total[0] + costs[actions[0]][0] * total[1])
+    for high in range(size):
+        for low in range(high, size) if len(actions) == 3 else (high,):
+            edges = [total, flagged[:, low], flagged[:, high], np.zeros(2)]
+            held = [above - below for above, below in pairwise(edges)]
+            steps = held if len(actions) == 3 else [held[0], held[2]]
+            paid = sum(
+                costs[action][1] * mass[0] + costs[action][0] * mass[1]
+                for action, mass in zip(actions, steps, strict=True)
+            )
+            best = min(best, paid)
+    return best
+
+
+@given(rows(max_size=12), st.tuples(*[st.integers(0, 12)] * 6))
+def test_no_cut_into_actions_is_cheaper(data: Rows, given: tuple[int, ...]) -> None:
+    c = of(data)
+    wait, test, treat = ((float(a), float(b)) for a, b in zip(given[::2], given[1::2], strict=True))
+    costs = {"wait": wait, "test": test, "treat": treat}
+    cut = decide.actions(c, costs).cut
+    table = cut.stretches(c)
+    paid = sum(
+        costs[action][1] * tp + costs[action][0] * fp
+        for action, tp, fp in zip(cut.actions, table.tp, table.fp, strict=True)
+    )
+    orders = [("wait", "test", "treat"), ("wait", "treat"), ("test", "treat"), ("wait", "test")]
+    orders += [("wait",), ("test",), ("treat",)]
+    sensible = [order for order in orders if all(costs[b][1] <= costs[a][1] for a, b in pairwise(order))]
+    assert paid <= min(cheapest(c, costs, order) for order in sensible) + 1e-9
+
+
+def test_an_action_that_never_pays_is_named(twenty: Curve) -> None:
+    found = decide.actions(twenty, {"pass": (0, 1), "refer": (0.6, 0.6), "flag": (1, 0)})
+    assert found.cut.actions == ("pass", "flag")
+    assert found.notes == ("refer is never the cheapest, whatever the score.",)
+    for wrong in ({"pass": (0, 1)}, {"a": (0, 1), "b": (0, inf)}):
+        with pytest.raises(BadOption):
+            decide.actions(twenty, wrong)
+    with pytest.raises(ValueError, match="two numbers"):
+        decide.actions(twenty, {"a": (0, 1), "b": (0,)})  # type: ignore[dict-item]
+
+
+@given(rows(max_size=14), st.integers(1, 9), st.integers(1, 9), st.integers(0, 8))
+def test_chows_rule_is_the_cheapest(data: Rows, fp: int, fn: int, refer: int) -> None:
+    c, costs = of(data), Costs(fp=fp, fn=fn)
+    policy = decide.abstain(c, costs, refer=refer)
+    cut = policy.cut
+    table = cut.stretches(c)
+    referred = dict(zip(cut.actions, table.flagged, strict=True)).get("refer", 0.0)
+    paid = refer * referred
+    for action, tp, fp_mass in zip(cut.actions, table.tp, table.fp, strict=True):
+        paid += {"pass": fn * tp, "flag": fp * fp_mass, "refer": 0.0}[action]
+    lines = {"pass": (0.0, float(fn)), "refer": (float(refer),) * 2, "flag": (float(fp), 0.0)}
+    assert paid <= cheapest(c, lines, ("pass", "refer", "flag")) + 1e-9
+
+
+@given(rows(max_size=14), st.floats(0.05, 1), st.integers(1, 4), st.integers(1, 4))
+def test_no_band_of_that_coverage_costs_less_for_a_decided_case(data: Rows, coverage: float, fp: int, fn: int) -> None:
+    c, costs = of(data), Costs(fp=fp, fn=fn)
+    cut = decide.abstain(c, costs, coverage=coverage).cut
+    found = cut.counts(c)
+    flagged = c.counts
+    best = inf
+    for high in range(len(flagged.tp)):
+        for low in range(high, len(flagged.tp)):
+            tp, bad, missed, tn = flagged.tp[high], flagged.fp[high], flagged.fn[low], flagged.tn[low]
+            decided = tp + bad + missed + tn
+            if decided >= coverage * c.total * (1 - 1e-9):
+                best = min(best, (fp * bad + fn * missed) / decided)
+    assert found.total >= coverage * c.total * (1 - 1e-9)
+    assert costs.total(found) / found.total == pytest.approx(best, abs=1e-12)
+
+
+def test_abstention_is_asked_for_in_one_way(twenty: Curve) -> None:
+    for wrong in ({}, {"refer": 0.1, "coverage": 0.5}, {"coverage": 0}, {"coverage": 1.5}, {"refer": inf}):
+        with pytest.raises(BadOption):
+            decide.abstain(twenty, **wrong)
+    dear = decide.abstain(twenty, refer=5)
+    assert dear.cut.actions == ("pass", "flag")
+    assert dear.notes == ("nobody need be referred at a price of 5: deciding is cheaper at every score.",)
+    assert decide.abstain(twenty, coverage=1).cut == decide.best(twenty, "accuracy").cut
+
+
+def test_abstention_at_another_prevalence_is_that_of_reweighed_data(twenty: Curve) -> None:
+    for options in ({"refer": 0.2}, {"coverage": 0.7}):
+        stated = decide.abstain(twenty, Costs(fp=1, fn=3), prevalence=0.1, **options)
+        carried = decide.abstain(reweigh(twenty, to=0.1), Costs(fp=1, fn=3), **options)
+        assert stated.cut == carried.cut
+
+
+def test_constant_decisions_and_odd_costs_are_noted(twenty: Curve) -> None:
+    assert decide.cost(twenty, Costs(fp=1, fn=1000)).notes == ()
+    none = decide.cost(curve(tally([0, 1], [0.9, 0.1])), Costs(fp=10, fn=1))
+    assert none.threshold == inf
+    assert none.notes == ("it is cheapest to pass everybody: no score is needed for that.",)
+    everybody = decide.cost(curve(tally([0, 1], [0.9, 0.1])), Costs(fp=1, fn=10))
+    assert everybody.notes == ("it is cheapest to flag everybody: no score is needed for that.",)
+    assert "look at the costs again" in decide.cost(twenty, Costs(tp=5, fn=5)).notes[0]
+    assert "flagging everybody is free" in decide.cost(twenty, Costs(fp=0, tn=0)).notes[0]
+    assert decide.best(curve(tally([0, 0, 1], [0.9, 0.5, 0.1])), "accuracy").notes == (
+        "the best is to pass everybody: no score is needed for that.",
+    )
+
+
+def test_data_of_one_class_or_none_are_refused() -> None:
+    single = curve(tally([1, 1], [0.2, 0.4]))
+    for choose in (decide.youden, decide.closest, decide.balanced):
+        with pytest.raises(CannotFit, match="there are no negatives"):
+            choose(single)
+    with pytest.raises(CannotFit, match="undefined at every threshold: there are no positives"):
+        decide.break_even(curve(tally([0, 0], [0.2, 0.4])))
+    with pytest.raises(CannotFit, match="specificity is undefined at every threshold: there are no negatives"):
+        decide.best(single, "specificity")
+    with pytest.raises(CannotFit, match="a stated prevalence needs both classes"):
+        decide.cost(single, Costs(), prevalence=0.1)
+    with pytest.raises(BadOption, match="prevalence is 2"):
+        decide.cost(curve(tally([0, 1], [0, 1])), Costs(), prevalence=2)
+    empty = curve(tally([1, 0], [0.2, 0.4]).__class__.sum([]))
+    with pytest.raises(CannotFit, match="nothing at any score"):
+        decide.youden(empty)
+    with pytest.raises(BadOption, match="make one of the tally first"):
+        decide.youden(tally([0, 1], [0, 1]))  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="list is not a Curve"):
+        decide.youden([0, 1])  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="no costs of two classes"):
+        decide.cost(single, {"fp": 1})  # type: ignore[arg-type]
+
+
+def test_best_takes_measures_of_tables_alone(twenty: Curve) -> None:
+    with pytest.raises(BadOption, match="auc has one value"):
+        decide.best(twenty, "auc")
+    with pytest.raises(BadOption, match="neither end of flag_rate is the better one"):
+        decide.best(twenty, "flag_rate")
+    with pytest.raises(BadOption, match="toward is 'up'"):
+        decide.best(twenty, "f1", toward="up")  # type: ignore[arg-type]
+    assert decide.best(twenty, "flag_rate", toward="low").threshold == inf
+    assert decide.best(twenty, "f_beta", beta=2).settings == {"measure": "f_beta", "beta": 2}
+
+
+def test_a_policy_remembers_how_it_came_about(twenty: Curve) -> None:
+    found = decide.cost(twenty, Costs(fp=1, fn=3), prevalence=0.2)
+    assert isinstance(found, Policy)
+    assert (found.rule, found.otherwise, found.needs_group) == ("cost", "refuse", False)
+    assert found.settings == {"costs": Costs(fp=1, fn=3), "prevalence": 0.2}
+    assert found.chosen_on == twenty.tally.digest
+    assert decide.fixed(twenty, 0.3).chosen_on is None
+    assert decide.break_even(twenty).rule == "break-even"
+
+
+def test_rules_have_names() -> None:
+    assert decide.named("Break even") is decide.break_even
+    for name, choose in decide.RULES.items():
+        assert decide.named(name) is choose
+        assert choose.__doc__
+    with pytest.raises(UnknownName, match="Did you mean 'youden'"):
+        decide.named("yuoden")
+
+
+@given(both)
+def test_swapping_equals_changes_nothing(data: Rows) -> None:
+    """Where weights are the same for all, sums in another unit give the same cut-off."""
+    c = of(data)
+    third = curve(tally(data.truth, data.score, weight=np.full(len(data.truth), 1 / 3)))
+    for choose in (decide.youden, decide.closest, decide.balanced, partial(decide.best, measure="f1")):
+        assert choose(c).threshold == choose(third).threshold
+
+
+def test_undefined_thresholds_do_not_take_part() -> None:
+    c = curve(tally([0, 1], [0.9, 0.1]))
+    assert isnan(measure.precision(c.at(inf)))
+    assert decide.best(c, "precision").threshold == 0.1
+    counts: Counts[float] = decide.best(c, "precision").cut.counts(c)
+    assert counts.flagged == 2

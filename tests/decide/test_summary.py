@@ -1,0 +1,116 @@
+"""Everything of a choice as tidy rows."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+from baserate import BadOption, Costs, Curve, decide, infer, measure, population, read
+from baserate._tallies import Tallies
+from baserate.shift import reweigh
+
+COSTS = Costs(fp=1, fn=4)
+
+
+@pytest.fixture(scope="module")
+def people() -> Tallies:
+    truth, score = population.binormal(means=(0, 1.5), prevalence=0.3).draw(400, 5)
+    p = 1 / (1 + np.exp(-score))
+    sex = np.where(np.arange(400) % 2, "f", "m")
+    other = np.random.default_rng(0).random(400)
+    columns = {"sick": truth, "risk": p, "guess": other, "sex": sex}
+    return read.tallies(columns, truth="sick", score=["risk", "guess"], group="sex")
+
+
+def test_cut_off_table_measures_and_other_rules(people: Tallies) -> None:
+    found = decide.summary(people, partial(decide.cost, costs=COSTS), costs=COSTS, draws=50)
+    rows = [row for row in found.rows() if row["model"] == "risk" and row["group"] is None]
+    curve = Curve(people.pooled("risk"))
+    policy = decide.cost(curve, COSTS)
+    chosen = {row["measure"]: row for row in rows if row["rule"] == "cost"}
+    assert chosen["threshold"]["value"] == policy.threshold
+    assert chosen["threshold"]["low"] <= policy.threshold <= chosen["threshold"]["high"]
+    assert chosen["tp"]["value"] == policy.cut.counts(curve).tp
+    sensitivity = infer.estimate("sensitivity", policy.cut.counts(curve))
+    assert (chosen["sensitivity"]["low"], chosen["sensitivity"]["high"]) == (sensitivity.low, sensitivity.high)
+    left = chosen["sensitivity"]["value"] - chosen["sensitivity"]["optimism"]
+    assert chosen["sensitivity"]["corrected"] == pytest.approx(left)
+    assert chosen["expected_cost"]["optimism"] < 0
+    others = {row["rule"]: row["value"] for row in rows if row["measure"] == "threshold"}
+    assert others["youden"] == decide.youden(curve).threshold
+    assert others["best f1"] == decide.best(curve, "f1").threshold
+    assert others["fixed 0.5"] == 0.5
+    costs = {row["rule"]: row["value"] for row in rows if row["measure"] == "expected_cost"}
+    assert costs["cost"] == min(costs.values())
+    assert found.data["same"] == ["risk", "guess"]
+    assert any("chosen on these very rows" in note for note in found.data["notes"])
+    assert found.data["policies"]["risk"]["settings"]["costs"] == {"tp": 0, "fp": 1, "fn": 4, "tn": 0}
+    json.loads(found.to_json())
+
+
+def test_groups_are_judged_at_the_common_cut_off(people: Tallies) -> None:
+    found = decide.summary(people, decide.youden, measures=["sensitivity"], draws=20)
+    for row in found.rows():
+        if row["group"] and row["measure"] == "sensitivity":
+            tally = people.models[row["model"]][(row["group"]["sex"],)]
+            at = decide.youden(Curve(people.pooled(row["model"]))).threshold
+            assert row["value"] == measure.sensitivity(Curve(tally).at(at))
+            assert row["optimism"] is None
+
+
+def test_at_another_prevalence(people: Tallies) -> None:
+    there = reweigh(people, to=0.02)
+    found = decide.summary(there, partial(decide.cost, costs=COSTS), costs=COSTS, draws=20)
+    stated = decide.cost(Curve(people.pooled("risk")), COSTS, prevalence=0.02)
+    [at] = [
+        row["value"]
+        for row in found.rows()
+        if (row["rule"], row["measure"], row["model"], row["group"]) == ("cost", "threshold", "risk", None)
+    ]
+    assert at == stated.threshold
+    assert found.data["policies"]["risk"]["settings"]["prevalence"] == pytest.approx(0.02)
+
+
+def test_referrals_are_counted_and_paid_for(people: Tallies) -> None:
+    rule = partial(decide.abstain, costs=COSTS, refer=0.3)
+    found = decide.judge(people, {m: rule(Curve(people.pooled(m))) for m in people.models}, costs=COSTS)
+    rows = {r["measure"]: r for r in found.rows() if (r["model"], r["group"]) == ("risk", None) and not r["action"]}
+    referred = {
+        r["measure"]: r["value"]
+        for r in found.rows()
+        if r["model"] == "risk" and not r["group"] and r["action"] == "refer"
+    }
+    counts = rule(Curve(people.pooled("risk"))).cut.counts(Curve(people.pooled("risk")))
+    left = referred["referred_positives"] + referred["referred_negatives"]
+    assert counts.total + left == 400
+    assert rows["coverage"]["value"] == pytest.approx(counts.total / 400)
+    assert rows["cost_with_referrals"]["value"] == pytest.approx((COSTS.total(counts) + 0.3 * left) / 400)
+
+
+def test_bands_tell_who_is_in_them(people: Tallies) -> None:
+    found = decide.summary(people, partial(decide.bands, shares=(0.1, 0.3)), draws=20)
+    rows = [r for r in found.rows() if (r["rule"], r["model"], r["group"]) == ("bands", "risk", None)]
+    shares = {r["action"]: r["value"] for r in rows if r["measure"] == "share"}
+    assert shares == pytest.approx({"low": 0.6, "medium": 0.3, "high": 0.1})
+    risks = [r["value"] for r in rows if r["measure"] == "risk"]
+    assert risks == sorted(risks)
+    held = people.pooled("risk")
+    assert sum(shares[r["action"]] * r["value"] for r in rows if r["measure"] == "risk") == pytest.approx(
+        held.prevalence
+    )
+
+
+def test_other_rows_are_not_marked(people: Tallies) -> None:
+    truth, score = population.binormal(means=(0, 1.5), prevalence=0.3).draw(300, 6)
+    fresh = read.tallies({"sick": truth, "risk": 1 / (1 + np.exp(-score))}, truth="sick", score="risk")
+    policy = decide.youden(Curve(people.pooled("risk")))
+    found = decide.judge(fresh, policy)
+    assert found.data["same"] == []
+    assert not any("very rows" in note for note in found.data["notes"])
+    assert decide.judge(people, {"risk": policy, "guess": policy}).data["same"] == ["risk"]
+
+
+def test_measures_are_of_tables(people: Tallies) -> None:
+    with pytest.raises(BadOption, match="auc does not depend on the cut-off"):
+        decide.summary(people, decide.youden, measures=["auc"])

@@ -1,0 +1,183 @@
+"""How sure a cut-off is: draws that repeat a rule, and folds that did not choose."""
+
+from functools import partial
+from math import isnan
+
+import numpy as np
+import pytest
+
+from baserate import BadOption, Costs, Counts, Curve, Policy, Rows, curve, decide, measure, population, tally
+from baserate._tally import Tally
+from baserate.decide._rule import Choose
+from baserate.shift import reweigh
+
+F1 = partial(decide.best, measure="f1")
+
+
+def drawn(rows: int, seed: int = 0, distance: float = 1.0) -> Tally:
+    return tally(*population.binormal(means=(0, distance), prevalence=0.4).draw(rows, seed))
+
+
+def plain(rule: Choose) -> Choose:
+    """The same rule, without anything that the draws could know of it."""
+
+    def choose(c: Curve) -> Policy:
+        return rule(c)
+
+    return choose
+
+
+@pytest.mark.parametrize("rule", [decide.youden, partial(decide.cost, costs=Costs(fp=1, fn=3))])
+def test_quick_draws_are_those_of_the_rule_itself(rule: Choose) -> None:
+    t = drawn(150)
+    quick = decide.resampled(Curve(t), rule, draws=40, seed=3)
+    slow = decide.resampled(Curve(t), plain(rule), draws=40, seed=3)
+    np.testing.assert_array_equal(quick.drawn, slow.drawn)
+    for name, found in quick.performance.items():
+        assert found.optimism == pytest.approx(slow.performance[name].optimism, abs=1e-12)
+
+
+def test_ties_and_weights_are_drawn_too() -> None:
+    t = drawn(300).rounded(0.25)
+    weighted = tally([1, 0, 1, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.2], weight=[1, 2, 0.5, 1, 1])
+    for each in (Curve(t), Curve(weighted), reweigh(Curve(t), to=0.1)):
+        quick, slow = (decide.resampled(each, rule, draws=30) for rule in (decide.youden, plain(decide.youden)))
+        np.testing.assert_array_equal(quick.drawn, slow.drawn)
+        assert quick.cutoffs[0].low <= quick.cutoffs[0].value <= quick.cutoffs[0].high
+
+
+def test_draws_depend_on_the_seed_alone() -> None:
+    truth, score = population.binormal().draw(200, 1)
+    order = np.random.default_rng(0).permutation(200)
+    one, other = (decide.resampled(curve(tally(truth[at], score[at])), F1, draws=50) for at in (slice(None), order))
+    np.testing.assert_array_equal(one.drawn, other.drawn)
+    again = decide.resampled(curve(tally(truth, score)), F1, draws=50, seed=1)
+    assert not np.array_equal(one.drawn, again.drawn)
+
+
+def test_the_optimism_is_what_other_rows_do_not_give() -> None:
+    """Averaged over many samples, what is left after correction is nearer to the truth than what was seen."""
+    whole = population.binormal(means=(0, 0.5))
+    seen, left, true = [], [], []
+    for seed in range(60):
+        c = curve(tally(*whole.draw(150, seed)))
+        found = decide.resampled(c, decide.youden, measures=["youden"], draws=60)
+        seen.append(found.performance["youden"].apparent.value)
+        left.append(found.performance["youden"].corrected.value)
+        true.append(measure.youden(whole.at(found.policy.threshold)))
+    flattered, corrected = np.mean(seen) - np.mean(true), np.mean(left) - np.mean(true)
+    assert flattered > 0.04
+    assert abs(corrected) < flattered / 2
+
+
+def test_draws_without_a_cut_are_counted() -> None:
+    t = drawn(60, distance=0.3)
+    most = np.nanmax(np.asarray(measure.precision(Curve(t).counts))[5:])
+    found = decide.resampled(
+        Curve(t), partial(decide.require, require=f"precision >= {most}, flag_rate >= 0.08"), draws=100
+    )
+    assert 0 < found.failed < 100
+    assert np.isnan(found.drawn[:, 0]).sum() == found.failed
+    some = decide.resampled(Curve(drawn(60)), partial(decide.abstain, refer=0.3), draws=100)
+    assert some.other > 0
+    assert len(some.cutoffs) == 2
+    rare = curve(tally([1, *[0] * 30], range(31)))
+    assert decide.resampled(rare, decide.youden, draws=100).failed > 20
+
+
+def test_bands_have_cut_offs_and_no_table() -> None:
+    found = decide.resampled(Curve(drawn(200)), partial(decide.bands, shares=(0.1, 0.3)), draws=50)
+    assert len(found.cutoffs) == 2
+    assert found.performance == {}
+    assert all(each.low < each.value < each.high for each in found.cutoffs)
+
+
+def test_very_many_rows_are_pooled_first() -> None:
+    t = drawn(150_000)
+    found = decide.resampled(Curve(t), decide.youden, draws=20)
+    assert "on 4096 buckets of equal mass" in (found.cutoffs[0].how or "")
+    assert found.policy.threshold == decide.youden(Curve(t)).threshold
+    assert found.cutoffs[0].low <= 0.5 <= found.cutoffs[0].high
+
+
+def test_what_cannot_be_resampled_is_refused() -> None:
+    c = Curve(drawn(50))
+    with pytest.raises(BadOption, match="auc does not depend on the cut-off"):
+        decide.resampled(c, decide.youden, measures=["auc"])
+    with pytest.raises(BadOption, match="draws is 0"):
+        decide.resampled(c, decide.youden, draws=0)
+    with pytest.raises(BadOption, match="make one of the tally first"):
+        decide.resampled(c.tally, decide.youden)  # type: ignore[arg-type]
+
+
+def test_any_function_from_a_curve_to_a_policy_is_a_rule() -> None:
+    def middle(c: Curve) -> Policy:
+        return decide.fixed(c, float(np.median(c.tally.score)))
+
+    found = decide.resampled(Curve(drawn(80)), middle, draws=30)
+    assert np.unique(found.drawn).size > 0
+    assert not np.isnan(found.drawn).any()
+
+
+def test_undefined_measures_stay_undefined() -> None:
+    c = curve(tally([0, 0, 1], [0.9, 0.5, 0.1]))
+    found = decide.resampled(c, partial(decide.fixed, threshold=2.0), measures=["precision"], draws=10)
+    apparent = found.performance["precision"]
+    assert isnan(apparent.apparent.value)
+    assert isnan(apparent.optimism)
+    assert apparent.corrected.why == "nothing is flagged"
+
+
+@pytest.mark.parametrize("folds", [2, 5])
+def test_folds_are_judged_by_what_was_chosen_without_them(folds: int) -> None:
+    t = drawn(200)
+    found = decide.crossvalidated(t, F1, folds=folds, measures=["f1"])
+    assert len(found.cuts) == folds
+    assert found.counts.total == 200
+    assert found.counts.positives == t.positives
+    assert found.policy.cut == F1(Curve(t)).cut
+    assert found.performance["f1"].value == measure.f1(found.counts)
+
+
+def test_crossvalidation_is_less_flattering_on_the_whole() -> None:
+    apparent, honest = [], []
+    for seed in range(30):
+        t = drawn(100, seed, distance=0.4)
+        found = decide.crossvalidated(t, decide.youden, measures=["youden"])
+        apparent.append(measure.youden(found.policy.cut.counts(Curve(t))))
+        honest.append(found.performance["youden"].value)
+    assert np.mean(honest) < np.mean(apparent) - 0.05
+
+
+def test_clusters_stay_together() -> None:
+    truth, score = population.binormal().draw(40, 2)
+    # Every row twice: if twins were parted, each fold would have been seen by the others.
+    rows = Rows(np.repeat(truth, 2), {"p": np.repeat(score, 2)}, cluster=np.repeat(np.arange(40), 2))
+    found = decide.crossvalidated(rows, decide.youden, folds=4, measures=["youden"])
+    assert found.counts.total == 80
+    assert {found.counts.tp % 2, found.counts.fp % 2, found.counts.fn % 2, found.counts.tn % 2} == {0}
+
+
+def test_folds_with_weights_and_at_another_prevalence() -> None:
+    truth, score = population.binormal().draw(120, 4)
+    weight = np.random.default_rng(1).uniform(0.5, 2, 120)
+    t = tally(truth, score, weight=weight)
+    assert decide.crossvalidated(t, F1, measures=["f1"]).counts.total == pytest.approx(weight.sum())
+    carried = decide.crossvalidated(reweigh(t, to=0.05), F1, measures=["precision"])
+    assert carried.counts.reweighed
+    assert measure.prevalence(carried.counts) == pytest.approx(0.05)
+
+
+def test_bands_are_not_crossvalidated() -> None:
+    with pytest.raises(BadOption, match="no 2×2 table to be judged by"):
+        decide.crossvalidated(drawn(50), partial(decide.bands, shares=(0.5,)))
+
+
+def test_a_fixed_cut_off_is_as_sure_as_can_be() -> None:
+    found = decide.resampled(Curve(drawn(100)), partial(decide.fixed, threshold=0.5), draws=50)
+    [cutoff] = found.cutoffs
+    assert (cutoff.low, cutoff.value, cutoff.high) == (0.5, 0.5, 0.5)
+    assert abs(found.performance["accuracy"].optimism) < 0.02
+    assert isinstance(found.performance["accuracy"].apparent.low, float)
+    assert found.performance.keys() == {measure.about(measure.named(each)).name for each in measure.USUAL[Counts]}
+    assert not isnan(found.performance["accuracy"].corrected.low)

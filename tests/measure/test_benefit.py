@@ -1,0 +1,90 @@
+"""Net benefit: what it is worth to flag, to those who would act at a given probability."""
+
+from math import nan
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from baserate import BadOption, Costs, Counts
+from baserate.measure import (
+    expected_cost,
+    net_benefit,
+    net_reduction,
+    prevalence,
+    standardized_net_benefit,
+    why,
+)
+from tests.strategies import same, tables
+
+TABLE = Counts(tp=72, fp=72, fn=33, tn=573)
+
+people = tables(st.integers(0, 1000)).filter(lambda c: c.total > 0)
+threshold = st.floats(0.001, 0.999)
+
+
+def everybody(c: Counts[float]) -> Counts[float]:
+    """The table of flagging all."""
+    return Counts(tp=c.positives, fp=c.negatives, fn=0, tn=0)
+
+
+@given(people, threshold)
+def test_net_benefit_is_a_cost_with_its_sign_turned(c: Counts[float], at: float) -> None:
+    costs = Costs(tp=-1, fp=at / (1 - at), fn=0, tn=0)
+    assert same(net_benefit(c, at=at), -expected_cost(c, costs=costs), within=1e-9)
+
+
+@given(people, threshold)
+def test_flagging_nobody_is_worth_nothing_and_flagging_everybody_spares_nothing(c: Counts[float], at: float) -> None:
+    nobody = Counts(tp=0, fp=0, fn=c.positives, tn=c.negatives)
+    assert net_benefit(nobody, at=at) == 0
+    assert net_reduction(everybody(c), at=at) == 0
+
+
+@given(people, threshold)
+def test_net_reduction_is_what_is_gained_on_flagging_everybody(c: Counts[float], at: float) -> None:
+    gained = net_benefit(c, at=at) - net_benefit(everybody(c), at=at)
+    assert same(net_reduction(c, at=at) * at / (1 - at), gained, within=1e-9)
+
+
+@given(people, threshold)
+def test_seen_from_the_other_class_one_is_the_other(c: Counts[float], at: float) -> None:
+    assert same(net_benefit(c.swapped(), at=1 - at), net_reduction(c, at=at), within=1e-9)
+
+
+@given(people, threshold)
+def test_standardised_it_is_a_share_of_the_prevalence(c: Counts[float], at: float) -> None:
+    assume(c.positives)
+    assert same(standardized_net_benefit(c, at=at) * prevalence(c), net_benefit(c, at=at), within=1e-9)
+
+
+def test_at_zero_every_positive_counts_and_no_alarm_does() -> None:
+    assert net_benefit(TABLE, at=0) == 72 / 750
+    assert standardized_net_benefit(TABLE, at=0) == 72 / 105
+
+
+def test_without_positives_the_standard_is_missing() -> None:
+    healthy = Counts(tp=0, fp=3, fn=0, tn=7)
+    assert np.isnan(standardized_net_benefit(healthy, at=0))
+    assert why(standardized_net_benefit, healthy) == "there are no positives"
+    assert net_benefit(healthy, at=0.5) == -0.3
+
+
+def test_each_table_may_have_its_own_threshold() -> None:
+    at = np.array([0.1, 0.25, 0.5])
+    same_thrice = Counts(*(np.full(3, cell) for cell in (72, 72, 33, 573)))
+    for measure in (net_benefit, net_reduction, standardized_net_benefit):
+        assert measure(same_thrice, at=at).tolist() == [measure(TABLE, at=each) for each in at.tolist()]
+
+
+@pytest.mark.parametrize("at", [-0.1, 1, 2, nan, np.array([0.5, 1.0])])
+def test_nobody_acts_at_a_probability_of_one_or_beyond(at: float) -> None:
+    for measure in (net_benefit, net_reduction, standardized_net_benefit):
+        with pytest.raises(BadOption, match="lies from 0 to below 1"):
+            measure(TABLE, at=at)
+
+
+def test_at_zero_nothing_can_be_spared() -> None:
+    with pytest.raises(BadOption, match="at is 0: then nothing is worth a missed positive"):
+        net_reduction(TABLE, at=0)
