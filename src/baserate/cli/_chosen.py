@@ -10,16 +10,19 @@ from baserate.cli._numbers import number, percent, plain
 
 Line = Mapping[str, Any]
 
+_DASH = "\N{NO-BREAK SPACE}–\N{NO-BREAK SPACE}"
 
-def sentence(model: str, policy: Line) -> str:
-    """Say what is done, and why.
+
+def sentence(model: str, policy: Line, costs: Line | None = None) -> str:
+    """Say what is done, and why; `costs` are those that were given.
 
     >>> sentence("risk", {"rule": "youden", "thresholds": [0.65], "actions": ["pass", "flag"], "settings": {}})
     'Flag risk ≥ 0.65 (rule: greatest sensitivity + specificity).'
     """
-    settings = policy["settings"]
+    name, settings = policy["rule"], {"costs": costs, **policy["settings"]}
     where = f", at a prevalence of {_share(settings['prevalence'])}" if "prevalence" in settings else ""
-    return f"{_done(model, policy['thresholds'], policy['actions'])} (rule: {rule_told(policy)}{where})."
+    rule = _TOLD[name](settings) if name in _TOLD else _PLAIN[name]
+    return f"{_done(model, policy['thresholds'], policy['actions'])} (rule: {rule}{where})."
 
 
 def scores_of(model: str, thresholds: Sequence[float]) -> list[str]:
@@ -39,15 +42,9 @@ def interval_told(cutoffs: Sequence[Line], digits: int) -> str:
     known = [row for row in cutoffs if row["low"] is not None]
     if not known:
         return ""
-    bounds = [f"{number(row['low'], digits)} – {number(row['high'], digits)}" for row in known]
+    bounds = [f"{number(row['low'], digits)}{_DASH}{number(row['high'], digits)}" for row in known]
     what = "interval of the cut-off" if len(cutoffs) == 1 else "intervals of the cut-offs"
     return f"{percent(known[0]['level'])}\N{NO-BREAK SPACE}% {what}: {_listed(bounds)}."
-
-
-def rule_told(policy: Line) -> str:
-    """Name a rule with what it was told."""
-    name, settings = policy["rule"], policy["settings"]
-    return _TOLD[name](settings) if name in _TOLD else _PLAIN[name]
 
 
 def _done(model: str, thresholds: Sequence[float], actions: Sequence[str]) -> str:
@@ -69,10 +66,22 @@ def _costs(settings: Line) -> str:
     return ", ".join(f"{name.upper()}\N{NO-BREAK SPACE}{costs[name]:g}" for name in shown)
 
 
-def _objective(settings: Line) -> str:
+def _best(settings: Line) -> str:
+    return _goal("greatest" if settings["toward"] == "high" else "least", settings["measure"], settings)
+
+
+def _required(settings: Line) -> str:
     if "minimize" in settings:
-        return f"least {_words(settings['minimize'])}"
-    return f"greatest {_words(settings.get('maximize', 'sensitivity + specificity'))}"
+        objective = _goal("least", settings["minimize"], settings)
+    else:
+        objective = _goal("greatest", settings.get("maximize", "sensitivity + specificity"), settings)
+    return f"{objective}, with {_words(_listed(settings['require']))}"
+
+
+def _goal(most: str, measure: str, settings: Line) -> str:
+    if measure == "expected_cost":
+        return f"{most} cost with {_costs(settings)}"
+    return f"{most} {_words(measure)}"
 
 
 def _capacity(settings: Line) -> str:
@@ -103,9 +112,9 @@ _PLAIN: dict[str, str] = {
     "fixed": "as given",
 }
 _TOLD: dict[str, Callable[[Line], str]] = {
-    "best": lambda told: f"{'greatest' if told['toward'] == 'high' else 'least'} {_words(told['measure'])}",
+    "best": _best,
     "cost": lambda told: f"least cost with {_costs(told)}",
-    "require": lambda told: f"{_objective(told)} with {_words(_listed(told['require']))}",
+    "require": _required,
     "capacity": _capacity,
     "bands": _bands,
     "abstain": _abstain,

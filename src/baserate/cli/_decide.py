@@ -11,7 +11,7 @@ from baserate.cli._ask import answer, files_told, headline, remark, tallies
 from baserate.cli._deciding import Deciding, deciding
 from baserate.cli._intervals import Intervals, independent
 from baserate.cli._numbers import amount, number
-from baserate.cli._options import Reading, Writing, command, reading, writing
+from baserate.cli._options import Reading, Writing, command, scored, writing
 from baserate.cli._say import say
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _EXAMPLES = (
 
 
 @command("decide", examples=_EXAMPLES)
-@reading
+@scored
 @deciding
 @independent
 @writing
@@ -59,9 +59,9 @@ def decide(reading: Reading, deciding: Deciding, intervals: Intervals, writing: 
 
     _check(reading, deciding, intervals)
     _ = deciding.choose, deciding.asked  # before reading, so that a slip is told at once
+    found = _found(reading, deciding, intervals, quiet=writing.quiet)
     if deciding.rule is None and not writing.quiet:
         say(f"rule = {deciding.taken}, inferred; name it with --rule.")
-    found = _found(reading, deciding, intervals, quiet=writing.quiet)
     line = _line(reading, found.data)
     remark(line, found.data, writing, inferred=reading.positive is None)
     answer(found, lambda: page(found, reading, line, writing.digits), writing)
@@ -69,8 +69,6 @@ def decide(reading: Reading, deciding: Deciding, intervals: Intervals, writing: 
 
 def _check(reading: Reading, deciding: Deciding, intervals: Intervals) -> None:
     """Refuse what cannot be decided so."""
-    if reading.predicted:
-        raise click.UsageError("predicted labels are decided already; give scores with --score.")
     if not reading.score:
         raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
     if [*reading.file, *deciding.judge_on].count("-") > 1:
@@ -90,8 +88,9 @@ def _found(reading: Reading, deciding: Deciding, intervals: Intervals, *, quiet:
     found = room.summary(read, deciding.choose, **{**of, **draws})
     data = {**found.data, "costs": None if deciding.costs is None else asdict(deciding.costs)}
     if deciding.prevalence is not None:
-        before = here.pooled(next(iter(here.models))).prevalence
-        data |= {"prevalence": before, "to": {"prevalence": deciding.prevalence}}
+        before = here.pooled(next(iter(here.models)))
+        data |= {"prevalence": before.prevalence, "weighted": before.weighted}
+        data |= {"to": {"prevalence": deciding.prevalence}}
     found = replace(found, data=data)
     if not deciding.judge_on:
         return found
@@ -124,16 +123,16 @@ def _together(found: "Results", held: "Results", files: Sequence[str]) -> "Resul
     """Put numbers of other rows behind those that the choice was made on; what flatters is then told of both."""
     from baserate._results import Results
     from baserate.cli._decided import CHOICE, HELD_OUT
-    from baserate.decide._summary import SAME
+    from baserate.decide._summary import CORRECTED, SAME
 
     rows = [row | {"set": CHOICE} for row in found.rows()]
     rows += [row | {"set": HELD_OUT} for row in held.rows() if row["measure"] != "threshold"]
     name = files_told(files)
     known = {SAME, *found.data["notes"]}
-    notes = [note for note in found.data["notes"] if note != SAME]
+    notes = [note for note in found.data["notes"] if note not in {SAME, CORRECTED}]
     if held.data["same"]:
         notes.append(f"{name} holds the very rows that the cut-off was chosen on, so it is no test of it.")
-    elif SAME in known:
+    elif found.data["same"]:
         notes.append(f"{name} was not looked at for the choice; the rows that it was made on flatter it.")
     notes += [f"{name}: {note}" for note in held.data["notes"] if note not in known]
     told = {key: held.data[key] for key in ("rows", "read", "refused", "prevalence", "digest", "same")}

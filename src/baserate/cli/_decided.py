@@ -36,6 +36,7 @@ _MEANINGS = {
 }
 _WITHOUT = "without optimism"
 _OPTIMISM = f"{_WITHOUT}: less what it flatters a cut-off to be judged by the rows that it was chosen on."
+_DECIDED = "Measures are of the cases that are decided; referred ones count for the flag rate beside other rules alone."
 _COMPARED = ("sensitivity", "specificity", "precision", "flag_rate", "expected_cost")
 _LONGEST = 8
 """Letters of a cut-off beside others; a longer one is rounded there."""
@@ -77,7 +78,9 @@ class _Sheet:
         """All about one model."""
         case, policy = _Case(model, CHOICE, None), self.data["policies"][model]
         cutoffs = [row for (name, _), row in self.chosen[case].items() if name == "threshold"]
-        yield " ".join(filter(None, [sentence(label(model), policy), interval_told(cutoffs, self.digits)]))
+        yield " ".join(
+            filter(None, [sentence(label(model), policy, self.data["costs"]), interval_told(cutoffs, self.digits)])
+        )
         sets = [each for each in (CHOICE, HELD_OUT) if case._replace(set=each) in self.chosen]
         decided = ("tp", None) in self.chosen[case]
         if decided:
@@ -93,6 +96,7 @@ class _Sheet:
         cutoffs = {row["how"]: None for row in rows if row["measure"] == "threshold" and row["low"] is not None}
         made = footnotes((row for row in rows if row["measure"] != "threshold"), self.data)
         told = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
+        told += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
         return (*self.reasons.footnotes(), *made, *(f"Cut-offs: {how}." for how in cutoffs), *told)
 
     def _two_by_two(self, case: _Case) -> Panel:
@@ -147,7 +151,7 @@ class _Sheet:
             ]
             rows.append(Row(f"{label(action)}: {scores}", tuple(cells)))
         columns = [f"{name}{self._of(case._replace(set=each))}" for each in sets for name in ("share of all", "risk")]
-        return Panel("bands", tuple(columns), (Section("", tuple(rows)),))
+        return Panel("action", tuple(columns), (Section("", tuple(rows)),))
 
     def _by_group(self, case: _Case) -> Panel:
         """Everybody and each group, at the common cut-off."""

@@ -42,10 +42,8 @@ COLUMNS = (
     *("optimism", "corrected", "corrected_low", "corrected_high"),
 )
 _CELLS = ("tp", "fp", "fn", "tn")
-SAME = (
-    "the cut-off was chosen on these very rows, which flatters it: take it to others, or read what is left after "
-    "correction."
-)
+SAME = "the cut-off was chosen on these very rows, which flatters it: take it to others."
+CORRECTED = f"{SAME[:-1]}, or read what is left after correction."
 _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
 _MIDDLE = 0.5
 
@@ -124,7 +122,8 @@ def summary(
             rows += [fixed_to | row | (_flattered(sure, row) if group is None else {}) for row in judged]
         rows += [row | {"model": model, "group": None} for row in _others(curve, policy, costs, interval)]
     same = [model for model, each in policies.items() if each.chosen_on]
-    return _results(tallies, rows, {"same": same, "notes": [SAME] * bool(same) + notes}, policies, interval)
+    flattered = CORRECTED if any("corrected" in row for row in rows) else SAME
+    return _results(tallies, rows, {"same": same, "notes": [flattered] * bool(same) + notes}, policies, interval)
 
 
 def _check_use(interval: Interval | None, measures: Sequence[Measure], tallies: Tallies) -> None:
@@ -189,7 +188,8 @@ def _bands(cut: Cut, curve: Curve, interval: Interval | None) -> Iterator[Row]:
     tables = cut.stretches(curve)
     for at, action in enumerate(cut.actions):
         yield {"action": action} | _row(interval, flag_rate, tables[at], name="share")
-        yield {"action": action} | _row(interval, precision, tables[at], name="risk")
+        risk = _row(interval, precision, tables[at], name="risk")
+        yield {"action": action} | risk | ({"why": "there is nobody in it"} if risk["why"] else {})
 
 
 def _row(interval: Interval | None, measure: Measure, counts: Counts[float], *, name: str | None = None) -> Row:
