@@ -282,6 +282,7 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--minimize", "cost"), "a cost is made least, at costs that you give"),
         (("--minimize", "auc"), "auc has one value for a whole curve"),
         (("--maximize", "sensitivty"), "there is no measure 'sensitivty'. Did you mean sensitivity"),
+        (("--maximize", ""), "there is no measure ''"),
         (("--measures", "sensitivty"), "there is no measure 'sensitivty'. Did you mean sensitivity"),
         (("--measures", "auc"), "auc does not depend on the cut-off; `baserate measure` measures it."),
         (("--capacity", "0"), "'0' is no capacity; give rows, such as 100, or a share, such as 10% or 0.1."),

@@ -127,8 +127,8 @@ class Deciding:
 
         given: dict[str, dict[str, Any]] = {
             "best": {
-                "measure": self._objective(self.maximize or self.minimize),
-                "toward": "high" if self.maximize else "low",
+                "measure": self._objective(self.minimize if self.maximize is None else self.maximize),
+                "toward": "low" if self.maximize is None else "high",
             },
             "cost": {"costs": self.costs},
             "require": {
