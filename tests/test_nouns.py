@@ -42,6 +42,15 @@ def test_counts_index_and_swap_with_their_moments() -> None:
     assert weighted.shape == (5,)
 
 
+def test_counts_reverse_with_their_moments() -> None:
+    weighted = curve(tally([1, 0, 1, 0], [4, 3, 2, 1], weight=[0.5, 2, 2, 1])).counts[2].reversed()
+    assert (weighted.tp, weighted.fp, weighted.fn, weighted.tn) == (2, 1, 0.5, 2)
+    assert (weighted.squares.tp, weighted.squares.fn, weighted.squares.fp) == (4, 0.25, 1)
+    assert (weighted.rows.tp, weighted.rows.tn) == (1, 1)
+    again = weighted.reversed()
+    assert (again.tp, again.squares.fp, again.positives) == (0.5, 4, weighted.positives)
+
+
 def test_plain_counts_are_their_own_squares_and_rows() -> None:
     c = Counts(tp=1, fp=2, fn=3, tn=4)
     assert c.squares is c

@@ -85,10 +85,12 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
-    *("RULES", "Corrected", "CrossValidated", "IsoCost", "Requirement", "Sureness", "abstain", "actions"),
-    *("balanced", "bands", "benefit", "best", "break_even", "brier_curve", "capacity", "closest", "cost"),
-    *("cost_curve", "cost_curves", "cost_table", "crossvalidated", "fixed", "iso_cost", "judge", "named"),
-    *("net_benefits", "probability_cost", "require", "requirements", "resampled", "summary", "youden"),
+    *("RULES", "Combination", "Corrected", "CrossValidated", "Decisions", "Dominated", "Front", "Hybrid"),
+    *("IsoCost", "Requirement", "Reversible", "Sureness", "Vertex", "abstain", "actions", "balanced", "bands"),
+    *("benefit", "benefit_difference", "best", "break_even", "brier_curve", "capacity", "closest", "combined"),
+    *("cost", "cost_curve", "cost_curves", "cost_table", "crossvalidated", "fixed", "front", "iso_cost"),
+    *("judge", "least_cost", "named", "net_benefits", "probability_cost", "ranked", "require", "requirements"),
+    *("resampled", "slopes", "summary", "youden"),
 }
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]

@@ -108,6 +108,15 @@ class Counts(Generic[Value]):
         moments = self.moments and (self.squares.swapped(), self.rows.swapped())
         return Counts(tp=self.tn, fp=self.fn, fn=self.fp, tn=self.tp, moments=moments, reweighed=self.reweighed)
 
+    def reversed(self) -> Counts[Value]:
+        """Return the table of flagging what was passed, and passing what was flagged.
+
+        >>> Counts(tp=24, fn=76, fp=88, tn=12).reversed()
+        Counts(tp=76.0, fp=12.0, fn=24.0, tn=88.0)
+        """
+        moments = self.moments and (self.squares.reversed(), self.rows.reversed())
+        return Counts(tp=self.fn, fp=self.tn, fn=self.tp, tn=self.fp, moments=moments, reweighed=self.reweighed)
+
 
 def all_or_none_reweighed(marks: Iterable[bool]) -> bool:
     """Whether parts that are added up are all at known shares of their classes; a mixture is refused."""

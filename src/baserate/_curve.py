@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Generic
 
 import numpy as np
@@ -16,6 +17,9 @@ from baserate._numeric.distinct import run_sums
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.scan import cumulated, row_totals, running_blocks
 from baserate._tally import Tally
+
+_FEW = 1000
+"""Columns for each threshold from which on sums between thresholds are quicker than a running sum over all."""
 
 Index = int | np.intp | npt.NDArray[np.intp]
 
@@ -195,6 +199,17 @@ def _split(cells: Cells, index: slice | Index) -> list[Any]:
     if not isinstance(index, slice) and np.ndim(index) == 0:
         flagged, passed = cells[:, :index].sum(axis=1), cells[:, index:].sum(axis=1)
         return [*flagged, *passed]
-    running = cumulated(cells)
-    flagged = running[:, index]
-    return [sealed(row) for row in (*flagged, *(running[:, -1:] - flagged))]
+    if isinstance(index, slice) or np.size(index) * _FEW > cells.shape[1]:
+        running = cumulated(cells)
+        flagged, total = running[:, index], running[:, -1:]
+    else:
+        flagged, total = _summed_at(cells, np.asarray(index))
+    return [sealed(row) for row in (*flagged, *(total - flagged))]
+
+
+def _summed_at(cells: Cells, index: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Sums of the first `index` columns, for a few of them, and of all: without a running sum over every column."""
+    places, back = np.unique(index, return_inverse=True)
+    edges = [0, *places.tolist(), cells.shape[1]]
+    running = np.cumsum([cells[:, start:stop].sum(axis=1) for start, stop in pairwise(edges)], axis=0, dtype=np.float64)
+    return running.T[:, back], running.T[:, -1:]

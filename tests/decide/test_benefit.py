@@ -17,6 +17,7 @@ from baserate import (
     NotNumeric,
     Results,
     Tallies,
+    Tally,
     curve,
     decide,
     infer,
@@ -208,3 +209,10 @@ def test_bad_options() -> None:
         decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0)
     with pytest.raises(BadOption, match="is not Tallies"):
         decide.benefit(Counts(1, 1, 1, 1))  # type: ignore[arg-type]
+
+
+def test_a_group_without_rows_has_no_worth() -> None:
+    some = tally([1, 0], [0.9, 0.1])
+    both = Tallies({"risk": {("n",): some, ("s",): Tally.sum([])}}, attributes=("site",))
+    found = rows_of(decide.benefit(both, thresholds=[0.5]), "model")[-1]
+    assert (found["net_benefit"], found["low"], found["high"], found["why"]) == (None, None, None, "there are no rows")

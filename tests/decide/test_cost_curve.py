@@ -15,6 +15,7 @@ from baserate import (
     EmptyData,
     NotAProbability,
     NotBinary,
+    Tallies,
     Tally,
     curve,
     decide,
@@ -185,3 +186,10 @@ def test_where_costs_and_prevalence_lie() -> None:
     assert decide.probability_cost(Costs(fp=0, fn=1), 0.3) == 1
     with pytest.raises(BadOption, match="prevalence is 1"):
         decide.probability_cost(Costs(), 1)
+
+
+@pytest.mark.parametrize("kind", ["cost", "brier"])
+def test_a_group_without_rows_has_a_row_that_says_so(kind: Any) -> None:  # noqa: ANN401
+    both = Tallies({"risk": {("n",): tally([1, 0], [0.9, 0.1]), ("s",): Tally.sum([])}}, attributes=("site",))
+    last = decide.cost_curves(both, kind=kind).rows()[-1]
+    assert (last["group"], last["threshold"], last["why"]) == ({"site": "s"}, None, "there are no rows")

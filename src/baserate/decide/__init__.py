@@ -11,16 +11,23 @@ from baserate._lazy import resolver
 if TYPE_CHECKING:
     from baserate.decide._abstain import abstain
     from baserate.decide._benefit import benefit, net_benefits
+    from baserate.decide._benefit_pair import benefit_difference
     from baserate.decide._capacity import bands, capacity
+    from baserate.decide._combine import Combination, combined
     from baserate.decide._cost import actions, cost
     from baserate.decide._cost_curve import brier_curve, cost_curve, cost_curves, probability_cost
     from baserate.decide._cost_table import IsoCost, cost_table, iso_cost
+    from baserate.decide._front import front
+    from baserate.decide._least_cost import Decisions, least_cost
     from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
+    from baserate.decide._ranker import ranked
     from baserate.decide._require import require
     from baserate.decide._requirements import Requirement, requirements
     from baserate.decide._rules import RULES, named
+    from baserate.decide._slopes import slopes
     from baserate.decide._summary import judge, summary
     from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
+    from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_abstain": ("abstain",),
@@ -28,9 +35,14 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "benefit",
         "net_benefits",
     ),
+    "_benefit_pair": ("benefit_difference",),
     "_capacity": (
         "bands",
         "capacity",
+    ),
+    "_combine": (
+        "Combination",
+        "combined",
     ),
     "_cost": (
         "actions",
@@ -47,6 +59,11 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "cost_table",
         "iso_cost",
     ),
+    "_front": ("front",),
+    "_least_cost": (
+        "Decisions",
+        "least_cost",
+    ),
     "_points": (
         "balanced",
         "best",
@@ -55,6 +72,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "fixed",
         "youden",
     ),
+    "_ranker": ("ranked",),
     "_require": ("require",),
     "_requirements": (
         "Requirement",
@@ -64,6 +82,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "RULES",
         "named",
     ),
+    "_slopes": ("slopes",),
     "_summary": (
         "judge",
         "summary",
@@ -75,39 +94,59 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "crossvalidated",
         "resampled",
     ),
+    "_vertices": (
+        "Dominated",
+        "Front",
+        "Hybrid",
+        "Reversible",
+        "Vertex",
+    ),
 }
 
 __all__ = [
     "RULES",
+    "Combination",
     "Corrected",
     "CrossValidated",
+    "Decisions",
+    "Dominated",
+    "Front",
+    "Hybrid",
     "IsoCost",
     "Requirement",
+    "Reversible",
     "Sureness",
+    "Vertex",
     "abstain",
     "actions",
     "balanced",
     "bands",
     "benefit",
+    "benefit_difference",
     "best",
     "break_even",
     "brier_curve",
     "capacity",
     "closest",
+    "combined",
     "cost",
     "cost_curve",
     "cost_curves",
     "cost_table",
     "crossvalidated",
     "fixed",
+    "front",
     "iso_cost",
     "judge",
+    "least_cost",
     "named",
     "net_benefits",
     "probability_cost",
+    "ranked",
     "require",
     "requirements",
     "resampled",
+    "slopes",
     "summary",
     "youden",
 ]

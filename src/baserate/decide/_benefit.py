@@ -12,6 +12,7 @@ from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, BadShape, NotNumeric
+from baserate._numeric.threads import meanwhile
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -20,7 +21,7 @@ from baserate.infer._estimate import Asked
 from baserate.measure import flag_rate, net_benefit, net_reduction, standardized_net_benefit
 from baserate.measure._benefit import odds
 from baserate.measure._proper import check_probabilities
-from baserate.measure._summary import header, named_group, tabulated
+from baserate.measure._summary import check_tallies, header, named_group, tabulated
 from baserate.shift._gamma import checked_prevalence
 from baserate.shift._reweigh import reweigh
 
@@ -55,15 +56,17 @@ def benefit(
     >>> found.data["useful"]
     [{'model': None, 'group': None, 'ranges': [[0.3, 0.3]]}]
     """
+    check_tallies(tallies)
     at = checked_thresholds(thresholds)
     if level is not None:
         Asked(level).checked()
     if prevalence is not None:
         checked_prevalence("prevalence", prevalence)
     moved = tallies if prevalence is None else reweigh(tallies, to=prevalence)
-    columns = tabulated(moved, lambda tally: _columns(tally, at, level))
-    told = {"level": level, "useful": list(_useful(moved, columns, at))}
-    return Results(columns, header(moved, []) | told)
+    size = 3 * sum(len(tally.score) for *_, tally in moved.walk())
+    with meanwhile(lambda: header(moved, []), size=size) as told:
+        columns = tabulated(moved, lambda tally: _columns(tally, at, level))
+    return Results(columns, told() | {"level": level, "useful": list(_useful(moved, columns, at))})
 
 
 def net_benefits(curve: Curve, thresholds: npt.ArrayLike | None = None) -> dict[str, Floats]:

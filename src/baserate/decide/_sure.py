@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 
@@ -70,9 +70,10 @@ def resampled(
 
     `rule` is a rule of this room, its options given by `functools.partial`, or any function from a curve to a policy.
     The optimism of a measure is the mean difference between what a draw promises at its own cut-off and what all rows
-    give there [@efron1983]; taken from what the chosen cut-off seems to give, it leaves what other rows may expect, and
-    moves its interval. Rows are drawn with replacement; with weights or at a known prevalence, their weights are
-    random instead. Of more than a hundred thousand rows, neighbouring scores are pooled first.
+    give there [@efron1983]; taken from what the chosen cut-off seems to give, it leaves what other rows may expect. The
+    interval of that is the usual one, moved as far, or what the differences leave between their percentiles, whichever
+    reaches further to each side. Rows are drawn with replacement; with weights or at a known prevalence, their weights
+    are random instead. Of more than a hundred thousand rows, neighbouring scores are pooled first.
 
     >>> from baserate import curve, decide, population, tally
     >>> c = curve(tally(*population.binormal(means=(0, 1)).draw(200, 1)))
@@ -206,17 +207,17 @@ def _corrected(
     apparent = estimate(measure, counts, level=asked.level)
     difference = measure(promised) - measure(there)
     defined = difference[np.isfinite(difference)]
-    optimism = float(defined.mean()) if len(defined) else nan
-    least, most = about(measure).span
-
-    def moved(bound: float) -> float:
-        return float(np.clip(bound - optimism, least, most))
-
-    how = f"{apparent.how}, less the optimism of the choice"
-    corrected = Estimate(
-        moved(apparent.value), moved(apparent.low), moved(apparent.high), apparent.level, how, apparent.why
-    )
-    return Corrected(apparent, optimism, corrected)
+    if isnan(apparent.value) or not len(defined):
+        return Corrected(apparent, nan, Estimate(nan, why=apparent.why or "it is undefined in every draw"))
+    optimism = float(defined.mean())
+    below, above = percentiles(defined, asked.level)
+    value = apparent.value - optimism
+    # Few rows make the one too short, a choice that varies much the other.
+    low = min(apparent.low - optimism, apparent.value - above, value)
+    high = max(apparent.high - optimism, apparent.value - below, value)
+    value, low, high = np.clip([value, low, high], *about(measure).span).tolist()
+    how = f"{apparent.how} less the optimism of the choice, or what draws promise too much, whichever reaches further"
+    return Corrected(apparent, optimism, Estimate(value, low, high, asked.level, how))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

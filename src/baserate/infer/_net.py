@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,16 +28,20 @@ _CELLS: dict[Measure, tuple[str, str]] = {
 """The cell that counts for, and the one that counts against."""
 
 
-class _Part(NamedTuple):
-    """A share of everybody, and between which bounds it lies. Numbers, or arrays of many."""
+class Cell(NamedTuple):
+    """A cell of a sample: its mass, its squared weights, and how much its share counts. Numbers, or arrays of many."""
 
-    value: Any
-    low: Any
-    high: Any
+    mass: Any
+    squares: Any
+    factor: Any
 
-    def times(self, factor: Any) -> _Part:  # noqa: ANN401  (a number, or many)
-        """So many times it."""
-        return _Part(*(factor * each for each in self))
+
+class Sample(NamedTuple):
+    """Mass and squared weights of all that was drawn together, and those of its cells that count."""
+
+    mass: Any
+    squares: Any
+    cells: Sequence[Cell]
 
 
 def closed(measure: Measure, *, reweighed: bool) -> bool:
@@ -67,17 +73,36 @@ def bounds(counts: Counts[Value], cells: tuple[str, str], weight: Value | float,
     >>> [round(bound, 4) for bound in bounds(table, ("tp", "fp"), 1 / 3, 0.95)]
     [0.0427, 0.0887]
     """
-    if counts.reweighed:
-        gain, loss = (_within(counts, cell, level) for cell in cells)
-        correlation: Any = 0.0
-    else:
-        gain, loss = (_of_everybody(counts, cell, level) for cell in cells)
-        correlation = _correlation(counts, *cells)
-    loss = loss.times(weight)
-    value = gain.value - loss.value
-    down = _together(gain.value - gain.low, loss.high - loss.value, correlation)
-    up = _together(gain.high - gain.value, loss.value - loss.low, correlation)
-    return plain(value - down), plain(value + up)
+    gain, loss = cells
+    squares = counts.squares
+    if not counts.reweighed:
+        both = [_cell(counts, gain, 1.0), _cell(counts, loss, -weight)]
+        return combined([Sample(counts.total, squares.total, both)], level)
+    samples = []
+    for cell, factor in ((gain, 1.0), (loss, -weight)):
+        own = "positives" if cell in ("tp", "fn") else "negatives"
+        mass = getattr(counts, own)
+        share = ratio(np.asarray(mass, dtype=np.float64), counts.total)
+        samples.append(Sample(mass, getattr(squares, own), [_cell(counts, cell, factor * share)]))
+    return combined(samples, level)
+
+
+def combined(samples: Sequence[Sample], level: float) -> Bounds[Any]:
+    """Bounds of a sum of shares, each so many times: independent between samples, correlated within one."""
+    value: Any = 0.0
+    down: Any = 0.0
+    up: Any = 0.0
+    for sample in samples:
+        shares = [np.nan_to_num(ratio(np.asarray(cell.mass, dtype=np.float64), sample.mass)) for cell in sample.cells]
+        limits = [_limits(sample, cell, level) for cell in sample.cells]
+        lower, upper = [], []
+        for cell, share, (low, high) in zip(sample.cells, shares, limits, strict=True):
+            value = value + cell.factor * share
+            ends = cell.factor * (low - share), cell.factor * (high - share)
+            lower.append(np.minimum(*ends))
+            upper.append(np.maximum(*ends))
+        down, up = down + _together(sample, shares, lower), up + _together(sample, shares, upper)
+    return plain(value - np.sqrt(down)), plain(value + np.sqrt(up))
 
 
 def _chosen(measure: Measure) -> Any:  # noqa: ANN401  (a number, or many)
@@ -89,32 +114,32 @@ def _chosen(measure: Measure) -> Any:  # noqa: ANN401  (a number, or many)
     return _DEFAULT
 
 
-def _within(counts: Counts[Any], cell: str, level: float) -> _Part:
-    """Share of everybody, of a class whose own share is known."""
-    side = _known.side(counts, cell)
-    return _Part(side.rate, *side.bounds(level)).times(ratio(np.asarray(side.mass, dtype=np.float64), counts.total))
+def _cell(counts: Counts[Any], name: str, factor: Any) -> Cell:  # noqa: ANN401  (a number, or many)
+    return Cell(getattr(counts, name), getattr(counts.squares, name), factor)
 
 
-def _of_everybody(counts: Counts[Any], cell: str, level: float) -> _Part:
-    here = getattr(counts, cell)
-    rest = counts.total - here
-    share: tuple[Any, Any] = (here, rest)
-    if counts.moments is not None:
-        squares = getattr(counts.squares, cell)
-        share = effective(here, rest, squares, counts.squares.total - squares)
-    return _Part(ratio(here, counts.total), *usual(*share, level))
+def _limits(sample: Sample, cell: Cell, level: float) -> tuple[Any, Any]:
+    """Bounds of a cell's share of its sample."""
+    found = effective(cell.mass, sample.mass - cell.mass, cell.squares, sample.squares - cell.squares)
+    hits, misses = map(np.nan_to_num, found)  # of a class that is not there, nothing
+    return usual(hits, misses, level)
 
 
-def _correlation(counts: Counts[Any], first: str, second: str) -> Any:  # noqa: ANN401  (a number, or many)
-    """Correlation of two cells' shares of everybody, linearised as their variances are; 0 where one has none."""
-    total, squares = counts.total, counts.squares.total
-    p, q = (ratio(getattr(counts, cell), total) for cell in (first, second))
-    s, t = (getattr(counts.squares, cell) for cell in (first, second))
+def _together(sample: Sample, shares: Sequence[Any], reach: Sequence[Any]) -> Any:  # noqa: ANN401  (one, or many)
+    """Square of how far all reach together to one side."""
+    total: Any = sum(each * each for each in reach)
+    for (i, first), (j, second) in combinations(enumerate(sample.cells), 2):
+        # Shares that count to opposite sides move the sum to one side when they themselves move apart.
+        sides = np.sign(first.factor) * np.sign(second.factor)
+        correlation = sides * _correlation(sample, (first, shares[i]), (second, shares[j]))
+        total = total + 2 * correlation * reach[i] * reach[j]
+    return np.maximum(total, 0.0)
+
+
+def _correlation(sample: Sample, first: tuple[Cell, Any], second: tuple[Cell, Any]) -> Any:  # noqa: ANN401
+    """Correlation of two cells' shares of a sample, linearised as their variances are; 0 where one has none."""
+    (one, p), (other, q) = first, second
+    s, t, squares = one.squares, other.squares, sample.squares
     covariance = p * q * (squares - s - t) - s * (1 - p) * q - t * p * (1 - q)
     variances = ((1 - p) ** 2 * s + p * p * (squares - s)) * ((1 - q) ** 2 * t + q * q * (squares - t))
     return np.clip(np.nan_to_num(ratio(np.asarray(covariance), np.sqrt(variances))), -1.0, 1.0)
-
-
-def _together(first: Any, second: Any, correlation: Any) -> Any:  # noqa: ANN401  (numbers, or many)
-    """How far two that are subtracted reach together."""
-    return np.sqrt(np.maximum(first**2 + second**2 - 2 * correlation * first * second, 0.0))

@@ -103,7 +103,7 @@ def planned(
     judge: Judge,
 ) -> tuple[list[Task], list[str]]:
     """Plan every number of a summary, and note what is left out."""
-    _check(tallies)
+    check_tallies(tallies)
     chosen = _Chosen.of(measures)
     thresholds = _thresholds(threshold)
     plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
@@ -139,7 +139,7 @@ def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) ->
 
 def tabulated(tallies: Tallies, columns: Callable[[Tally], Mapping[str, Any]]) -> dict[str, Any]:
     """Make the same columns of every model and group, and put them below each other."""
-    _check(tallies)
+    check_tallies(tallies)
     parts: list[dict[str, Any]] = []
     for model, group, tally in tallies.walk():
         found = columns(tally)
@@ -177,7 +177,8 @@ def reweighed(pooled: Tally) -> list[str]:
     ]
 
 
-def _check(tallies: object) -> None:
+def check_tallies(tallies: object) -> None:
+    """Refuse what is not Tallies."""
     if isinstance(tallies, Confusions | ClassRows):
         raise BadOption(f"{type(tallies).__name__} are of many classes; use baserate.measure.multiclass.summary.")
     if not isinstance(tallies, Tallies):

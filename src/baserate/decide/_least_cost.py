@@ -1,0 +1,176 @@
+"""`least_cost`: for each row the class that costs least to decide, under any costs of K classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Floats, ratio, sealed
+from baserate._class_rows import ClassRows
+from baserate._confusion import Confusion, distinct_labels
+from baserate._costs import CostMatrix
+from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, UnknownName
+from baserate._policy import REFER
+from baserate._results import Results
+from baserate.measure.multiclass._scored import check_class_probabilities
+
+REFERRED = -1
+"""Code of a row that is left to somebody else."""
+_NEAR = 1e-12
+"""Of the largest cost: what differs less is rounding."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Decisions:
+    """What to decide of each row, and what that is expected to cost."""
+
+    costs: CostMatrix
+    codes: npt.NDArray[np.intp]
+    """Number of the class that is decided, an index into `labels`; −1 where the row is referred."""
+    cost: Floats
+    """Expected cost of the decision on each row, by its posteriors."""
+    refer: float | None = None
+    """What it costs to refer a row."""
+
+    def __repr__(self) -> str:
+        referred = "" if self.refer is None else f", {np.count_nonzero(self.referred)} of them referred"
+        return f"Decisions({len(self.codes)} rows{referred}; expected cost {self.cost.mean():.6g} per row)"
+
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """Classes that can be decided."""
+        return self.costs.labels
+
+    @property
+    def referred(self) -> Bools:
+        """Which rows are left to somebody else."""
+        found: Bools = self.codes == REFERRED
+        return found
+
+    def decided(self) -> list[object]:
+        """Label of the decision on each row, or "refer"."""
+        names = (*self.labels, REFER)  # where −1 finds it
+        return [names[code] for code in self.codes.tolist()]
+
+    def confusion(self, rows: ClassRows) -> Confusion:
+        """Table of these decisions against what was true; what is referred is in none of its cells."""
+        return _confusion(self.costs, rows, self._checked(rows).codes)
+
+    def results(self, rows: ClassRows) -> Results:
+        """Expected and realised cost per row, and how much is referred: of these decisions, and of the likeliest class.
+
+        Where posteriors are right the two costs agree, but for chance.
+        """
+        self._checked(rows)
+        expected = _expected(rows.score, rows.labels, self.costs)
+        likeliest = _order(rows.labels, self.costs)[rows.decision()]
+        at_likeliest = expected[np.arange(len(rows)), likeliest]
+        each = [(self.codes, self.cost), (likeliest, at_likeliest)]
+        mass = np.ones(len(rows)) if rows.amount is None else np.asarray(rows.amount, dtype=np.float64)
+        return Results(
+            {
+                "rule": ["least cost", "highest probability"],
+                "expected": [ratio(float((mass * cost).sum()), rows.total) for _, cost in each],
+                "realised": [self._realised(rows, codes) for codes, _ in each],
+                "referred": [ratio(float(mass[codes == REFERRED].sum()), rows.total) for codes, _ in each],
+            },
+            {"rows": len(rows), "refer": self.refer},
+        )
+
+    def _realised(self, rows: ClassRows, codes: npt.NDArray[np.intp]) -> float:
+        decided = _confusion(self.costs, rows, codes)
+        left = rows.only(codes == REFERRED).total
+        return ratio(self.costs.total(decided) + left * (self.refer or 0.0), rows.total)
+
+    def _checked(self, rows: ClassRows) -> Decisions:
+        if len(rows) != len(self.codes):
+            raise BadShape(
+                f"there are {len(self.codes)} decisions for {len(rows)} rows; give the rows they were made of."
+            )
+        return self
+
+
+def least_cost(
+    posteriors: npt.ArrayLike | ClassRows,
+    costs: CostMatrix,
+    *,
+    labels: Iterable[object] | None = None,
+    refer: float | None = None,
+) -> Decisions:
+    r"""Decide for each row the class j of least expected cost, :math:`\sum_kp_kC_{kj}` [@elkan2001].
+
+    `posteriors` hold a row for each case and a column for each class, in the order of `labels`, otherwise of the costs;
+    they must be right where the decisions are made: see `shift.reprior` for other shares of the classes. Of classes
+    that cost the same, the one that comes first in the costs is decided. With `refer`, the cost of leaving a row to
+    somebody else, that is done where it is cheaper than every class.
+
+    >>> triage = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
+    >>> found = least_cost([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]], triage)
+    >>> found.decided(), found.cost.round(9).tolist()
+    (['home', 'ward', 'theatre'], [0.2, 0.9, 0.6])
+    >>> least_cost([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1]], triage, refer=0.5).decided()
+    ['home', 'refer']
+    """
+    if not isinstance(costs, CostMatrix):
+        raise BadOption(f"costs are {type(costs).__name__}; give a CostMatrix, with a cost for each pair of classes.")
+    if refer is not None and not isfinite(refer):
+        raise BadOption(f"refer is {refer}; give what it costs to refer a row, or leave it out.")
+    rows = _as_rows(posteriors, costs, labels)
+    check_class_probabilities(rows, "calibrate the scores first.")
+    expected = _expected(rows.score, rows.labels, costs)
+    near = _NEAR * float(np.abs(costs.cost).max())
+    least = expected.min(axis=1)
+    codes = (expected <= (least + near)[:, None]).argmax(axis=1)
+    cost: Floats = expected[np.arange(len(codes)), codes]
+    if refer is not None:
+        cheaper = refer < least - near
+        codes, cost = np.where(cheaper, REFERRED, codes), np.where(cheaper, refer, cost)
+    return Decisions(costs, sealed(codes), sealed(cost), refer)
+
+
+def _as_rows(given: npt.ArrayLike | ClassRows, costs: CostMatrix, labels: Iterable[object] | None) -> ClassRows:
+    """Posteriors as rows of classes that have costs; of an array nobody knows the truth, nor asks for it."""
+    if isinstance(given, ClassRows):
+        if labels is not None:
+            raise BadOption("labels= has no use: the rows name their classes.")
+        rows = given
+    else:
+        score = np.asarray(given, dtype=np.float64)
+        names = costs.labels if labels is None else distinct_labels(labels)
+        if score.ndim != 2 or score.shape[1] != len(names):
+            raise BadShape(
+                f"posteriors have shape {score.shape}; give a row for each case and a column for each of the "
+                f"{len(names)} classes {list(names)}."
+            )
+        rows = ClassRows(np.zeros(len(score), dtype=np.uint8), score, names)
+    if not len(rows):
+        raise EmptyData("there are no rows to decide; give at least one.")
+    missing = np.isnan(rows.score).any(axis=1)
+    if missing.any():
+        raise MissingValues(f"in {missing.sum()} of {len(rows)} rows a posterior is NaN; leave those rows out.")
+    return rows
+
+
+def _order(labels: tuple[object, ...], costs: CostMatrix) -> npt.NDArray[np.intp]:
+    """Where each class stands in the costs."""
+    unknown = [label for label in labels if label not in costs.labels]
+    if unknown:
+        told = ", ".join(map(repr, unknown))
+        raise UnknownName(f"there are costs for {list(costs.labels)}, but none for {told}; give costs for every class.")
+    return np.array([costs.labels.index(label) for label in labels], dtype=np.intp)
+
+
+def _expected(score: npt.NDArray[np.floating], labels: tuple[object, ...], costs: CostMatrix) -> Floats:
+    """Expected cost of each decision on each row; classes that have no posterior do not occur."""
+    found: Floats = np.asarray(score, dtype=np.float64) @ costs.cost[_order(labels, costs)]
+    return found
+
+
+def _confusion(costs: CostMatrix, rows: ClassRows, codes: npt.NDArray[np.intp]) -> Confusion:
+    kept = rows.only(codes != REFERRED)
+    truth = _order(rows.labels, costs)[kept.truth]
+    return Confusion.of_rows(truth, codes[codes != REFERRED], costs.labels, weight=kept.weight, count=kept.count)

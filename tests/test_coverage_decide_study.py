@@ -1,0 +1,24 @@
+"""The study of chosen cut-offs runs, and sees what it should."""
+
+import numpy as np
+import pytest
+
+from baserate import population
+from bench import coverage_decide
+
+
+def test_what_is_seen_flatters_and_what_is_corrected_does_less() -> None:
+    whole = population.binormal(means=(0, 0.5), prevalence=0.1)
+    found = np.mean([coverage_decide.hits(whole, 200, seed) for seed in range(40)], axis=0)
+    shares = dict(zip(coverage_decide.COLUMNS, found, strict=True))
+    assert shares["Youden as seen"] < 0.95
+    assert shares["corrected"] > shares["Youden as seen"]
+
+
+def test_it_prints_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coverage_decide, "ROWS", (100,))
+    monkeypatch.setattr(coverage_decide, "DISTANCES", (1.5,))
+    assert coverage_decide.main(["--runs", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert all(line.count("|") == len(coverage_decide.COLUMNS) + 4 for line in lines)
