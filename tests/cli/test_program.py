@@ -84,6 +84,9 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
         ("baserate measure x --interval bo", {"bootstrap"}),
         ("baserate measure x --interval w", {"wilson"}),
         ("baserate curve l", {"lift", "lorenz"}),
+        ("baserate decide x --rule b", {"balanced", "break-even", "best", "bands"}),
+        ("baserate decide x --minimize co", {"cost"}),
+        ("baserate decide x --maximize au", set()),  # areas are of whole curves
     ],
 )
 def test_words_are_completed(words: str, found: set[str]) -> None:

@@ -114,3 +114,38 @@ def test_other_rows_are_not_marked(people: Tallies) -> None:
 def test_measures_are_of_tables(people: Tallies) -> None:
     with pytest.raises(BadOption, match="auc does not depend on the cut-off"):
         decide.summary(people, decide.youden, measures=["auc"])
+
+
+def test_what_nobody_chose_by_the_data_is_neither_drawn_nor_corrected(people: Tallies) -> None:
+    found = decide.summary(people, partial(decide.fixed, threshold=0.5))
+    assert found.data["same"] == []
+    assert found.data["notes"] == []
+    assert all(row["corrected"] is None for row in found.rows())
+    assert all(row["low"] is None for row in found.rows() if row["measure"] == "threshold")
+
+
+def test_draws_and_intervals_may_be_left_out(people: Tallies) -> None:
+    drawn = decide.summary(people, decide.youden, draws=20)
+    alone = decide.summary(people, decide.youden, draws=0)
+    plain = decide.summary(people, decide.youden, interval=None)
+    assert [row["value"] for row in alone.rows()] == [row["value"] for row in drawn.rows()]
+    assert [row["value"] for row in plain.rows()] == [row["value"] for row in drawn.rows()]
+    for found in (alone, plain):
+        assert found.data["same"] == ["risk", "guess"]
+        assert all(row["corrected"] is None for row in found.rows())
+    assert any(row["low"] is not None for row in alone.rows())
+    assert all(row["low"] is None for row in plain.rows())
+    assert "interval" not in plain.data
+    assert drawn.data["interval"]["seed"] == 0
+
+
+def test_a_method_without_use_is_refused(people: Tallies) -> None:
+    with pytest.raises(BadOption, match="method='delong' makes no interval of f1"):
+        decide.summary(people, decide.youden, measures=["f1"], interval=infer.Interval(method="delong"))
+
+
+def test_cuts_that_never_flag_are_told_as_bands(people: Tallies) -> None:
+    found = decide.summary(people, partial(decide.abstain, costs=Costs(tp=5, fn=9), refer=1), draws=0)
+    rows = [row for row in found.rows() if (row["rule"], row["model"], row["group"]) == ("abstain", "risk", None)]
+    assert {row["action"] for row in rows if row["measure"] == "share"} == {"pass", "refer"}
+    assert not {"tp", "sensitivity"} & {row["measure"] for row in rows}

@@ -181,3 +181,10 @@ def test_a_fixed_cut_off_is_as_sure_as_can_be() -> None:
     assert isinstance(found.performance["accuracy"].apparent.low, float)
     assert found.performance.keys() == {measure.about(measure.named(each)).name for each in measure.USUAL[Counts]}
     assert not isnan(found.performance["accuracy"].corrected.low)
+
+
+def test_masses_that_differ_by_rounding_are_no_less_than_nothing() -> None:
+    t = tally([1, 0, 1, 1, 0, 0, 0, 1, 0, 0], [0.92, 0.85, 0.71, 0.64, 0.64, 0.31, 0.30, 0.22, 0.11, 0.05])
+    found = decide.resampled(Curve(reweigh(t, to=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), draws=1000)
+    assert found.failed == 0
+    assert not isnan(found.performance["npv"].corrected.value)

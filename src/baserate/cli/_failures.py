@@ -75,7 +75,8 @@ def ended(error: Exception, *, traced: bool) -> int:
         say(f"baserate: {_of_click(error)}")
         return error.exit_code
     if isinstance(error, BaserateError):
-        say(f"baserate: {in_flags(str(error))}")
+        told, *quoted = str(error).split("\n")  # what was typed is shown as it was, with a caret under the place
+        say("\n".join([f"baserate: {in_flags(told)}", *quoted]))
         return exit_code(type(error))
     if isinstance(error, OSError):
         where = f" ({error.filename})" if error.filename else ""

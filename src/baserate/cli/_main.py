@@ -17,6 +17,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
     "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
+    "decide": ("_decide:decide", "Choose a cut-off: by costs, requirements, capacity; bands."),
     "shift": ("_shift:shift", "Carry predictions to another prevalence: measures here and there."),
     "reprior": ("_reprior:reprior", "Correct probabilities for another prevalence, row by row."),
     "prevalence": ("_prevalence:prevalence", "Estimate the prevalence where nobody knows the truth."),

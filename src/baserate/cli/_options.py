@@ -69,6 +69,12 @@ def reading(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", _READING)
 
 
+def scored(verb: Verb) -> Verb:
+    """Add those for scores alone: labels are decided already; the verb gets them as `reading`."""
+    options = [each for each in _READING if each is not _PREDICTED]
+    return bundled(verb, Reading, "reading", options, predicted=None)
+
+
 def showing(verb: Verb) -> Verb:
     """Add the options that say how to show it on stdout; -o is then for something else."""
     return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)
@@ -249,13 +255,16 @@ def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 
+_PREDICTED = click.option(
+    "--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."
+)
 _READING = (
     click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE..."),
     click.option("--truth", metavar="COLUMN", help="Column of what really is."),
     click.option(
         "--score", multiple=True, metavar="COLUMN", help="Column of scores; repeat it to judge several models."
     ),
-    click.option("--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."),
+    _PREDICTED,
     click.option("--positive", metavar="LABEL", help="Label of the positive class; 1 or true if not named."),
     click.option("--negative", metavar="LABEL", help="Label of the other class, where truth has more than two."),
     click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations."),

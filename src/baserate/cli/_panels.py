@@ -9,14 +9,13 @@ from unicodedata import combining, east_asian_width
 
 import click
 
-from baserate.cli._say import printable
+from baserate.cli._say import escaped, printable
 
 EVERYBODY = "everybody"
 """All groups together."""
 
 _LONGEST = 40
 _GAP = "  "
-_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 _MOST_IN_MARKDOWN = 8
 _LEAST_ROOM = 20
 """Letters of a meaning beside its number; with less room it stands below."""
@@ -73,29 +72,24 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A line on what was read, panels, and footnotes."""
+    """A line on what was read, panels with sentences between them, and footnotes."""
 
     headline: str
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel | str, ...]
     footnotes: tuple[str, ...] = ()
 
     def text(self, width: int) -> str:
         """Draw it for a terminal of that width."""
         parts = [_wrapped(self.headline, width)] if self.headline else []
         parts += [lines for panel in self.panels for lines in drawn(panel, width)]
-        parts += (
-            [[line for note in self.footnotes for line in wrap(note, width, break_on_hyphens=False)]]
-            if self.footnotes
-            else []
-        )
+        notes = [line for note in self.footnotes for line in wrap(note, width, break_on_hyphens=False)]
+        parts += [notes] * bool(notes)
         return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
     def markdown(self) -> str:
         """Draw it for GitHub."""
         parts = [escaped(self.headline)] if self.headline else []
-        for panel in self.panels:
-            many = len(panel.columns) > _MOST_IN_MARKDOWN and not panel.upright
-            parts += map(_markdown, turned(panel) if many else [panel])
+        parts += [text for panel in self.panels for text in _tables(panel)]
         return "\n\n".join([*parts, *map(escaped, self.footnotes)]) + "\n"
 
 
@@ -110,17 +104,11 @@ def label(text: object, most: int = _LONGEST) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1 - half]}…{shown[-half:]}"
 
 
-def escaped(text: str) -> str:
-    r"""Text that Markdown leaves alone.
-
-    >>> print(escaped("a|b_c"))
-    a\|b\_c
-    """
-    return _SPECIAL.sub(r"\\\1", text)
-
-
-def drawn(panel: Panel, width: int) -> Iterator[list[str]]:
+def drawn(panel: Panel | str, width: int) -> Iterator[list[str]]:
     """Lines of the panel, or of several where one would be too wide: then each column becomes a row."""
+    if isinstance(panel, str):
+        yield wrap(panel, width, break_on_hyphens=False)
+        return
     if panel.narrow and not _fits(panel, width):
         yield from (_lines(part, width) for part in _split(panel.narrow, width))
         return
@@ -362,6 +350,14 @@ def _bold(text: str) -> str:
 
 def _faint(text: str) -> str:
     return click.style(text.rstrip(), dim=True)
+
+
+def _tables(panel: Panel | str) -> Iterator[str]:
+    if isinstance(panel, str):
+        yield escaped(panel)
+    else:
+        many = len(panel.columns) > _MOST_IN_MARKDOWN and not panel.upright
+        yield from map(_markdown, turned(panel) if many else [panel])
 
 
 def _markdown(panel: Panel) -> str:

@@ -1,6 +1,7 @@
 """Where words go: data to stdout or a file, messages to stderr; and whether there is colour."""
 
 import os
+import re
 import sys
 from typing import TextIO
 
@@ -10,6 +11,7 @@ from baserate._errors import BadOption
 
 WIDTH = 100
 """Of a page that no terminal limits."""
+_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
 
 def say(message: str) -> None:
@@ -38,6 +40,15 @@ def printable(text: str) -> str:
     'a�[2Jb'
     """
     return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+def escaped(text: str) -> str:
+    r"""Text that Markdown leaves alone.
+
+    >>> print(escaped("a|b_c"))
+    a\|b\_c
+    """
+    return _SPECIAL.sub(r"\\\1", text)
 
 
 def colour() -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from baserate.decide._requirements import Requirement
 from baserate.decide._rule import Choose
 from baserate.decide._sure import DRAWS, Sureness, resampled
 from baserate.infer import Interval
+from baserate.infer._estimate import ways
 from baserate.measure import (
     USUAL,
     Measure,
@@ -34,17 +35,15 @@ from baserate.measure import (
     specificity,
 )
 from baserate.measure._registry import known
-from baserate.measure._summary import header, named_group, tidy
+from baserate.measure._summary import header, measured, named_group, tidy
 
 COLUMNS = (
     *("rule", "measure", "model", "group", "action", "value", "low", "high", "level", "how", "why"),
     *("optimism", "corrected", "corrected_low", "corrected_high"),
 )
 _CELLS = ("tp", "fp", "fn", "tn")
-_SAME = (
-    "the cut-off was chosen on these very rows, which flatters it: take it to others, or read what is left after "
-    "correction."
-)
+SAME = "the cut-off was chosen on these very rows, which flatters it: take it to others."
+CORRECTED = f"{SAME[:-1]}, or read what is left after correction."
 _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
 _MIDDLE = 0.5
 
@@ -57,14 +56,14 @@ def judge(
     *,
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Measure what a policy decides, on any rows: everybody together, and then each group.
 
     One policy for all models, or one for each. Of a policy that refers cases, measures are of those that it decides;
     `coverage` is their share. Of bands there are the share of everybody and of positives in each. With `costs` comes
     the expected cost of a case. `data["same"]` names the models whose policy was chosen on these very rows, and a note
-    says so.
+    says so. Without an `interval` there are numbers alone.
 
     >>> from baserate import decide, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
@@ -80,7 +79,7 @@ def judge(
             fixed_to = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
             rows += [fixed_to | row for row in _judged(policies[model], tally, asked, interval)]
     same = [model for model, each in policies.items() if each.chosen_on == tallies.pooled(model).digest]
-    return _results(tallies, rows, {"same": same, "notes": [_SAME] * bool(same)}, policies, interval)
+    return _results(tallies, rows, {"same": same, "notes": [SAME] * bool(same)}, policies, interval)
 
 
 def summary(
@@ -90,14 +89,15 @@ def summary(
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
     draws: int = DRAWS,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Let a rule choose for each model, and tell all that a reader should know before using its cut-off.
 
     First come the cut-offs (`measure` is "threshold", `action` what begins there) with intervals from `draws` samples,
     then the 2×2 table and the measures as `judge` gives them, with the optimism of the choice and what is left without
     it; then what other rules would have chosen, and what that gives. For another prevalence, carry the tallies there
-    first, with `shift.reweigh`.
+    first, with `shift.reweigh`. Without draws, without an interval, and of a rule that does not look at the data,
+    nothing is drawn, and nothing corrected.
 
     >>> from baserate import decide, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
@@ -106,20 +106,33 @@ def summary(
     0.9
     """
     asked = _measures(measures, costs)
+    _check_use(interval, asked, tallies)
     policies, rows, notes = {}, [], []
     for model in tallies.models:
         curve = Curve(tallies.pooled(model))
         policy = policies[model] = rule(curve)
-        sure = resampled(curve, rule, measures=asked, draws=draws, seed=interval.seed, level=interval.level)
-        notes += [*policy.notes, *_unsure(sure)]
+        sure = None
+        if interval is not None and draws and policy.chosen_on:
+            sure = resampled(curve, rule, measures=asked, draws=draws, seed=interval.seed, level=interval.level)
+        of = f"{model}: " if len(tallies.models) > 1 else ""
+        notes += [f"{of}{note}" for note in (*policy.notes, *_unsure(sure))]
         for group, tally in _parts(tallies, model):
             fixed_to = {"rule": policy.rule, "model": model, "group": named_group(tallies, group)}
             judged = _judged(policy, tally, asked, interval)
             rows += [fixed_to | row | (_flattered(sure, row) if group is None else {}) for row in judged]
         rows += [row | {"model": model, "group": None} for row in _others(curve, policy, costs, interval)]
-    return _results(
-        tallies, rows, {"same": list(policies), "notes": [_SAME, *dict.fromkeys(notes)]}, policies, interval
-    )
+    same = [model for model, each in policies.items() if each.chosen_on]
+    flattered = CORRECTED if any("corrected" in row for row in rows) else SAME
+    return _results(tallies, rows, {"same": same, "notes": [flattered] * bool(same) + notes}, policies, interval)
+
+
+def _check_use(interval: Interval | None, measures: Sequence[Measure], tallies: Tallies) -> None:
+    """See that a method that was asked for makes an interval of something."""
+    method = interval.method if interval is not None else None
+    reweighed = tallies.pooled(next(iter(tallies.models))).reweighed
+    if method is not None and not any(method in ways(each, reweighed=reweighed) for each in measures):
+        names = ", ".join(about(each).name for each in measures)
+        raise BadOption(f"method={method!r} makes no interval of {names}; leave it out.")
 
 
 def _measures(measures: Iterable[str | Measure] | None, costs: Costs | None) -> list[Measure]:
@@ -138,12 +151,12 @@ def _parts(tallies: Tallies, model: str) -> Iterator[tuple[Group | None, Tally]]
         yield from tallies.models[model].items()
 
 
-def _judged(policy: Policy, tally: Tally, measures: Iterable[Measure], interval: Interval) -> Iterator[Row]:
+def _judged(policy: Policy, tally: Tally, measures: Iterable[Measure], interval: Interval | None) -> Iterator[Row]:
     """One row for each cut-off, cell and measure."""
     cut, curve = policy.cut, Curve(tally)
     for at, action in zip(cut.thresholds, cut.actions[1:], strict=True):
         yield {"measure": "threshold", "action": action, "value": at}
-    if not {*cut.actions} <= {PASS, REFER, FLAG}:
+    if cut.actions not in ((PASS, FLAG), (PASS, REFER, FLAG)):
         yield from _bands(cut, curve, interval)
         return
     counts = cut.counts(curve)
@@ -153,7 +166,7 @@ def _judged(policy: Policy, tally: Tally, measures: Iterable[Measure], interval:
     yield from (_row(interval, measure, counts) for measure in measures)
 
 
-def _referred(policy: Policy, curve: Curve, interval: Interval) -> Iterator[Row]:
+def _referred(policy: Policy, curve: Curve, interval: Interval | None) -> Iterator[Row]:
     """What is left to somebody else."""
     table = policy.cut.stretches(curve)[policy.cut.actions.index(REFER)]
     for kind, mass in (("referred_positives", table.tp), ("referred_negatives", table.fp)):
@@ -170,20 +183,24 @@ def _told_costs(policy: Policy) -> Costs:
     return given if isinstance(given, Costs) else Costs()
 
 
-def _bands(cut: Cut, curve: Curve, interval: Interval) -> Iterator[Row]:
+def _bands(cut: Cut, curve: Curve, interval: Interval | None) -> Iterator[Row]:
     """Who is in each band, and how many of them are positive."""
     tables = cut.stretches(curve)
     for at, action in enumerate(cut.actions):
         yield {"action": action} | _row(interval, flag_rate, tables[at], name="share")
-        yield {"action": action} | _row(interval, precision, tables[at], name="risk")
+        risk = _row(interval, precision, tables[at], name="risk")
+        yield {"action": action} | risk | ({"why": "there is nobody in it"} if risk["why"] else {})
 
 
-def _row(interval: Interval, measure: Measure, counts: Counts[float], *, name: str | None = None) -> Row:
-    return {"measure": name or about(measure).name, **tidy(interval.of(measure, counts))}
+def _row(interval: Interval | None, measure: Measure, counts: Counts[float], *, name: str | None = None) -> Row:
+    found = measured(measure, counts) if interval is None else interval.of(measure, counts)
+    return {"measure": name or about(measure).name, **tidy(found)}
 
 
-def _flattered(sure: Sureness, row: Row) -> Row:
+def _flattered(sure: Sureness | None, row: Row) -> Row:
     """Interval of a cut-off, or what is left of a measure without the optimism of the choice."""
+    if sure is None:
+        return {}
     if row["measure"] == "threshold":
         place = list(sure.policy.cut.actions[1:]).index(row["action"])
         return tidy(sure.cutoffs[place])
@@ -199,7 +216,9 @@ def _flattered(sure: Sureness, row: Row) -> Row:
     }
 
 
-def _unsure(sure: Sureness) -> Iterator[str]:
+def _unsure(sure: Sureness | None) -> Iterator[str]:
+    if sure is None:
+        return
     many = len(sure.drawn)
     if sure.failed:
         yield f"in {sure.failed} of {many} draws the rule found nothing: what it asks for is hardly to be had here."
@@ -207,7 +226,7 @@ def _unsure(sure: Sureness) -> Iterator[str]:
         yield f"in {sure.other} of {many} draws it chose another number of actions; they are left out of the intervals."
 
 
-def _others(curve: Curve, policy: Policy, costs: Costs | None, interval: Interval) -> Iterator[Row]:
+def _others(curve: Curve, policy: Policy, costs: Costs | None, interval: Interval | None) -> Iterator[Row]:
     """What other rules would have chosen; those that find nothing here are left out."""
     measures: list[Measure] = [*_COMPARED, *([partial(expected_cost, costs=costs)] if costs is not None else [])]
     for name, choose in _alternatives(curve, costs).items():
@@ -239,13 +258,15 @@ def _alternatives(curve: Curve, costs: Costs | None) -> dict[str, Choose]:
 
 
 def _results(
-    tallies: Tallies, rows: list[Row], told: Row, policies: Mapping[str, Policy], interval: Interval
+    tallies: Tallies, rows: list[Row], told: Row, policies: Mapping[str, Policy], interval: Interval | None
 ) -> Results:
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
     data = header(tallies, told.pop("notes"))
     data |= told | {"policies": {model: _told(policy) for model, policy in policies.items()}}
-    data["interval"] = {"level": interval.level, "method": interval.method, "clusters": None}
+    if interval is not None:
+        seed = interval.seed if isinstance(interval.seed, int) else None
+        data["interval"] = {"level": interval.level, "method": interval.method, "seed": seed, "clusters": None}
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
 
 

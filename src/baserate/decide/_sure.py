@@ -150,7 +150,8 @@ def _steepest_again(
             return [_FAILED, nan, *[0.0] * 4]
         place = greatest(mass, gains(*totals)) or 0
         flagged = mass[:, :place].sum(axis=1, dtype=np.float64)
-        return [_SAME, threshold[place], *flagged, totals[0] - flagged[0], totals[1] - flagged[1]]
+        passed = (max(total - part, 0.0) for total, part in zip(totals, flagged, strict=True))  # rounding alone
+        return [_SAME, threshold[place], *flagged, *passed]
 
     return lambda rng, some: np.array([one(rng) for _ in range(some)])
 

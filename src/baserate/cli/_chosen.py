@@ -1,0 +1,134 @@
+"""A choice in words: what is done with which scores, by which rule, and how sure the cut-offs are."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import isinf
+from typing import Any
+
+from baserate._policy import FLAG, PASS, REFER
+from baserate.cli._numbers import number, percent, plain
+
+Line = Mapping[str, Any]
+
+_DASH = "\N{NO-BREAK SPACE}–\N{NO-BREAK SPACE}"
+
+
+def sentence(model: str, policy: Line, costs: Line | None = None) -> str:
+    """Say what is done, and why; `costs` are those that were given.
+
+    >>> sentence("risk", {"rule": "youden", "thresholds": [0.65], "actions": ["pass", "flag"], "settings": {}})
+    'Flag risk ≥ 0.65 (rule: greatest sensitivity + specificity).'
+    """
+    name, settings = policy["rule"], {"costs": costs, **policy["settings"]}
+    where = f", at a prevalence of {_share(settings['prevalence'])}" if "prevalence" in settings else ""
+    rule = _TOLD[name](settings) if name in _TOLD else _PLAIN[name]
+    return f"{_done(model, policy['thresholds'], policy['actions'])} (rule: {rule}{where})."
+
+
+def scores_of(model: str, thresholds: Sequence[float]) -> list[str]:
+    """Scores of each stretch, lowest first.
+
+    >>> scores_of("risk", [0.2, 0.7])
+    ['risk < 0.2', '0.2 ≤ risk < 0.7', 'risk ≥ 0.7']
+    """
+    if not thresholds:
+        return [f"any {model}"]
+    between = [f"{plain(low)} ≤ {model} < {plain(high)}" for low, high in pairwise(thresholds)]
+    return [f"{model} < {plain(thresholds[0])}", *between, f"{model} ≥ {plain(thresholds[-1])}"]
+
+
+def interval_told(cutoffs: Sequence[Line], digits: int) -> str:
+    """Say between which bounds cut-offs lie; nothing if nobody knows."""
+    known = [row for row in cutoffs if row["low"] is not None]
+    if not known:
+        return ""
+    bounds = [f"{number(row['low'], digits)}{_DASH}{number(row['high'], digits)}" for row in known]
+    what = "interval of the cut-off" if len(cutoffs) == 1 else "intervals of the cut-offs"
+    return f"{percent(known[0]['level'])}\N{NO-BREAK SPACE}% {what}: {_listed(bounds)}."
+
+
+def _done(model: str, thresholds: Sequence[float], actions: Sequence[str]) -> str:
+    if not thresholds:
+        return f"{actions[0].capitalize()} everybody"
+    if not {*actions} <= {PASS, REFER, FLAG}:
+        return f"Cut {model} at {_listed(map(plain, thresholds))}"
+    if list(actions) == [PASS, FLAG]:
+        return "Flag nobody" if isinf(thresholds[0]) and thresholds[0] > 0 else f"Flag {model} ≥ {plain(thresholds[0])}"
+    parts = [f"{action} {scores}" for action, scores in zip(actions, scores_of(model, thresholds), strict=True)]
+    told = _listed(parts)
+    return told[:1].upper() + told[1:]
+
+
+def _costs(settings: Line) -> str:
+    """Costs of errors, and of the rest where it is not free; those that nobody gave are 1 for an error."""
+    costs = settings.get("costs") or {"fp": 1.0, "fn": 1.0, "tp": 0.0, "tn": 0.0}
+    shown = [name for name in ("fp", "fn", "tp", "tn") if costs[name] or name in ("fp", "fn")]
+    return ", ".join(f"{name.upper()}\N{NO-BREAK SPACE}{costs[name]:g}" for name in shown)
+
+
+def _best(settings: Line) -> str:
+    return _goal("greatest" if settings["toward"] == "high" else "least", settings["measure"], settings)
+
+
+def _required(settings: Line) -> str:
+    if "minimize" in settings:
+        objective = _goal("least", settings["minimize"], settings)
+    else:
+        objective = _goal("greatest", settings.get("maximize", "sensitivity + specificity"), settings)
+    return f"{objective}, with {_words(_listed(settings['require']))}"
+
+
+def _goal(most: str, measure: str, settings: Line) -> str:
+    if measure == "expected_cost":
+        return f"{most} cost with {_costs(settings)}"
+    return f"{most} {_words(measure)}"
+
+
+def _capacity(settings: Line) -> str:
+    if "share" in settings:
+        return f"at most {_share(settings['share'])} of everybody"
+    return f"at most {settings['at_most']:g} rows"
+
+
+def _bands(settings: Line) -> str:
+    if "shares" in settings:
+        return f"bands that hold at most {_listed(map(_share, settings['shares']))}, from above"
+    if "risks" in settings:
+        return f"bands that begin at a risk of {_listed(map(_share, settings['risks']))}"
+    return "bands as given"
+
+
+def _abstain(settings: Line) -> str:
+    if "refer" in settings:
+        return f"least cost with {_costs(settings)}, and {settings['refer']:g} for a referred case"
+    return f"least cost of a decided case with {_costs(settings)}, at least {_share(settings['coverage'])} decided"
+
+
+_PLAIN: dict[str, str] = {
+    "youden": "greatest sensitivity + specificity",
+    "closest": "closest to the upper left corner of the ROC curve",
+    "balanced": "sensitivity = specificity",
+    "break-even": "precision = recall",
+    "fixed": "as given",
+}
+_TOLD: dict[str, Callable[[Line], str]] = {
+    "best": _best,
+    "cost": lambda told: f"least cost with {_costs(told)}",
+    "require": _required,
+    "capacity": _capacity,
+    "bands": _bands,
+    "abstain": _abstain,
+}
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.6g}\N{NO-BREAK SPACE}%"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _listed(parts: Iterable[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,262 @@
+"""Tidy numbers on a choice -> a page: the cut-off in words, its table, measures, and what other rules would choose."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any, NamedTuple
+
+from baserate._costs import Costs
+from baserate._counts import Counts
+from baserate._results import Results
+from baserate.cli._chosen import interval_told, scores_of, sentence
+from baserate.cli._numbers import UNDEFINED, amount, number, plain
+from baserate.cli._options import Reading
+from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
+from baserate.cli._sure import Reasons, cell, footnotes, heading
+from baserate.measure import MEASURES, about, expected_cost, precision, prevalence, sensitivity, specificity
+
+Line = Mapping[str, Any]
+Group = tuple[tuple[str, object], ...] | None
+Name = tuple[str, str | None]
+"""Measure, and the action that it is of."""
+
+CHOICE, HELD_OUT = "choice", "held out"
+_CELLS = ("tp", "fp", "fn", "tn")
+_COUNTED = {
+    "tp": "positives flagged",
+    "fn": "positives passed",
+    "referred_positives": "positives referred",
+    "fp": "negatives flagged",
+    "tn": "negatives passed",
+    "referred_negatives": "negatives referred",
+}
+_MEANINGS = {
+    "coverage": "Share of everybody who is decided.",
+    "cost_with_referrals": "Mean cost of a case, with what referring costs.",
+}
+_WITHOUT = "without optimism"
+_OPTIMISM = f"{_WITHOUT}: less what it flatters a cut-off to be judged by the rows that it was chosen on."
+_DECIDED = "Measures are of the cases that are decided; referred ones count for the flag rate beside other rules alone."
+_COMPARED = ("sensitivity", "specificity", "precision", "flag_rate", "expected_cost")
+_LONGEST = 8
+"""Letters of a cut-off beside others; a longer one is rounded there."""
+
+
+class _Case(NamedTuple):
+    """Whose numbers they are."""
+
+    model: str
+    set: str
+    group: Group
+
+
+def page(found: Results, asked: Reading, line: str, digits: int) -> Page:
+    """Lay the numbers out."""
+    sheet = _Sheet(found, asked, digits)
+    panels = tuple(part for model in found.data["policies"] for part in sheet.of_model(model))
+    return Page(line, panels, sheet.footnotes())
+
+
+class _Sheet:
+    """Rows by whose they are, rows of other rules, and the reasons why some numbers are undefined."""
+
+    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
+        self.data, self.asked, self.digits = found.data, asked, digits
+        self.reasons = Reasons()
+        self.chosen: dict[_Case, dict[Name, Line]] = {}
+        self.others: dict[str, dict[str, dict[str, Line]]] = {}
+        for row in found.rows():
+            model = row["model"] or next(iter(self.data["policies"]))
+            if row["rule"] == self.data["policies"][model]["rule"]:
+                group = None if row["group"] is None else tuple(row["group"].items())
+                case = _Case(model, row.get("set", CHOICE), group)
+                self.chosen.setdefault(case, {})[row["measure"], row["action"]] = row
+            else:
+                self.others.setdefault(model, {}).setdefault(row["rule"], {})[row["measure"]] = row
+
+    def of_model(self, model: str) -> Iterator[Panel | str]:
+        """All about one model."""
+        case, policy = _Case(model, CHOICE, None), self.data["policies"][model]
+        cutoffs = [row for (name, _), row in self.chosen[case].items() if name == "threshold"]
+        yield " ".join(
+            filter(None, [sentence(label(model), policy, self.data["costs"]), interval_told(cutoffs, self.digits)])
+        )
+        sets = [each for each in (CHOICE, HELD_OUT) if case._replace(set=each) in self.chosen]
+        decided = ("tp", None) in self.chosen[case]
+        if decided:
+            yield from (self._two_by_two(case._replace(set=each)) for each in sets)
+        yield self._measures(case) if decided else self._bands(case, sets)
+        for each in sets if self.asked.group else ():
+            yield self._by_group(case._replace(set=each))
+        yield from self._compared(case)
+
+    def footnotes(self) -> tuple[str, ...]:
+        """Why numbers are undefined, and how intervals were made."""
+        rows = [row for lines in self.chosen.values() for row in lines.values()]
+        cutoffs = {row["how"]: None for row in rows if row["measure"] == "threshold" and row["low"] is not None}
+        made = footnotes((row for row in rows if row["measure"] != "threshold"), self.data)
+        told = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
+        told += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
+        return (*self.reasons.footnotes(), *made, *(f"Cut-offs: {how}." for how in cutoffs), *told)
+
+    def _two_by_two(self, case: _Case) -> Panel:
+        values = {name: row["value"] for (name, _), row in self.chosen[case].items()}
+        referred = "referred_positives" in values
+        lines = {
+            self._class("positive"): [values["tp"], *[values.get("referred_positives")] * referred, values["fn"]],
+            self._class("negative"): [values["fp"], *[values.get("referred_negatives")] * referred, values["tn"]],
+        }
+        lines["total"] = [sum(pair) for pair in zip(*lines.values(), strict=True)]
+        rows = tuple(
+            Row(name, tuple(amount(each, self.digits) for each in (*line, sum(line)))) for name, line in lines.items()
+        )
+        columns = ("flagged", *["referred"] * referred, "passed", "total")
+        return Panel(f"truth in rows{self._of(case)}", columns, (Section("", rows),), upright=True)
+
+    def _class(self, name: str) -> str:
+        known = self.data[name] is not None
+        return f"{name} ({label(self.asked.truth)} = {label(self.data[name])})" if known else name
+
+    def _of(self, case: _Case) -> str:
+        """Which rows they are, if there is a choice."""
+        if "held_out" not in self.data:
+            return ""
+        return f", on {self.data['held_out']['name']}" if case.set == HELD_OUT else ", where it was chosen"
+
+    def _measures(self, case: _Case) -> Panel:
+        """Measures as they look, without the optimism of the choice, and on other rows."""
+        lines = {name: row for (name, _), row in self.chosen[case].items() if _is_measure(name)}
+        there = {name: row for (name, _), row in self.chosen.get(case._replace(set=HELD_OUT), {}).items()}
+        columns: dict[str, Callable[[str], Line | None]] = {"as it looks": lines.get}
+        if any(row["corrected"] is not None for row in lines.values()):
+            columns[_WITHOUT] = lambda name: _corrected(lines[name])
+        if there:
+            columns[f"on {self.data['held_out']['name']}"] = there.get
+        if len(columns) == 1:
+            rows = [Row(_words(name), (self._cell(row, several=False),), _meaning(name)) for name, row in lines.items()]
+            return Panel("", (heading(self.data),), (Section("measures", tuple(rows)),))
+        rows = [Row(_words(name), tuple(self._cell(at(name)) for at in columns.values())) for name in lines]
+        return Panel("measures", tuple(columns), (Section("", tuple(rows)),))
+
+    def _bands(self, case: _Case, sets: Sequence[str]) -> Panel:
+        """Who is in each band."""
+        policy = self.data["policies"][case.model]
+        ranges = scores_of(label(case.model), policy["thresholds"])
+        rows = []
+        for action, scores in zip(policy["actions"], ranges, strict=True):
+            cells = [
+                self._cell(self.chosen[case._replace(set=each)][name, action])
+                for each in sets
+                for name in ("share", "risk")
+            ]
+            rows.append(Row(f"{label(action)}: {scores}", tuple(cells)))
+        columns = [f"{name}{self._of(case._replace(set=each))}" for each in sets for name in ("share of all", "risk")]
+        return Panel("action", tuple(columns), (Section("", tuple(rows)),))
+
+    def _by_group(self, case: _Case) -> Panel:
+        """Everybody and each group, at the common cut-off."""
+        alike = [each for each in self.chosen if each._replace(group=None) == case]
+        lines = [self.chosen[each] for each in alike]
+        names = [name for name in lines[0] if name[0] != "threshold"]
+        sections = [Section("", tuple(self._counted(lines)), apart=True)] if ("tp", None) in lines[0] else []
+        rates = [name for name in names if name[0] not in _COUNTED]
+        rows = [Row(_named(name), tuple(self._cell(each[name]) for each in lines)) for name in rates]
+        if sections:
+            rows.insert(0, Row("prevalence", tuple(number(_prevalence(each), self.digits) for each in lines)))
+        corner = f"by {', '.join(map(label, self.asked.group))}{self._of(case)}"
+        return Panel(corner, tuple(map(_group, alike)), (*sections, Section("", tuple(rows))))
+
+    def _counted(self, lines: Sequence[Mapping[Name, Line]]) -> Iterator[Row]:
+        for name, words in _COUNTED.items():
+            found = [row["value"] for each in lines for (measure, _), row in each.items() if measure == name]
+            if found:
+                yield Row(words, tuple(amount(value, self.digits) for value in found))
+
+    def _compared(self, case: _Case) -> Iterator[Panel | str]:
+        """What other rules would have chosen; the chosen one comes first."""
+        others = self.others.get(case.model, {})
+        names = [name for name in _COMPARED if name != "expected_cost" or self.data["costs"] is not None]
+        rows = [self._chosen_row(case, names)] if ("tp", None) in self.chosen[case] else []
+        for rule, lines in others.items():
+            cells = (self._plain(lines[name]) for name in names)
+            rows.append(Row(rule, (_short(lines["threshold"]["value"], self.digits), *cells)))
+        if others:
+            yield "What other rules would have said:"
+            narrow = Panel("rule", ("cut-off", *map(_SHORT.__getitem__, names)), (Section("", tuple(rows)),))
+            yield replace(narrow, columns=("cut-off", *map(_HEADS.__getitem__, names)), narrow=narrow)
+
+    def _chosen_row(self, case: _Case, names: Sequence[str]) -> Row:
+        policy = self.data["policies"][case.model]
+        found = {name: row["value"] for (name, _), row in self.chosen[case].items()}
+        counts = Counts(*(found[cell] for cell in _CELLS))
+        total = counts.total + found.get("referred_positives", 0.0) + found.get("referred_negatives", 0.0)
+        values = {
+            "sensitivity": sensitivity(counts),
+            "specificity": specificity(counts),
+            "precision": precision(counts),
+            "flag_rate": counts.flagged / total,
+        }
+        if "expected_cost" in names:
+            each = expected_cost(counts, costs=Costs(**self.data["costs"]))
+            values["expected_cost"] = found.get("cost_with_referrals", each)
+        cutoffs = " / ".join(_short(at, self.digits) for at in policy["thresholds"])
+        return Row(f"{policy['rule']} (chosen)", (cutoffs, *(self._number(values[name]) for name in names)))
+
+    def _number(self, value: float) -> str:
+        return UNDEFINED if isnan(value) else number(value, self.digits)
+
+    def _plain(self, row: Line) -> Cell:
+        """Show the number alone."""
+        return cell({**row, "level": None}, self.reasons, digits=self.digits, several=True)
+
+    def _cell(self, row: Line | None, *, several: bool = True) -> Cell:
+        return cell(row, self.reasons, digits=self.digits, several=several)
+
+
+_HEADS = dict(zip(_COMPARED, ("sensitivity", "specificity", "precision", "flag rate", "cost per case"), strict=True))
+_SHORT = dict(zip(_COMPARED, ("sens.", "spec.", "prec.", "flagged", "cost"), strict=True))
+
+
+def _is_measure(name: str) -> bool:
+    return name != "threshold" and name not in _COUNTED
+
+
+def _corrected(row: Line) -> Line | None:
+    """What is left of a number without the optimism of the choice; nothing if that is not known."""
+    if row["corrected"] is None:
+        return None
+    return {**row, "value": row["corrected"], "low": row["corrected_low"], "high": row["corrected_high"]}
+
+
+def _prevalence(lines: Mapping[Name, Line]) -> float:
+    """Prevalence of those who are decided or referred."""
+    value = {name: row["value"] for (name, _), row in lines.items()}
+    positives, negatives = (value.get(f"referred_{name}", 0.0) for name in ("positives", "negatives"))
+    return float(prevalence(Counts(value["tp"] + positives, value["fp"] + negatives, value["fn"], value["tn"])))
+
+
+def _short(threshold: float, digits: int) -> str:
+    shown = plain(threshold)
+    return shown if len(shown) <= _LONGEST else number(threshold, digits)
+
+
+def _named(name: Name) -> str:
+    measure, action = name
+    return (
+        f"{_words(measure)} of {label(action)}"
+        if action is not None and measure in {"share", "risk"}
+        else _words(measure)
+    )
+
+
+def _group(case: _Case) -> str:
+    named = ", ".join(label(value) for _, value in case.group or ())
+    return EVERYBODY if case.group is None else repr(named) if named == EVERYBODY else named
+
+
+def _meaning(name: str) -> str:
+    return _MEANINGS.get(name) or about(MEASURES[name]).meaning
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,368 @@
+"""`baserate decide`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baserate import Costs, Curve, decide, measure, read, shift
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk")
+FEW = ("--measures", "sensitivity,specificity,f1", "--draws", "200")
+
+OTHERS = """\
+sick,risk,old,site,sex
+1,0.90,0.70,north,f
+0,0.70,0.60,north,m
+1,0.60,0.20,coast,f
+0,0.40,0.30,coast,m
+0,0.20,0.10,hill,f
+1,0.10,0.40,hill,m
+"""
+TWENTY = "".join(f"{int(kind == '+')},{1 - place / 20:.2f}\n" for place, kind in enumerate("+++-+--+---+--------"))
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "decide": (*ONE, "--draws", "200"),
+    "decide-cost": (*ONE, "--rule", "cost", "--fp", "1", "--fn", "20", "--prevalence", "2%", "--draws", "200"),
+    "decide-require": (*ONE, "--require", "specificity >= 0.6, f1 >= 30%", "--maximize", "sensitivity", *FEW),
+    "decide-abstain": (*ONE, "--fp", "1", "--fn", "3", "--abstain-cost", "0.2", *FEW),
+    "decide-coverage": (*ONE, "--coverage", "60%", *FEW),
+    "decide-bands": (*ONE, "--bands", "0.2,0.5", "--band-names", "home,ward,theatre"),
+    "decide-band-risks": (*ONE, "--band-risks", "10%,0.5", "--group", "sex", "--draws", "200"),
+    "decide-capacity": (*ONE, "--capacity", "3", *FEW),
+    "decide-groups": (*ONE, "--maximize", "f1", "--group", "sex", *FEW),
+    "decide-models": (*ONE, "--score", "old", *FEW),
+    "decide-fixed": (*ONE, "--threshold", "0.5", "--measures", "sensitivity,f1"),
+    "decide-plain": (*ONE, "--rule", "closest", "--no-interval", "--measures", "sensitivity,f1"),
+    "decide-md": (*ONE, "--minimize", "cost", "--fn", "5", *FEW, "--format", "md"),
+}
+
+
+def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+    result = run("decide", *typed, "--json", "-q", given=given)
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+def cutoffs(told: dict[str, Any]) -> dict[str, float]:
+    """Rule -> its cut-off."""
+    return {row["rule"]: row["value"] for row in told["rows"] if row["measure"] == "threshold"}
+
+
+def others(folder: Path) -> Path:
+    path = folder / "others.csv"
+    path.write_text(OTHERS, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("decide", people(tmp_path), *VIEWS[name], "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+def test_a_view_of_other_rows_is_as_ever(tmp_path: Path) -> None:
+    typed = (*ONE, "--rule", "youden", *FEW, "--judge-on", others(tmp_path))
+    assert is_as_ever(run("decide", people(tmp_path), *typed, "-q").stdout, "decide-judge-on")
+
+
+def test_the_help_is_as_ever() -> None:
+    assert is_as_ever(run("decide", "--help").stdout, "help-decide")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "decide-md"])
+def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
+    shown = run("decide", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
+    assert max(map(cells_wide, shown.splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule", "at"),
+    [
+        ((), "youden", 0.65),
+        (("--rule", "closest"), "closest", 0.65),
+        (("--rule", "balanced"), "balanced", 0.65),
+        (("--rule", "break-even"), "break-even", 0.75),
+        (("--require", "specificity >= 0.9", "--maximize", "sensitivity"), "require", 0.80),
+        (("--require", "specificity >= 0.9", "--require", "precision >= 90%"), "require", 0.90),
+        (("--maximize", "f1"), "best", 0.80),
+        (("--minimize", "fpr"), "best", "inf"),
+        (("--capacity", "5"), "capacity", 0.80),
+        (("--capacity", "0.25"), "capacity", 0.80),
+        (("--capacity", "25%"), "capacity", 0.80),
+        (("--threshold", "0.5"), "fixed", 0.5),
+        (("--fp", "1", "--fn", "1"), "cost", 0.90),
+        (("--fn", "3", "--fp", "1"), "cost", 0.65),
+        (("--minimize", "cost", "--fn", "3"), "best", 0.65),
+        (("--minimize", "expected_cost", "--fn", "3"), "best", 0.65),
+        (("--require", "f1 >= 0.1", "--minimize", "cost", "--fn", "3"), "require", 0.65),
+    ],
+)
+def test_the_twenty_cases(typed: tuple[str, ...], rule: str, at: float) -> None:
+    told = found("-", "--truth", "y", "--score", "s", *typed, "--draws", "0", given=f"y,s\n{TWENTY}")
+    assert told["data"]["policies"]["s"]["rule"] == rule
+    assert cutoffs(told)[rule] == at
+
+
+def test_what_is_told(tmp_path: Path) -> None:
+    told = run("decide", people(tmp_path), *ONE, "--fn", "20", "--prevalence", "2%").stderr.splitlines()
+    assert told == [
+        "rule = cost, inferred; name it with --rule.",
+        "positive = 1, inferred; name it with --positive.",
+        (
+            "note: the cut-off was chosen on these very rows, which flatters it: take it to others, or read what is "
+            "left after correction."
+        ),
+        "note: masses were changed to a prevalence of 0.02, which is taken as known; scores were not.",
+    ]
+    named = run("decide", people(tmp_path), *ONE, "--rule", "fixed", "--threshold", "0.5", "--positive", "1")
+    assert named.stderr == ""
+    bare = run("decide", people(tmp_path), *ONE, "--rule", "youden", "--draws", "0").stderr
+    assert "take it to others.\n" in bare
+    assert "correction" not in bare
+
+
+def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, *ONE, "--fp", "1", "--fn", "20", "--prevalence", "0.02", "--seed", "3", "--draws", "100")
+    data = read.tallies(path, truth="sick", score="risk")
+    there = shift.reweigh(data, to=0.02)
+    policy = decide.cost(Curve(there.tally), Costs(fp=1, fn=20))
+    rows = {row["measure"]: row for row in told["rows"] if row["rule"] == "cost"}
+    assert rows["threshold"]["value"] == policy.threshold
+    assert rows["threshold"]["low"] <= policy.threshold <= rows["threshold"]["high"]
+    counts = policy.cut.counts(Curve(there.tally))
+    assert rows["expected_cost"]["value"] == pytest.approx(Costs(fp=1, fn=20).total(counts) / counts.total)
+    assert rows["sensitivity"]["value"] == pytest.approx(measure.sensitivity(counts))
+    assert rows["sensitivity"]["corrected"] == pytest.approx(
+        rows["sensitivity"]["value"] - rows["sensitivity"]["optimism"]
+    )
+    assert told["data"]["prevalence"] == 0.4
+    assert told["data"]["to"] == {"prevalence": 0.02}
+    assert told["data"]["costs"] == {"tp": 0, "fp": 1, "fn": 20, "tn": 0}
+    assert told["data"]["interval"]["seed"] == 3
+    assert {"youden", "closest", "balanced", "break-even", "fixed 0.5"} <= {row["rule"] for row in told["rows"]}
+
+
+def test_csv_holds_the_same_rows(tmp_path: Path) -> None:
+    path, target = people(tmp_path), tmp_path / "out.csv"
+    result = run("decide", path, *ONE, "-o", target)
+    assert (result.exit_code, result.stdout) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
+    assert [(row["rule"], row["measure"]) for row in rows] == [
+        (row["rule"], row["measure"]) for row in found(path, *ONE)["rows"]
+    ]
+
+
+def test_draws_may_be_left_out(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    for typed in (("--draws", "0"), ("--threshold", "0.5"), ("--no-interval",)):
+        rows = found(path, *ONE, *typed)["rows"]
+        assert all(row["corrected"] is None for row in rows)
+        assert all(row["low"] is None for row in rows if row["measure"] == "threshold")
+    assert all(row["low"] is None for row in found(path, *ONE, "--no-interval")["rows"])
+    assert "interval" not in found(path, *ONE, "--no-interval")["data"]
+    assert any(row["low"] is not None for row in found(path, *ONE, "--draws", "0")["rows"])
+    wide, narrow = (
+        next(row for row in found(path, *ONE, "--level", level)["rows"] if row["measure"] == "threshold")
+        for level in ("0.99", "0.5")
+    )
+    assert wide["low"] < narrow["low"]
+    assert (wide["level"], narrow["level"]) == (0.99, 0.5)
+
+
+def test_every_measure_of_decisions(tmp_path: Path) -> None:
+    names = {row["measure"] for row in found(people(tmp_path), *ONE, "--measures", "all", "--draws", "0")["rows"]}
+    assert {"sensitivity", "lift", "mcc", "expected_cost"} <= names
+    assert not names & {"auc", "brier"}
+
+
+def test_groups_share_the_cut_off(tmp_path: Path) -> None:
+    rows = found(people(tmp_path), *ONE, "--group", "sex", "--draws", "0")["rows"]
+    shared = [row["value"] for row in rows if row["measure"] == "threshold" and row["rule"] == "youden"]
+    assert shared == [0.64] * 3
+    cells = {
+        (row["group"] and row["group"]["sex"], row["measure"]): row["value"]
+        for row in rows
+        if row["measure"] in {"tp", "fp", "fn", "tn"}
+    }
+    assert [cells["f", cell] + cells["m", cell] for cell in ("tp", "fp")] == [cells[None, "tp"], cells[None, "fp"]]
+
+
+def test_models_are_decided_one_by_one(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    both = found(path, *ONE, "--score", "old", "--draws", "0")["rows"]
+    alone = found(path, "--truth", "sick", "--score", "old", "--draws", "0")["rows"]
+    assert [row["value"] for row in both if row["model"] == "old"] == [row["value"] for row in alone]
+
+
+def test_bands_as_data(tmp_path: Path) -> None:
+    told = found(people(tmp_path), *ONE, "--band-shares", "20%,30%", "--draws", "100")
+    shares = {row["action"]: row["value"] for row in told["rows"] if row["measure"] == "share"}
+    assert shares == pytest.approx({"low": 0.5, "medium": 0.3, "high": 0.2})
+    few = found(people(tmp_path), *ONE, "--bands", "0.5,0.99", "--draws", "0")["rows"]
+    (nobody,) = (row for row in few if row["measure"] == "risk" and row["action"] == "high")
+    assert (nobody["value"], nobody["why"]) == (None, "there is nobody in it")
+
+
+def test_to_flag_may_never_pay(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    shown = run("decide", path, *ONE, "--abstain-cost", "-1").stdout
+    assert "Refer everybody (rule: least cost with FP\xa01, FN\xa01, and -1 for a referred case)." in shown
+    shown = run("decide", path, *ONE, "--tp", "5", "--fn", "9", "--abstain-cost", "1", "-q").stdout
+    assert "Pass risk < 0.22 and refer risk ≥ 0.22" in shown
+    assert "Flag nobody (rule: least fpr)." in run("decide", path, *ONE, "--minimize", "fpr", "-q").stdout
+
+
+def test_other_rows_judge_the_choice(tmp_path: Path) -> None:
+    path, other = people(tmp_path), others(tmp_path)
+    result = run("decide", path, *ONE, "--rule", "youden", "--judge-on", other, "--json", "--group", "sex")
+    told = fitting(result.stdout)
+    assert (
+        "note: others.csv was not looked at for the choice; the rows that it was made on flatter it." in result.stderr
+    )
+    assert "others.csv, 6 rows" in result.stderr
+    held = {row["measure"]: row["value"] for row in told["rows"] if row["set"] == "held out" and not row["group"]}
+    apparent = {row["measure"]: row["value"] for row in found(path, *ONE)["rows"] if row["rule"] == "youden"}
+    assert apparent["threshold"] == 0.64
+    assert [held[cell] for cell in ("tp", "fp", "fn", "tn")] == [1, 1, 2, 2]
+    here = {row["measure"]: row["value"] for row in told["rows"] if row["set"] == "choice" and row["rule"] == "youden"
+            and not row["group"]}  # fmt: skip
+    assert here == apparent
+    assert (told["data"]["held_out"]["rows"], told["data"]["held_out"]["same"]) == (6, [])
+
+
+def test_the_same_rows_are_no_test(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    for more in ((), ("--prevalence", "0.1")):
+        result = run("decide", path, *ONE, "--judge-on", path, *more)
+        assert "people.csv holds the very rows that the cut-off was chosen on, so it is no test of it." in result.stderr
+    fixed = run("decide", path, *ONE, "--threshold", "0.5", "--judge-on", path)
+    assert "note:" not in fixed.stderr
+
+
+def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
+    path, other = tmp_path / "here.csv", tmp_path / "there.csv"
+    path.write_text("is,p\nill,0.9\nwell,0.2\nill,0.7\nwell,0.4\n", encoding="utf-8")
+    other.write_text("is,p\nwell,0.9\nwell,0.2\nill,0.8\n", encoding="utf-8")
+    told = found(path, "--truth", "is", "--score", "p", "--positive", "ill", "--judge-on", other, "--draws", "0")
+    held = {row["measure"]: row["value"] for row in told["rows"] if row["set"] == "held out"}
+    assert [held[cell] for cell in ("tp", "fp", "fn", "tn")] == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--rule", "yuden"), "'yuden' is not one of 'youden'"),
+        (("--rule", "cost"), "the rule cost needs what errors cost: --fp 1 --fn 20."),
+        (("--rule", "best"), "the rule best needs a measure: --maximize f1, or --minimize fpr."),
+        (("--rule", "require"), "the rule require needs what must be kept: --require 'specificity >= 0.9'."),
+        (("--rule", "capacity"), "the rule capacity needs how many can be flagged: --capacity 100"),
+        (("--rule", "bands"), "the rule bands needs edges: --bands 0.1,0.3"),
+        (("--band-names", "a,b"), "the rule bands needs edges"),
+        (("--rule", "abstain"), "the rule abstain needs the price of referring a case"),
+        (("--rule", "fixed"), "the rule fixed needs the cut-off: --threshold 0.5."),
+        (("--rule", "youden", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is youden"),
+        (("--require", "f1 >= 0.1", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is require"),
+        (("--rule", "cost", "--fn", "2", "--maximize", "f1"), "--maximize is for the rule best or require"),
+        (("--bands", "0.1", "--fp", "2"), "--fp is for decisions to flag or pass, and bands are neither"),
+        (("--maximize", "f1", "--minimize", "fpr"), "--maximize and --minimize say two different things"),
+        (("--abstain-cost", "0.1", "--coverage", "80%"), "--abstain-cost and --coverage say two different things"),
+        (("--bands", "0.1", "--band-risks", "0.1"), "say two different things; give one of them."),
+        (("--bands", "0.1", "--band-shares", "0.1"), "--bands and --band-shares say two different things"),
+        (("--maximize", "cost", "--fn", "2"), "a cost is made least, at costs that you give"),
+        (("--minimize", "cost"), "a cost is made least, at costs that you give"),
+        (("--minimize", "auc"), "auc has one value for a whole curve"),
+        (("--maximize", "sensitivty"), "there is no measure 'sensitivty'. Did you mean sensitivity"),
+        (("--maximize", ""), "there is no measure ''"),
+        (("--measures", "sensitivty"), "there is no measure 'sensitivty'. Did you mean sensitivity"),
+        (("--measures", "auc"), "auc does not depend on the cut-off; `baserate measure` measures it."),
+        (("--capacity", "0"), "'0' is no capacity; give rows, such as 100, or a share, such as 10% or 0.1."),
+        (("--capacity", "120%"), "'120%' is no capacity"),
+        (("--capacity", "-3"), "'-3' is no capacity"),
+        (("--capacity", "many"), "'many' is no capacity"),
+        (("--capacity", "inf"), "'inf' is no capacity"),
+        (("--capacity", "3", "--prevalence", "0.1"), "rows are no longer counted; give a share instead"),
+        (("--prevalence", "2"), "'2' is no prevalence"),
+        (("--coverage", "1.2"), "'1.2' is no share of cases to be decided"),
+        (("--bands", "0.3,0.1"), "--bands must ascend, each edge once."),
+        (("--band-risks", "0.3,0.3"), "--band-risks must ascend, each edge once."),
+        (("--band-risks", "2"), "'2' are no shares between 0 and 1"),
+        (("--band-shares", "60%,50%"), "the shares add up to 1.1; leave some for the lowest band."),
+        (("--bands", "0.1,0.3", "--band-names", "a,b"), "--band-names must be 3 different ones, lowest band first"),
+        (("--bands", "0.1", "--band-names", "a,a"), "--band-names must be 2 different ones"),
+        (("--bands", "0.1", "--band-names", "a,"), "'a,' has a band without a name; give each one."),
+        (("--threshold", "0.1,0.2"), "'0.1,0.2' are 2 cut-offs; several make bands: --bands 0.1,0.2"),
+        (("--fp", "1,2"), "'1,2' are 2 numbers; a cost is one."),
+        (("--fp", "inf"), "'inf' holds an infinite number; give finite ones."),
+        (("--draws", "-1"), "-1 is not in the range"),
+        (("--draws", "5", "--no-interval"), "--draws is for intervals; leave out either it or --no-interval."),
+        (("--interval", "delong"), "--interval delong makes no interval of sensitivity"),
+        (("--predicted", "says"), "no such option '--predicted'"),
+        (("--cluster", "site"), "no such option '--cluster'"),
+        (("--judge-on", "nothing.csv"), "--judge-on: there is no file nothing.csv"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("decide", people(tmp_path), *ONE, *typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_what_must_be_named(tmp_path: Path) -> None:
+    for typed, lacking in ((("--truth", "sick"), "--score"), (("--score", "risk"), "--truth")):
+        result = run("decide", people(tmp_path), *typed)
+        assert (result.exit_code, lacking in result.stderr) == (2, True)
+    twice = run("decide", "-", *ONE, "--judge-on", "-", given=PEOPLE)
+    assert (twice.exit_code, "stdin can be read once" in twice.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "place"),
+    [
+        ("specifity >= 0.9", "there is no measure 'specifity'. Did you mean specificity", 0),
+        ("f1 >= 0.1, prevalence=0.2", "= is no bound; write >= or <=", 21),
+        ("precision >=", "a number is expected here, such as 0.9 or 90%", 12),
+        ("precision >= 0.5 f1 >= 1", "a comma is expected here", 17),
+    ],
+)
+def test_slips_in_requirements_have_a_caret_before_anything_is_read(text: str, told: str, place: int) -> None:
+    result = run("decide", "no such file.csv", *ONE, "--require", text)
+    first, quoted, caret = result.stderr.splitlines()
+    assert result.exit_code == 2
+    assert first.startswith("baserate: the requirements cannot be read at character")
+    assert told in first
+    assert (quoted, caret) == (f"  {text}", f"  {'':{place}}^")
+
+
+def test_what_cannot_be_met_is_told_apart(tmp_path: Path) -> None:
+    result = run("decide", people(tmp_path), *ONE, "--require", "specificity >= 0.9, sensitivity >= 0.9")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no threshold has specificity >= 0.9 and sensitivity >= 0.9: with sensitivity >= 0.9" in result.stderr
+    assert result.stderr.endswith("Ask for less of one of them.\n")
+
+
+def test_unusable_rows(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("sick,risk\n0,0.2\n0,0.4\n", encoding="utf-8")
+    result = run("decide", path, *ONE)
+    assert result.exit_code == 3
+    assert "Youden's index needs both classes, and there are no positives; give rows of both." in result.stderr
+    other = run("decide", people(tmp_path), *ONE, "--prevalence", "0.1", "--judge-on", path)
+    assert (other.exit_code, other.stdout) == (3, "")
+
+
+def test_it_is_the_same_program() -> None:
+    result = program("decide", "-", *ONE, "--fn", "20", "--json", given=PEOPLE)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["data"]["policies"]["risk"]["rule"] == "cost"
+    assert "stdin · 10 rows" in result.stderr
