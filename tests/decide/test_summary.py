@@ -1,6 +1,7 @@
 """Everything of a choice as tidy rows."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -119,7 +120,9 @@ def test_measures_are_of_tables(people: Tallies) -> None:
 def test_what_nobody_chose_by_the_data_is_neither_drawn_nor_corrected(people: Tallies) -> None:
     found = decide.summary(people, partial(decide.fixed, threshold=0.5))
     assert found.data["same"] == []
-    assert found.data["notes"] == []
+    assert found.data["notes"] == [
+        "guess: another model, or two in turns, is as good or better at any costs and any prevalence."
+    ]
     assert all(row["corrected"] is None for row in found.rows())
     assert all(row["low"] is None for row in found.rows() if row["measure"] == "threshold")
 
@@ -149,3 +152,34 @@ def test_cuts_that_never_flag_are_told_as_bands(people: Tallies) -> None:
     rows = [row for row in found.rows() if (row["rule"], row["model"], row["group"]) == ("abstain", "risk", None)]
     assert {row["action"] for row in rows if row["measure"] == "share"} == {"pass", "refer"}
     assert not {"tp", "sensitivity"} & {row["measure"] for row in rows}
+
+
+def test_scores_that_are_upside_down_are_told_and_left(people: Tallies) -> None:
+    tally = people.pooled("risk")
+    backward = read.tallies({"y": [1, 0] * 50, "p": [0.1, 0.9] * 50}, truth="y", score="p")
+    notes = decide.summary(backward, decide.youden, draws=0).data["notes"]
+    assert "it ranks worse than chance (AUC 0); with its sign changed it would have 1" in notes[-1]
+    forward = decide.summary(replace(people, models={"risk": {(): tally}}, attributes=()), decide.youden, draws=0)
+    assert len(forward.data["notes"]) == 1
+
+
+def test_what_referring_costs_has_an_interval(people: Tallies) -> None:
+    """About as wide as that of the mean over rows, each with what it was paid."""
+    for tallies in (people, reweigh(people, to=0.1)):
+        curve = Curve(tallies.pooled("risk"))
+        policy = decide.abstain(curve, COSTS, refer=0.3)
+        found = decide.judge(tallies, policy, measures=[])
+        [row] = [
+            r for r in found.rows() if (r["measure"], r["model"], r["group"]) == ("cost_with_referrals", "risk", None)
+        ]
+        parts = policy.cut.stretches(curve)
+        paid = {"pass": (COSTS.fn, 0.0), "refer": (0.3, 0.3), "flag": (0.0, COSTS.fp)}
+        spread = 0.0
+        for side, mass in (("tp", curve.positives), ("fp", curve.negatives)):
+            held = getattr(parts, side) / mass
+            price = np.array([paid[action][side == "fp"] for action in policy.cut.actions])
+            rows = getattr(parts.rows, side).sum()
+            share = mass / curve.total
+            spread += share**2 * ((held * price**2).sum() - (held * price).sum() ** 2) / rows
+        assert row["low"] < row["value"] < row["high"]
+        assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * np.sqrt(spread), rel=0.25)

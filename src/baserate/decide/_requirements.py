@@ -110,7 +110,7 @@ def _measure(text: str, place: int, name: str) -> Measure:
     try:
         found = named(name)
     except UnknownName as error:
-        _stop(text, place, str(error).split(" Known are:")[0].rstrip(".?"), kind=UnknownName)
+        _stop(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownName)
     if about(found).of is not Counts:
         _stop(text, place, f"{about(found).name} does not depend on the threshold, so no threshold can be held to it")
     return found
@@ -127,4 +127,5 @@ def _skip(text: str, place: int) -> int:
 def _stop(text: str, place: int, told: str, *, kind: type[BadOption | UnknownName] = BadOption) -> NoReturn:
     """Refuse a text, with a caret under the place."""
     line = text.replace("\n", " ").replace("\t", " ")
-    raise kind(f"the requirements cannot be read at character {place + 1}: {told}.\n  {line}\n  {' ' * place}^")
+    end = "" if told.endswith("?") else "."
+    raise kind(f"the requirements cannot be read at character {place + 1}: {told}{end}\n  {line}\n  {' ' * place}^")

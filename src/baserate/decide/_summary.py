@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from math import inf
 from typing import Any
 
 from baserate._arrays import ratio
@@ -12,16 +13,19 @@ from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, BaserateError
+from baserate._estimate import Estimate
 from baserate._policy import FLAG, PASS, REFER, Cut, Policy
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.decide._cost import cost
+from baserate.decide._front import front
 from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
 from baserate.decide._requirements import Requirement
 from baserate.decide._rule import Choose
 from baserate.decide._sure import DRAWS, Sureness, resampled
-from baserate.infer import Interval
+from baserate.decide._vertices import ALL, NONE
+from baserate.infer import Interval, _net, estimate
 from baserate.infer._estimate import ways
 from baserate.measure import (
     USUAL,
@@ -35,7 +39,7 @@ from baserate.measure import (
     specificity,
 )
 from baserate.measure._registry import known
-from baserate.measure._summary import header, measured, named_group, tidy
+from baserate.measure._summary import check_tallies, header, measured, named_group, tidy
 
 COLUMNS = (
     *("rule", "measure", "model", "group", "action", "value", "low", "high", "level", "how", "why"),
@@ -45,7 +49,7 @@ _CELLS = ("tp", "fp", "fn", "tn")
 SAME = "the cut-off was chosen on these very rows, which flatters it: take it to others."
 CORRECTED = f"{SAME[:-1]}, or read what is left after correction."
 _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
-_MIDDLE = 0.5
+_MIDDLE = _CHANCE = 0.5
 
 Row = dict[str, Any]
 
@@ -71,13 +75,13 @@ def judge(
     >>> [(row["measure"], row["value"]) for row in found.rows()][-1], found.data["same"]
     (('sensitivity', 0.5), ['risk'])
     """
+    check_tallies(tallies)
     policies = policy if isinstance(policy, Mapping) else dict.fromkeys(tallies.models, policy)
     asked = _measures(measures, costs)
     rows: list[Row] = []
-    for model in tallies.models:
-        for group, tally in _parts(tallies, model):
-            fixed_to = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
-            rows += [fixed_to | row for row in _judged(policies[model], tally, asked, interval)]
+    for model, group, tally in tallies.walk():
+        place = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
+        rows += [place | row for row in _judged(policies[model], tally, asked, interval)]
     same = [model for model, each in policies.items() if each.chosen_on == tallies.pooled(model).digest]
     return _results(tallies, rows, {"same": same, "notes": [SAME] * bool(same)}, policies, interval)
 
@@ -105,25 +109,45 @@ def summary(
     >>> {row["rule"]: row["value"] for row in found.rows() if row["measure"] == "threshold"}["youden"]
     0.9
     """
+    check_tallies(tallies)
     asked = _measures(measures, costs)
     _check_use(interval, asked, tallies)
-    policies, rows, notes = {}, [], []
-    for model in tallies.models:
-        curve = Curve(tallies.pooled(model))
-        policy = policies[model] = rule(curve)
+    curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
+    policies = {model: rule(curve) for model, curve in curves.items()}
+    rows: list[Row] = []
+    notes = list(_never(curves))
+    for model, curve in curves.items():
         sure = None
-        if interval is not None and draws and policy.chosen_on:
+        if interval is not None and draws and policies[model].chosen_on:
             sure = resampled(curve, rule, measures=asked, draws=draws, seed=interval.seed, level=interval.level)
-        of = f"{model}: " if len(tallies.models) > 1 else ""
-        notes += [f"{of}{note}" for note in (*policy.notes, *_unsure(sure))]
+        of = f"{model}: " if len(curves) > 1 else ""
+        notes += [f"{of}{note}" for note in (*policies[model].notes, *_unsure(sure), *_upside_down(curve))]
         for group, tally in _parts(tallies, model):
-            fixed_to = {"rule": policy.rule, "model": model, "group": named_group(tallies, group)}
-            judged = _judged(policy, tally, asked, interval)
-            rows += [fixed_to | row | (_flattered(sure, row) if group is None else {}) for row in judged]
-        rows += [row | {"model": model, "group": None} for row in _others(curve, policy, costs, interval)]
+            place = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
+            judged = _judged(policies[model], tally, asked, interval)
+            rows += [place | row | (_flattered(sure, row) if group is None else {}) for row in judged]
+        rows += [row | {"model": model, "group": None} for row in _others(curve, policies[model], costs, interval)]
     same = [model for model, each in policies.items() if each.chosen_on]
     flattered = CORRECTED if any("corrected" in row for row in rows) else SAME
     return _results(tallies, rows, {"same": same, "notes": [flattered] * bool(same) + notes}, policies, interval)
+
+
+def _never(curves: Mapping[str, Curve]) -> Iterator[str]:
+    """Which of several models nobody needs."""
+    told_apart = all(curve.positives and curve.negatives for curve in curves.values()) and not {NONE, ALL} & {*curves}
+    if len(curves) > 1 and told_apart:
+        for name in front(dict(curves)).never:
+            yield f"{name}: another model, or two in turns, is as good or better at any costs and any prevalence."
+
+
+def _upside_down(curve: Curve) -> Iterator[str]:
+    """Offer reversal to what ranks worse than chance."""
+    area = estimate("auc", curve)
+    if area.high < _CHANCE:
+        yield (
+            f"it ranks worse than chance (AUC {area.value:.4g}); with its sign changed it would have "
+            f"{1 - area.value:.4g}: see that a higher score means more positive."
+        )
 
 
 def _check_use(interval: Interval | None, measures: Sequence[Measure], tallies: Tallies) -> None:
@@ -146,9 +170,7 @@ def _measures(measures: Iterable[str | Measure] | None, costs: Costs | None) -> 
 
 
 def _parts(tallies: Tallies, model: str) -> Iterator[tuple[Group | None, Tally]]:
-    yield None, tallies.pooled(model)
-    if tallies.attributes:
-        yield from tallies.models[model].items()
+    return ((group, tally) for name, group, tally in tallies.walk() if name == model)
 
 
 def _judged(policy: Policy, tally: Tally, measures: Iterable[Measure], interval: Interval | None) -> Iterator[Row]:
@@ -174,13 +196,19 @@ def _referred(policy: Policy, curve: Curve, interval: Interval | None) -> Iterat
     yield _row(interval, pass_rate, table, name="coverage")
     price = policy.settings.get("refer")
     if price is not None:
-        paid = _told_costs(policy).total(policy.cut.counts(curve)) + price * table.flagged
-        yield {"measure": "cost_with_referrals", "value": ratio(paid, curve.total)}
+        yield {"measure": "cost_with_referrals"} | tidy(_paid(policy, curve, price, interval))
 
 
-def _told_costs(policy: Policy) -> Costs:
-    given = policy.settings.get("costs")
-    return given if isinstance(given, Costs) else Costs()
+def _paid(policy: Policy, curve: Curve, price: float, interval: Interval | None) -> Estimate:
+    """What a case costs, decided or referred: the price of referring all, and what decisions cost beyond it."""
+    costs, counts = policy.settings.get("costs") or Costs(), policy.cut.counts(curve)
+    value = ratio(costs.total(counts) + price * (curve.total - counts.total), curve.total)
+    if interval is None:
+        return Estimate(value)
+    beyond = {cell: getattr(costs, cell) - price for cell in _CELLS}
+    low, high = _net.weighed(counts, beyond, Curve(curve.tally).at(inf), interval.level)
+    how = _net.KNOWN if counts.reweighed else _net.HOW
+    return Estimate(value, min(price + low, value), max(price + high, value), interval.level, how)
 
 
 def _bands(cut: Cut, curve: Curve, interval: Interval | None) -> Iterator[Row]:

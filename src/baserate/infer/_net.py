@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -84,6 +84,21 @@ def bounds(counts: Counts[Value], cells: tuple[str, str], weight: Value | float,
         mass = getattr(counts, own)
         share = ratio(np.asarray(mass, dtype=np.float64), counts.total)
         samples.append(Sample(mass, getattr(squares, own), [_cell(counts, cell, factor * share)]))
+    return combined(samples, level)
+
+
+def weighed(
+    counts: Counts[float], factors: Mapping[str, float], everybody: Counts[float], level: float
+) -> Bounds[float]:
+    """Bounds of a sum of cells' shares of everybody, each so many times; there may be more than the cells hold."""
+    if not counts.reweighed:
+        cells = [_cell(counts, name, factor) for name, factor in factors.items()]
+        return combined([Sample(everybody.total, everybody.squares.total, cells)], level)
+    samples = []
+    for own, names in (("positives", ("tp", "fn")), ("negatives", ("fp", "tn"))):
+        mass, squares = getattr(everybody, own), getattr(everybody.squares, own)
+        share = ratio(mass, everybody.total)
+        samples.append(Sample(mass, squares, [_cell(counts, name, share * factors[name]) for name in names]))
     return combined(samples, level)
 
 
