@@ -119,7 +119,8 @@ def _apart(row: Line) -> bool:
 
 def _useful(ranges: Mapping[str, Sequence[Sequence[float]]]) -> str:
     told = "; ".join(f"{title} {_where(each)}" for title, each in ranges.items())
-    return f"{_MARK} beats flagging all and flagging none: {told}"
+    sign = f"{_MARK} " if any(ranges.values()) else ""
+    return f"{sign}beats flagging all and flagging none: {told}"
 
 
 def _where(ranges: Sequence[Sequence[float]]) -> str:
