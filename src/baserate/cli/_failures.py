@@ -38,6 +38,8 @@ _ASIDES = {
     r"give a validation set to recalibrate them on\.": "give rows with a truth to recalibrate them on, with "
     "--validation.",
     r"method='([\w-]+)' makes no": r"--interval \1 makes no",
+    r"to use this one, calibrate the scores first\.": "for this, make them probabilities with `baserate calibrate`.",
+    r"Costs\(tp=(.*), fp=(.*), fn=(.*), tn=(.*)\):": r"--tp \1 --fp \2 --fn \3 --tn \4:",
     r"(there is no measure .*)Known are: [\w, ]*\.": r"\1`baserate list measures` lists them.",
 }
 """What is said differently in a shell."""

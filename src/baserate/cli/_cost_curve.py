@@ -1,0 +1,195 @@
+"""`baserate cost-curve`: read, tabulate the least cost at every proportion of costs."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate.cli._ask import answer, explain, tallies
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, reading, share, writing
+
+if TYPE_CHECKING:
+    from baserate._costs import Costs
+    from baserate._results import Results
+    from baserate._tallies import Tallies
+    from baserate._tally import Tally
+    from baserate.decide._cost_curve import Kind
+
+FEW = 21
+"""Points of a curve that a person wants to read: every twentieth."""
+_COSTS = ("fp", "fn", "tp", "tn")
+
+_EXAMPLES = (
+    ("to read", "baserate cost-curve people.csv --truth sick --score risk"),
+    (
+        "where a miss costs 20 false alarms, and 2 % are sick",
+        "baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02",
+    ),
+    ("every corner, to plot", "baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv"),
+    (
+        "what probabilities cost as they are, and need not",
+        "baserate cost-curve people.csv --truth sick --score risk --kind brier --points 11",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Costing:
+    """Which curve, at how many points, and where on it costs are to be marked."""
+
+    kind: "Kind"
+    points: int | None
+    prevalence: float | None
+    fp: float | None
+    fn: float | None
+    tp: float | None
+    tn: float | None
+
+    def __post_init__(self) -> None:
+        given = [f"--{name}" for name in _COSTS if getattr(self, name) is not None]
+        if self.kind == "brier" and given:
+            raise click.UsageError(f"{given[0]} is for cost curves; leave out either it or --kind brier.")
+        if given and self.prevalence is None:
+            raise click.UsageError(
+                "where costs lie on the curve depends on the prevalence, too; add it, such as --prevalence 0.02."
+            )
+        if self.kind == "cost" and self.prevalence is not None and not given:
+            raise click.UsageError(
+                "a cost curve holds at every prevalence; leave out --prevalence, or add costs, such as --fp 1 --fn 20, "
+                "to see where they lie on it."
+            )
+
+    @property
+    def costs(self) -> "Costs | None":
+        """Costs, if any of them were given."""
+        from baserate import Costs
+
+        given = {name: getattr(self, name) for name in _COSTS if getattr(self, name) is not None}
+        return Costs(**given) if given else None
+
+
+def _prevalence(text: str) -> float:
+    return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, both excluded, such as 0.02 or 2%.")
+
+
+def _cost(name: str, what: str, otherwise: str) -> Any:  # noqa: ANN401  (a decorator of click)
+    return click.option(
+        f"--{name}", type=float, metavar="COST", help=f"What {what} costs, a gain if negative; otherwise {otherwise}."
+    )
+
+
+def _costing(verb: Verb) -> Verb:
+    return bundled(verb, Costing, "costing", _COSTING)
+
+
+_COSTING = (
+    click.option(
+        "--kind",
+        type=click.Choice(["cost", "brier"]),
+        default="cost",
+        show_default=True,
+        help="The least cost of any threshold; or what probabilities cost if each is flagged from the cost proportion "
+        "on, the area under which is the Brier score.",
+    ),
+    click.option(
+        "--points",
+        type=click.IntRange(min=2),
+        help=f"So many points of each curve, evenly spaced; otherwise every corner, and {FEW} points at most in tables "
+        "to read.",
+    ),
+    click.option(
+        "--prevalence",
+        type=_prevalence,
+        metavar="SHARE",
+        help="Share of positives, such as 0.02 or 2%: where costs arise; of a Brier curve, otherwise that of the rows.",
+    ),
+    _cost("fp", "a false alarm", "1"),
+    _cost("fn", "a missed positive", "1"),
+    _cost("tp", "a found positive", "0"),
+    _cost("tn", "a passed negative", "0"),
+)
+
+
+@command("cost-curve", examples=_EXAMPLES)
+@reading
+@_costing
+@writing
+def cost_curve(reading: Reading, costing: Costing, writing: Writing) -> None:
+    """Tabulate what the best threshold costs, whatever errors cost and however frequent positives are.
+
+    Costs and prevalence come down to one number, the probability cost: how much of what errors can cost is due to
+    positives. With --fp or --fn and a --prevalence you are told where yours lie, and the best threshold there. FILE is
+    a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
+    """
+    from baserate.cli._cost_lines import page
+
+    place = _place(costing)  # before reading, so that a slip is told at once
+    read = tallies(reading, quiet=writing.quiet)
+    found, left_out = _found(read, costing, few=costing.points is None and writing.form in {"table", "md"})
+    data = {
+        **found.data,
+        **({} if place is None else {"marked": place | {"least": list(_least(read, costing, place))}}),
+    }
+    explain(reading, {**data, "notes": [*data["notes"], *left_out]}, writing)
+    marked = replace(found, data=data)
+    answer(marked, lambda: page(marked, reading, writing.digits), writing)
+
+
+def _found(read: "Tallies", costing: Costing, *, few: bool) -> tuple["Results", list[str]]:
+    """Curves, and what to say of points that are left out."""
+    from baserate import decide
+
+    there = costing.prevalence if costing.kind == "brier" else None
+    found = decide.cost_curves(read, kind=costing.kind, prevalence=there, points=costing.points)
+    longest = max(Counter((row["model"], str(row["group"])) for row in found.rows()).values())
+    if not few or longest <= FEW:
+        return found, []
+    fewer = decide.cost_curves(read, kind=costing.kind, prevalence=there, points=FEW)
+    told = f"{FEW} points of each curve are shown; --points N shows so many, --format csv all, up to {longest}."
+    return fewer, [told]
+
+
+def _place(costing: Costing) -> dict[str, float] | None:
+    """Where costs lie on the curve, if there are any."""
+    costs, prevalence = costing.costs, costing.prevalence
+    if costs is None or prevalence is None:
+        return None
+    from baserate.decide import probability_cost
+
+    where = {"prevalence": prevalence, "probability_cost": probability_cost(costs, prevalence)}
+    return {**{name: getattr(costs, name) for name in _COSTS}, **where}
+
+
+def _least(read: "Tallies", costing: Costing, place: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+    """The best threshold of each model and group where the costs lie, and what it costs."""
+    from baserate.measure._summary import named_group
+
+    several = len(read.models) > 1
+    for model, group, tally in read.walk():
+        named = {"model": model if several else None, "group": named_group(read, group)}
+        missing = [name for name in ("positives", "negatives") if not getattr(tally, name)]
+        if missing:
+            unknown = dict.fromkeys(("threshold", "cost", "trivial", "expected_cost"))
+            yield named | unknown | {"why": f"there are no {missing[0]}"}
+        else:
+            yield named | _cheapest(tally, costing, place["probability_cost"]) | {"why": None}
+
+
+def _cheapest(tally: "Tally", costing: Costing, x: float) -> dict[str, float]:
+    from baserate import Curve, decide, shift
+    from baserate.measure import expected_cost, fnr, fpr
+
+    costs, prevalence = costing.costs, costing.prevalence
+    assert costs is not None  # noqa: S101  (for the type checker)
+    assert prevalence is not None  # noqa: S101  (for the type checker)
+    curve = Curve(tally)
+    threshold = decide.cost(curve, costs, prevalence=prevalence).threshold
+    counts = curve.at(threshold)
+    return {
+        "threshold": threshold,
+        "cost": fnr(counts) * x + fpr(counts) * (1 - x),
+        "trivial": min(x, 1 - x),
+        "expected_cost": expected_cost(shift.reweigh(counts, to=prevalence), costs=costs),
+    }

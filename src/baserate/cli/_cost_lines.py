@@ -1,0 +1,87 @@
+"""Tidy cost curves and Brier curves -> a page: a section for each model and group."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from baserate._results import Results
+from baserate.cli._ask import headline
+from baserate.cli._calibration import split_when_narrow
+from baserate.cli._decision_curve import model_of, of_group
+from baserate.cli._numbers import number, plain
+from baserate.cli._options import Reading
+from baserate.cli._panels import Page, Panel, Row, Section, pointed
+from baserate.cli._sure import Reasons
+
+Line = Mapping[str, Any]
+
+_CORNERS = {"cost": "probability cost", "brier": "cost proportion"}
+_HEADS = {
+    "cost": {"cost": "least cost", "trivial": "of all or none", "threshold": "threshold", "laxest": "laxest"},
+    "brier": {"loss": "loss", "least": "least", "regret": "regret"},
+}
+_MARKED = {"threshold": "threshold", "cost": "least cost", "trivial": "of all or none", "expected_cost": "per case"}
+_CUTS = {"threshold", "laxest"}
+_MEANT = {
+    "cost": (
+        "probability cost: how much of what errors can cost is due to positives",
+        "least cost: that of the best threshold, as a share of the greatest",
+        "of all or none: the cost of flagging all or of flagging none, whichever is less",
+        "threshold, laxest: the strictest and the laxest that cost so little",
+    ),
+    "brier": (
+        "loss: twice the cost per case, flagged from the proportion c on, if a false alarm costs c and a miss 1 − c",
+        "the area under the loss is the Brier score",
+        "least: that of the best threshold; regret: what is lost beside it",
+    ),
+}
+
+
+def page(found: Results, asked: Reading, digits: int) -> Page:
+    """Lay out the curves, below where costs lie on them if that was asked."""
+    kind, reasons = found.data["kind"], Reasons()
+    curves: dict[str, list[Line]] = {}
+    for row in found.rows():
+        curves.setdefault(of_group(model_of(row, found), row, asked), []).append(row)
+    heads, x = _HEADS[kind], _CORNERS[kind].replace(" ", "_")
+    sections = []
+    for title, lines in curves.items():
+        names = pointed([_place(line[x], digits) for line in lines])
+        cells = (tuple(_cell(line, name, reasons, digits) for name in heads) for line in lines)
+        sections.append(Section(title, tuple(Row(*each) for each in zip(names, cells, strict=True))))
+    panels = [*_marked(found, asked, reasons, digits)]
+    panels += [split_when_narrow(Panel(_CORNERS[kind], tuple(heads.values()), tuple(sections)))]
+    return Page(headline(asked, found.data), tuple(panels), (*reasons.footnotes(), *_meant(found)))
+
+
+def _marked(found: Results, asked: Reading, reasons: Reasons, digits: int) -> Iterator[Panel]:
+    """Where costs lie, and what is best there."""
+    if "marked" not in found.data:
+        return
+    place = found.data["marked"]
+    rows = [
+        Row(
+            of_group(model_of(line, found), line, asked),
+            tuple(_cell(line, name, reasons, digits) for name in _MARKED),
+        )
+        for line in place["least"]
+    ]
+    at = f"at a probability cost of {number(place['probability_cost'], digits)}"
+    yield split_when_narrow(Panel(at, tuple(_MARKED.values()), (Section("", tuple(rows)),)))
+
+
+def _meant(found: Results) -> Iterator[str]:
+    if "marked" in found.data:
+        place = found.data["marked"]
+        told = ", ".join(f"{name} {plain(place[name])}" for name in ("fp", "fn", "tp", "tn"))
+        yield f"per case: mean cost at costs of {told} and a prevalence of {plain(place['prevalence'])}"
+    yield from _MEANT[found.data["kind"]]
+
+
+def _place(x: float | None, digits: int) -> str:
+    return "" if x is None else plain(float(f"{x:.{digits}g}"))
+
+
+def _cell(line: Line, name: str, reasons: Reasons, digits: int) -> str:
+    if line[name] is None:
+        return reasons.undefined(line["why"])
+    return plain(line[name]) if name in _CUTS else number(line[name], digits)

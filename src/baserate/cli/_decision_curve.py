@@ -1,0 +1,141 @@
+"""Tidy decision curves -> a page: thresholds below each other, a section for each model and group."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from baserate._results import Results
+from baserate.cli._ask import headline
+from baserate.cli._calibration import split_when_narrow
+from baserate.cli._numbers import number, percent, plain
+from baserate.cli._options import Reading
+from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label, pointed
+from baserate.cli._sure import Reasons, cell
+
+Line = Mapping[str, Any]
+
+_MARK = "*"
+_TRACE = 1e-12
+"""What sums leave of 0."""
+_MEANT = "true positives per case, less false ones times threshold / (1 − threshold)"
+_NET_BENEFIT = f"net benefit of the model, of flagging all, of flagging none: {_MEANT}"
+_DIFFERENCE = f"net benefit: how much more the first has; {_MEANT}"
+_SPARED = "net reduction: so many fewer of 100 cases are flagged than by flagging all, with no more positives missed"
+_PER_100 = "true positives, false positives: how many more the first has, of 100 cases"
+
+
+def page(found: Results, asked: Reading, digits: int, few: Collection[float] | None) -> Page:
+    """Lay out decision curves, at a few thresholds if so asked."""
+    reasons = Reasons()
+    ranges = {of_group(model_of(each, found), each, asked): each["ranges"] for each in found.data["useful"]}
+    curves: dict[str, dict[str, list[Line]]] = {}
+    for row in _shown(found, few):
+        title = of_group(model_of(row, found), row, asked)
+        curves.setdefault(title, {}).setdefault(row["strategy"], []).append(row)
+    sections = tuple(_curve(title, of, ranges[title], reasons, digits) for title, of in curves.items())
+    heads = ("net benefit", "of all", "of none", "net reduction", "flagged")
+    notes = (*reasons.footnotes(), _useful(ranges), _NET_BENEFIT, _SPARED, *_bounds(found, "net benefit"))
+    return Page(headline(asked, found.data), (split_when_narrow(Panel("threshold", heads, sections)),), notes)
+
+
+def differences_page(found: Results, asked: Reading, digits: int, few: Collection[float] | None) -> Page:
+    """Lay out differences between models, at a few thresholds if so asked."""
+    reasons = Reasons()
+    pairs: dict[str, list[Line]] = {}
+    for row in _shown(found, few):
+        pair = f"{label(row['model'])} − {label(row['against'])}"
+        pairs.setdefault(of_group(pair, row, asked), []).append(row)
+    sections = tuple(_differences(title, lines, reasons, digits) for title, lines in pairs.items())
+    panel = Panel("threshold", ("net benefit", "true positives", "false positives"), sections)
+    apart = any(_apart(row) for lines in pairs.values() for row in lines)
+    signs = [f"{_MARK} the interval leaves out 0, at this threshold by itself"] * apart
+    notes = (*reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *_bounds(found, "difference"))
+    return Page(headline(asked, found.data), (split_when_narrow(panel),), notes)
+
+
+def model_of(row: Line, found: Results) -> str:
+    """Name of the model, also where it is the only one."""
+    columns = found.data["columns"]
+    return label(row["model"] or next(iter(columns.get("score") or ()), columns.get("predicted")))
+
+
+def of_group(name: str, row: Line, asked: Reading) -> str:
+    """Name of what a row is of, with the group where there are any."""
+    if not asked.group:
+        return name
+    groups = [f"{label(attribute)} = {label(value)}" for attribute, value in (row["group"] or {}).items()]
+    return ", ".join([name, *(groups or [EVERYBODY])])
+
+
+def _shown(found: Results, few: Collection[float] | None) -> Iterator[Line]:
+    return (row for row in found.rows() if few is None or row["threshold"] in few)
+
+
+def _curve(
+    title: str, of: Mapping[str, Sequence[Line]], ranges: Sequence[Sequence[float]], reasons: Reasons, digits: int
+) -> Section:
+    def cells(own: Line, everybody: Line, nobody: Line) -> Iterator[Cell]:
+        better = any(low <= own["threshold"] <= high for low, high in ranges)
+        yield _marked(_spread(own, "net_benefit", reasons, digits), better=better)
+        yield from (number(_clean(each["net_benefit"]), digits) for each in (everybody, nobody))
+        spared = own["net_reduction"]
+        yield reasons.undefined(own["why"]) if spared is None else number(_clean(100 * spared), digits)
+        yield number(own["flag_rate"], digits)
+
+    lines = zip(*(of[strategy] for strategy in ("model", "all", "none")), strict=True)
+    return _section(title, of["model"], [tuple(cells(*line)) for line in lines])
+
+
+def _differences(title: str, lines: Sequence[Line], reasons: Reasons, digits: int) -> Section:
+    def cells(row: Line) -> Iterator[Cell]:
+        yield _marked(_spread(row, "difference", reasons, digits), better=_apart(row))
+        yield from (number(_clean(100 * row[name]), digits) for name in ("tp_rate", "fp_rate"))
+
+    return _section(title, lines, [tuple(cells(row)) for row in lines])
+
+
+def _section(title: str, lines: Sequence[Line], cells: Sequence[tuple[Cell, ...]]) -> Section:
+    names = pointed([plain(line["threshold"]) for line in lines])
+    return Section(title, tuple(Row(name, each) for name, each in zip(names, cells, strict=True)))
+
+
+def _spread(row: Line, name: str, reasons: Reasons, digits: int) -> Cell:
+    return cell({**row, "value": _clean(row[name])}, reasons, digits=digits, several=True)
+
+
+def _clean(value: float) -> float:
+    return 0.0 if abs(value) < _TRACE else value
+
+
+def _marked(found: Cell, *, better: bool) -> Cell:
+    if not better:
+        return found
+    return found._replace(value=found.value + _MARK) if isinstance(found, Spread) else found + _MARK
+
+
+def _apart(row: Line) -> bool:
+    """Whether the interval leaves out 0."""
+    return bool(row["low"] > 0 or row["high"] < 0)
+
+
+def _useful(ranges: Mapping[str, Sequence[Sequence[float]]]) -> str:
+    told = "; ".join(f"{title} {_where(each)}" for title, each in ranges.items())
+    sign = f"{_MARK} " if any(ranges.values()) else ""
+    return f"{sign}beats flagging all and flagging none: {told}"
+
+
+def _where(ranges: Sequence[Sequence[float]]) -> str:
+    """Say between which thresholds.
+
+    >>> _where([[0.1, 0.3], [0.4, 0.45], [0.5, 0.5]]), _where([])
+    ('from 0.1 to 0.3, from 0.4 to 0.45 and at 0.5', 'at none of the thresholds')
+    """
+    parts = [f"at {plain(low)}" if low == high else f"from {plain(low)} to {plain(high)}" for low, high in ranges]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "at none of the thresholds"
+
+
+def _bounds(found: Results, what: str) -> tuple[str, ...]:
+    """What the intervals are."""
+    if found.data["level"] is None:
+        return ()
+    how = next(row["how"] for row in found.rows())
+    return (f"{percent(found.data['level'])} % intervals of the {what} at each threshold by itself: {how}.",)

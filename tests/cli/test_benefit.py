@@ -1,0 +1,217 @@
+"""`baserate benefit`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baserate import decide, read
+from baserate.cli._benefit import FEW, MOST, steps
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk")
+TWO = (*ONE, "--score", "old")
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "benefit": ONE,
+    "benefit-at": (*TWO, "--at", "0,0.1,25%", "--at", "0.5"),
+    "benefit-groups": (*ONE, "--from", "0.05", "--to", "0.35", "--points", "4", "--group", "sex"),
+    "benefit-plain": (*ONE, "--no-interval", "--to", "0.2"),
+    "benefit-md": (*ONE, "--at", "0.1,0.25", "--prevalence", "15%", "--level", "0.9", "--format", "md"),
+    "benefit-labels": ("--truth", "sick", "--predicted", "says", "--at", "0.2,0.9"),
+    "benefit-compare": (*TWO, "--compare"),
+    "benefit-compare-groups": (*TWO, "--compare", "--at", "0.2,0.5", "--group", "site", "--weight", "w"),
+}
+
+
+def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+    result = run("benefit", *typed, "--json", "-q", given=given)
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("benefit", people(tmp_path), *VIEWS[name], "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+def test_help_is_as_ever() -> None:
+    assert is_as_ever(run("benefit", "--help").stdout, "help-benefit")
+
+
+@pytest.mark.parametrize("width", [50, 80, 100, 140])
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "benefit-md"])
+def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
+    shown = run("benefit", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
+    assert max(map(cells_wide, shown.splitlines())) <= width
+
+
+def test_numbers_by_hand(tmp_path: Path) -> None:
+    # Of ten people at 0.25: three of the four sick are flagged, and four of the six others.
+    told = found(people(tmp_path), *ONE, "--at", "0.25")
+    rows = {row["strategy"]: row for row in told["rows"]}
+    assert rows["model"]["net_benefit"] == pytest.approx(0.3 - 0.4 / 3)
+    assert rows["all"]["net_benefit"] == pytest.approx(0.4 - 0.6 / 3)
+    assert rows["none"]["net_benefit"] == 0
+    assert rows["model"]["net_reduction"] == pytest.approx((0.3 - 0.4 / 3 - 0.2) * 3)
+    assert rows["model"]["flag_rate"] == 0.7
+    assert rows["model"]["low"] < rows["model"]["net_benefit"] < rows["model"]["high"]
+    assert told["data"]["useful"] == [{"model": None, "group": None, "ranges": []}]
+    line = run("benefit", people(tmp_path), *ONE, "--at", "0.25", "--no-interval").stdout.splitlines()[4]
+    assert line.split() == ["0.25", "0.1667", "0.2000", "0", "−10.00", "0.7000"]
+
+
+def test_the_mark_is_where_it_beats_both(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    shown = run("benefit", path, *ONE, "--points", "99", "--no-interval", "-q").stdout.splitlines()
+    marked = [float(line.split()[0]) for line in shown if line.startswith("  0") and "*" in line]
+    rows = found(path, *ONE)["rows"]
+    worth = {(row["strategy"], row["threshold"]): row["net_benefit"] for row in rows}
+    cuts = [row["threshold"] for row in rows if row["strategy"] == "model"]
+    best = [at for at in cuts if worth["model", at] > max(worth["all", at], 0) + 1e-12]
+    assert marked == best
+    assert "* beats flagging all and flagging none: risk from 0.06 to 0.22, from 0.31 to 0.59," in "\n".join(shown)
+
+
+def test_few_thresholds_to_read_and_all_as_data(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    shown = run("benefit", path, *ONE, "--positive", "1")
+    assert sum(line.startswith("  0") for line in shown.stdout.splitlines()) == 19
+    told = "19 of 99 thresholds are shown; --at or --points shows others, --format csv all."
+    assert shown.stderr == f"note: {told}\n"
+    assert "shown" not in run("benefit", path, *ONE, "--json").stderr
+    assert "shown" not in run("benefit", path, *ONE, "--points", "30").stderr
+    target = tmp_path / "curve.csv"
+    assert run("benefit", path, *ONE, "-o", target).stdout == ""
+    rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
+    assert len(rows) == 3 * 99
+    expected = decide.benefit(read.tallies(path, truth="sick", score="risk"))
+    assert [float(row["net_benefit"]) for row in rows] == list(expected.columns["net_benefit"])
+
+
+def test_thresholds_between_two(tmp_path: Path) -> None:
+    path = people(tmp_path)
+
+    def cuts(*typed: str) -> list[float]:
+        return [row["threshold"] for row in found(path, *ONE, *typed)["rows"] if row["strategy"] == "none"]
+
+    assert cuts("--from", "5%", "--to", "0.35", "--points", "4") == [0.05, 0.15, 0.25, 0.35]
+    assert cuts("--points", "3") == [0.01, 0.5, 0.99]
+    assert cuts("--from", "0.9") == [(900 + at) / 1000 for at in range(91)]
+    assert cuts("--at", "0.5,0,0.5", "--at", "20%") == [0, 0.2, 0.5]
+
+
+@given(st.tuples(st.integers(0, 9_999), st.integers(0, 9_999)).filter(lambda ends: ends[0] != ends[1]))
+def test_steps_to_read_are_among_all(ends: tuple[int, int]) -> None:
+    low, high = (each / 10_000 for each in sorted(ends))
+    few, every = (steps(low, high, most=most) for most in (FEW, MOST))
+    for each, most in ((few, FEW), (every, MOST)):
+        assert each == sorted(set(each))
+        assert most / 3 < len(each) <= most
+        assert (each[0], each[-1]) == (low, high)
+    assert set(few) <= set(every)
+
+
+def test_cases_and_controls_at_a_stated_prevalence(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, *ONE, "--at", "0.25", "--prevalence", "0.15")
+    rows = {row["strategy"]: row for row in told["rows"]}
+    assert rows["model"]["net_benefit"] == pytest.approx(0.15 * 3 / 4 - 0.85 * 4 / 6 / 3)
+    assert rows["all"]["net_benefit"] == pytest.approx(0.15 - 0.85 / 3)
+    assert rows["all"]["low"] == rows["all"]["net_benefit"] == rows["all"]["high"]
+    assert told["data"]["prevalence"] == pytest.approx(0.15)
+    assert "masses were changed to a prevalence of 0.15" in run("benefit", path, *ONE, "--prevalence", "0.15").stderr
+
+
+def test_groups_and_stdin() -> None:
+    told = found("-", *TWO, "--at", "0.3", "--group", "sex", "--no-interval", given=PEOPLE)
+    which = [(row["model"], row["group"] and row["group"]["sex"]) for row in told["rows"] if row["strategy"] == "all"]
+    assert which == [(model, sex) for model in ("risk", "old") for sex in (None, "f", "m")]
+    assert {(row["low"], row["level"]) for row in told["rows"]} == {(None, None)}
+    assert len(told["data"]["useful"]) == 6
+
+
+def test_models_compared(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, *TWO, "--compare", "--level", "90%")
+    assert (len(told["rows"]), told["data"]["level"]) == (99, 0.9)
+    apart = found(path, *TWO)["rows"]
+    worth = {(row["model"], row["threshold"]): row["net_benefit"] for row in apart if row["strategy"] == "model"}
+    for row in told["rows"]:
+        assert (row["model"], row["against"]) == ("risk", "old")
+        both = worth["risk", row["threshold"]] - worth["old", row["threshold"]]
+        assert row["difference"] == pytest.approx(both, abs=1e-12)
+        assert row["low"] <= row["difference"] <= row["high"]
+
+
+def test_a_difference_that_is_sure_is_marked(tmp_path: Path) -> None:
+    path = tmp_path / "sure.csv"
+    lines = [f"{at % 2},{0.9 if at % 2 else 0.1},0.5\n" for at in range(200)]
+    path.write_text("sick,risk,old\n" + "".join(lines), encoding="utf-8")
+    shown = run("benefit", path, *TWO, "--compare", "--at", "0.05,0.3", "-q").stdout.splitlines()
+    assert shown[4].split()[:2] == ["0.05", "0"]  # both flag all
+    assert shown[5].split()[:2] == ["0.3", "0.2143*"]  # what all others cost: half of 3 / 7
+    assert "* the interval leaves out 0, at this threshold by itself" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--at", "1"), "'1' is no probability to act from; give one from 0 to below 1, such as 0.05 or 5%."),
+        (("--at", "5,10"), "'5' is no probability to act from"),
+        (("--at", "0.1,"), "'' is no probability to act from"),
+        (("--at", "nan"), "'nan' is no probability to act from"),
+        (("--at", "-0.1"), "'-0.1' is no probability to act from"),
+        (("--to", "100%"), "'100%' is no probability to act from"),
+        (("--at", "0.1", "--from", "0.05"), "--at and --from both say which thresholds; give one of them."),
+        (("--at", "0.1", "--points", "5"), "--at and --points both say which thresholds"),
+        (("--from", "0.3", "--to", "0.3"), "thresholds from 0.3 to 0.3 are none; let --from be less than --to."),
+        (("--from", "0.995"), "thresholds from 0.995 to 0.99 are none"),
+        (("--points", "1"), "1 is not in the range x>=2"),
+        (("--prevalence", "0"), "'0' is no prevalence; give a number between 0 and 1, both excluded"),
+        (("--level", "0.9", "--no-interval"), "--level is for intervals; leave out either it or --no-interval."),
+        (("--compare",), "it takes two models to compare: repeat --score, or leave out --compare."),
+        (("--compare", "--score", "old", "--no-interval"), "a difference comes with its interval"),
+        (("--compare", "--score", "old", "--prevalence", "0.1"), "--compare is at the prevalence of the rows"),
+        (("--score", "nothing"), "there is no column 'nothing'"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("benefit", people(tmp_path), *ONE, *typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_scores_that_are_no_probabilities_are_unusable_data(tmp_path: Path) -> None:
+    path = tmp_path / "log-odds.csv"
+    path.write_text("sick,risk,old\n1,2.5,1\n0,-1,0.1\n", encoding="utf-8")
+    for more in ((), ("--score", "old", "--compare")):
+        result = run("benefit", path, *ONE, *more)
+        assert (result.exit_code, result.stdout) == (3, "")
+        assert "scores outside [0, 1] (from -1 to 2.5), so they are not probabilities." in result.stderr
+        assert "make them probabilities with `baserate calibrate`." in result.stderr
+
+
+def test_a_group_of_one_class_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "g.csv"
+    path.write_text("y,p,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
+    rows = found(path, "--truth", "y", "--score", "p", "--group", "g", "--at", "0.2")["rows"]
+    alone = [row for row in rows if row["group"] == {"g": "b"} and row["strategy"] == "model"]
+    assert [(row["net_benefit"], row["standardized"]) for row in alone] == [(pytest.approx(-0.25), None)]
+    assert {row["why"] for row in alone} == {"there are no positives, so nothing can be standardised"}
+
+
+def test_it_is_the_same_program() -> None:
+    result = program("benefit", "-", *ONE, "--at", "0.25", "--json", given=PEOPLE)
+    assert result.returncode == 0
+    assert fitting(result.stdout)["rows"][0]["net_benefit"] == pytest.approx(1 / 6)
+    assert "stdin · 10 rows" in result.stderr

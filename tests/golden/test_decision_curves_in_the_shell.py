@@ -1,0 +1,27 @@
+"""Decision curves of dcurves, through the shell: 750 people, 105 with cancer."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import run
+from tests.schemas import fitting
+
+ONE = ("--truth", "cancer", "--score", "cancerpredmarker")
+
+
+def test_at_one_quarter(reference: Path) -> None:
+    result = run("benefit", reference / "df_binary.csv", *ONE, "--at", "0.25", "--json")
+    assert result.exit_code == 0, result.stderr
+    rows = {row["strategy"]: row for row in fitting(result.stdout)["rows"]}
+    assert rows["model"]["net_benefit"] == pytest.approx(0.064, abs=1e-12)
+    assert rows["all"]["net_benefit"] == pytest.approx(-0.14667, abs=5e-6)
+    assert rows["none"]["net_benefit"] == 0
+
+
+def test_what_a_person_reads(reference: Path) -> None:
+    typed = (*ONE, "--from", "0.05", "--to", "0.35", "--no-interval", "-q")
+    lines = run("benefit", reference / "df_binary.csv", *typed).stdout.splitlines()
+    (line,) = (line for line in lines if line.startswith("  0.25"))
+    assert line.split() == ["0.25", "0.06400*", "−0.1467", "0", "63.20", "0.1920"]
+    assert "* beats flagging all and flagging none: cancerpredmarker from 0.05 to 0.35" in lines
