@@ -139,7 +139,7 @@ def cli_page() -> str:
         "  shares of everybody; `net_reduction` is per case. `useful` in `data` says from where to where each model",
         "  beats flagging all and none. With `--compare` it holds the `difference` of a model from the one `against`.",
         "- A row of `cost-curve` holds the least `cost` at one `probability_cost`, and the strictest `threshold` and",
-        "  the `laxest` that attain it; `marked` in `data` says what is best where your costs lie. With `--kind brier` it",
+        "  the `laxest` that attain it; `marked` in `data` says what is best at your costs. With `--kind brier` it",
         "  holds a `cost_proportion` and the `loss`, `least` and `regret` there.",
         "- The row of `size` holds how many `rows` are needed, and which `half_width` or `power` they reach.",
         "- In `population`, `best` marks the best value of a measure, with `how` = `limit` where no threshold attains",
