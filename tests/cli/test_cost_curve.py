@@ -61,7 +61,7 @@ def test_corners_by_hand() -> None:
         (pytest.approx(1 / 3), pytest.approx(2 / 9), 0.9, 0.6, pytest.approx(1 / 3)),
         (1, 0, 0.6, 0.3, 0),
     ]
-    shown = run("cost-curve", "-", *ONE, "-q", given=table).stdout.splitlines()
+    shown = run("cost-curve", "-", *ONE, "-q", "--no-interval", given=table).stdout.splitlines()
     assert shown[5].split() == ["0.3333", "0.2222", "0.3333", "0.9", "0.6"]
 
 

@@ -19,7 +19,9 @@ from baserate import (
     Tally,
     curve,
     decide,
+    infer,
     measure,
+    population,
     read,
     shift,
     tally,
@@ -193,3 +195,39 @@ def test_a_group_without_rows_has_a_row_that_says_so(kind: Any) -> None:  # noqa
     both = Tallies({"risk": {("n",): tally([1, 0], [0.9, 0.1]), ("s",): Tally.sum([])}}, attributes=("site",))
     last = decide.cost_curves(both, kind=kind).rows()[-1]
     assert (last["group"], last["threshold"], last["why"]) == ({"site": "s"}, None, "there are no rows")
+
+
+def test_bounds_are_those_of_the_rates_there() -> None:
+    """Where one kind of error alone costs, its rate; in between, as sure as independent rates are."""
+    truth, score = population.binormal(means=(0, 1.5)).draw(500, 1)
+    made = curve(tally(truth, score))
+    found = decide.cost_curve(made, points=5, level=0.9)
+    assert found["low"][0] == found["high"][0] == 0  # nobody is flagged, for certain
+    for x, low, cost, high, threshold in zip(
+        *(found[name][1:] for name in ("probability_cost", "low", "cost", "high", "threshold")), strict=True
+    ):
+        misses, alarms = (infer.estimate(name, made.at(threshold), level=0.9) for name in ("fnr", "fpr"))
+        down = np.hypot(x * (misses.value - misses.low), (1 - x) * (alarms.value - alarms.low))
+        up = np.hypot(x * (misses.high - misses.value), (1 - x) * (alarms.high - alarms.value))
+        assert low == pytest.approx(max(cost - down, 0))
+        assert high == pytest.approx(cost + up)
+
+
+def test_bounds_of_a_brier_curve_hold_its_loss() -> None:
+    truth, score = population.binormal(means=(0, 1.5)).draw(500, 1)
+    t = tally(truth, 1 / (1 + np.exp(-score)))
+    for made in (curve(t), shift.reweigh(curve(t), to=0.1)):
+        found = decide.brier_curve(made, points=11, level=0.95)
+        assert (found["low"] <= found["loss"]).all()
+        assert (found["loss"] <= found["high"]).all()
+        inner = slice(2, -2)
+        assert (found["high"][inner] - found["low"][inner] > 0.01).all()
+    assert "low" not in decide.brier_curve(curve(t), points=11)
+
+
+def test_curves_without_intervals() -> None:
+    three = read.tallies({"y": [1, 0, 1], "p": [0.9, 0.5, 0.1]}, truth="y", score="p")
+    rows = decide.cost_curves(three, level=None).rows()
+    assert {(row["low"], row["high"], row["level"], row["how"]) for row in rows} == {(None, None, None, None)}
+    with pytest.raises(BadOption, match="level=2"):
+        decide.cost_curves(three, level=2)

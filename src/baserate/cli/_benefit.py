@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from baserate.cli._ask import answer, explain, rows, tallies
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, each_once, level, reading, share, writing
+from baserate.cli._intervals import Intervals, closed
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, each_once, reading, share, writing
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -17,7 +18,6 @@ FEW = 20
 """Thresholds that a person wants to read."""
 MOST = 100
 """Thresholds that make a smooth line."""
-LEVEL = 0.95
 _ENDS = (0.01, 0.99)
 _USUAL = tuple(at / 20 for at in range(1, 20))
 """To read, where nobody says which."""
@@ -55,8 +55,6 @@ class Acting:
     points: int | None
     prevalence: float | None
     compare: bool
-    level: float | None
-    no_interval: bool
 
     def __post_init__(self) -> None:
         for name, given in (("--from", self.from_), ("--to", self.to), ("--points", self.points)):
@@ -65,10 +63,6 @@ class Acting:
         low, high = self._ends
         if low >= high:
             raise click.UsageError(f"thresholds from {low:g} to {high:g} are none; let --from be less than --to.")
-        if self.no_interval and self.level is not None:
-            raise click.UsageError("--level is for intervals; leave out either it or --no-interval.")
-        if self.compare and self.no_interval:
-            raise click.UsageError("a difference comes with its interval; leave out either --compare or --no-interval.")
         if self.compare and self.prevalence is not None:
             raise click.UsageError(
                 "--compare is at the prevalence of the rows; leave out --prevalence, or compare two decision curves."
@@ -165,18 +159,15 @@ _ACTING = (
         is_flag=True,
         help="Tabulate how much more each model is worth than those named after it, on the same rows.",
     ),
-    click.option(
-        "--level", type=level, metavar="SHARE", help="Confidence of the intervals, such as 0.9 or 90%; otherwise 0.95."
-    ),
-    click.option("--no-interval", is_flag=True, help="Numbers alone, without intervals."),
 )
 
 
 @command("benefit", examples=_EXAMPLES)
 @reading
 @_acting
+@closed
 @writing
-def benefit(reading: Reading, acting: Acting, writing: Writing) -> None:
+def benefit(reading: Reading, acting: Acting, intervals: Intervals, writing: Writing) -> None:
     """Tell what a model is worth to those who would act from some probability on: its decision curve.
 
     At each threshold its net benefit stands beside those of flagging all and of flagging none. Scores must be
@@ -185,7 +176,7 @@ def benefit(reading: Reading, acting: Acting, writing: Writing) -> None:
     """
     from baserate.cli._decision_curve import differences_page, page
 
-    found = _compared(reading, acting, writing) if acting.compare else _found(reading, acting, writing)
+    found = (_compared if acting.compare else _found)(reading, acting, intervals.sure, writing)
     few = acting.few if writing.form in {"table", "md"} else None
     every = len(set(found.columns["threshold"]))
     left_out = [_left_out(few, every)] if few and len(few) < every else []
@@ -194,22 +185,23 @@ def benefit(reading: Reading, acting: Acting, writing: Writing) -> None:
     answer(found, lambda: laid_out(found, reading, writing.digits, few), writing)
 
 
-def _found(reading: Reading, acting: Acting, writing: Writing) -> "Results":
+def _found(reading: Reading, acting: Acting, sure: float | None, writing: Writing) -> "Results":
     from baserate import decide
 
-    sure = None if acting.no_interval else acting.level or LEVEL
     read = tallies(reading, quiet=writing.quiet)
     return decide.benefit(read, thresholds=acting.thresholds, prevalence=acting.prevalence, level=sure)
 
 
-def _compared(reading: Reading, acting: Acting, writing: Writing) -> "Results":
+def _compared(reading: Reading, acting: Acting, sure: float | None, writing: Writing) -> "Results":
+    if sure is None:
+        raise click.UsageError("a difference comes with its interval; leave out either --compare or --no-interval.")
     several = any(name.endswith("*") for name in reading.score)  # what a name begins with may name many
     if len(reading.score) + bool(reading.predicted) == 1 and not several:
         raise click.UsageError("it takes two models to compare: repeat --score, or leave out --compare.")
     from baserate import decide
 
     read = rows(reading, quiet=writing.quiet)
-    return decide.benefit_difference(read, thresholds=acting.thresholds, level=acting.level or LEVEL)
+    return decide.benefit_difference(read, thresholds=acting.thresholds, level=sure)
 
 
 def _left_out(few: Sequence[float], every: int) -> str:

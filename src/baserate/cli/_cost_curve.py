@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from baserate.cli._ask import answer, explain, tallies
+from baserate.cli._intervals import Intervals, closed
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, reading, share, writing
 
 if TYPE_CHECKING:
@@ -115,8 +117,9 @@ _COSTING = (
 @command("cost-curve", examples=_EXAMPLES)
 @reading
 @_costing
+@closed
 @writing
-def cost_curve(reading: Reading, costing: Costing, writing: Writing) -> None:
+def cost_curve(reading: Reading, costing: Costing, intervals: Intervals, writing: Writing) -> None:
     """Tabulate what the best threshold costs, whatever errors cost and however frequent positives are.
 
     Costs and prevalence come down to one number, the probability cost: how much of what errors can cost is due to
@@ -127,7 +130,8 @@ def cost_curve(reading: Reading, costing: Costing, writing: Writing) -> None:
 
     place = _place(costing)  # before reading, so that a slip is told at once
     read = tallies(reading, quiet=writing.quiet)
-    found, left_out = _found(read, costing, few=costing.points is None and writing.form in {"table", "md"})
+    few = costing.points is None and writing.form in {"table", "md"}
+    found, left_out = _found(read, costing, intervals.sure, few=few)
     data = {
         **found.data,
         **({} if place is None else {"marked": place | {"least": list(_least(read, costing, place))}}),
@@ -137,18 +141,18 @@ def cost_curve(reading: Reading, costing: Costing, writing: Writing) -> None:
     answer(marked, lambda: page(marked, reading, writing.digits), writing)
 
 
-def _found(read: "Tallies", costing: Costing, *, few: bool) -> tuple["Results", list[str]]:
+def _found(read: "Tallies", costing: Costing, sure: float | None, *, few: bool) -> tuple["Results", list[str]]:
     """Curves, and what to say of points that are left out."""
     from baserate import decide
 
     there = costing.prevalence if costing.kind == "brier" else None
-    found = decide.cost_curves(read, kind=costing.kind, prevalence=there, points=costing.points)
+    made = partial(decide.cost_curves, read, kind=costing.kind, prevalence=there, level=sure)
+    found = made(points=costing.points)
     longest = max(Counter((row["model"], str(row["group"])) for row in found.rows()).values())
     if not few or longest <= FEW:
         return found, []
-    fewer = decide.cost_curves(read, kind=costing.kind, prevalence=there, points=FEW)
     told = f"{FEW} points of each curve are shown; --points N shows so many, --format csv all, up to {longest}."
-    return fewer, [told]
+    return made(points=FEW), [told]
 
 
 def _place(costing: Costing) -> dict[str, float] | None:

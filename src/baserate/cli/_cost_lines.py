@@ -6,11 +6,11 @@ from typing import Any
 from baserate._results import Results
 from baserate.cli._ask import headline
 from baserate.cli._calibration import split_when_narrow
-from baserate.cli._decision_curve import model_of, of_group
+from baserate.cli._decision_curve import bounds_told, model_of, of_group
 from baserate.cli._numbers import number, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import Page, Panel, Row, Section, pointed
-from baserate.cli._sure import Reasons
+from baserate.cli._panels import Cell, Page, Panel, Row, Section, pointed
+from baserate.cli._sure import Reasons, cell
 
 Line = Mapping[str, Any]
 
@@ -21,6 +21,7 @@ _HEADS = {
 }
 _MARKED = {"threshold": "threshold", "cost": "least cost", "trivial": "of all or none", "expected_cost": "per case"}
 _CUTS = {"threshold", "laxest"}
+_BOUNDED = {"cost", "loss"}
 _MEANT = {
     "cost": (
         "probability cost: how much of what errors can cost is due to positives",
@@ -75,13 +76,16 @@ def _meant(found: Results) -> Iterator[str]:
         told = ", ".join(f"{name} {plain(place[name])}" for name in ("fp", "fn", "tp", "tn"))
         yield f"per case: mean cost at costs of {told} and a prevalence of {plain(place['prevalence'])}"
     yield from _MEANT[found.data["kind"]]
+    yield from bounds_told(found, "cost" if found.data["kind"] == "cost" else "loss")
 
 
 def _place(x: float | None, digits: int) -> str:
     return "" if x is None else plain(float(f"{x:.{digits}g}"))
 
 
-def _cell(line: Line, name: str, reasons: Reasons, digits: int) -> str:
+def _cell(line: Line, name: str, reasons: Reasons, digits: int) -> Cell:
     if line[name] is None:
         return reasons.undefined(line["why"])
+    if name in _BOUNDED and line.get("level") is not None:
+        return cell({**line, "value": line[name]}, reasons, digits=digits, several=True)
     return plain(line[name]) if name in _CUTS else number(line[name], digits)

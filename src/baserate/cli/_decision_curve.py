@@ -33,7 +33,7 @@ def page(found: Results, asked: Reading, digits: int, few: Collection[float] | N
         curves.setdefault(title, {}).setdefault(row["strategy"], []).append(row)
     sections = tuple(_curve(title, of, ranges[title], reasons, digits) for title, of in curves.items())
     heads = ("net benefit", "of all", "of none", "net reduction", "flagged")
-    notes = (*reasons.footnotes(), _useful(ranges), _NET_BENEFIT, _SPARED, *_bounds(found, "net benefit"))
+    notes = (*reasons.footnotes(), _useful(ranges), _NET_BENEFIT, _SPARED, *bounds_told(found, "net benefit"))
     return Page(headline(asked, found.data), (split_when_narrow(Panel("threshold", heads, sections)),), notes)
 
 
@@ -48,7 +48,7 @@ def differences_page(found: Results, asked: Reading, digits: int, few: Collectio
     panel = Panel("threshold", ("net benefit", "true positives", "false positives"), sections)
     apart = any(_apart(row) for lines in pairs.values() for row in lines)
     signs = [f"{_MARK} the interval leaves out 0, at this threshold by itself"] * apart
-    notes = (*reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *_bounds(found, "difference"))
+    notes = (*reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *bounds_told(found, "difference"))
     return Page(headline(asked, found.data), (split_when_narrow(panel),), notes)
 
 
@@ -133,9 +133,11 @@ def _where(ranges: Sequence[Sequence[float]]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "at none of the thresholds"
 
 
-def _bounds(found: Results, what: str) -> tuple[str, ...]:
+def bounds_told(found: Results, what: str) -> tuple[str, ...]:
     """What the intervals are."""
     if found.data["level"] is None:
         return ()
-    how = next(row["how"] for row in found.rows())
-    return (f"{percent(found.data['level'])} % intervals of the {what} at each threshold by itself: {how}.",)
+    how = next((row["how"] for row in found.rows() if row["how"]), None)
+    if how is None:
+        return ()
+    return (f"{percent(found.data['level'])} % intervals of the {what} at each place by itself: {how}.",)

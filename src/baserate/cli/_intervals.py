@@ -45,6 +45,12 @@ class Intervals:
         level = {} if self.level is None else {"level": self.level}
         return Interval(method=self.interval, seed=self.seed or 0, **level)
 
+    @property
+    def sure(self) -> float | None:
+        """The level, if there are to be intervals."""
+        chosen = self.chosen
+        return None if chosen is None else chosen.level
+
 
 def intervals(verb: Verb) -> Verb:
     """Add the options for intervals; the verb gets them as `intervals`."""
@@ -55,6 +61,11 @@ def independent(verb: Verb) -> Verb:
     """Add those that take rows as independent, where clusters have no use; the verb gets them as `intervals`."""
     options = [each for each in _INTERVALS if each is not _CLUSTER]
     return bundled(verb, Intervals, "intervals", options, cluster=None)
+
+
+def closed(verb: Verb) -> Verb:
+    """Add those of intervals that are made in one way, without draws; the verb gets them as `intervals`."""
+    return bundled(verb, Intervals, "intervals", (_LEVEL, _NONE), interval=None, seed=None, cluster=None)
 
 
 def _method(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
@@ -79,10 +90,12 @@ def _complete(_context: click.Context, _option: click.Parameter, incomplete: str
 _CLUSTER = click.option(
     "--cluster", metavar="COLUMN", help="Column of what rows belong together, such as patient; intervals know it."
 )
+_LEVEL = click.option(
+    "--level", type=level, metavar="SHARE", help="Confidence of the intervals, such as 0.9 or 90%; otherwise 0.95."
+)
+_NONE = click.option("--no-interval", is_flag=True, help="Numbers alone, without intervals.")
 _INTERVALS = (
-    click.option(
-        "--level", type=level, metavar="SHARE", help="Confidence of the intervals, such as 0.9 or 90%; otherwise 0.95."
-    ),
+    _LEVEL,
     click.option(
         "--interval",
         metavar="METHOD",
@@ -90,7 +103,7 @@ _INTERVALS = (
         shell_complete=_complete,
         help="Method for those measures that know it, such as wilson, delong or bootstrap; otherwise what suits each.",
     ),
-    click.option("--no-interval", is_flag=True, help="Numbers alone, without intervals."),
+    _NONE,
     click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Seed of random draws; otherwise 0."),
     _CLUSTER,
 )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
-from baserate._arrays import Floats
+from baserate._arrays import Bools, Floats
 from baserate._costs import Costs
+from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, EmptyData, NotBinary
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
+from baserate.infer import _net
+from baserate.infer._estimate import Asked
 from baserate.measure._proper import check_probabilities
 from baserate.measure._summary import header, tabulated
 from baserate.shift._gamma import checked_prevalence
@@ -20,8 +24,8 @@ from baserate.shift._reweigh import reweigh
 
 Kind = Literal["cost", "brier"]
 _COLUMNS: dict[Kind, tuple[str, ...]] = {
-    "cost": ("probability_cost", "cost", "threshold", "laxest", "trivial"),
-    "brier": ("cost_proportion", "threshold", "loss", "least", "regret"),
+    "cost": ("probability_cost", "cost", "low", "high", "threshold", "laxest", "trivial"),
+    "brier": ("cost_proportion", "threshold", "loss", "low", "high", "least", "regret"),
 }
 
 
@@ -42,12 +46,13 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
     return prevalence * missed / (prevalence * missed + (1 - prevalence) * alarm)
 
 
-def cost_curve(curve: Curve, *, points: int | None = None) -> dict[str, Floats]:
+def cost_curve(curve: Curve, *, points: int | None = None, level: float | None = None) -> dict[str, Floats]:
     r"""Tabulate the least cost against `probability_cost` x, as a share of the greatest: :math:`\min_t FNR·x+FPR(1-x)`.
 
     The lower envelope of all thresholds' lines [@drummond2006]; it has straight pieces between the rows given, so these
     are all of it. With `points`, so many rows evenly spaced instead. `threshold` is the strictest that attains the
     cost, `laxest` the laxest of the hull; `trivial` is the cost of flagging all or none, whichever is less.
+    With a `level` there are bounds of the cost, as if the threshold had been fixed beforehand.
 
     >>> from baserate import curve, tally
     >>> found = cost_curve(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.3])))
@@ -65,16 +70,23 @@ def cost_curve(curve: Curve, *, points: int | None = None) -> dict[str, Floats]:
     x = _grid(points) if points is not None else np.unique(np.concatenate([[0.0], turns, [1.0]]))
     strict, lax = (np.searchsorted(turns, x, side=side) for side in ("left", "right"))
     threshold = hull.threshold
+    cost = (1 - tpr[strict]) * x + fpr[strict] * (1 - x)
     return {
         "probability_cost": x,
-        "cost": (1 - tpr[strict]) * x + fpr[strict] * (1 - x),
+        "cost": cost,
+        **_around(
+            cost,
+            np.isinf(threshold[strict]),
+            level,
+            lambda sure: _net.rates(hull.at(threshold[strict]), {"fn": x, "fp": 1 - x}, sure),
+        ),
         "threshold": threshold[strict],
         "laxest": threshold[lax],
         "trivial": np.minimum(x, 1 - x),
     }
 
 
-def brier_curve(curve: Curve, *, points: int | None = None) -> dict[str, Floats]:
+def brier_curve(curve: Curve, *, points: int | None = None, level: float | None = None) -> dict[str, Floats]:
     r"""Tabulate what scores cost as probabilities, flagged from c on, where false positives cost c and misses 1 − c.
 
     The loss is :math:`2[c(1-π)FPR(c)+(1-c)πFNR(c)]` per case, and the area under it is the Brier score
@@ -82,7 +94,7 @@ def brier_curve(curve: Curve, *, points: int | None = None) -> dict[str, Floats]
     area under `regret` is the part of the Brier score that is miscalibration.
 
     All is straight between the rows given: at a distinct score there are two, with it flagged and with it passed, since
-    the loss jumps. With `points`, so many rows evenly spaced instead.
+    the loss jumps. With `points`, so many rows evenly spaced instead; with a `level`, bounds of the loss.
 
     >>> from baserate import curve, tally
     >>> found = brier_curve(curve(tally([1, 0], [0.75, 0.5])))
@@ -108,15 +120,26 @@ def brier_curve(curve: Curve, *, points: int | None = None) -> dict[str, Floats]
         "cost_proportion": c,
         "threshold": curve.threshold[flagged],
         "loss": loss,
+        **_around(
+            loss,
+            c == 0,
+            level,
+            lambda sure: _net.weighed(_passed(curve, flagged), {"fn": 2 * (1 - c), "fp": 2 * c}, sure),
+        ),
         "least": least,
         "regret": np.maximum(loss - least, 0.0),
     }
 
 
 def cost_curves(
-    tallies: Tallies, *, kind: Kind = "cost", prevalence: float | None = None, points: int | None = None
+    tallies: Tallies,
+    *,
+    kind: Kind = "cost",
+    prevalence: float | None = None,
+    points: int | None = None,
+    level: float | None = 0.95,
 ) -> Results:
-    """Tabulate the cost curve or the Brier curve of every model and group, as tidy rows.
+    """Tabulate the cost curve or the Brier curve of every model and group, as tidy rows, with intervals of `level`.
 
     Along a cost curve the prevalence is part of x, so it cannot be stated; that of a Brier curve can.
 
@@ -129,25 +152,46 @@ def cost_curves(
         raise BadOption(f"kind is {kind!r}; it is 'cost' or 'brier'.")
     if kind == "cost" and prevalence is not None:
         raise BadOption(f"prevalence={prevalence} has no use: a cost curve holds for all; see probability_cost(…).")
+    if level is not None:
+        Asked(level).checked()
     if prevalence is not None:
         checked_prevalence("prevalence", prevalence)
     moved = tallies if prevalence is None else reweigh(tallies, to=prevalence)
 
     def columns(tally: Tally) -> dict[str, Any]:
-        return _columns(tally, kind, points)
+        return _columns(tally, kind, points, level)
 
-    return Results(tabulated(moved, columns), header(moved, []) | {"kind": kind})
+    return Results(tabulated(moved, columns), header(moved, []) | {"kind": kind, "level": level})
 
 
-def _columns(tally: Tally, kind: Kind, points: int | None) -> dict[str, Any]:
+def _columns(tally: Tally, kind: Kind, points: int | None, level: float | None) -> dict[str, Any]:
     """A curve, or a row that says why there is none."""
     needed = ("positives", "negatives") if kind == "cost" else ("total",)
     missing = [name for name in needed if not getattr(tally, name)]
     if missing:
         told = "there are no rows" if len(missing) > 1 or missing == ["total"] else f"there are no {missing[0]}"
-        return dict.fromkeys(_COLUMNS[kind], np.array([np.nan])) | {"why": [told]}
-    made = (cost_curve if kind == "cost" else brier_curve)(Curve(tally), points=points)
-    return {**made, "why": [None] * len(made["threshold"])}
+        return dict.fromkeys(_COLUMNS[kind], np.array([np.nan])) | {"level": [None], "how": [None], "why": [told]}
+    made = (cost_curve if kind == "cost" else brier_curve)(Curve(tally), points=points, level=level)
+    size = len(made["threshold"])
+    made = {name: made.get(name, np.full(size, np.nan)) for name in _COLUMNS[kind]}
+    how = None if level is None else _net.KNOWN if kind == "cost" or tally.reweighed else _net.HOW
+    return {**made, "level": [level] * size, "how": [how] * size, "why": [None] * size}
+
+
+def _around(
+    value: Floats, certain: Bools, level: float | None, made: Callable[[float], tuple[Any, Any]]
+) -> dict[str, Floats]:
+    """Bounds of values, if they are asked for; who flags nobody, or all, knows what that costs."""
+    if level is None:
+        return {}
+    low, high = made(level)
+    low, high = np.clip(low, 0.0, value), np.maximum(high, value)
+    return {"low": np.where(certain, value, low), "high": np.where(certain, value, high)}
+
+
+def _passed(curve: Curve, flagged: Any) -> Counts[Floats]:  # noqa: ANN401  (places along the curve)
+    """Tables when so many of the scores are flagged, highest first."""
+    return curve.counts[flagged]
 
 
 def _grid(points: int) -> Floats:

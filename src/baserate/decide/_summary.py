@@ -206,7 +206,7 @@ def _paid(policy: Policy, curve: Curve, price: float, interval: Interval | None)
     if interval is None:
         return Estimate(value)
     beyond = {cell: getattr(costs, cell) - price for cell in _CELLS}
-    low, high = _net.weighed(counts, beyond, Curve(curve.tally).at(inf), interval.level)
+    low, high = _net.weighed(counts, beyond, interval.level, everybody=curve.at(inf))
     how = _net.KNOWN if counts.reweighed else _net.HOW
     return Estimate(value, min(price + low, value), max(price + high, value), interval.level, how)
 

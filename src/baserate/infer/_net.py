@@ -26,6 +26,7 @@ _CELLS: dict[Measure, tuple[str, str]] = {
     net_reduction: ("tn", "fn"),
 }
 """The cell that counts for, and the one that counts against."""
+_SIDES = {"tp": "positives", "fn": "positives", "fp": "negatives", "tn": "negatives"}
 
 
 class Cell(NamedTuple):
@@ -74,31 +75,30 @@ def bounds(counts: Counts[Value], cells: tuple[str, str], weight: Value | float,
     [0.0427, 0.0887]
     """
     gain, loss = cells
-    squares = counts.squares
-    if not counts.reweighed:
-        both = [_cell(counts, gain, 1.0), _cell(counts, loss, -weight)]
-        return combined([Sample(counts.total, squares.total, both)], level)
-    samples = []
-    for cell, factor in ((gain, 1.0), (loss, -weight)):
-        own = "positives" if cell in ("tp", "fn") else "negatives"
-        mass = getattr(counts, own)
-        share = ratio(np.asarray(mass, dtype=np.float64), counts.total)
-        samples.append(Sample(mass, getattr(squares, own), [_cell(counts, cell, factor * share)]))
-    return combined(samples, level)
+    return weighed(counts, {gain: 1.0, loss: -weight}, level)
 
 
 def weighed(
-    counts: Counts[float], factors: Mapping[str, float], everybody: Counts[float], level: float
-) -> Bounds[float]:
+    counts: Counts[Value], factors: Mapping[str, Any], level: float, *, everybody: Counts[Value] | None = None
+) -> Bounds[Value]:
     """Bounds of a sum of cells' shares of everybody, each so many times; there may be more than the cells hold."""
+    all_of_them = counts if everybody is None else everybody
     if not counts.reweighed:
         cells = [_cell(counts, name, factor) for name, factor in factors.items()]
-        return combined([Sample(everybody.total, everybody.squares.total, cells)], level)
+        return combined([Sample(all_of_them.total, all_of_them.squares.total, cells)], level)
+    shares = {side: ratio(getattr(all_of_them, side), all_of_them.total) for side in set(_SIDES.values())}
+    return rates(counts, {name: shares[_SIDES[name]] * each for name, each in factors.items()}, level, everybody)
+
+
+def rates(
+    counts: Counts[Value], factors: Mapping[str, Any], level: float, everybody: Counts[Value] | None = None
+) -> Bounds[Value]:
+    """Bounds of a sum of cells' shares of their classes, each so many times."""
+    all_of_them = counts if everybody is None else everybody
     samples = []
-    for own, names in (("positives", ("tp", "fn")), ("negatives", ("fp", "tn"))):
-        mass, squares = getattr(everybody, own), getattr(everybody.squares, own)
-        share = ratio(mass, everybody.total)
-        samples.append(Sample(mass, squares, [_cell(counts, name, share * factors[name]) for name in names]))
+    for side in dict.fromkeys(_SIDES[name] for name in factors):
+        cells = [_cell(counts, name, each) for name, each in factors.items() if _SIDES[name] == side]
+        samples.append(Sample(getattr(all_of_them, side), getattr(all_of_them.squares, side), cells))
     return combined(samples, level)
 
 
