@@ -56,5 +56,5 @@ def test_every_command_of_the_readme_is_ours() -> None:
         "head",
         *["baserate"] * 6,
         "head",
-        *["baserate"] * 2,
+        *["baserate"] * 3,
     ]

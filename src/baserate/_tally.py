@@ -21,7 +21,7 @@ from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest
 _KIND = "baserate/tally"
 _SCHEMA_VERSION = 1
 _BLOCK = 1 << 16
-"""Entries that fit the cache."""
+"""Entries that are hashed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -141,10 +141,14 @@ class Tally:
         from hashlib import sha256  # slow to import, and not always needed
 
         digest = sha256(b"baserate tally 1\n")
-        for column, form in ((self.score, "<f8"), (self.rows[0], "<i8"), (self.rows[1], "<i8")):
+        score = self.score + 0.0 if (self.score == 0).any() else self.score  # −0.0 is 0.0
+        digest.update(np.ascontiguousarray(score, dtype="<f8").data)
+        wide = np.empty(min(_BLOCK, self.rows.shape[1]), dtype="<i8")  # kept, since new memory takes as long as hashing
+        for column in self.rows:
             for start in range(0, len(column), _BLOCK):
-                block = column[start : start + _BLOCK].astype(form)
-                digest.update((block + 0.0 if form == "<f8" else block).data)  # −0.0 is 0.0
+                block = column[start : start + _BLOCK]
+                wide[: len(block)] = block
+                digest.update(wide[: len(block)].data)
         return digest.hexdigest()
 
     def __add__(self, other: object) -> Tally:
