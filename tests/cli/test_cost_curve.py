@@ -149,7 +149,7 @@ def test_a_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
         (("--kind", "brier", "--fn", "2"), "--fn is for cost curves; leave out either it or --kind brier."),
         (("--fp", "1", "--prevalence", "1.2"), "'1.2' is no prevalence"),
         (("--fn", "-3", "--prevalence", "0.1"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0: errors must not cost less"),
-        (("--fn", "inf", "--prevalence", "0.1"), "--fn inf --tn 0.0: every cost must be a finite number"),
+        (("--fn", "inf", "--prevalence", "0.1"), "'inf' holds an infinite number; give finite ones"),
         (("--points", "1"), "1 is not in the range x>=2"),
         (("--kind", "roc"), "'roc' is not one of 'cost', 'brier'"),
         (("--score", "nothing"), "there is no column 'nothing'"),

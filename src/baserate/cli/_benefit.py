@@ -9,7 +9,8 @@ import click
 
 from baserate.cli._ask import answer, explain, rows, tallies
 from baserate.cli._intervals import Intervals, closed
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, each_once, reading, share, writing
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, each_once, reading, writing
+from baserate.cli._prices import prevalence
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -128,10 +129,6 @@ def _probability(text: str) -> float:
     return found
 
 
-def _prevalence(text: str) -> float:
-    return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, both excluded, such as 0.02 or 2%.")
-
-
 def _acting(verb: Verb) -> Verb:
     return bundled(verb, Acting, "acting", _ACTING)
 
@@ -150,7 +147,7 @@ _ACTING = (
     click.option("--points", type=click.IntRange(min=2), help="So many thresholds, evenly spaced."),
     click.option(
         "--prevalence",
-        type=_prevalence,
+        type=prevalence,
         metavar="SHARE",
         help="Share of positives where it will be used, such as 0.15 or 15%; otherwise that of the rows.",
     ),

@@ -10,7 +10,8 @@ import click
 
 from baserate.cli._ask import answer, explain, tallies
 from baserate.cli._intervals import Intervals, closed
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, reading, share, writing
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, reading, writing
+from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 FEW = 21
 """Points of a curve that a person wants to read: every twentieth."""
-_COSTS = ("fp", "fn", "tp", "tn")
 
 _EXAMPLES = (
     ("to read", "baserate cost-curve people.csv --truth sick --score risk"),
@@ -50,7 +50,7 @@ class Costing:
     tn: float | None
 
     def __post_init__(self) -> None:
-        given = [f"--{name}" for name in _COSTS if getattr(self, name) is not None]
+        given = [f"--{name}" for name in CELLS if getattr(self, name) is not None]
         if self.kind == "brier" and given:
             raise click.UsageError(f"{given[0]} is for cost curves; leave out either it or --kind brier.")
         if given and self.prevalence is None:
@@ -66,20 +66,7 @@ class Costing:
     @property
     def costs(self) -> "Costs | None":
         """Costs, if any of them were given."""
-        from baserate import Costs
-
-        given = {name: getattr(self, name) for name in _COSTS if getattr(self, name) is not None}
-        return Costs(**given) if given else None
-
-
-def _prevalence(text: str) -> float:
-    return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, both excluded, such as 0.02 or 2%.")
-
-
-def _cost(name: str, what: str, otherwise: str) -> Any:  # noqa: ANN401  (a decorator of click)
-    return click.option(
-        f"--{name}", type=float, metavar="COST", help=f"What {what} costs, a gain if negative; otherwise {otherwise}."
-    )
+        return costs_of(self)
 
 
 def _costing(verb: Verb) -> Verb:
@@ -103,14 +90,11 @@ _COSTING = (
     ),
     click.option(
         "--prevalence",
-        type=_prevalence,
+        type=prevalence,
         metavar="SHARE",
         help="Share of positives, such as 0.02 or 2%: where costs arise; of a Brier curve, otherwise that of the rows.",
     ),
-    _cost("fp", "a false alarm", "1"),
-    _cost("fn", "a missed positive", "1"),
-    _cost("tp", "a found positive", "0"),
-    _cost("tn", "a passed negative", "0"),
+    *PRICES,
 )
 
 
@@ -163,7 +147,7 @@ def _place(costing: Costing) -> dict[str, float] | None:
     from baserate.decide import probability_cost
 
     where = {"prevalence": prevalence, "probability_cost": probability_cost(costs, prevalence)}
-    return {**{name: getattr(costs, name) for name in _COSTS}, **where}
+    return {**{name: getattr(costs, name) for name in CELLS}, **where}
 
 
 def _least(read: "Tallies", costing: Costing, place: Mapping[str, float]) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from baserate._errors import BadOption
 from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, share, thresholds
+from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
@@ -35,11 +36,10 @@ _FOR = {
     "minimize": ("best", "require"),
 }
 """Option -> rules that it is for; the first option that is given says which rule is meant, by the first of them."""
-_COSTS = ("fp", "fn", "tp", "tn")
 _EDGES = ("bands", "band_shares", "band_risks")
 _NEEDS = {
     "best": (("maximize", "minimize"), "a measure: --maximize f1, or --minimize fpr"),
-    "cost": (_COSTS, "what errors cost: --fp 1 --fn 20"),
+    "cost": (CELLS, "what errors cost: --fp 1 --fn 20"),
     "require": (("require",), "what must be kept: --require 'specificity >= 0.9'"),
     "capacity": (("capacity",), "how many can be flagged: --capacity 100, or --capacity 10%"),
     "bands": (_EDGES, "edges: --bands 0.1,0.3, --band-shares 10%,20% or --band-risks 0.05,0.2"),
@@ -89,14 +89,12 @@ class Deciding:
     @property
     def priced(self) -> bool:
         """Whether costs were given."""
-        return any(map(self._has, _COSTS))
+        return any(map(self._has, CELLS))
 
     @property
     def costs(self) -> "Costs | None":
         """Costs, if any of them were given."""
-        from baserate import Costs
-
-        return Costs(**{name: getattr(self, name) for name in _COSTS if self._has(name)}) if self.priced else None
+        return costs_of(self)
 
     @property
     def choose(self) -> "Choose":
@@ -173,7 +171,7 @@ class Deciding:
                     f"or take --rule {rules[0]}."
                 )
         if self.taken == "bands" and self.priced:
-            given = next(filter(self._has, _COSTS))
+            given = next(filter(self._has, CELLS))
             yield f"{_flag(given)} is for decisions to flag or pass, and bands are neither; leave it out."
 
     def _lacking(self) -> Iterator[str]:
@@ -209,24 +207,12 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _price(text: str) -> float:
-    """Read one finite number."""
-    found = numbers(text)
-    if len(found) != 1:
-        raise click.BadParameter(f"{text!r} are {len(found)} numbers; a cost is one.")
-    return found[0]
-
-
 def _single(text: str) -> float:
     """Read one threshold."""
     found = thresholds(text)
     if len(found) != 1:
         raise click.BadParameter(f"{text!r} are {len(found)} cut-offs; several make bands: --bands {text}")
     return found[0]
-
-
-def _prevalence(text: str) -> float:
-    return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, both excluded, such as 0.02 or 2%.")
 
 
 def _coverage(text: str) -> float:
@@ -284,12 +270,6 @@ def _complete_goal(context: click.Context, option: click.Parameter, incomplete: 
     return [*known, *[CompletionItem("cost", help="What --fp and --fn say.")] * "cost".startswith(incomplete)]
 
 
-def _cost(name: str, what: str, otherwise: str) -> Any:  # noqa: ANN401  (a decorator of click)
-    return click.option(
-        f"--{name}", type=_price, metavar="COST", help=f"What {what} costs, a gain if negative; otherwise {otherwise}."
-    )
-
-
 _DECIDING = (
     click.option(
         "--rule",
@@ -297,13 +277,10 @@ _DECIDING = (
         help="How to choose; otherwise what the options mean: costs mean cost, --require require, --maximize best, and "
         "so on; without any of them, youden.",
     ),
-    _cost("fp", "a false alarm", "1"),
-    _cost("fn", "a missed positive", "1"),
-    _cost("tp", "a found positive", "0"),
-    _cost("tn", "a passed negative", "0"),
+    *PRICES,
     click.option(
         "--prevalence",
-        type=_prevalence,
+        type=prevalence,
         metavar="SHARE",
         help="Choose for where so many are positive, such as 0.02 or 2%; otherwise for these rows.",
     ),
@@ -333,7 +310,7 @@ _DECIDING = (
     ),
     click.option(
         "--abstain-cost",
-        type=_price,
+        type=price,
         metavar="COST",
         help="What it costs to refer a case to somebody else; what costs least is chosen.",
     ),

@@ -1,0 +1,46 @@
+"""What outcomes cost, and where: options that several verbs share."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate.cli._options import numbers, share
+
+if TYPE_CHECKING:
+    from baserate._costs import Costs
+
+CELLS = ("fp", "fn", "tp", "tn")
+
+
+def price(text: str) -> float:
+    """Read one finite number."""
+    found = numbers(text)
+    if len(found) != 1:
+        raise click.BadParameter(f"{text!r} are {len(found)} numbers; a cost is one.")
+    return found[0]
+
+
+def prevalence(text: str) -> float:
+    """Read a share of positives."""
+    return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, both excluded, such as 0.02 or 2%.")
+
+
+def costs_of(bundle: object) -> "Costs | None":
+    """Costs, if any of them were given."""
+    from baserate import Costs
+
+    given = {name: getattr(bundle, name) for name in CELLS if getattr(bundle, name) is not None}
+    return Costs(**given) if given else None
+
+
+def _option(name: str, what: str, otherwise: str) -> Any:  # noqa: ANN401  (a decorator of click)
+    told = f"What {what} costs, a gain if negative; otherwise {otherwise}."
+    return click.option(f"--{name}", type=price, metavar="COST", help=told)
+
+
+PRICES = (
+    _option("fp", "a false alarm", "1"),
+    _option("fn", "a missed positive", "1"),
+    _option("tp", "a found positive", "0"),
+    _option("tn", "a passed negative", "0"),
+)
