@@ -249,7 +249,7 @@ def _unsure(sure: Sureness | None) -> Iterator[str]:
         return
     many = len(sure.drawn)
     if sure.failed:
-        yield f"in {sure.failed} of {many} draws the rule found nothing: a class was missing, or nothing met its demands."
+        yield f"in {sure.failed} of {many} draws the rule found nothing: a class was missing, or nothing met it."
     if sure.other:
         yield f"in {sure.other} of {many} draws it chose another number of actions; they are left out of the intervals."
 

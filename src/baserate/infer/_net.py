@@ -1,4 +1,4 @@
-"""Intervals of net benefit: a share of everybody less so many times another, in closed form, for one table or many."""
+"""Intervals of sums of cells, each so many times, in closed form, for one table or many: net benefit, and costs."""
 
 from __future__ import annotations
 
