@@ -127,7 +127,7 @@ def test_cases_and_controls_at_a_stated_prevalence(tmp_path: Path) -> None:
     assert rows["model"]["net_benefit"] == pytest.approx(0.15 * 3 / 4 - 0.85 * 4 / 6 / 3)
     assert rows["all"]["net_benefit"] == pytest.approx(0.15 - 0.85 / 3)
     assert rows["all"]["low"] == rows["all"]["net_benefit"] == rows["all"]["high"]
-    assert told["data"]["prevalence"] == pytest.approx(0.15)
+    assert (told["data"]["prevalence"], told["data"]["to"]) == (0.4, {"prevalence": 0.15})
     assert "masses were changed to a prevalence of 0.15" in run("benefit", path, *ONE, "--prevalence", "0.15").stderr
 
 

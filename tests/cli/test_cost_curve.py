@@ -98,7 +98,7 @@ def test_the_area_under_a_brier_curve_is_the_brier_score(tmp_path: Path) -> None
     assert np.trapezoid(y, x) == pytest.approx(measure.brier(read.tallies(path, truth="sick", score="risk").tally))
     assert told["data"]["kind"] == "brier"
     moved = found(path, *ONE, "--kind", "brier", "--prevalence", "0.1")
-    assert moved["data"]["prevalence"] == pytest.approx(0.1)
+    assert (moved["data"]["prevalence"], moved["data"]["to"]) == (0.4, {"prevalence": 0.1})
 
 
 def test_few_points_to_read_and_all_as_data(tmp_path: Path) -> None:

@@ -87,6 +87,21 @@ def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results h
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
 
 
+def carried(found: "Results", before: "Tallies", to: float | None) -> "Results":
+    """Tell of rows as they were read, and where they were carried, if they were."""
+    if to is None:
+        return found
+    pooled = before.pooled(next(iter(before.models)))
+    told = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "to": {"prevalence": to}}
+    return replace(found, data={**found.data, **told})
+
+
+def carried_line(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
+    """One line on what was read, and on where it was carried."""
+    where = [f"carried to {number(100 * data['to']['prevalence'], 4)} %"] if "to" in data else []
+    return " · ".join([headline(asked, data), *where])
+
+
 def files_told(files: Sequence[str]) -> str:
     """Name of the first file, and how many more there are."""
     first = "stdin" if files[0] == "-" else PurePath(files[0]).name or files[0]

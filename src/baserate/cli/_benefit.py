@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from baserate.cli._ask import answer, explain, rows, tallies
+from baserate.cli._ask import answer, carried, carried_line, remark, rows, tallies
 from baserate.cli._intervals import Intervals, closed
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, each_once, reading, writing
 from baserate.cli._prices import prevalence
@@ -177,7 +177,8 @@ def benefit(reading: Reading, acting: Acting, intervals: Intervals, writing: Wri
     few = acting.few if writing.form in {"table", "md"} else None
     every = len(set(found.columns["threshold"]))
     left_out = [_left_out(few, every)] if few and len(few) < every else []
-    explain(reading, {**found.data, "notes": [*found.data["notes"], *left_out]}, writing)
+    data = {**found.data, "notes": [*found.data["notes"], *left_out]}
+    remark(carried_line(reading, data), data, writing, inferred=reading.positive is None)
     laid_out = differences_page if acting.compare else page
     answer(found, lambda: laid_out(found, reading, writing.digits, few), writing)
 
@@ -186,7 +187,8 @@ def _found(reading: Reading, acting: Acting, sure: float | None, writing: Writin
     from baserate import decide
 
     read = tallies(reading, quiet=writing.quiet)
-    return decide.benefit(read, thresholds=acting.thresholds, prevalence=acting.prevalence, level=sure)
+    found = decide.benefit(read, thresholds=acting.thresholds, prevalence=acting.prevalence, level=sure)
+    return carried(found, read, acting.prevalence)
 
 
 def _compared(reading: Reading, acting: Acting, sure: float | None, writing: Writing) -> "Results":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate.cli._ask import answer, explain, tallies
+from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._intervals import Intervals, closed
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, reading, writing
 from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence
@@ -120,8 +120,9 @@ def cost_curve(reading: Reading, costing: Costing, intervals: Intervals, writing
         **found.data,
         **({} if place is None else {"marked": place | {"least": list(_least(read, costing, place))}}),
     }
-    explain(reading, {**data, "notes": [*data["notes"], *left_out]}, writing)
-    marked = replace(found, data=data)
+    marked = carried(replace(found, data=data), read, costing.prevalence if costing.kind == "brier" else None)
+    data = {**marked.data, "notes": [*data["notes"], *left_out]}
+    remark(carried_line(reading, data), data, writing, inferred=reading.positive is None)
     answer(marked, lambda: page(marked, reading, writing.digits), writing)
 
 

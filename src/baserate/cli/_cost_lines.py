@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from baserate._results import Results
-from baserate.cli._ask import headline
+from baserate.cli._ask import carried_line
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._decision_curve import bounds_told, model_of, of_group
 from baserate.cli._numbers import number, plain
@@ -51,7 +51,7 @@ def page(found: Results, asked: Reading, digits: int) -> Page:
         sections.append(Section(title, tuple(Row(*each) for each in zip(names, cells, strict=True))))
     panels = [*_marked(found, asked, reasons, digits)]
     panels += [split_when_narrow(Panel(_CORNERS[kind], tuple(heads.values()), tuple(sections)))]
-    return Page(headline(asked, found.data), tuple(panels), (*reasons.footnotes(), *_meant(found)))
+    return Page(carried_line(asked, found.data), tuple(panels), (*reasons.footnotes(), *_meant(found)))
 
 
 def _marked(found: Results, asked: Reading, reasons: Reasons, digits: int) -> Iterator[Panel]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate._errors import BaserateError
-from baserate.cli._ask import answer, files_told, headline, remark, tallies
+from baserate.cli._ask import answer, carried, carried_line, files_told, remark, tallies
 from baserate.cli._deciding import Deciding, deciding
 from baserate.cli._intervals import Intervals, independent
-from baserate.cli._numbers import amount, number
+from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Writing, command, scored, writing
 from baserate.cli._say import say
 
@@ -87,11 +87,7 @@ def _found(reading: Reading, deciding: Deciding, intervals: Intervals, *, quiet:
     draws = {} if deciding.draws is None else {"draws": deciding.draws}
     found = room.summary(read, deciding.choose, **{**of, **draws})
     data = {**found.data, "costs": None if deciding.costs is None else asdict(deciding.costs)}
-    if deciding.prevalence is not None:
-        before = here.pooled(next(iter(here.models)))
-        data |= {"prevalence": before.prevalence, "weighted": before.weighted}
-        data |= {"to": {"prevalence": deciding.prevalence}}
-    found = replace(found, data=data)
+    found = carried(replace(found, data=data), here, deciding.prevalence)
     if not deciding.judge_on:
         return found
     policies = {model: deciding.choose(Curve(read.pooled(model))) for model in read.models}
@@ -142,9 +138,7 @@ def _together(found: "Results", held: "Results", files: Sequence[str]) -> "Resul
 
 def _line(reading: Reading, data: Mapping[str, Any]) -> str:
     """One line on what was read, and on where it is carried."""
-    parts = [headline(reading, data)]
-    if "to" in data:
-        parts.append(f"carried to {number(100 * data['to']['prevalence'], 4)} %")
+    parts = [carried_line(reading, data)]
     if "held_out" in data:
         parts.append(f"judged on {data['held_out']['name']}, {amount(data['held_out']['rows'], 4)} rows")
     return " · ".join(parts)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from baserate._results import Results
-from baserate.cli._ask import headline
+from baserate.cli._ask import carried_line
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._numbers import number, percent, plain
 from baserate.cli._options import Reading
@@ -34,7 +34,7 @@ def page(found: Results, asked: Reading, digits: int, few: Collection[float] | N
     sections = tuple(_curve(title, of, ranges[title], reasons, digits) for title, of in curves.items())
     heads = ("net benefit", "of all", "of none", "net reduction", "flagged")
     notes = (*reasons.footnotes(), _useful(ranges), _NET_BENEFIT, _SPARED, *bounds_told(found, "net benefit"))
-    return Page(headline(asked, found.data), (split_when_narrow(Panel("threshold", heads, sections)),), notes)
+    return Page(carried_line(asked, found.data), (split_when_narrow(Panel("threshold", heads, sections)),), notes)
 
 
 def differences_page(found: Results, asked: Reading, digits: int, few: Collection[float] | None) -> Page:
@@ -49,7 +49,7 @@ def differences_page(found: Results, asked: Reading, digits: int, few: Collectio
     apart = any(_apart(row) for lines in pairs.values() for row in lines)
     signs = [f"{_MARK} the interval leaves out 0, at this threshold by itself"] * apart
     notes = (*reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *bounds_told(found, "difference"))
-    return Page(headline(asked, found.data), (split_when_narrow(panel),), notes)
+    return Page(carried_line(asked, found.data), (split_when_narrow(panel),), notes)
 
 
 def model_of(row: Line, found: Results) -> str:
