@@ -21,12 +21,14 @@ from baserate.decide._rule import Choose, Gains, check, greatest, strictest, tol
 from baserate.infer import estimate
 from baserate.infer._draws import Seed, checked_draws, in_blocks, percentiles
 from baserate.infer._estimate import Asked
-from baserate.infer._resample import Way, bucketed, refilled
+from baserate.infer._resample import EXACT, Way, bucketed, refilled
 from baserate.infer._resample import how as drawn_how
 from baserate.measure import USUAL, Measure, about
-from baserate.measure._registry import known
+from baserate.measure._registry import known as known_measure
 
 DRAWS = 1000
+_EXACT = 20_000
+"""Rows up to which every score is kept apart, for rules that take longer."""
 _TOGETHER = 16
 """How many times as many draws are made in a block as elsewhere: they share their memory."""
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -73,7 +75,8 @@ def resampled(
     give there [@efron1983]; taken from what the chosen cut-off seems to give, it leaves what other rows may expect. The
     interval of that is the usual one, moved as far, or what the differences leave between their percentiles, whichever
     reaches further to each side. Rows are drawn with replacement; with weights or at a known prevalence, their weights
-    are random instead. Of more than a hundred thousand rows, neighbouring scores are pooled first.
+    are random instead. Of more than a hundred thousand rows, neighbouring scores are pooled first, and of more than
+    twenty thousand for rules that do not make a weighted sum of true and false positives greatest.
 
     >>> from baserate import curve, decide, population, tally
     >>> c = curve(tally(*population.binormal(means=(0, 1)).draw(200, 1)))
@@ -87,18 +90,16 @@ def resampled(
     checked_draws(draws)
     asked, chosen = Asked(level).checked(), [_of_tables(each) for each in measures]
     policy = rule(curve)
-    pooled = Curve(bucketed(curve.tally))
+    exact = _exact(rule)
+    pooled = Curve(bucketed(curve.tally, exact=exact))
     way: Way = "stratified" if curve.tally.reweighed else "bootstrap"
     many = len(policy.cut.thresholds)
-    rows = in_blocks(
-        _again(pooled.tally, rule, way, many), draws=draws, seed=seed, size=pooled.tally.mass.size // _TOGETHER
-    )
+    again = _again(pooled.tally, rule, way, many)
+    rows = in_blocks(again, draws=draws, seed=seed, size=pooled.tally.mass.size // _TOGETHER)
     state, drawn, seen = rows[:, 0], rows[:, 1 : 1 + many], rows[:, 1 + many :]
     usable = state == _SAME
-    told_how = f"{draws} {drawn_how(curve.tally, way)}"
-    cutoffs = tuple(
-        _middle(at, drawn[usable, place], asked, told_how) for place, at in enumerate(policy.cut.thresholds)
-    )
+    how = f"{draws} {drawn_how(curve.tally, way, exact=exact)}"
+    cutoffs = tuple(_middle(at, drawn[usable, place], asked, how) for place, at in enumerate(policy.cut.thresholds))
     performance = {}
     if _has_table(policy.cut):
         there = _tables(pooled, drawn[usable])
@@ -110,6 +111,12 @@ def resampled(
 
 
 _SAME, _OTHER, _FAILED = 0.0, 1.0, 2.0
+
+
+def _exact(rule: Choose) -> int:
+    """Rows up to which every score is kept apart."""
+    inner = told(rule)
+    return EXACT if inner is not None and inner.gains is not None else _EXACT
 
 
 def _again(tally: Tally, rule: Choose, way: Way, many: int) -> Callable[[np.random.Generator, int], Floats]:
@@ -279,7 +286,7 @@ def _added(tables: Sequence[Counts[float]]) -> Counts[float]:
 
 
 def _of_tables(measure: str | Measure) -> Measure:
-    found = known(measure)
+    found = known_measure(measure)
     if about(found).of is not Counts:
         raise BadOption(f"{about(found).name} does not depend on the cut-off; take a measure of the 2×2 table.")
     return found

@@ -60,20 +60,20 @@ def drawn_together(measures: Sequence[Measure], tally: Tally, *, way: Way, seed:
     return values + there
 
 
-def how(tally: Tally, way: Way) -> str:
+def how(tally: Tally, way: Way, *, exact: int = EXACT) -> str:
     """What was drawn."""
     told = {
         "resample": "Bayesian bootstrap",
         "stratified": "Bayesian bootstrap within each class",
         "bootstrap": "bootstrap" if not tally.weighted else "Bayesian bootstrap",
     }
-    where = f" on {BUCKETS} buckets of equal mass" if bucketed(tally) is not tally else ""
+    where = f" on {BUCKETS} buckets of equal mass" if bucketed(tally, exact=exact) is not tally else ""
     return f"draws of a {told[way]}{where}"
 
 
-def bucketed(tally: Tally) -> Tally:
+def bucketed(tally: Tally, *, exact: int = EXACT) -> Tally:
     """Pool neighbouring scores of a large tally until few are left, each with about the same mass."""
-    if len(tally.score) <= BUCKETS or tally.rows.sum(dtype=np.int64) <= EXACT:
+    if len(tally.score) <= BUCKETS or tally.rows.sum(dtype=np.int64) <= exact:
         return tally
     before = np.cumsum(tally.mass.sum(axis=0, dtype=np.float64))
     bucket = np.minimum((before / before[-1] * BUCKETS).astype(np.intp), BUCKETS - 1)
