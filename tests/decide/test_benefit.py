@@ -1,7 +1,7 @@
 """Decision curves: laws, edges, and what is refused."""
 
 from functools import partial
-from math import nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from baserate import (
     decide,
     infer,
     measure,
+    population,
     read,
     shift,
     tally,
@@ -216,3 +217,16 @@ def test_a_group_without_rows_has_no_worth() -> None:
     both = Tallies({"risk": {("n",): some, ("s",): Tally.sum([])}}, attributes=("site",))
     found = rows_of(decide.benefit(both, thresholds=[0.5]), "model")[-1]
     assert (found["net_benefit"], found["low"], found["high"], found["why"]) == (None, None, None, "there are no rows")
+
+
+def test_interventions_spared_have_the_bounds_of_the_measure() -> None:
+    truth, score = population.logit_normal(prevalence=0.3).draw(400, 3)
+    here = tallies(truth, score)
+    for t in (here, shift.reweigh(here, to=0.1)):
+        for row in decide.benefit(t, thresholds=[0.1, 0.4]).rows():
+            cut = {"model": row["threshold"], "all": -inf, "none": inf}[row["strategy"]]
+            spared = infer.estimate(partial(measure.net_reduction, at=row["threshold"]), curve(t.tally).at(cut))
+            assert row["net_reduction"] == pytest.approx(spared.value)
+            certain = row["strategy"] == "all" or (row["strategy"] == "none" and t is not here)
+            low, high = (spared.value,) * 2 if certain else (spared.low, spared.high)
+            assert (row["net_reduction_low"], row["net_reduction_high"]) == pytest.approx((low, high))

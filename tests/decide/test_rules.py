@@ -226,6 +226,7 @@ def test_bands_are_given_in_one_way(twenty: Curve) -> None:
         {"shares": (-0.1,)},
         {"risks": (0.3, 0.1)},
         {"risks": (1.1,)},
+        {"risks": (0.0, 0.5)},
         {"thresholds": (0.1,), "names": ("a",)},
         {"thresholds": (0.1,), "names": ("a", "a")},
     ):

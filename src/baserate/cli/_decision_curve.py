@@ -33,7 +33,13 @@ def page(found: Results, asked: Reading, digits: int, few: Collection[float] | N
         curves.setdefault(title, {}).setdefault(row["strategy"], []).append(row)
     sections = tuple(_curve(title, of, ranges[title], reasons, digits) for title, of in curves.items())
     heads = ("net benefit", "of all", "of none", "net reduction", "flagged")
-    notes = (*reasons.footnotes(), _useful(ranges), _NET_BENEFIT, _SPARED, *bounds_told(found, "net benefit"))
+    notes = (
+        *reasons.footnotes(),
+        _useful(ranges),
+        _NET_BENEFIT,
+        _SPARED,
+        *bounds_told(found, "net benefit and the net reduction"),
+    )
     return Page(carried_line(asked, found.data), (split_when_narrow(Panel("threshold", heads, sections)),), notes)
 
 
@@ -77,8 +83,7 @@ def _curve(
         better = any(low <= own["threshold"] <= high for low, high in ranges)
         yield _marked(_spread(own, "net_benefit", reasons, digits), better=better)
         yield from (number(_clean(each["net_benefit"]), digits) for each in (everybody, nobody))
-        spared = own["net_reduction"]
-        yield reasons.undefined(own["why"]) if spared is None else number(_clean(100 * spared), digits)
+        yield _spared(own, reasons, digits)
         yield number(own["flag_rate"], digits)
 
     lines = zip(*(of[strategy] for strategy in ("model", "all", "none")), strict=True)
@@ -100,6 +105,15 @@ def _section(title: str, lines: Sequence[Line], cells: Sequence[tuple[Cell, ...]
 
 def _spread(row: Line, name: str, reasons: Reasons, digits: int) -> Cell:
     return cell({**row, "value": _clean(row[name])}, reasons, digits=digits, several=True)
+
+
+def _spared(row: Line, reasons: Reasons, digits: int) -> Cell:
+    """Interventions spared of a hundred cases."""
+    names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
+    if row["net_reduction"] is None:
+        return reasons.undefined(row["why"])
+    of_hundred = {key: None if row[name] is None else _clean(100 * row[name]) for key, name in names.items()}
+    return cell({**row, **of_hundred}, reasons, digits=digits, several=True)
 
 
 def _clean(value: float) -> float:

@@ -45,7 +45,8 @@ def benefit(
     and so many controls does not know the prevalence: state it, and masses are changed to it (`shift.reweigh`).
 
     `tp_rate`, `fp_rate` and `flag_rate` are shares of everybody. `low` and `high` bound the net benefit with confidence
-    `level`, each threshold for itself; None leaves them out. `standardized` and `net_reduction` are as in
+    `level`, each threshold for itself, and `net_reduction_low` and `_high` the interventions spared; None leaves them
+    out. `standardized` and `net_reduction` are as in
     `baserate.measure`. `data["useful"]` says between which of the thresholds the model beats both other strategies.
 
     >>> from baserate import read
@@ -111,14 +112,14 @@ def _columns(tally: Tally, at: Floats, level: float | None) -> dict[str, Any]:
     cuts = np.concatenate([at, np.full(size, -np.inf), np.full(size, np.inf)])
     counts, thrice = Curve(tally).at(cuts), np.tile(at, len(STRATEGIES))
     numbers = _numbers(counts, thrice)
-    value = numbers.pop("net_benefit")
+    all_, none = (strategy == name for name in STRATEGIES[1:])
     # Whom a rule flags that looks at no score is certain; so is its worth, if the prevalence is.
-    blind = (strategy == "all") | (thrice == 0)
-    certain = (strategy == "none") | (blind & tally.reweighed)
-    bounds = _bounds(counts, thrice, value, certain, level)
-    how = {name: bounds.pop(name) for name in ("level", "how")}
-    found = {"threshold": thrice, "strategy": strategy, "net_benefit": value, **bounds, **numbers, **how}
-    return found | {"why": _reasons(tally, thrice)}
+    blind = (all_ | none | (thrice == 0)) & tally.reweighed
+    net = _bounds(counts, numbers["net_benefit"], ("tp", "fp"), odds(thrice), none | blind, level)
+    spared = _bounds(counts, numbers["net_reduction"], ("tn", "fn"), _inverse(thrice), all_ | blind, level)
+    found = {"threshold": thrice, "strategy": strategy, "net_benefit": numbers.pop("net_benefit"), **net, **numbers}
+    found |= {f"net_reduction_{name}": column for name, column in spared.items()}
+    return found | _made(none | blind, tally, level) | {"why": _reasons(tally, thrice)}
 
 
 def _numbers(counts: Counts[Floats], at: Floats) -> dict[str, Floats]:
@@ -134,21 +135,32 @@ def _numbers(counts: Counts[Floats], at: Floats) -> dict[str, Floats]:
     }
 
 
-def _bounds(counts: Counts[Floats], at: Floats, value: Floats, certain: Bools, level: float | None) -> dict[str, Any]:
-    """Low, high, level and what made them; none without a level."""
-    size = len(at)
+def _bounds(
+    counts: Counts[Floats], value: Floats, cells: tuple[str, str], weight: Floats, certain: Bools, level: float | None
+) -> dict[str, Floats]:
+    """Low and high; none without a level."""
     if level is None:
-        nothing = np.full(size, np.nan)
-        return {"low": nothing, "high": nothing, "level": [None] * size, "how": [None] * size}
-    low, high = _net.bounds(counts, ("tp", "fp"), odds(at), level)
-    made = _net.KNOWN if counts.reweighed else _net.HOW
+        nothing = np.full(len(value), np.nan)
+        return {"low": nothing, "high": nothing}
+    low, high = _net.bounds(counts, cells, weight, level)
     known = certain | np.isnan(value)
     return {
         "low": np.where(known, value, np.minimum(low, value)),
         "high": np.where(known, value, np.maximum(np.minimum(high, 1.0), value)),
-        "level": [level] * size,
-        "how": np.where(certain, _known.KNOWN, made).astype(np.object_),
     }
+
+
+def _made(certain: Bools, tally: Tally, level: float | None) -> dict[str, Any]:
+    """Level, and what made the bounds of the net benefit."""
+    if level is None:
+        return {"level": [None] * len(certain), "how": [None] * len(certain)}
+    how = np.where(certain, _known.KNOWN, _net.KNOWN if tally.reweighed else _net.HOW).astype(np.object_)
+    return {"level": [level] * len(certain), "how": how}
+
+
+def _inverse(at: Floats) -> Floats:
+    """How many interventions a missed positive outweighs; nothing is spared at a threshold of 0."""
+    return np.where(at > 0, 1 / odds(np.where(at > 0, at, 0.5)), 0.0)
 
 
 def _reasons(tally: Tally, at: Floats) -> npt.NDArray[np.object_]:

@@ -121,6 +121,6 @@ def _by_share(curve: Curve, shares: Sequence[float]) -> list[float]:
 
 
 def _by_risk(curve: Curve, risks: Sequence[float]) -> list[float]:
-    if any(not 0 <= each <= 1 for each in risks) or sorted(set(risks)) != list(risks):
-        raise BadOption(f"risks are {list(risks)}; give ascending shares from 0 to 1.")
+    if any(not 0 < each < 1 for each in risks) or sorted(set(risks)) != list(risks):
+        raise BadOption(f"risks are {list(risks)}; give ascending shares between 0 and 1, such as (0.05, 0.2).")
     return [steepest(curve, Gains(1 - each, each)) for each in risks]
