@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -107,22 +107,37 @@ def checked_thresholds(given: npt.ArrayLike | None) -> Floats:
 def _columns(tally: Tally, at: Floats, level: float | None) -> dict[str, Any]:
     """Rows of the three strategies, one below the other."""
     check_probabilities(tally)
-    size = len(at)
-    strategy = np.repeat(np.array(STRATEGIES, dtype=np.object_), size)
-    cuts = np.concatenate([at, np.full(size, -np.inf), np.full(size, np.inf)])
-    counts, thrice = Curve(tally).at(cuts), np.tile(at, len(STRATEGIES))
-    numbers = _numbers(counts, thrice)
-    all_, none = (strategy == name for name in STRATEGIES[1:])
+    curve = Curve(tally)
+    tables: list[Counts[Any]] = [curve.at(at), curve.at(-np.inf), curve.at(np.inf)]
+    parts = [_strategy(name, table, at, level) for name, table in zip(STRATEGIES, tables, strict=True)]
+    found = {name: np.concatenate([np.broadcast_to(part[name], at.shape) for part in parts]) for name in parts[0]}
+    return found | {"why": np.tile(_reasons(tally, at), len(parts))}
+
+
+def _strategy(name: str, counts: Counts[Any], at: Floats, level: float | None) -> dict[str, Any]:
+    """Columns of one strategy: numbers where all rows have the same table, arrays where each has its own."""
+    numbers = _numbers(counts, at)
     # Whom a rule flags that looks at no score is certain; so is its worth, if the prevalence is.
-    blind = (all_ | none | (thrice == 0)) & tally.reweighed
-    net = _bounds(counts, numbers["net_benefit"], ("tp", "fp"), odds(thrice), none | blind, level)
-    spared = _bounds(counts, numbers["net_reduction"], ("tn", "fn"), _inverse(thrice), all_ | blind, level)
-    found = {"threshold": thrice, "strategy": strategy, "net_benefit": numbers.pop("net_benefit"), **net, **numbers}
-    found |= {f"net_reduction_{name}": column for name, column in spared.items()}
-    return found | _made(none | blind, tally, level) | {"why": _reasons(tally, thrice)}
+    blind = (np.not_equal(name, "model") | (at == 0)) & counts.reweighed
+    idle, lavish = blind | (name == "none"), blind | (name == "all")
+    net = _bounds(numbers["net_benefit"], idle, level, lambda sure: _net.bounds(counts, ("tp", "fp"), odds(at), sure))
+    spared = _bounds(
+        numbers["net_reduction"], lavish, level, lambda sure: _net.bounds(counts, ("tn", "fn"), _inverse(at), sure)
+    )
+    made = _net.KNOWN if counts.reweighed else _net.HOW
+    return {
+        "threshold": at,
+        "strategy": np.array(name, dtype=np.object_),
+        "net_benefit": numbers.pop("net_benefit"),
+        **net,
+        **numbers,
+        **{f"net_reduction_{end}": column for end, column in spared.items()},
+        "level": np.array(level, dtype=np.object_),
+        "how": np.where(idle, _known.KNOWN, made).astype(np.object_) if level else np.array(None, dtype=np.object_),
+    }
 
 
-def _numbers(counts: Counts[Floats], at: Floats) -> dict[str, Floats]:
+def _numbers(counts: Counts[Any], at: Floats) -> dict[str, Any]:
     total = counts.total
     spared: Floats = net_reduction(counts, at=np.where(at > 0, at, 0.5))
     return {
@@ -136,26 +151,19 @@ def _numbers(counts: Counts[Floats], at: Floats) -> dict[str, Floats]:
 
 
 def _bounds(
-    counts: Counts[Floats], value: Floats, cells: tuple[str, str], weight: Floats, certain: Bools, level: float | None
+    value: Floats, certain: Bools, level: float | None, made: Callable[[float], tuple[Any, Any]]
 ) -> dict[str, Floats]:
     """Low and high; none without a level."""
     if level is None:
-        nothing = np.full(len(value), np.nan)
-        return {"low": nothing, "high": nothing}
-    low, high = _net.bounds(counts, cells, weight, level)
+        return {"low": np.full(len(value), np.nan), "high": np.full(len(value), np.nan)}
     known = certain | np.isnan(value)
+    if known.all():
+        return {"low": value, "high": value}
+    low, high = made(level)
     return {
         "low": np.where(known, value, np.minimum(low, value)),
         "high": np.where(known, value, np.maximum(np.minimum(high, 1.0), value)),
     }
-
-
-def _made(certain: Bools, tally: Tally, level: float | None) -> dict[str, Any]:
-    """Level, and what made the bounds of the net benefit."""
-    if level is None:
-        return {"level": [None] * len(certain), "how": [None] * len(certain)}
-    how = np.where(certain, _known.KNOWN, _net.KNOWN if tally.reweighed else _net.HOW).astype(np.object_)
-    return {"level": [level] * len(certain), "how": how}
 
 
 def _inverse(at: Floats) -> Floats:

@@ -68,7 +68,7 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
     0.632
     """
     weight = odds(at)
-    if np.any(np.equal(weight, 0)):
+    if weight == 0 if isinstance(weight, float) else np.any(np.equal(weight, 0)):
         raise BadOption(
             "at is 0: then nothing is worth a missed positive, and nothing can be spared; give more than 0."
         )
@@ -78,7 +78,6 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
 
 def odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or one for each table)
     """How many true positives a false one outweighs, by the probability from which on one would act."""
-    given = np.asarray(at, dtype=np.float64)
-    if not ((given >= 0) & (given < 1)).all():
+    if not (0 <= at < 1 if isinstance(at, float) else np.all(np.greater_equal(at, 0) & np.less(at, 1))):
         raise BadOption(f"at is {at}; the probability from which on one would act lies from 0 to below 1.")
     return at / (1 - at)
