@@ -111,8 +111,9 @@ class BadFile(DataError):
 class CannotMeet(BaserateError):
     """Requirements that no decision meets, and the nearest that can be met.
 
-    For example: no threshold has specificity >= 0.9 and precision >= 0.8. With specificity >= 0.9, precision is 0.7143
-    at most, at 0.8; with precision >= 0.8, specificity is 0.9821 at most, at 0.95.
+    For example: no threshold has sensitivity >= 0.9 and specificity >= 0.9: with specificity >= 0.9, sensitivity is
+    0.666667 at most, at 0.8; with sensitivity >= 0.9, specificity is 0.571429 at most, at 0.45. Ask for less of one
+    of them.
     """
 
 
