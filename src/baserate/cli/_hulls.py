@@ -181,18 +181,19 @@ def _meant(found: Results, digits: int) -> Iterator[str]:
         yield "per case: mean cost at these costs and that prevalence"
     if "chance" in found.columns:
         yield "chance: of using a row in the mixture"
+    yield from _below_meant(found)
+
+
+def _below_meant(found: Results) -> Iterator[str]:
     if any(line["fpr"] is None for line in found.rows()):
         yield (
             "gap: how much higher the TPR of the front is at the same FPR; factor: how many times as dear as the best "
             "it is; both at the threshold and the slope that are kindest to it"
         )
         yield "area: how much larger the area under the front is than that of the model alone"
-    if data["reversible"]:
-        yield (
-            "below the diagonal: better with what it passes flagged; it takes part reversed, too"
-            if data["reverse"]
-            else "below the diagonal: better with what it passes flagged; --reverse lets it take part so"
-        )
+    if found.data["reversible"]:
+        how = "it takes part reversed, too" if found.data["reverse"] else "--reverse lets it take part so"
+        yield f"below the diagonal: better with what it passes flagged; {how}"
 
 
 def ratios_page(found: Results, asked: Reading, digits: int) -> Page:
