@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
     "benefit": ("_benefit:benefit", "Tell what acting on a model is worth: decision curves."),
     "cost-curve": ("_cost_curve:cost_curve", "Tabulate the least cost at all costs and prevalences."),
+    "hull": ("_hull:hull", "Tell which models are ever the best; mix them, combine scores."),
     "size": ("_size:size", "Tell how many rows are needed."),
     "population": ("_population:population", "Work out theory: a classifier known in closed form."),
     "list": ("_list:list_", "List the measures or the curves that there are."),

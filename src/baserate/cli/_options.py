@@ -75,6 +75,12 @@ def scored(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", options, predicted=None)
 
 
+def ungrouped(verb: Verb) -> Verb:
+    """Add those for everybody together; --group stays out of help, so that the verb can say what to do instead."""
+    options = [_HIDDEN_GROUP if each is _GROUP else each for each in _READING]
+    return bundled(verb, Reading, "reading", options)
+
+
 def showing(verb: Verb) -> Verb:
     """Add the options that say how to show it on stdout; -o is then for something else."""
     return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)
@@ -195,14 +201,14 @@ def level(text: str) -> float:
     return share(text, f"{text!r} is no confidence level; give one such as 0.95 or 95%.")
 
 
-def share(text: str, otherwise: str) -> float:
-    """Read a share between 0 and 1, or per cent that are called so; otherwise say that it is none."""
+def share(text: str, otherwise: str, *, ends: bool = False) -> float:
+    """Read a share between 0 and 1, perhaps its ends too, or per cent that are called so; otherwise say it is none."""
     bare = text.strip().removesuffix("%")
     try:
         found = float(bare) / (100 if bare != text.strip() else 1)
     except ValueError:
         found = math.nan
-    if not 0 < found < 1:
+    if not (0 < found < 1 or (ends and found in (0, 1))):
         raise click.BadParameter(otherwise)
     return found
 
@@ -258,6 +264,8 @@ def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str
 _PREDICTED = click.option(
     "--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."
 )
+_GROUP = click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations.")
+_HIDDEN_GROUP = click.option("--group", multiple=True, hidden=True)
 _READING = (
     click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE..."),
     click.option("--truth", metavar="COLUMN", help="Column of what really is."),
@@ -267,7 +275,7 @@ _READING = (
     _PREDICTED,
     click.option("--positive", metavar="LABEL", help="Label of the positive class; 1 or true if not named."),
     click.option("--negative", metavar="LABEL", help="Label of the other class, where truth has more than two."),
-    click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations."),
+    _GROUP,
     click.option("--weight", metavar="COLUMN", help="Column of how much each row should matter."),
     click.option("--count", metavar="COLUMN", help="Column of how many identical rows each row stands for."),
     click.option(

@@ -22,7 +22,7 @@ _LEAST_ROOM = 20
 
 
 class Spread(NamedTuple):
-    """A number and its bounds; where it has none, `low` alone says so."""
+    """A number and its bounds; where it has none, `low` alone says so. Without a number it is a range."""
 
     value: str
     low: str
@@ -389,7 +389,7 @@ def _marked_down(cells: Sequence[Cell], *, apart: bool) -> Iterator[str]:
         if apart:
             yield from (_number(cell), interval)
         else:
-            yield f"{_number(cell)} ({interval})" if interval else _number(cell)
+            yield f"{_number(cell)} ({interval})" if interval and _number(cell) else _number(cell) or interval
 
 
 def _cell(text: str) -> str:

@@ -176,6 +176,7 @@ class Front:
         below = len(self.dominated)
         columns: dict[str, Any] = {name: [*column, *[None] * below] for name, column in on.columns.items()}
         columns["classifier"] = [*on.columns["classifier"], *self.never]
+        columns["others"] = [*(", ".join(each.others) or None for each in self.vertices), *[None] * below]
         kept = len(self.vertices)
         columns["gap"] = [*[0.0] * kept, *(each.gap for each in self.dominated)]
         columns["factor"] = [*[1.0] * kept, *(each.factor for each in self.dominated)]
