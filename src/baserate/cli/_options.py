@@ -75,6 +75,12 @@ def scored(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", options, predicted=None)
 
 
+def sampled(verb: Verb) -> Verb:
+    """Add those for files that are a sample each, of which there may be none; the verb gets them as `reading`."""
+    options = [_FILES, *(each for each in _READING if each not in (_FILE, _GROUP))]
+    return bundled(verb, Reading, "reading", options, group=())
+
+
 def showing(verb: Verb) -> Verb:
     """Add the options that say how to show it on stdout; -o is then for something else."""
     return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)
@@ -258,8 +264,11 @@ def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str
 _PREDICTED = click.option(
     "--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."
 )
+_FILE = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
+_FILES = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="[FILE]...")
+_GROUP = click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations.")
 _READING = (
-    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE..."),
+    _FILE,
     click.option("--truth", metavar="COLUMN", help="Column of what really is."),
     click.option(
         "--score", multiple=True, metavar="COLUMN", help="Column of scores; repeat it to judge several models."
@@ -267,7 +276,7 @@ _READING = (
     _PREDICTED,
     click.option("--positive", metavar="LABEL", help="Label of the positive class; 1 or true if not named."),
     click.option("--negative", metavar="LABEL", help="Label of the other class, where truth has more than two."),
-    click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations."),
+    _GROUP,
     click.option("--weight", metavar="COLUMN", help="Column of how much each row should matter."),
     click.option("--count", metavar="COLUMN", help="Column of how many identical rows each row stands for."),
     click.option(
