@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = (
     (
-        "two tables from a paper (TP,FN,FP,TN), where 38 % are sick and finding one pays",
+        "two tables (TP,FN,FP,TN), where 38 % are sick and finding one pays",
         "baserate costs --table M1=150,40,60,250 --table M2=250,45,5,200 --fp 1 --fn 100 --tp -1 --prevalence 0.38",
     ),
     (
