@@ -13,7 +13,7 @@ from baserate.cli._sure import Reasons, cell
 
 Line = Mapping[str, Any]
 
-_MARK = "*"
+MARK = "*"
 _TRACE = 1e-12
 """What sums leave of 0."""
 _MEANT = "true positives per case, less false ones times threshold / (1 − threshold)"
@@ -53,7 +53,7 @@ def differences_page(found: Results, asked: Reading, digits: int, few: Collectio
     sections = tuple(_differences(title, lines, reasons, digits) for title, lines in pairs.items())
     panel = Panel("threshold", ("net benefit", "true positives", "false positives"), sections)
     apart = any(_apart(row) for lines in pairs.values() for row in lines)
-    signs = [f"{_MARK} the interval leaves out 0, at this threshold by itself"] * apart
+    signs = [f"{MARK} the interval leaves out 0, at this threshold by itself"] * apart
     notes = (*reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *bounds_told(found, "difference"))
     return Page(carried_line(asked, found.data), (split_when_narrow(panel),), notes)
 
@@ -81,7 +81,7 @@ def _curve(
 ) -> Section:
     def cells(own: Line, everybody: Line, nobody: Line) -> Iterator[Cell]:
         better = any(low <= own["threshold"] <= high for low, high in ranges)
-        yield _marked(_spread(own, "net_benefit", reasons, digits), better=better)
+        yield marked(_spread(own, "net_benefit", reasons, digits), better=better)
         yield from (number(_clean(each["net_benefit"]), digits) for each in (everybody, nobody))
         yield _spared(own, reasons, digits)
         yield number(own["flag_rate"], digits)
@@ -92,7 +92,7 @@ def _curve(
 
 def _differences(title: str, lines: Sequence[Line], reasons: Reasons, digits: int) -> Section:
     def cells(row: Line) -> Iterator[Cell]:
-        yield _marked(_spread(row, "difference", reasons, digits), better=_apart(row))
+        yield marked(_spread(row, "difference", reasons, digits), better=_apart(row))
         yield from (number(_clean(100 * row[name]), digits) for name in ("tp_rate", "fp_rate"))
 
     return _section(title, lines, [tuple(cells(row)) for row in lines])
@@ -120,10 +120,11 @@ def _clean(value: float) -> float:
     return 0.0 if abs(value) < _TRACE else value
 
 
-def _marked(found: Cell, *, better: bool) -> Cell:
+def marked(found: Cell, *, better: bool) -> Cell:
+    """Put a sign behind a number that is better than others."""
     if not better:
         return found
-    return found._replace(value=found.value + _MARK) if isinstance(found, Spread) else found + _MARK
+    return found._replace(value=found.value + MARK) if isinstance(found, Spread) else found + MARK
 
 
 def _apart(row: Line) -> bool:
@@ -133,7 +134,7 @@ def _apart(row: Line) -> bool:
 
 def _useful(ranges: Mapping[str, Sequence[Sequence[float]]]) -> str:
     told = "; ".join(f"{title} {_where(each)}" for title, each in ranges.items())
-    sign = f"{_MARK} " if any(ranges.values()) else ""
+    sign = f"{MARK} " if any(ranges.values()) else ""
     return f"{sign}beats flagging all and flagging none: {told}"
 
 

@@ -27,6 +27,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "export": ("_export:export", "Write a map as SQL or as Python."),
     "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
     "benefit": ("_benefit:benefit", "Tell what acting on a model is worth: decision curves."),
+    "costs": ("_costs:costs", "Tell what classifiers cost, per case where they will be used."),
     "cost-curve": ("_cost_curve:cost_curve", "Tabulate the least cost at all costs and prevalences."),
     "hull": ("_hull:hull", "Tell which models are ever the best; mix them, combine scores."),
     "size": ("_size:size", "Tell how many rows are needed."),

@@ -81,6 +81,12 @@ def ungrouped(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", options)
 
 
+def sampled(verb: Verb) -> Verb:
+    """Add those for files that are a sample each, of which there may be none; the verb gets them as `reading`."""
+    options = [_FILES, *(each for each in _READING if each not in (_FILE, _GROUP))]
+    return bundled(verb, Reading, "reading", options, group=())
+
+
 def showing(verb: Verb) -> Verb:
     """Add the options that say how to show it on stdout; -o is then for something else."""
     return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)
@@ -264,10 +270,12 @@ def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str
 _PREDICTED = click.option(
     "--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."
 )
+_FILE = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
+_FILES = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="[FILE]...")
 _GROUP = click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations.")
 _HIDDEN_GROUP = click.option("--group", multiple=True, hidden=True)
 _READING = (
-    click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE..."),
+    _FILE,
     click.option("--truth", metavar="COLUMN", help="Column of what really is."),
     click.option(
         "--score", multiple=True, metavar="COLUMN", help="Column of scores; repeat it to judge several models."

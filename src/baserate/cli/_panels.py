@@ -270,12 +270,12 @@ def _number(cell: Cell) -> str:
 
 
 def pointed(cells: Sequence[str]) -> list[str]:
-    """Pad numbers so that their points stand under each other.
+    """Pad numbers so that their points stand under each other, and signs behind them.
 
-    >>> pointed(["0.5000", "12.35", "–¹"])
-    [' 0.5000', '12.35  ', ' –¹    ']
+    >>> pointed(["0.5000", "12.35", "–¹"]), pointed(["1 200", "900*"])
+    ([' 0.5000', '12.35  ', ' –¹    '], ['1 200 ', '  900*'])
     """
-    halves = [re.split(r"(?=[.⁰¹²³⁴⁵⁶⁷⁸⁹])", cell, maxsplit=1) for cell in cells]
+    halves = [re.split(r"(?=[.*⁰¹²³⁴⁵⁶⁷⁸⁹])", cell, maxsplit=1) for cell in cells]
     whole = max((cells_wide(half[0]) for half in halves), default=0)
     rest = max((cells_wide("".join(half[1:])) for half in halves), default=0)
     return [_right(half[0], whole) + _left("".join(half[1:]), rest) for half in halves]

@@ -1,0 +1,383 @@
+"""`baserate costs`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baserate import Costs, Counts, measure, shift
+from baserate.cli._panels import cells_wide
+from baserate.cli._samples import typed
+from tests.cli.shell import is_as_ever, people, program, run
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk")
+M1, M2 = ("--table", "M1=150,40,60,250"), ("--table", "M2=250,45,5,200")
+FOUND_PAYS = ("--tp", "-1", "--fn", "100", "--fp", "1")
+INFECTION = ("--tp", "27000", "--fp", "2000", "--fn", "37000")
+INFECTED = ("--table", "A=150,170,50,630", "--table", "B=150,20,200,630")
+
+TYPED: dict[str, tuple[str, ...]] = {
+    "costs": (*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38"),
+    "costs-one": (*M1, *FOUND_PAYS, "--no-interval"),
+    "costs-md": (*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38", "--format", "md"),
+    "costs-per": (*INFECTED, *INFECTION, "--prevalence", "32%", "--per", "1000", "--level", "0.9"),
+    "costs-empty": ("--table", "none=0,0,0,0", "--table", "some=1,2,3,4", "--fn", "5"),
+    "costs-iso": ("--iso-cost", "0.1,0.6", "--iso-cost", "0.2,0.8", "--fp", "10", "--fn", "1", "--prevalence", "0.5"),
+    "costs-both": (*M1, *FOUND_PAYS, "--prevalence", "0.1", "--iso-cost", "0,1"),
+}
+READ: dict[str, tuple[str, ...]] = {
+    "costs-models": (*ONE, "--score", "old", "--threshold", "0.7,0.5", "--fn", "3"),
+    "costs-labels": ("--truth", "sick", "--predicted", "says", "--weight", "w", "--fn", "3", "--prevalence", "0.1"),
+}
+
+PETS = {"a.csv": ",cat,dog\ncat,8,2\ndog,3,7\n", "b.csv": ",dog,cat\ndog,17,3\ncat,0,10\n"}
+PRICES = ",cat,dog,eel\ncat,0,1,2\ndog,5,0,1\neel,1,1,0\n"
+CROSSED = ("--cross-table", "rows", "--costs")
+
+
+def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+    result = run("costs", *typed, "--json", "-q", given=given)
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+def pets(folder: Path) -> list[Path]:
+    """Write cross-tables, and what their decisions cost behind them."""
+    for name, text in {**PETS, "prices.csv": PRICES}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in (*PETS, "prices.csv")]
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_view_of_typed_tables_is_as_ever(name: str) -> None:
+    result = run("costs", *TYPED[name], "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_view_of_files_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("costs", people(tmp_path), *READ[name], "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
+    *tables, prices = pets(tmp_path)
+    result = run("costs", *tables, *CROSSED, prices, "--prevalence", "cat=0.2,dog=0.8", "-q")
+    assert is_as_ever(result.stdout, "costs-classes")
+
+
+def test_help_is_as_ever() -> None:
+    assert is_as_ever(run("costs", "--help").stdout, "help-costs")
+
+
+@pytest.mark.parametrize("width", [50, 80, 100, 140])
+@pytest.mark.parametrize("name", [name for name in TYPED if name != "costs-md"])
+def test_views_fit_the_terminal(name: str, width: int) -> None:
+    shown = run("costs", *TYPED[name], "-q", env={"COLUMNS": str(width)}).stdout
+    assert max(map(cells_wide, shown.splitlines())) <= width
+
+
+def costs_of(rows: Sequence[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in ("model", *names)) for row in rows]
+
+
+def test_the_cheaper_sample_is_not_the_cheaper_classifier() -> None:
+    # By the totals of samples with 38 and 59 % positives, M1 seems to be the cheaper.
+    told = found(*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38")
+    assert costs_of(told["rows"], "total", "value", "cheapest", "measured", "prevalence") == [
+        ("M1", 3910, pytest.approx(7.82), False, 0.38, 0.38),
+        ("M2", 4255, pytest.approx(5.49, abs=5e-3), True, 0.59, 0.38),
+    ]
+    assert costs_of(told["rows"], "tp", "fn", "fp", "tn") == [("M1", 150, 40, 60, 250), ("M2", 250, 45, 5, 200)]
+    assert all(row["low"] < row["value"] < row["high"] for row in told["rows"])
+    note = "by the totals of the samples as they are, M1 would be the cheapest; per case it is M2."
+    assert told["data"]["notes"] == [note]
+    assert run("costs", *M1, *M2, *FOUND_PAYS, "--prevalence", "0.38").stderr == f"note: {note}\n"
+    refused = run("costs", *M1, *M2, *FOUND_PAYS)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "measured at different prevalences (M1: 0.38; M2: 0.59)" in refused.stderr
+    assert "State the one where they will be used with --prevalence;" in refused.stderr
+
+
+def test_infections() -> None:
+    refused = run("costs", *INFECTED, *INFECTION)
+    assert refused.exit_code == 2
+    assert "(A: 0.32; B: 0.17)" in refused.stderr
+    told = found(*INFECTED, *INFECTION, "--prevalence", "0.17", "--per", "1000")
+    assert [row["total"] for row in told["rows"]] == [10_440_000, 5_190_000]
+    assert told["rows"][1]["value"] == pytest.approx(5_190_000)  # its own thousand cases
+    assert told["data"]["per"] == 1000
+
+
+def test_five_people(tmp_path: Path) -> None:
+    path = tmp_path / "five.csv"
+    path.write_text("ill,says\n0,0\n0,1\n0,0\n1,1\n1,0\n", encoding="utf-8")
+    told = found(path, "--truth", "ill", "--predicted", "says", "--fn", "100", "--fp", "10")
+    assert costs_of(told["rows"], "tp", "fn", "fp", "tn", "total", "value", "threshold") == [
+        ("five", 1, 1, 1, 2, 110, 22, None)
+    ]
+    assert told["data"]["positive"] == 1
+
+
+def test_cost_prefers_what_accuracy_does_not() -> None:
+    told = found("--table", "Φ=40,10,10,40", "--table", "Ψ=30,20,5,45", "--fn", "1", "--fp", "10")
+    assert costs_of(told["rows"], "value", "cheapest") == [("Φ", 1.1, False), ("Ψ", 0.7, True)]
+    assert told["data"]["notes"] == []
+
+
+@given(
+    st.lists(st.integers(1, 10**6), min_size=4, max_size=4),
+    st.permutations(["tp", "fn", "fp", "tn"]),
+    st.sampled_from([str.lower, str.upper]),
+)
+def test_cells_by_name_in_any_order(cells: list[int], order: list[str], spelled: Callable[[str], str]) -> None:
+    by_name = dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True))
+    text = ", ".join(f"{spelled(name)}: {by_name[name]}" for name in order)
+    assert typed(f"a=b={text}") == typed(f"a=b={','.join(map(str, cells))}")
+    assert (typed(f"a=b={text}").name, typed(f"a=b={text}").cells) == ("a=b", tuple(cells))
+
+
+@pytest.mark.parametrize("prevalence", ["0.05", "40%", "0.9"])
+@pytest.mark.parametrize("threshold", [(), ("--threshold", "0.64"), ("--threshold", "0.3,0.4")])
+def test_files_are_costed_as_their_own_tables(prevalence: str, threshold: tuple[str, ...], tmp_path: Path) -> None:
+    """Hypothetical tables at the stated prevalence, made by hand from rates."""
+    path = people(tmp_path)
+    told = found(path, *ONE, "--score", "old", *threshold, "--fn", "7", "--tn", "0.5", "--prevalence", prevalence)
+    for row in told["rows"]:
+        counts = Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")})
+        sensitivity, fpr = measure.sensitivity(counts), measure.fpr(counts)
+        there = row["prevalence"]
+        by_hand = there * (1 - sensitivity) * 7 + (1 - there) * (fpr + 0.5 * (1 - fpr))
+        assert row["value"] == pytest.approx(by_hand)
+        assert row["total"] == pytest.approx(Costs(fn=7, tn=0.5).total(counts))
+    cuts = {(): [0.5, 0.5], ("--threshold", "0.64"): [0.64, 0.64]}
+    assert costs_of(told["rows"], "threshold") == [
+        (model, cut) for model, cut in zip(("risk", "old"), cuts.get(threshold, [0.3, 0.4]), strict=True)
+    ]
+
+
+def test_each_file_is_a_classifier_named_by_it(tmp_path: Path) -> None:
+    first, last = tmp_path / "old.csv", tmp_path / "new.csv"
+    first.write_text("sick,p,q\n1,0.9,0.1\n0,0.1,0.9\n", encoding="utf-8")
+    last.write_text("sick,p,q\n1,0.2,0.7\n0,0.6,0.2\n", encoding="utf-8")
+    typed = (first, last, "--truth", "sick", "--score", "p", "--fn", "3")
+    assert costs_of(found(*typed)["rows"], "total") == [("old", 0), ("new", 4)]
+    both = found(*typed, "--score", "q", "--table", "M=1,1,1,1")["rows"]
+    assert costs_of(both, "total") == [("M", 4), ("old p", 0), ("old q", 4), ("new p", 4), ("new q", 0)]
+    (tmp_path / "sub").mkdir()
+    again = tmp_path / "sub" / "old.csv"
+    again.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
+    names = [row["model"] for row in found(first, again, *typed[2:])["rows"]]
+    assert names == [str(first), str(again)]
+    assert costs_of(found("-", *typed[2:], given="sick,p\n1,0.9\n0,0.9\n")["rows"], "total") == [("stdin", 1)]
+
+
+def test_what_was_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "holes.csv"
+    path.write_text("y,p\n1,0.7\n0,\n,0.3\n0,0.2\n", encoding="utf-8")
+    typed = ("costs", path, "--truth", "y", "--score", "p", "--fn", "2", "--missing", "drop")
+    shown = run(*typed, "--json")
+    assert shown.stderr.splitlines() == [
+        "1 classifier · positive: y = 1 · costs: TP 0, FN 2, FP 1, TN 0",
+        "positive = 1, inferred; name it with --positive.",
+        "note: holes: 2 of 4 rows dropped (y: 1 missing; p: 1 missing).",
+    ]
+    assert fitting(shown.stdout)["data"]["samples"]["holes"]["refused"] == 2
+    assert run(*typed, "-q").stderr == ""
+    assert "inferred" not in run(*typed, "--positive", "1").stderr
+
+
+def test_equal_costs_in_roc_space() -> None:
+    told = found("--iso-cost", "0.1,0.6", "--fp", "10", "--fn", "1", "--prevalence", "0.5", "--per", "100")
+    (line,) = told["rows"]
+    assert [line[name] for name in ("measure", "slope", "intercept", "value")] == [
+        "iso_cost",
+        10,
+        pytest.approx(-0.4),
+        pytest.approx(70),
+    ]
+    # A classifier that lies on the line costs as much.
+    beside = found("--table", "M=60,40,10,90", "--iso-cost", "0.1,0.6", "--fp", "10", "--prevalence", "0.5")["rows"]
+    assert [row["value"] for row in beside] == [pytest.approx(0.7)] * 2
+
+
+def test_several_classes_by_hand(tmp_path: Path) -> None:
+    *tables, prices = pets(tmp_path)
+    shares = np.array([0.2, 0.8])
+    told = found(*tables, *CROSSED, prices, "--prevalence", "cat=0.2,dog=0.8")
+    by_hand = [shares @ [0.2 * 1, 0.3 * 5], shares @ [0, 3 / 20 * 5]]  # a cat called a dog costs 1, a dog a cat 5
+    assert costs_of(told["rows"], "total", "value", "cheapest") == [
+        ("a", 2 + 15, pytest.approx(by_hand[0]), False),
+        ("b", 15, pytest.approx(by_hand[1]), True),
+    ]
+    assert told["data"]["shares"]["b"] == {"dog": pytest.approx(2 / 3), "cat": pytest.approx(1 / 3)}
+    turned = found(tables[0], "--cross-table", "columns", "--costs", prices)["rows"]
+    assert costs_of(turned, "total") == [("a", 3 + 10)]
+
+
+def test_several_classes_of_rows(tmp_path: Path) -> None:
+    *_, prices = pets(tmp_path)
+    path = tmp_path / "rows.csv"
+    path.write_text("is,called,n\ncat,cat,8\ncat,dog,2\ndog,cat,3\ndog,dog,7\n", encoding="utf-8")
+    typed = ("--costs", prices, "--prevalence", "cat=0.2,dog=0.8")
+    rows = found(path, "--truth", "is", "--predicted", "called", "--count", "n", *typed)["rows"]
+    table = found(tmp_path / "a.csv", "--cross-table", "rows", *typed)["rows"]
+    assert costs_of(rows, "total", "value", "low", "high") == [
+        ("rows", *costs_of(table, "total", "value", "low", "high")[0][1:])
+    ]
+
+
+def test_csv_and_files(tmp_path: Path) -> None:
+    target = tmp_path / "costs.csv"
+    typed = (*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38", "--iso-cost", "0.1,0.6")
+    result = run("costs", *typed, "-o", target)
+    assert result.stdout == ""
+    assert result.stderr.startswith("2 classifiers · costs: TP −1, FN 100, FP 1, TN 0 · used at a prevalence of 0.38\n")
+    rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
+    assert [(row["model"], row["measure"], row["total"], row["slope"] != "") for row in rows] == [
+        ("M1", "expected_cost", "3910.0", False),
+        ("M2", "expected_cost", "4255.0", False),
+        ("", "iso_cost", "", True),
+    ]
+
+
+def test_without_intervals() -> None:
+    (row,) = found(*M1, "--fn", "2", "--no-interval")["rows"]
+    assert {row[name] for name in ("low", "high", "level", "how", "why")} == {None}
+    bounds = [
+        (row["low"], row["high"])
+        for level in ("0.8", "0.99")
+        for row in found(*M1, "--fn", "2", "--level", level)["rows"]
+    ]
+    assert bounds[1][0] < bounds[0][0] < bounds[0][1] < bounds[1][1]
+    (empty,) = found("--table", "none=0,0,0,0", "--fn", "2", "--no-interval")["rows"]
+    assert (empty["value"], empty["why"]) == (None, "there are no rows")
+
+
+CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M1=tp:150,fn:40,fp:60,tn:250."
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--table", "M=1,2,3", "--fp", "1"), f"'M=1,2,3' has 3 of the 4 cells; {CELLS}"),
+        (("--table", "1,2,3,4", "--fp", "1"), f"'1,2,3,4' names no classifier; {CELLS}"),
+        (("--table", "M=1,2,-3,4", "--fp", "1"), "'-3' in 'M=1,2,-3,4' is no count; counts are numbers from 0 on."),
+        (("--table", "M=1,2,inf,4", "--fp", "1"), "'inf' in 'M=1,2,inf,4' is no count"),
+        (("--table", "M=1,,3,4", "--fp", "1"), "'' in 'M=1,,3,4' is no count"),
+        (("--table", "M=tp:1,fn:2,fp:3,fp:4", "--fp", "1"), "does not name each of the 4 cells once"),
+        (("--table", "M=tp:1,2,3,4", "--fp", "1"), "does not name each of the 4 cells once"),
+        (M1, "nothing says what outcomes cost; add it, such as --fp 1 --fn 20"),
+        (("--fp", "1"), "there is no classifier to cost; name files of predictions, or type tables of TP,FN,FP,TN"),
+        ((*M1, *M1, "--fp", "1"), "2 classifiers are called 'M1'; give each a name of its own."),
+        ((*M1, "--fp", "1", "--truth", "y"), "--truth is for files; name one for each classifier, or leave it out."),
+        ((*M1, "--fp", "1", "--threshold", "1"), "--threshold is for files;"),
+        ((*M1, "--fp", "nan"), "'nan' is not a number"),
+        ((*M1, "--fp", "1", "--prevalence", "1"), "'1' is no prevalence"),
+        ((*M1, "--fp", "1", "--prevalence", "a=0.1,b=0.9"), "two classes have one prevalence;"),
+        ((*M1, "--fp", "1", "--per", "0"), "'0' is no number of cases; give one above 0, such as 1000."),
+        ((*M1, "--fp", "1", "--iso-cost", "0.1,0.6"), "lines of equal cost depend on the prevalence; add it"),
+        (("--fp", "1", "--prevalence", "0.1", "--iso-cost", "0.1,1.6"), "'0.1,1.6' is no point; give FPR,TPR"),
+        (("--fp", "1", "--prevalence", "0.1", "--iso-cost", "0.1"), "'0.1' is no point; give FPR,TPR"),
+        (("--tp", "1", "--prevalence", "0.1", "--iso-cost", "0,1"), "--tp 1.0 --fp 1.0 --fn 1.0 --tn 0.0: a positive"),
+        ((*M1, "--costs", "c.csv"), "--table is for two classes; leave out either it or --costs."),
+        (("--iso-cost", "0,1", "--costs", "c.csv"), "--iso-cost is for two classes; leave out either it or --costs."),
+        (("--costs", "c.csv", "--fp", "1"), "--costs is for several classes and --fp for two; leave out one of them."),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], message: str) -> None:
+    result = run("costs", *typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--predicted", "says", "--threshold", "1"), "--threshold is for scores; name their column with --score"),
+        (("--score", "risk", "--threshold", "1,2"), "--threshold holds 2, but columns of --score number 1;"),
+        ((), "name a column to judge: --score risk for numbers, --predicted decision for labels."),
+        (
+            ("--score", "times"),
+            "times runs from 1 to 4, so its scores are not probabilities; give one with --threshold.",
+        ),
+        (("--score", "nothing"), "there is no column 'nothing'"),
+        (
+            ("--score", "risk", "--cross-table", "rows"),
+            "--cross-table needs the costs of all classes; add --costs FILE.",
+        ),
+        (("--score", "risk", "--group", "site"), "no such option '--group'"),
+        (("--score", "risk", "--table", "people=1,2,3,4", "--prevalence", "0.1"), "2 classifiers are called 'people'"),
+    ],
+)
+def test_what_is_refused_of_a_file(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("costs", people(tmp_path), "--truth", "sick", "--fp", "1", *typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--prevalence", "0.2"), "several classes need a share each; give them as in --prevalence cat=0.2,dog=0.8."),
+        (("--prevalence", "cat=0.2,eel=0.8"), "there is no class 'eel'. There are: cat, dog."),
+        (("--prevalence", "cat=0.2,dog=0.7"), "the shares add up to 0.9"),
+        (("--truth", "is"), "a cross-table has no columns of rows; leave out --truth, --predicted and their like."),
+        (("--score", "p"), "of several classes give --predicted or --cross-table, one of them, and no --score."),
+        ((), "measured at different prevalences (a: cat 0.5, dog 0.5; b: cat 0.333333, dog 0.666667)"),
+    ],
+)
+def test_what_is_refused_of_several_classes(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    *tables, prices = pets(tmp_path)
+    result = run("costs", *tables, *CROSSED, prices, *typed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_a_class_must_occur_to_be_given_a_share(tmp_path: Path) -> None:
+    result = run("costs", "--table", "well=0,0,5,5", *M1, "--fn", "2", "--prevalence", "0.1")
+    told = "well has no positives that could be given a share; give a sample of all classes, or leave out --prevalence."
+    assert (result.exit_code, result.stderr) == (3, f"baserate: {told}\n")
+    *tables, prices = pets(tmp_path)
+    (tmp_path / "c.csv").write_text(",cat,eel\ncat,8,2\neel,3,7\n", encoding="utf-8")
+    shares = ("--prevalence", "cat=0.2,dog=0.5,eel=0.3")
+    result = run("costs", tables[0], tmp_path / "c.csv", *CROSSED, prices, *shares)
+    assert result.exit_code == 3
+    assert "a has no rows of eel that could be given a share" in result.stderr
+    lacking = run("costs", tables[0], tmp_path / "c.csv", *CROSSED, prices, "--prevalence", "cat=0.2,dog=0.8")
+    assert "--prevalence has no share for eel; give one to each of 3 classes." in lacking.stderr
+
+
+def test_the_file_at_fault_is_named(tmp_path: Path) -> None:
+    path, bad = people(tmp_path), tmp_path / "bad.csv"
+    bad.write_text("sick,says\n1,1\n0,0\n", encoding="utf-8")
+    result = run("costs", path, bad, *ONE, "--fn", "2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{bad}: there is no column 'risk'" in result.stderr
+    twice = run("costs", "-", "-", *ONE, "--fn", "2", given="sick,risk\n1,0.4\n")
+    assert "stdin can be read once; name a file for every other classifier." in twice.stderr
+
+
+def test_weights_are_carried_as_masses(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    (row,) = found(path, *ONE, "--weight", "w", "--fn", "3", "--prevalence", "0.1")["rows"]
+    counts = shift.reweigh(Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")}), to=0.1)
+    assert row["value"] == pytest.approx(measure.expected_cost(counts, costs=Costs(fn=3)))
+    assert row["tp"] == 3.5  # 0.5 + 1.0 + 2.0 of those at 0.5 or above
+
+
+def test_it_is_the_same_program() -> None:
+    result = program("costs", *M1, *M2, *FOUND_PAYS, "--prevalence", "0.38", "--json")
+    assert result.returncode == 0
+    assert [row["total"] for row in fitting(result.stdout)["rows"]] == [3910, 4255]
