@@ -196,6 +196,28 @@ def test_what_was_read_is_told(tmp_path: Path) -> None:
     assert "inferred" not in run(*typed, "--positive", "1").stderr
 
 
+def test_models_of_one_file_share_what_is_told_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "holes.csv"
+    path.write_text("y,p,q\n1,0.7,0.1\n0,0.2,0.9\n,0.3,0.4\n", encoding="utf-8")
+    told = found(path, "--truth", "y", "--score", "p", "--score", "q", "--fn", "2", "--missing", "drop")
+    assert told["data"]["notes"] == ["p, q: 1 of 3 rows dropped (y: 1 missing)."]
+
+
+def test_great_costs_are_short_to_read() -> None:
+    typed = ("--table", "M=1,1,1,2", "--fn", "1e300")
+    assert "1.000e+300" in run("costs", *typed).stdout
+    assert max(map(cells_wide, run("costs", *typed).stdout.splitlines())) <= 100
+
+
+def test_a_cross_table_of_nobody(tmp_path: Path) -> None:
+    *tables, prices = pets(tmp_path)
+    (tmp_path / "nobody.csv").write_text(",cat,dog\ncat,0,0\ndog,0,0\n", encoding="utf-8")
+    shown = run("costs", tables[0], tmp_path / "nobody.csv", *CROSSED, prices, "-q")
+    assert shown.exit_code == 0
+    assert shown.stdout.splitlines()[4].split() == ["nobody", "–¹", "–¹", "0", "–¹"]
+    assert "¹ there are no rows" in shown.stdout
+
+
 def test_equal_costs_in_roc_space() -> None:
     told = found("--iso-cost", "0.1,0.6", "--fp", "10", "--fn", "1", "--prevalence", "0.5", "--per", "100")
     (line,) = told["rows"]
@@ -271,7 +293,10 @@ CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M
     [
         (("--table", "M=1,2,3", "--fp", "1"), f"'M=1,2,3' has 3 of the 4 cells; {CELLS}"),
         (("--table", "1,2,3,4", "--fp", "1"), f"'1,2,3,4' names no classifier; {CELLS}"),
-        (("--table", "M=1,2,-3,4", "--fp", "1"), "'-3' in 'M=1,2,-3,4' is no count; counts are numbers from 0 on."),
+        (
+            ("--table", "M=1,2,-3,4", "--fp", "1"),
+            "'-3' in 'M=1,2,-3,4' is no count; counts are numbers from 0 to 1e+15.",
+        ),
         (("--table", "M=1,2,inf,4", "--fp", "1"), "'inf' in 'M=1,2,inf,4' is no count"),
         (("--table", "M=1,,3,4", "--fp", "1"), "'' in 'M=1,,3,4' is no count"),
         (("--table", "M=tp:1,fn:2,fp:3,fp:4", "--fp", "1"), "does not name each of the 4 cells once"),

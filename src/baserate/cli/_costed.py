@@ -111,15 +111,18 @@ class _Sheet:
     def _cells(self, row: Line) -> Iterator[Cell]:
         if "labels" in self.data["costs"]:
             shares = self.data["shares"][row["model"]]
-            yield from (number(shares.get(name, 0.0), self.digits) for name in self._classes)
+            yield from (self._share(shares.get(name, 0.0), row["why"]) for name in self._classes)
         else:
             yield from ["" if row["threshold"] is None else plain(row["threshold"])] * self._cut
             yield from (amount(row[name], self.digits) for name in CELLS)
-            why = row["why"]
-            yield self.reasons.undefined(why) if row["measured"] is None else number(row["measured"], self.digits)
+            yield self._share(row["measured"], row["why"])
         yield amount(row["total"], self.digits)
         best = row["cheapest"] and len(self.rows) > 1
         yield marked(cell(row, self.reasons, digits=self.digits, several=True), better=best)
+
+    def _share(self, share: float | None, why: str | None) -> str:
+        """Share of a class in a sample; there is none where there are no rows."""
+        return self.reasons.undefined(why) if share is None else number(share, self.digits)
 
     def _meant(self) -> Iterator[str]:
         if any(row["cheapest"] for row in self.rows) and len(self.rows) > 1:

@@ -233,7 +233,7 @@ def _found(
     rows += lines
     columns = dict.fromkeys(name for row in rows for name in row)
     about = {"prevalence": costing.prevalence, "per": costing.per, "level": sure, "costs": _plain(prices)}
-    data = {**about, **_read(samples), "notes": [*dict.fromkeys(_intake_notes(samples)), *notes]}
+    data = {**about, **_read(samples), "notes": [*_intake_notes(samples), *notes]}
     return Results({name: [row.get(name) for row in rows] for name in columns}, data)
 
 
@@ -324,17 +324,16 @@ def _iso_costs(costing: Costing, prices: "Costs | CostMatrix") -> Iterator[dict[
         yield place | number | {"fpr": fpr, "tpr": tpr, "slope": line.slope, "intercept": line.intercept}
 
 
-def _shares(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
-    """Share of each of several classes where it was measured; of two, rows tell."""
+def _shares(samples: Sequence[Sample]) -> dict[str, dict[str, float | None]]:
+    """Share of each of several classes where it was measured, None where there are no rows; of two, rows tell."""
     from baserate import Confusion
-    from baserate._arrays import ratio
 
-    return {
-        sample.name: dict(zip(map(str, sample.table.labels), ratio(truth, truth.sum()).tolist(), strict=True))
-        for sample in samples
-        if isinstance(sample.table, Confusion)
-        for truth in [sample.table.truth]
-    }
+    found: dict[str, dict[str, float | None]] = {}
+    for sample in samples:
+        if isinstance(sample.table, Confusion):
+            total, masses = sample.table.total, zip(sample.table.labels, sample.table.truth.tolist(), strict=True)
+            found[sample.name] = {str(label): mass / total if total else None for label, mass in masses}
+    return found
 
 
 def _plain(prices: "Costs | CostMatrix") -> dict[str, Any]:
@@ -347,12 +346,13 @@ def _plain(prices: "Costs | CostMatrix") -> dict[str, Any]:
 
 
 def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:
-    """What a reader should know of what was read, and which rows were dropped."""
+    """What a reader should know of what was read, and which rows were dropped; of models in one file, once."""
     from baserate._intake import told
 
-    for sample in samples:
-        intake = sample.intake
+    read = {id(sample.intake): sample.intake for sample in samples}
+    for one, intake in read.items():
         if intake is not None:
-            yield from (f"{sample.name}: {note}" for note in intake.notes)
+            names = ", ".join(sample.name for sample in samples if id(sample.intake) == one)
+            yield from (f"{names}: {note}" for note in intake.notes)
             if intake.dropped:
-                yield f"{sample.name}: {intake.dropped} of {intake.read} rows dropped ({told(intake.reasons)})."
+                yield f"{names}: {intake.dropped} of {intake.read} rows dropped ({told(intake.reasons)})."

@@ -3,6 +3,8 @@
 import math
 
 UNDEFINED = "–"
+_LONG = 1e15
+"""From here on, whole numbers are no longer shown in full."""
 _MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -21,12 +23,13 @@ def number(value: float, digits: int) -> str:
 
 
 def amount(value: float, digits: int) -> str:
-    """Show a count, whole where it is whole.
+    """Show a count, whole where it is whole and not too long to read.
 
-    >>> amount(20000.0, 4), amount(18.75, 4), amount(1268.4, 4)
-    ('20 000', '18.75', '1 268')
+    >>> amount(20000.0, 4), amount(18.75, 4), amount(1268.4, 4), amount(1e300, 4)
+    ('20 000', '18.75', '1 268', '1.000e+300')
     """
-    return f"{value:,.0f}".replace(",", " ") if value == int(value) else number(value, digits)
+    whole = abs(value) < _LONG and value == int(value)
+    return f"{value:,.0f}".replace(",", " ").replace("-", "−") if whole else number(value, digits)
 
 
 def plain(value: float) -> str:

@@ -25,6 +25,8 @@ CELLS = ("tp", "fn", "fp", "tn")
 """Cells of a table in the order in which they are typed: the positives first."""
 _HOW = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M1=tp:150,fn:40,fp:60,tn:250."
 _MIDDLE = 0.5
+_MOST = 1e15
+"""The greatest count: up to here every whole number is exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,8 @@ def _count(cell: str, text: str) -> float:
         found = float(cell)
     except ValueError:
         found = math.nan
-    if not 0 <= found < math.inf:
-        raise click.BadParameter(f"{cell.strip()!r} in {text!r} is no count; counts are numbers from 0 on.")
+    if not 0 <= found <= _MOST:
+        raise click.BadParameter(f"{cell.strip()!r} in {text!r} is no count; counts are numbers from 0 to {_MOST:g}.")
     return found
 
 

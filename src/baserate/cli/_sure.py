@@ -75,7 +75,7 @@ def bounds(low: float, high: float, digits: int, places: int) -> tuple[str, str]
 
 
 def _shortened(text: str, value: float, places: int) -> str:
-    if len(text.partition(".")[2]) <= places:
+    if len(text.partition(".")[2]) <= places or "e+" in text:
         return text
     # Without a minus where nothing is left of a number.
     return f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")
