@@ -84,8 +84,7 @@ def _found(reading: Reading, deciding: Deciding, intervals: Intervals, *, quiet:
     here = tallies(reading, quiet=quiet)
     read = _carried(here, deciding)
     of: dict[str, Any] = {"measures": deciding.asked, "costs": deciding.costs, "interval": intervals.chosen}
-    draws = {} if deciding.draws is None else {"draws": deciding.draws}
-    found = room.summary(read, deciding.choose, **{**of, **draws})
+    found = room.summary(read, deciding.choose, draws=deciding.check, **of)
     data = {**found.data, "costs": None if deciding.costs is None else asdict(deciding.costs)}
     found = carried(replace(found, data=data), here, deciding.prevalence)
     if not deciding.judge_on:
@@ -119,13 +118,13 @@ def _together(found: "Results", held: "Results", files: Sequence[str]) -> "Resul
     """Put numbers of other rows behind those that the choice was made on; what flatters is then told of both."""
     from baserate._results import Results
     from baserate.cli._decided import CHOICE, HELD_OUT
-    from baserate.decide._summary import CORRECTED, SAME
+    from baserate.decide._summary import FLATTERED
 
     rows = [row | {"set": CHOICE} for row in found.rows()]
     rows += [row | {"set": HELD_OUT} for row in held.rows() if row["measure"] != "threshold"]
     name = files_told(files)
-    known = {SAME, *found.data["notes"]}
-    notes = [note for note in found.data["notes"] if note not in {SAME, CORRECTED}]
+    known = {*FLATTERED, *found.data["notes"]}
+    notes = [note for note in found.data["notes"] if note not in FLATTERED]
     if held.data["same"]:
         notes.append(f"{name} holds the very rows that the cut-off was chosen on, so it is no test of it.")
     elif found.data["same"]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from baserate.decide._requirements import Requirement, requirements
     from baserate.decide._rules import RULES, named
     from baserate.decide._slopes import slopes
-    from baserate.decide._summary import judge, summary
+    from baserate.decide._summary import Check, judge, summary
     from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
@@ -84,6 +84,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "_slopes": ("slopes",),
     "_summary": (
+        "Check",
         "judge",
         "summary",
     ),
@@ -105,6 +106,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
 
 __all__ = [
     "RULES",
+    "Check",
     "Combination",
     "Corrected",
     "CrossValidated",
