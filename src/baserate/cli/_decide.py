@@ -13,6 +13,7 @@ from baserate.cli._intervals import Intervals, independent
 from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Writing, command, scored, writing
 from baserate.cli._say import say
+from baserate.cli._several import Several, decided, several
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -40,23 +41,32 @@ _EXAMPLES = (
         "choose here, judge there",
         "baserate decide train.csv --truth sick --score risk --rule youden --judge-on test.csv",
     ),
+    (
+        "several classes, each row by least cost",
+        "baserate decide pets.csv --truth is --scores p_ --costs costs.csv --abstain-cost 0.4",
+    ),
 )
 
 
 @command("decide", examples=_EXAMPLES)
 @scored
 @deciding
+@several
 @independent
 @writing
-def decide(reading: Reading, deciding: Deciding, intervals: Intervals, writing: Writing) -> None:
+def decide(reading: Reading, deciding: Deciding, several: Several, intervals: Intervals, writing: Writing) -> None:
     """Choose a cut-off: by costs, requirements, capacity or a rule of your choice.
 
     A score at or above the cut-off is flagged. Shown are the cut-off with its interval, the 2×2 table, measures as they
-    look and without the optimism of the choice, and what other rules would have said. FILE is a CSV, TSV, Parquet,
-    JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
+    look and without the optimism of the choice, and what other rules would have said. Of several classes, with --scores
+    and --costs, each row gets the class that costs least by its probabilities, or is referred. FILE is a CSV, TSV,
+    Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
     """
     from baserate.cli._decided import page
 
+    if several.scores:
+        decided(reading, deciding, several, intervals, writing)
+        return
     _check(reading, deciding, intervals)
     _ = deciding.choose, deciding.asked  # before reading, so that a slip is told at once
     found = _found(reading, deciding, intervals, quiet=writing.quiet)

@@ -42,7 +42,7 @@ def prior(text: str) -> Prior:
     return {name: each / total for name, each in found.items()}
 
 
-def of_classes(given: Mapping[str, float], labels: Sequence[object]) -> dict[object, float]:
+def of_classes(given: Mapping[str, float], labels: Sequence[object], *, flag: str = "--to") -> dict[object, float]:
     """Find the class that each spelling means; all of them must be there."""
     from baserate.read import Spelled
     from baserate.read._labels import resolved
@@ -58,7 +58,9 @@ def of_classes(given: Mapping[str, float], labels: Sequence[object]) -> dict[obj
         raise UnknownName(f"there is no class {unknown[0]!r}.{hint} There are: {_listed(names)}.")
     lacking = [str(label) for label in labels if label not in found]
     if lacking:
-        raise click.UsageError(f"--to has no share for {_listed(lacking)}; give one to each of {len(labels)} classes.")
+        raise click.UsageError(
+            f"{flag} has no share for {_listed(lacking)}; give one to each of {len(labels)} classes."
+        )
     return found
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from baserate.decide._benefit import benefit, net_benefits
     from baserate.decide._benefit_pair import benefit_difference
     from baserate.decide._capacity import bands, capacity
+    from baserate.decide._class_summary import class_summary
     from baserate.decide._combine import Combination, combined
     from baserate.decide._cost import actions, cost
     from baserate.decide._cost_curve import brier_curve, cost_curve, cost_curves, probability_cost
@@ -40,6 +41,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "bands",
         "capacity",
     ),
+    "_class_summary": ("class_summary",),
     "_combine": (
         "Combination",
         "combined",
@@ -129,6 +131,7 @@ __all__ = [
     "break_even",
     "brier_curve",
     "capacity",
+    "class_summary",
     "closest",
     "combined",
     "cost",
