@@ -85,10 +85,21 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
-    *("RULES", "Combination", "Corrected", "CrossValidated", "Decisions", "Dominated", "Front", "Hybrid"),
+    *("RULES", "Check", "Combination", "Corrected", "CrossValidated", "Decisions", "Dominated", "Front", "Hybrid"),
     *("IsoCost", "Requirement", "Reversible", "Sureness", "Vertex", "abstain", "actions", "balanced", "bands"),
-    *("benefit", "benefit_difference", "best", "break_even", "brier_curve", "capacity", "closest", "combined"),
-    *("cost", "cost_curve", "cost_curves", "cost_table", "crossvalidated", "fixed", "front", "iso_cost"),
+    *("benefit", "benefit_difference", "best", "break_even", "brier_curve", "capacity", "class_summary"),
+    *(
+        "closest",
+        "combined",
+        "cost",
+        "cost_curve",
+        "cost_curves",
+        "cost_table",
+        "crossvalidated",
+        "fixed",
+        "front",
+        "iso_cost",
+    ),
     *("judge", "least_cost", "named", "net_benefits", "probability_cost", "ranked", "require", "requirements"),
     *("resampled", "slopes", "summary", "youden"),
 }

@@ -40,6 +40,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "decide-models": (*ONE, "--score", "old", *FEW),
     "decide-fixed": (*ONE, "--threshold", "0.5", "--measures", "sensitivity,f1"),
     "decide-plain": (*ONE, "--rule", "closest", "--no-interval", "--measures", "sensitivity,f1"),
+    "decide-folds": (*ONE, *FEW, "--folds", "5"),
+    "decide-folds-abstain": (*ONE, "--fn", "3", "--abstain-cost", "0.2", "--folds", "5", "--draws", "0"),
     "decide-md": (*ONE, "--minimize", "cost", "--fn", "5", *FEW, "--format", "md"),
 }
 
@@ -179,6 +181,45 @@ def test_draws_may_be_left_out(tmp_path: Path) -> None:
     assert (wide["level"], narrow["level"]) == (0.99, 0.5)
 
 
+def test_folds_judge_what_was_chosen_without_them(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, *ONE, "--score", "old", "--rule", "youden", "--folds", "3", "--seed", "2", "--draws", "0")
+    for model in ("risk", "old"):
+        tally = read.tallies(path, truth="sick", score=model).tally
+        alone = decide.crossvalidated(tally, decide.youden, folds=3, seed=2)
+        assert told["data"]["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
+        rows = {row["measure"]: row for row in told["rows"] if (row["model"], row["rule"]) == (model, "youden")}
+        for name, each in alone.performance.items():
+            value = [rows[name][f"crossvalidated{end}"] for end in ("", "_low", "_high")]
+            assert value == [each.value, each.low, each.high]
+        assert rows["tp"]["crossvalidated"] is None
+    plain = found(path, *ONE, "--folds", "3", "--no-interval")["rows"]
+    assert any(row["crossvalidated"] is not None for row in plain)
+    assert all(row["crossvalidated_low"] is None for row in plain)
+    assert "folds" not in found(path, *ONE)["data"]
+
+
+def test_folds_beside_other_rows_and_groups(tmp_path: Path) -> None:
+    path, other = people(tmp_path), others(tmp_path)
+    told = found(path, *ONE, "--folds", "2", "--judge-on", other, "--group", "sex", "--measures", "f1")
+    (row,) = (row for row in told["rows"] if row["measure"] == "f1" and row["crossvalidated"] is not None)
+    assert (row["set"], row["group"]) == ("choice", None)
+    shown = run("decide", path, *ONE, "--folds", "2", "--judge-on", other, "--measures", "f1").stdout
+    heads = next(line for line in shown.splitlines() if line.startswith("measures"))
+    assert heads.index("without optimism") < heads.index("in 2 folds") < heads.index("on others.csv")
+    bare = run("decide", path, *ONE, "--folds", "2", "--draws", "0").stderr
+    assert "or read what it gives in folds that had no part in the choice." in bare
+
+
+def test_a_fold_without_which_nothing_is_found_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("sick,risk\n1,0.9\n1,0.3\n0,0.8\n0,0.2\n0,0.1\n0,0.4\n", encoding="utf-8")
+    result = run("decide", path, *ONE, "--require", "precision >= 0.9", "--folds", "6", "--draws", "0")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "of 6: no threshold has precision >= 0.9" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("baserate: without fold ")
+
+
 def test_every_measure_of_decisions(tmp_path: Path) -> None:
     names = {row["measure"] for row in found(people(tmp_path), *ONE, "--measures", "all", "--draws", "0")["rows"]}
     assert {"sensitivity", "lift", "mcc", "expected_cost"} <= names
@@ -304,6 +345,10 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--fp", "1,2"), "'1,2' are 2 numbers; a cost is one."),
         (("--fp", "inf"), "'inf' holds an infinite number; give finite ones."),
         (("--draws", "-1"), "-1 is not in the range"),
+        (("--folds", "1"), "1 is not in the range"),
+        (("--folds", "5", "--threshold", "0.5"), "--folds is for a cut-off that is chosen, and this one is as given"),
+        (("--folds", "5", "--bands", "0.5"), "--folds is for a cut-off that is chosen, and bands have no 2×2 table"),
+        (("--folds", "5", "--capacity", "3"), "without a fold there are fewer rows to count; give a share instead"),
         (("--draws", "5", "--no-interval"), "--draws is for intervals; leave out either it or --no-interval."),
         (("--interval", "delong"), "--interval delong makes no interval of sensitivity"),
         (("--predicted", "says"), "no such option '--predicted'"),

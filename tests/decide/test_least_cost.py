@@ -1,6 +1,7 @@
 """The cheapest class for each row: never dearer than any other way to decide by the same posteriors."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from baserate import (
     NotAProbability,
     UnknownName,
     decide,
+    infer,
+    measure,
     scored,
     shift,
 )
@@ -168,6 +171,89 @@ def test_realised_costs_approach_expected_ones_where_posteriors_are_right() -> N
     assert best["realised"] < likeliest["realised"]
 
 
+def drawn(rows: int, *, sharper: float = 1.0, weight: bool = False) -> ClassRows:
+    """Rows whose posteriors are right, unless they are made sharper than that."""
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet([2.0, 1.0, 1.0], rows)
+    truth = np.minimum((p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1), 2)
+    told = p**sharper / (p**sharper).sum(axis=1, keepdims=True)
+    return ClassRows(truth, told, TRIAGE.labels, weight=rng.uniform(0.5, 2, rows) if weight else None)
+
+
+def test_where_every_row_is_decided_the_interval_is_that_of_the_table() -> None:
+    rows = drawn(200)
+    found = decide.least_cost(rows, TRIAGE)
+    best, likeliest = found.results(rows, level=0.9).rows()
+    measured = partial(measure.multiclass.expected_cost, costs=TRIAGE)
+    for row, table in ((best, found.confusion(rows)), (likeliest, rows.decided())):
+        wanted = infer.estimate(measured, table, level=0.9)
+        assert (row["realised"], row["low"], row["high"]) == pytest.approx((wanted.value, wanted.low, wanted.high))
+        assert (row["level"], row["how"]) == (0.9, wanted.how)
+
+
+@pytest.mark.parametrize("weight", [False, True])
+@pytest.mark.parametrize("shares", [None, [0.2, 0.3, 0.5]])
+def test_with_referrals_the_interval_is_about_that_of_a_mean_over_rows(
+    weight: bool,  # noqa: FBT001  (a case)
+    shares: list[float] | None,
+) -> None:
+    rows = drawn(5000, weight=weight)
+    found = decide.least_cost(rows, TRIAGE, refer=0.5)
+    best = found.results(rows, shares=shares).rows()[0]
+    cost = np.where(found.referred, 0.5, TRIAGE.cost[rows.truth, found.codes])
+    mass = np.ones(5000) if rows.weight is None else rows.weight
+    own = np.array([np.average(cost[rows.truth == at], weights=mass[rows.truth == at]) for at in range(3)])
+    to = np.bincount(rows.truth, weights=mass) / mass.sum() if shares is None else np.array(shares)
+    assert best["realised"] == pytest.approx(to @ own)
+    there = mass * (to / np.bincount(rows.truth, weights=mass))[rows.truth]
+    apart = cost - (to @ own if shares is None else own[rows.truth])
+    error = np.sqrt((there**2 * apart**2).sum())
+    assert best["low"] < best["realised"] < best["high"]
+    assert best["high"] - best["low"] == pytest.approx(2 * 1.96 * error, rel=0.1)
+
+
+def test_at_other_shares_the_table_of_decisions_is_reweighed() -> None:
+    rows, shares = drawn(300), {"theatre": 0.5, "home": 0.2, "ward": 0.3}
+    found = decide.least_cost(rows, TRIAGE)
+    there = found.confusion(rows, shares=shares)
+    assert there.reweighed
+    np.testing.assert_allclose(there.mass, shift.reweigh(found.confusion(rows), to=shares).mass)
+    some = decide.least_cost(rows, TRIAGE, refer=0.5)
+    # What is referred belongs to its class, too.
+    mass = some.confusion(rows, shares=shares).truth + some.left(rows, shares=shares)
+    np.testing.assert_allclose(mass / mass.sum(), [0.2, 0.3, 0.5])
+    np.testing.assert_allclose(some.left(rows), np.bincount(rows.truth[some.referred], minlength=3))
+
+
+@pytest.mark.parametrize("refer", [None, 0.5])
+def test_shares_that_the_rows_have_change_no_cost(refer: float | None) -> None:
+    rows = drawn(300, weight=True)
+    found = decide.least_cost(rows, TRIAGE, refer=refer)
+    here, there = found.results(rows).rows(), found.results(rows, shares=rows.support / rows.total).rows()
+    for one, other in zip(here, there, strict=True):
+        for name in ("expected", "realised", "referred"):
+            assert one[name] == pytest.approx(other[name])
+
+
+def test_posteriors_that_promise_too_much_are_told() -> None:
+    for sharper, told in ((1.0, 0), (4.0, 1)):
+        rows = drawn(2000, sharper=sharper)
+        for refer in (None, 0.5):
+            notes = decide.least_cost(rows, TRIAGE, refer=refer).results(rows).data["notes"]
+            assert len(notes) == told
+            assert all(note.endswith("they are not right here.") for note in notes)
+
+
+def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
+    costs = CostMatrix([[0, 1], [4, 0]], ["refer", "keep"])
+    rows = scored(["refer", "keep", "keep"], [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], labels=["refer", "keep"])
+    found = decide.least_cost(rows, costs, refer=0.3)
+    bare, sure = (found.results(rows, level=level).rows()[0] for level in (None, 0.95))
+    assert bare["realised"] == sure["realised"] == pytest.approx((0.3 + 0 + 0.3) / 3)
+    assert [bare[name] for name in ("low", "high", "level", "how")] == [None] * 4
+    assert sure["low"] < sure["realised"] < sure["high"]
+
+
 @pytest.mark.parametrize(
     ("work", "error", "told"),
     [
@@ -186,6 +272,12 @@ def test_realised_costs_approach_expected_ones_where_posteriors_are_right() -> N
             "there are 1 decisions for 4 rows",
         ),
         (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), BadShape, "1 decisions for 4 rows"),
+        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).left(people()), BadShape, "1 decisions for 4 rows"),
+        (
+            lambda: decide.least_cost(people(), TRIAGE).results(people(), shares=[0.5, 0.6, 0.2]),
+            BadOption,
+            "shares is .* that add up to 1",
+        ),
     ],
 )
 def test_what_is_refused(work: Callable[[], object], error: type[Exception], told: str) -> None:

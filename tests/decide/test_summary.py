@@ -9,6 +9,7 @@ import pytest
 
 from baserate import BadOption, Costs, Curve, decide, infer, measure, population, read
 from baserate._tallies import Tallies
+from baserate.decide._rule import Choose
 from baserate.shift import reweigh
 
 COSTS = Costs(fp=1, fn=4)
@@ -140,6 +141,41 @@ def test_draws_and_intervals_may_be_left_out(people: Tallies) -> None:
     assert all(row["low"] is None for row in plain.rows())
     assert "interval" not in plain.data
     assert drawn.data["interval"]["seed"] == 0
+
+
+def test_folds_are_told_beside_the_rest(people: Tallies) -> None:
+    drawn = decide.summary(people, decide.youden, draws=20)
+    both = decide.summary(people, decide.youden, draws=decide.Check(draws=20, folds=4))
+    # What there was stays, and folds are added for everybody alone.
+    assert [row["corrected"] for row in both.rows()] == [row["corrected"] for row in drawn.rows()]
+    assert [row["value"] for row in both.rows()] == [row["value"] for row in drawn.rows()]
+    assert all(row["crossvalidated"] is None for row in drawn.rows())
+    for model in people.models:
+        alone = decide.crossvalidated(people.pooled(model), decide.youden, folds=4)
+        told = {
+            row["measure"]: (row["crossvalidated"], row["crossvalidated_low"], row["crossvalidated_high"])
+            for row in both.rows()
+            if row["model"] == model and row["crossvalidated"] is not None
+        }
+        assert told == {name: (each.value, each.low, each.high) for name, each in alone.performance.items()}
+        assert both.data["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
+    assert all(row["group"] is None for row in both.rows() if row["crossvalidated"] is not None)
+    folded = decide.summary(people, decide.youden, draws=decide.Check(draws=0, folds=4))
+    assert folded.data["notes"][0].endswith("or read what it gives in folds that had no part in the choice.")
+
+
+@pytest.mark.parametrize(
+    ("rule", "check", "told"),
+    [
+        (partial(decide.fixed, threshold=0.5), {"folds": 5}, "folds=5 has no use: this rule does not look at the data"),
+        (partial(decide.bands, shares=(0.1,)), {"folds": 5}, "has no 2×2 table to be judged by"),
+        (decide.youden, {"folds": 1}, "folds is 1; rows are dealt to two or more"),
+        (decide.youden, {"draws": -1}, "draws is -1; give how many samples"),
+    ],
+)
+def test_checks_without_use_are_refused(people: Tallies, rule: Choose, check: dict[str, int], told: str) -> None:
+    with pytest.raises(BadOption, match=told):
+        decide.summary(people, rule, draws=decide.Check(**check))
 
 
 def test_a_method_without_use_is_refused(people: Tallies) -> None:

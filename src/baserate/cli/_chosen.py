@@ -47,6 +47,19 @@ def interval_told(cutoffs: Sequence[Line], digits: int) -> str:
     return f"{percent(known[0]['level'])}\N{NO-BREAK SPACE}% {what}: {_listed(bounds)}."
 
 
+def folds_told(cuts: Sequence[Sequence[float]], many: int, digits: int) -> str:
+    """Say between what the cut-offs lie that were chosen without each fold, those of another number left out.
+
+    >>> folds_told([[0.2], [0.2], [0.2]], 1, 4)
+    'Chosen without each of 3 folds in turn: 0.2000.'
+    """
+    alike = [each for each in cuts if len(each) == many]
+    each_place = [sorted({min(at), max(at)}) for at in zip(*alike, strict=True)]
+    ranges = [_DASH.join(number(end, digits) for end in ends) for ends in each_place]
+    fewer = f", of which {len(cuts) - len(alike)} gave another number" * (len(alike) < len(cuts))
+    return f"Chosen without each of {len(cuts)} folds in turn{fewer}: {_listed(ranges)}." if ranges else ""
+
+
 def _done(model: str, thresholds: Sequence[float], actions: Sequence[str]) -> str:
     if not thresholds:
         return f"{actions[0].capitalize()} everybody"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SHORT = 14
 """Letters of a class above a column."""
-_MANY = 40
+MANY = 40
 """Classes from which their table is not shown whole."""
 _MOST = 20
 """Errors that are shown instead."""
@@ -183,7 +183,7 @@ class _Sheet:
     def panels(self) -> Iterator[Panel]:
         """Return the table, then classes, then all together; groups stand beside each other in what is of all."""
         everybody = self.groups[None]
-        many = len(self.data["classes"]) > _MANY
+        many = len(self.data["classes"]) > MANY
         yield self._confused(everybody) if many else self._table(everybody)
         yield from self._by_class(everybody)
         yield from self._together()
@@ -202,7 +202,7 @@ class _Sheet:
         )
         names = tuple(label(name, _SHORT) for name in classes)
         full = Panel(self._corner(), (*names, "total"), sections, upright=True)
-        return replace(full, narrow=_numbered(full))
+        return replace(full, narrow=numbered(full))
 
     def _confused(self, rows: Sequence[Mapping[str, Any]]) -> Panel:
         """The most frequent errors, where a table of all classes would be too large to read."""
@@ -301,22 +301,23 @@ class _Sheet:
         return shown + marks if isinstance(shown, str) else shown._replace(value=shown.value + marks)
 
 
-def _numbered(panel: Panel) -> Panel:
-    """The same table with numbers in place of the names of its columns, and nothing where there is nothing."""
-    wide = len(str(len(panel.columns) - 1))
+def numbered(panel: Panel, *, kept: int = 1) -> Panel:
+    """The same table with numbers for names of columns, all but the last ones, and nothing where there is nothing."""
+    many = len(panel.columns) - kept
+    wide = len(str(many))
     sections = []
     for section in panel.sections:
         sparse = _whole_percent if section.title else _sparse
         rows = [
             Row(
-                f"{at:>{wide}} {row.name}" if at < len(panel.columns) else row.name,
+                f"{at:>{wide}} {row.name}" if at <= many else row.name,
                 tuple(map(sparse, map(str, row.cells))),
             )
             for at, row in enumerate(section.rows, start=1)
         ]
         sections.append(replace(section, rows=tuple(rows)))
-    numbers = tuple(map(str, range(1, len(panel.columns))))
-    return replace(panel, columns=(*numbers, "total"), sections=tuple(sections))
+    numbers = tuple(map(str, range(1, many + 1)))
+    return replace(panel, columns=(*numbers, *panel.columns[many:]), sections=tuple(sections))
 
 
 def _sparse(cell: str) -> str:

@@ -13,6 +13,7 @@ from baserate.cli._intervals import Intervals, independent
 from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Writing, command, scored, writing
 from baserate.cli._say import say
+from baserate.cli._several import Several, decided, several
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -40,23 +41,32 @@ _EXAMPLES = (
         "choose here, judge there",
         "baserate decide train.csv --truth sick --score risk --rule youden --judge-on test.csv",
     ),
+    (
+        "several classes, each row by least cost",
+        "baserate decide pets.csv --truth is --scores p_ --costs costs.csv --abstain-cost 0.4",
+    ),
 )
 
 
 @command("decide", examples=_EXAMPLES)
 @scored
 @deciding
+@several
 @independent
 @writing
-def decide(reading: Reading, deciding: Deciding, intervals: Intervals, writing: Writing) -> None:
+def decide(reading: Reading, deciding: Deciding, several: Several, intervals: Intervals, writing: Writing) -> None:
     """Choose a cut-off: by costs, requirements, capacity or a rule of your choice.
 
     A score at or above the cut-off is flagged. Shown are the cut-off with its interval, the 2×2 table, measures as they
-    look and without the optimism of the choice, and what other rules would have said. FILE is a CSV, TSV, Parquet,
-    JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
+    look and without the optimism of the choice, and what other rules would have said. Of several classes, with --scores
+    and --costs, each row gets the class that costs least by its probabilities, or is referred. FILE is a CSV, TSV,
+    Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
     """
     from baserate.cli._decided import page
 
+    if several.scores:
+        decided(reading, deciding, several, intervals, writing)
+        return
     _check(reading, deciding, intervals)
     _ = deciding.choose, deciding.asked  # before reading, so that a slip is told at once
     found = _found(reading, deciding, intervals, quiet=writing.quiet)
@@ -84,8 +94,7 @@ def _found(reading: Reading, deciding: Deciding, intervals: Intervals, *, quiet:
     here = tallies(reading, quiet=quiet)
     read = _carried(here, deciding)
     of: dict[str, Any] = {"measures": deciding.asked, "costs": deciding.costs, "interval": intervals.chosen}
-    draws = {} if deciding.draws is None else {"draws": deciding.draws}
-    found = room.summary(read, deciding.choose, **{**of, **draws})
+    found = room.summary(read, deciding.choose, draws=deciding.check, **of)
     data = {**found.data, "costs": None if deciding.costs is None else asdict(deciding.costs)}
     found = carried(replace(found, data=data), here, deciding.prevalence)
     if not deciding.judge_on:
@@ -119,13 +128,13 @@ def _together(found: "Results", held: "Results", files: Sequence[str]) -> "Resul
     """Put numbers of other rows behind those that the choice was made on; what flatters is then told of both."""
     from baserate._results import Results
     from baserate.cli._decided import CHOICE, HELD_OUT
-    from baserate.decide._summary import CORRECTED, SAME
+    from baserate.decide._summary import FLATTERED
 
     rows = [row | {"set": CHOICE} for row in found.rows()]
     rows += [row | {"set": HELD_OUT} for row in held.rows() if row["measure"] != "threshold"]
     name = files_told(files)
-    known = {SAME, *found.data["notes"]}
-    notes = [note for note in found.data["notes"] if note not in {SAME, CORRECTED}]
+    known = {*FLATTERED, *found.data["notes"]}
+    notes = [note for note in found.data["notes"] if note not in FLATTERED]
     if held.data["same"]:
         notes.append(f"{name} holds the very rows that the cut-off was chosen on, so it is no test of it.")
     elif found.data["same"]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._results import Results
-from baserate.cli._chosen import interval_told, scores_of, sentence
+from baserate.cli._chosen import folds_told, interval_told, scores_of, sentence
 from baserate.cli._numbers import UNDEFINED, amount, number, plain
 from baserate.cli._options import Reading
 from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
@@ -36,6 +36,7 @@ _MEANINGS = {
 }
 _WITHOUT = "without optimism"
 _OPTIMISM = f"{_WITHOUT}: less what it flatters a cut-off to be judged by the rows that it was chosen on."
+_IN_FOLDS = "in folds: each part of the rows at the cut-off that was chosen without it."
 _DECIDED = "Measures are of the cases that are decided; referred ones count for the flag rate beside other rules alone."
 _COMPARED = ("sensitivity", "specificity", "precision", "flag_rate", "expected_cost")
 _LONGEST = 8
@@ -78,9 +79,8 @@ class _Sheet:
         """All about one model."""
         case, policy = _Case(model, CHOICE, None), self.data["policies"][model]
         cutoffs = [row for (name, _), row in self.chosen[case].items() if name == "threshold"]
-        yield " ".join(
-            filter(None, [sentence(label(model), policy, self.data["costs"]), interval_told(cutoffs, self.digits)])
-        )
+        told = [sentence(label(model), policy, self.data["costs"]), interval_told(cutoffs, self.digits)]
+        yield " ".join(filter(None, [*told, folds_told(self._folds(model), len(cutoffs), self.digits)]))
         sets = [each for each in (CHOICE, HELD_OUT) if case._replace(set=each) in self.chosen]
         decided = ("tp", None) in self.chosen[case]
         if decided:
@@ -90,12 +90,18 @@ class _Sheet:
             yield self._by_group(case._replace(set=each))
         yield from self._compared(case)
 
+    def _folds(self, model: str) -> Sequence[Sequence[float]]:
+        """Cut-offs that were chosen without each fold."""
+        found: Sequence[Sequence[float]] = self.data.get("folds", {}).get(model, ())
+        return found
+
     def footnotes(self) -> tuple[str, ...]:
         """Why numbers are undefined, and how intervals were made."""
         rows = [row for lines in self.chosen.values() for row in lines.values()]
         cutoffs = {row["how"]: None for row in rows if row["measure"] == "threshold" and row["low"] is not None}
         made = footnotes((row for row in rows if row["measure"] != "threshold"), self.data)
         told = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
+        told += [_IN_FOLDS] * ("folds" in self.data)
         told += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
         return (*self.reasons.footnotes(), *made, *(f"Cut-offs: {how}." for how in cutoffs), *told)
 
@@ -130,6 +136,8 @@ class _Sheet:
         columns: dict[str, Callable[[str], Line | None]] = {"as it looks": lines.get}
         if any(row["corrected"] is not None for row in lines.values()):
             columns[_WITHOUT] = lambda name: _corrected(lines[name])
+        if self._folds(case.model):
+            columns[f"in {len(self._folds(case.model))} folds"] = lambda name: _crossvalidated(lines[name])
         if there:
             columns[f"on {self.data['held_out']['name']}"] = there.get
         if len(columns) == 1:
@@ -223,9 +231,18 @@ def _is_measure(name: str) -> bool:
 
 def _corrected(row: Line) -> Line | None:
     """What is left of a number without the optimism of the choice; nothing if that is not known."""
-    if row["corrected"] is None:
+    return _instead(row, "corrected")
+
+
+def _crossvalidated(row: Line) -> Line | None:
+    """What folds give that had no part in the choice."""
+    return _instead(row, "crossvalidated")
+
+
+def _instead(row: Line, name: str) -> Line | None:
+    if row[name] is None:
         return None
-    return {**row, "value": row["corrected"], "low": row["corrected_low"], "high": row["corrected_high"]}
+    return {**row, "value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
 
 
 def _prevalence(lines: Mapping[Name, Line]) -> float:

@@ -15,6 +15,7 @@ from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
+    from baserate.decide import Check
     from baserate.decide._rule import Choose
     from baserate.measure import Measure
 
@@ -47,6 +48,8 @@ _NEEDS = {
     "fixed": (("threshold",), "the cut-off: --threshold 0.5"),
 }
 """Rule -> options of which it needs one, and what to say without any."""
+_UNFOLDED = {"bands": "bands have no 2×2 table to be judged by", "fixed": "this one is as given"}
+"""Rule -> why folds say nothing about it."""
 _SINGLE = (("maximize", "minimize"), ("abstain_cost", "coverage"), *zip(_EDGES, (*_EDGES[1:], _EDGES[0]), strict=True))
 """Pairs that say two different things."""
 
@@ -74,6 +77,7 @@ class Deciding:
     threshold: float | None
     measures: tuple[tuple[str, ...], ...]
     draws: int | None
+    folds: int | None
     judge_on: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -95,6 +99,14 @@ class Deciding:
     def costs(self) -> "Costs | None":
         """Costs, if any of them were given."""
         return costs_of(self)
+
+    @property
+    def check(self) -> "Check":
+        """How the choice is checked."""
+        from baserate.decide import Check
+
+        given = {"draws": self.draws, "folds": self.folds}
+        return Check(**{name: value for name, value in given.items() if value is not None})
 
     @property
     def choose(self) -> "Choose":
@@ -173,6 +185,8 @@ class Deciding:
         if self.taken == "bands" and self.priced:
             given = next(filter(self._has, CELLS))
             yield f"{_flag(given)} is for decisions to flag or pass, and bands are neither; leave it out."
+        if self.folds is not None and self.taken in _UNFOLDED:
+            yield f"--folds is for a cut-off that is chosen, and {_UNFOLDED[self.taken]}; leave it out."
 
     def _lacking(self) -> Iterator[str]:
         """What the rule cannot do without."""
@@ -189,6 +203,8 @@ class Deciding:
             yield "a cost is made least, at costs that you give; for example: --minimize cost --fp 1 --fn 20."
         if self.prevalence is not None and self.capacity and self.capacity[0] == "at_most":
             yield "at another prevalence rows are no longer counted; give a share instead, such as --capacity 10%."
+        if self.folds is not None and self.capacity and self.capacity[0] == "at_most":
+            yield "without a fold there are fewer rows to count; give a share instead, such as --capacity 10%."
         for name in ("bands", "band_risks"):
             edges = getattr(self, name) or ()
             if list(edges) != sorted(set(edges)):
@@ -345,6 +361,12 @@ _DECIDING = (
         type=click.IntRange(0),
         metavar="NUMBER",
         help="Samples that tell how sure the cut-off is; 0 leaves that out. Otherwise 1000.",
+    ),
+    click.option(
+        "--folds",
+        type=click.IntRange(2),
+        metavar="NUMBER",
+        help="Also choose without each of so many parts of the rows, and judge it by what was chosen without it.",
     ),
     click.option(
         "--judge-on",

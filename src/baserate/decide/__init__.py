@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from baserate.decide._benefit import benefit, net_benefits
     from baserate.decide._benefit_pair import benefit_difference
     from baserate.decide._capacity import bands, capacity
+    from baserate.decide._class_summary import class_summary
     from baserate.decide._combine import Combination, combined
     from baserate.decide._cost import actions, cost
     from baserate.decide._cost_curve import brier_curve, cost_curve, cost_curves, probability_cost
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from baserate.decide._requirements import Requirement, requirements
     from baserate.decide._rules import RULES, named
     from baserate.decide._slopes import slopes
-    from baserate.decide._summary import judge, summary
+    from baserate.decide._summary import Check, judge, summary
     from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
@@ -40,6 +41,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "bands",
         "capacity",
     ),
+    "_class_summary": ("class_summary",),
     "_combine": (
         "Combination",
         "combined",
@@ -84,6 +86,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "_slopes": ("slopes",),
     "_summary": (
+        "Check",
         "judge",
         "summary",
     ),
@@ -105,6 +108,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
 
 __all__ = [
     "RULES",
+    "Check",
     "Combination",
     "Corrected",
     "CrossValidated",
@@ -127,6 +131,7 @@ __all__ = [
     "break_even",
     "brier_curve",
     "capacity",
+    "class_summary",
     "closest",
     "combined",
     "cost",

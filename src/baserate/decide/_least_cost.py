@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +16,19 @@ from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion, distinct_labels
 from baserate._costs import CostMatrix
 from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, UnknownName
+from baserate._estimate import Estimate
 from baserate._policy import REFER
 from baserate._results import Results
+from baserate.calibrate.multiclass._known import checked_shares
+from baserate.infer import estimate
+from baserate.measure.multiclass import expected_cost
 from baserate.measure.multiclass._scored import check_class_probabilities
+from baserate.shift import reweigh
 
+Shares = Mapping[Any, float] | Sequence[float] | Floats
+"""Share of every class, by label or in order."""
+BROKEN = "they are not right here."
+"""How a note ends on posteriors that do not keep what they promise."""
 REFERRED = -1
 """Code of a row that is left to somebody else."""
 _NEAR = 1e-12
@@ -56,42 +67,76 @@ class Decisions:
         names = (*self.labels, REFER)  # where −1 finds it
         return [names[code] for code in self.codes.tolist()]
 
-    def confusion(self, rows: ClassRows) -> Confusion:
-        """Table of these decisions against what was true; what is referred is in none of its cells."""
-        return _confusion(self.costs, rows, self._checked(rows).codes)
+    def confusion(self, rows: ClassRows, *, shares: Shares | None = None) -> Confusion:
+        """Table of these decisions against what was true; what is referred is in none of its cells.
 
-    def results(self, rows: ClassRows) -> Results:
+        With `shares` of the classes, of all rows, masses are what they would be there.
+        """
+        there = carried(self._checked(rows), shares)
+        return replace(_confusion(self.costs, there, self.codes), reweighed=shares is not None)
+
+    def left(self, rows: ClassRows, *, shares: Shares | None = None) -> Floats:
+        """Mass of each class that is referred, in the order of `labels`."""
+        there = carried(self._checked(rows), shares).only(self.referred)
+        found: Floats = np.zeros(len(self.labels))
+        found[_order(rows.labels, self.costs)] = there.support
+        return found
+
+    def results(self, rows: ClassRows, *, shares: Shares | None = None, level: float | None = 0.95) -> Results:
         """Expected and realised cost per row, and how much is referred: of these decisions, and of the likeliest class.
 
-        Where posteriors are right the two costs agree, but for chance.
+        Where posteriors are right the two costs agree, but for chance; if those of these decisions do not, a note says
+        so. Bounds are of the realised cost, None without a `level`. With `shares` of the classes both costs are those
+        where the classes are shared out so, which posteriors should know: see `shift.reprior`.
+
+        >>> triage = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
+        >>> rows = ClassRows(np.array([2, 0]), np.array([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0]]), triage.labels)
+        >>> [(row["rule"], row["realised"]) for row in least_cost(rows, triage).results(rows).rows()]
+        [('least cost', 1.5), ('highest probability', 4.5)]
         """
-        self._checked(rows)
-        expected = _expected(rows.score, rows.labels, self.costs)
+        there = carried(self._checked(rows), shares)
         likeliest = _order(rows.labels, self.costs)[rows.decision()]
-        at_likeliest = expected[np.arange(len(rows)), likeliest]
+        at_likeliest = _expected(rows.score, rows.labels, self.costs)[np.arange(len(rows)), likeliest]
         each = [(self.codes, self.cost), (likeliest, at_likeliest)]
-        mass = np.ones(len(rows)) if rows.amount is None else np.asarray(rows.amount, dtype=np.float64)
-        return Results(
-            {
-                "rule": ["least cost", "highest probability"],
-                "expected": [ratio(float((mass * cost).sum()), rows.total) for _, cost in each],
-                "realised": [self._realised(rows, codes) for codes, _ in each],
-                "referred": [ratio(float(mass[codes == REFERRED].sum()), rows.total) for codes, _ in each],
-            },
-            {"rows": len(rows), "refer": self.refer},
-        )
+        expected = [_mean(cost, there) for _, cost in each]
+        realised = [self._realised(there, codes, level, known=shares is not None) for codes, _ in each]
+        columns: dict[str, list[Any]] = {
+            "rule": ["least cost", "highest probability"],
+            "expected": expected,
+            "realised": [found.value for found in realised],
+            **{name: [getattr(found, name) for found in realised] for name in ("low", "high", "level", "how", "why")},
+            "referred": [_mean(codes == REFERRED, there) for codes, _ in each],
+        }
+        return Results(columns, {"rows": len(rows), "refer": self.refer, "notes": [*_broken(expected[0], realised[0])]})
 
-    def _realised(self, rows: ClassRows, codes: npt.NDArray[np.intp]) -> float:
-        decided = _confusion(self.costs, rows, codes)
-        left = rows.only(codes == REFERRED).total
-        return ratio(self.costs.total(decided) + left * (self.refer or 0.0), rows.total)
+    def _realised(self, rows: ClassRows, codes: npt.NDArray[np.intp], level: float | None, *, known: bool) -> Estimate:
+        """Mean cost with its interval, of a table in which to refer a row is one more decision."""
+        if not (codes == REFERRED).any():
+            table, costs = _confusion(self.costs, rows, codes), self.costs
+        else:
+            table, costs = self._with_referred(rows, codes)
+        measure = partial(expected_cost, costs=costs)
+        if level is None:
+            return Estimate(measure(table))
+        return estimate(measure, replace(table, reweighed=known), level=level)
 
-    def _checked(self, rows: ClassRows) -> Decisions:
+    def _with_referred(self, rows: ClassRows, codes: npt.NDArray[np.intp]) -> tuple[Confusion, CostMatrix]:
+        many = len(self.labels)
+        labels = (*self.labels, object())  # whatever classes are called, none is called so
+        truth = _order(rows.labels, self.costs)[rows.truth]
+        decided = np.where(codes == REFERRED, many, codes)
+        table = Confusion.of_rows(truth, decided, labels, weight=rows.weight, count=rows.count)
+        paid = np.column_stack([self.costs.cost, np.full(many, self.refer)])
+        # Nothing is of the class "referred". Draws put a trace there, which must not move the mean.
+        mean = np.nan_to_num(ratio(float((paid * table.mass[:many]).sum()), rows.total))
+        return table, CostMatrix(np.vstack([paid, np.full(many + 1, mean)]), labels)
+
+    def _checked(self, rows: ClassRows) -> ClassRows:
         if len(rows) != len(self.codes):
             raise BadShape(
                 f"there are {len(self.codes)} decisions for {len(rows)} rows; give the rows they were made of."
             )
-        return self
+        return rows
 
 
 def least_cost(
@@ -132,6 +177,15 @@ def least_cost(
     return Decisions(costs, sealed(codes), sealed(cost), refer)
 
 
+def carried(rows: ClassRows, shares: Shares | None) -> ClassRows:
+    """Rows with weights that give each class its share; as they are, if there are no shares."""
+    if shares is None:
+        return rows
+    here = rows.decided()
+    factor = reweigh(here, to=checked_shares("shares", shares, rows.labels)).truth / here.truth
+    return replace(rows, weight=factor[rows.truth] * (1.0 if rows.weight is None else rows.weight))
+
+
 def _as_rows(given: npt.ArrayLike | ClassRows, costs: CostMatrix, labels: Iterable[object] | None) -> ClassRows:
     """Posteriors as rows of classes that have costs; of an array nobody knows the truth, nor asks for it."""
     if isinstance(given, ClassRows):
@@ -153,6 +207,20 @@ def _as_rows(given: npt.ArrayLike | ClassRows, costs: CostMatrix, labels: Iterab
     if missing.any():
         raise MissingValues(f"in {missing.sum()} of {len(rows)} rows a posterior is NaN; leave those rows out.")
     return rows
+
+
+def _mean(each: npt.NDArray[Any], rows: ClassRows) -> float:
+    mass = 1.0 if rows.amount is None else rows.amount
+    return ratio(float(np.sum(mass * each)), rows.total)
+
+
+def _broken(expected: float, realised: Estimate) -> Iterator[str]:
+    """Say that posteriors do not keep what they promise."""
+    if expected < realised.low or expected > realised.high:
+        yield (
+            f"by the posteriors a row would cost {expected:.4g}, and it costs {realised.value:.4g} "
+            f"({realised.low:.4g} to {realised.high:.4g}): {BROKEN}"
+        )
 
 
 def _order(labels: tuple[object, ...], costs: CostMatrix) -> npt.NDArray[np.intp]:

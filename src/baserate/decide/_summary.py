@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import inf
 from typing import Any
@@ -23,7 +23,7 @@ from baserate.decide._front import front
 from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
 from baserate.decide._requirements import Requirement
 from baserate.decide._rule import Choose
-from baserate.decide._sure import DRAWS, Sureness, resampled
+from baserate.decide._sure import DRAWS, CrossValidated, Sureness, crossvalidated, resampled
 from baserate.decide._vertices import ALL, NONE
 from baserate.infer import Interval, _net, estimate
 from baserate.infer._estimate import ways
@@ -44,14 +44,37 @@ from baserate.measure._summary import check_tallies, header, measured, named_gro
 COLUMNS = (
     *("rule", "measure", "model", "group", "action", "value", "low", "high", "level", "how", "why"),
     *("optimism", "corrected", "corrected_low", "corrected_high"),
+    *("crossvalidated", "crossvalidated_low", "crossvalidated_high"),
 )
 _CELLS = ("tp", "fp", "fn", "tn")
 SAME = "the cut-off was chosen on these very rows, which flatters it: take it to others."
 CORRECTED = f"{SAME[:-1]}, or read what is left after correction."
+FOLDED = f"{SAME[:-1]}, or read what it gives in folds that had no part in the choice."
+FLATTERED = (SAME, CORRECTED, FOLDED)
 _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
 _MIDDLE = _CHANCE = 0.5
 
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How a choice is checked on the rows that it was made on: by samples drawn from them, and by folds of them.
+
+    >>> Check(folds=5)
+    Check(draws=1000, folds=5)
+    """
+
+    draws: int = DRAWS
+    """Samples in which the rule chooses again; 0 for none."""
+    folds: int = 0
+    """Parts of the rows, each judged by what the rule chooses without it; 0 for none."""
+
+    def __post_init__(self) -> None:
+        if self.draws < 0:
+            raise BadOption(f"draws is {self.draws}; give how many samples to draw, or 0 for none.")
+        if self.folds < 0 or self.folds == 1:
+            raise BadOption(f"folds is {self.folds}; rows are dealt to two or more, or to none with 0.")
 
 
 def judge(
@@ -92,7 +115,7 @@ def summary(
     *,
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
-    draws: int = DRAWS,
+    draws: int | Check = DRAWS,
     interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Let a rule choose for each model, and tell all that a reader should know before using its cut-off.
@@ -101,7 +124,8 @@ def summary(
     then the 2×2 table and the measures as `judge` gives them, with the optimism of the choice and what is left without
     it; then what other rules would have chosen, and what that gives. For another prevalence, carry the tallies there
     first, with `shift.reweigh`. Without draws, without an interval, and of a rule that does not look at the data,
-    nothing is drawn, and nothing corrected.
+    nothing is drawn, and nothing corrected. `draws` may be a `Check`, whose folds are judged by what is chosen without
+    them (`crossvalidated`); `data["folds"]` then holds their cut-offs.
 
     >>> from baserate import decide, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
@@ -112,24 +136,62 @@ def summary(
     check_tallies(tallies)
     asked = _measures(measures, costs)
     _check_use(interval, asked, tallies)
+    check = draws if isinstance(draws, Check) else Check(draws)
     curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
     policies = {model: rule(curve) for model, curve in curves.items()}
+    folded = {model: _folded(curve, rule, asked, check.folds, interval) for model, curve in curves.items()}
     rows: list[Row] = []
     notes = list(_never(curves))
     for model, curve in curves.items():
-        sure = None
-        if interval is not None and draws and policies[model].chosen_on:
-            sure = resampled(curve, rule, measures=asked, draws=draws, seed=interval.seed, level=interval.level)
+        sure = _drawn(curve, rule, asked, check.draws, interval) if policies[model].chosen_on else None
         of = f"{model}: " if len(curves) > 1 else ""
         notes += [f"{of}{note}" for note in (*policies[model].notes, *_unsure(sure), *_upside_down(curve))]
         for group, tally in _parts(tallies, model):
             place = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
             judged = _judged(policies[model], tally, asked, interval)
-            rows += [place | row | (_flattered(sure, row) if group is None else {}) for row in judged]
+            rows += [place | row | (_checked(sure, folded[model], row) if group is None else {}) for row in judged]
         rows += [row | {"model": model, "group": None} for row in _others(curve, policies[model], costs, interval)]
+    told = _flattery(policies, rows, notes) | _cuts_told(folded)
+    return _results(tallies, rows, told, policies, interval)
+
+
+def _drawn(
+    curve: Curve, rule: Choose, measures: Sequence[Measure], draws: int, interval: Interval | None
+) -> Sureness | None:
+    if interval is None or not draws:
+        return None
+    return resampled(curve, rule, measures=measures, draws=draws, seed=interval.seed, level=interval.level)
+
+
+def _folded(
+    curve: Curve, rule: Choose, measures: Sequence[Measure], folds: int, interval: Interval | None
+) -> CrossValidated | None:
+    """Judge the choice by folds; without an interval, its numbers alone."""
+    if not folds:
+        return None
+    kind = interval or Interval()
+    seed = kind.seed if isinstance(kind.seed, int) else 0
+    found = crossvalidated(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
+    if not found.policy.chosen_on:
+        raise BadOption(f"folds={folds} has no use: this rule does not look at the data; leave it out.")
+    if interval is not None:
+        return found
+    plain = {name: Estimate(each.value, why=each.why) for name, each in found.performance.items()}
+    return replace(found, performance=plain)
+
+
+def _flattery(policies: Mapping[str, Policy], rows: Sequence[Row], notes: Sequence[str]) -> Row:
+    """Which models were judged by the rows that they were chosen on, and where to read more."""
     same = [model for model, each in policies.items() if each.chosen_on]
-    flattered = CORRECTED if any("corrected" in row for row in rows) else SAME
-    return _results(tallies, rows, {"same": same, "notes": [flattered] * bool(same) + notes}, policies, interval)
+    known = {name for row in rows for name in ("corrected", "crossvalidated") if name in row}
+    note = CORRECTED if "corrected" in known else FOLDED if known else SAME
+    return {"same": same, "notes": [note] * bool(same) + list(notes)}
+
+
+def _cuts_told(folded: Mapping[str, CrossValidated | None]) -> Row:
+    """Cut-offs that were chosen without each fold, of each model."""
+    cuts = {model: [list(cut.thresholds) for cut in each.cuts] for model, each in folded.items() if each is not None}
+    return {"folds": cuts} if cuts else {}
 
 
 def _never(curves: Mapping[str, Curve]) -> Iterator[str]:
@@ -223,6 +285,19 @@ def _bands(cut: Cut, curve: Curve, interval: Interval | None) -> Iterator[Row]:
 def _row(interval: Interval | None, measure: Measure, counts: Counts[float], *, name: str | None = None) -> Row:
     found = measured(measure, counts) if interval is None else interval.of(measure, counts)
     return {"measure": name or about(measure).name, **tidy(found)}
+
+
+def _checked(sure: Sureness | None, folded: CrossValidated | None, row: Row) -> Row:
+    """What the checks of a choice add to a number."""
+    performance = folded.performance if folded is not None else {}
+    if row["measure"] not in performance:
+        return _flattered(sure, row)
+    left = tidy(performance[row["measure"]])
+    return _flattered(sure, row) | {
+        "crossvalidated": left["value"],
+        "crossvalidated_low": left["low"],
+        "crossvalidated_high": left["high"],
+    }
 
 
 def _flattered(sure: Sureness | None, row: Row) -> Row:

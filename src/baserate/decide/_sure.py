@@ -268,8 +268,12 @@ def crossvalidated(
     inner = told(rule)
     find: Callable[[Curve], Cut] = inner.cut if inner is not None else lambda curve: rule(curve).cut
     cuts, tables = [], []
-    for fold, rest in left_out(dealt(data, folds=folds, seed=seed)):
-        cuts.append(find(Curve(rest)))
+    parts = dealt(data, folds=folds, seed=seed)
+    for at, (fold, rest) in enumerate(left_out(parts), start=1):
+        try:
+            cuts.append(find(Curve(rest)))
+        except BaserateError as error:
+            raise type(error)(f"without fold {at} of {len(parts)}: {error}") from error
         tables.append(cuts[-1].counts(Curve(Tally.sum(fold.values()))))
     counts = _added(tables)
     performance = {about(each).name: estimate(each, counts, level=level) for each in chosen}
