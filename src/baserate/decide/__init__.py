@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from baserate.decide._cost_curve import brier_curve, cost_curve, cost_curves, probability_cost
     from baserate.decide._cost_table import IsoCost, cost_table, iso_cost
     from baserate.decide._front import front
+    from baserate.decide._judge import judge
     from baserate.decide._least_cost import Decisions, least_cost
     from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
     from baserate.decide._ranker import ranked
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from baserate.decide._requirements import Requirement, requirements
     from baserate.decide._rules import RULES, named
     from baserate.decide._slopes import slopes
-    from baserate.decide._summary import Check, judge, summary
+    from baserate.decide._summary import Check, summary
     from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
@@ -62,6 +63,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "iso_cost",
     ),
     "_front": ("front",),
+    "_judge": ("judge",),
     "_least_cost": (
         "Decisions",
         "least_cost",
@@ -85,11 +87,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "named",
     ),
     "_slopes": ("slopes",),
-    "_summary": (
-        "Check",
-        "judge",
-        "summary",
-    ),
+    "_summary": ("Check", "summary"),
     "_sure": (
         "Corrected",
         "CrossValidated",

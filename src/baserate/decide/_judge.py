@@ -1,0 +1,175 @@
+"""What a policy gives on any rows, as tidy numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from functools import partial
+from math import inf
+from typing import Any
+
+from baserate._arrays import ratio
+from baserate._costs import Costs
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._errors import BadOption
+from baserate._estimate import Estimate
+from baserate._policy import FLAG, PASS, REFER, Cut, Policy
+from baserate._results import Results
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate.decide._requirements import Requirement
+from baserate.infer import Interval, _net
+from baserate.measure import (
+    USUAL,
+    Measure,
+    about,
+    expected_cost,
+    flag_rate,
+    pass_rate,
+    precision,
+)
+from baserate.measure._registry import known
+from baserate.measure._summary import check_tallies, header, measured, named_group, tidy
+
+COLUMNS = (
+    *("rule", "measure", "model", "group", "action", "value", "low", "high", "level", "how", "why"),
+    *("optimism", "corrected", "corrected_low", "corrected_high"),
+    *("crossvalidated", "crossvalidated_low", "crossvalidated_high"),
+)
+SAME = "the cut-off was chosen on these very rows, which flatters it: take it to others."
+_CELLS = ("tp", "fp", "fn", "tn")
+
+Row = dict[str, Any]
+
+
+def judge(
+    tallies: Tallies,
+    policy: Policy | Mapping[str, Policy],
+    *,
+    measures: Iterable[str | Measure] | None = None,
+    costs: Costs | None = None,
+    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
+) -> Results:
+    """Measure what a policy decides, on any rows: everybody together, and then each group.
+
+    One policy for all models, or one for each. Of a policy that refers cases, measures are of those that it decides;
+    `coverage` is their share. Of bands there are the share of everybody and of positives in each. With `costs` comes
+    the expected cost of a case. `data["same"]` names the models whose policy was chosen on these very rows, and a note
+    says so. Without an `interval` there are numbers alone.
+
+    >>> from baserate import decide, read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> found = decide.judge(t, decide.youden(Curve(t.tally)), measures=["sensitivity"])
+    >>> [(row["measure"], row["value"]) for row in found.rows()][-1], found.data["same"]
+    (('sensitivity', 0.5), ['risk'])
+    """
+    check_tallies(tallies)
+    policies = policy if isinstance(policy, Mapping) else dict.fromkeys(tallies.models, policy)
+    asked = measures_of(measures, costs)
+    rows: list[Row] = []
+    for model, group, tally in tallies.walk():
+        place = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
+        rows += [place | row for row in judged(policies[model], tally, asked, interval)]
+    same = [model for model, each in policies.items() if each.chosen_on == tallies.pooled(model).digest]
+    return results(tallies, rows, {"same": same, "notes": [SAME] * bool(same)}, policies, interval)
+
+
+def measures_of(measures: Iterable[str | Measure] | None, costs: Costs | None) -> list[Measure]:
+    """Measures of the 2×2 table that are asked for, and the expected cost if there are costs."""
+    found = [known(each) for each in (USUAL[Counts] if measures is None else measures)]
+    unfit = [about(each).name for each in found if about(each).of is not Counts]
+    if unfit:
+        raise BadOption(f"{', '.join(unfit)} does not depend on the cut-off; take measures of the 2×2 table.")
+    if costs is None:
+        return found
+    return [*(each for each in found if about(each).name != "expected_cost"), partial(expected_cost, costs=costs)]
+
+
+def judged(policy: Policy, tally: Tally, measures: Iterable[Measure], interval: Interval | None) -> Iterator[Row]:
+    """One row for each cut-off, cell and measure."""
+    cut, curve = policy.cut, Curve(tally)
+    for at, action in zip(cut.thresholds, cut.actions[1:], strict=True):
+        yield {"measure": "threshold", "action": action, "value": at}
+    if cut.actions not in ((PASS, FLAG), (PASS, REFER, FLAG)):
+        yield from _bands(cut, curve, interval)
+        return
+    counts = cut.counts(curve)
+    yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in _CELLS)
+    if REFER in cut.actions:
+        yield from _referred(policy, curve, interval)
+    yield from (number_of(interval, measure, counts) for measure in measures)
+
+
+def _referred(policy: Policy, curve: Curve, interval: Interval | None) -> Iterator[Row]:
+    """What is left to somebody else."""
+    table = policy.cut.stretches(curve)[policy.cut.actions.index(REFER)]
+    for kind, mass in (("referred_positives", table.tp), ("referred_negatives", table.fp)):
+        yield {"measure": kind, "action": REFER, "value": mass}
+    yield number_of(interval, pass_rate, table, name="coverage")
+    price = policy.settings.get("refer")
+    if price is not None:
+        yield {"measure": "cost_with_referrals"} | tidy(_paid(policy, curve, price, interval))
+
+
+def _paid(policy: Policy, curve: Curve, price: float, interval: Interval | None) -> Estimate:
+    """What a case costs, decided or referred: the price of referring all, and what decisions cost beyond it."""
+    costs, counts = policy.settings.get("costs") or Costs(), policy.cut.counts(curve)
+    value = ratio(costs.total(counts) + price * (curve.total - counts.total), curve.total)
+    if interval is None:
+        return Estimate(value)
+    beyond = {cell: getattr(costs, cell) - price for cell in _CELLS}
+    low, high = _net.weighed(counts, beyond, interval.level, everybody=curve.at(inf))
+    how = _net.KNOWN if counts.reweighed else _net.HOW
+    return Estimate(value, min(price + low, value), max(price + high, value), interval.level, how)
+
+
+def _bands(cut: Cut, curve: Curve, interval: Interval | None) -> Iterator[Row]:
+    """Who is in each band, and how many of them are positive."""
+    tables = cut.stretches(curve)
+    for at, action in enumerate(cut.actions):
+        yield {"action": action} | number_of(interval, flag_rate, tables[at], name="share")
+        risk = number_of(interval, precision, tables[at], name="risk")
+        yield {"action": action} | risk | ({"why": "there is nobody in it"} if risk["why"] else {})
+
+
+def number_of(interval: Interval | None, measure: Measure, counts: Counts[float], *, name: str | None = None) -> Row:
+    """A measure of a table, with its interval, as part of a row."""
+    found = measured(measure, counts) if interval is None else interval.of(measure, counts)
+    return {"measure": name or about(measure).name, **tidy(found)}
+
+
+def results(
+    tallies: Tallies, rows: list[Row], told: Row, policies: Mapping[str, Policy], interval: Interval | None
+) -> Results:
+    """Put rows together with what they were made from."""
+    several = len(tallies.models) > 1
+    rows = [row | {"model": row["model"] if several else None} for row in rows]
+    data = header(tallies, told.pop("notes"))
+    data |= told | {"policies": {model: _told(policy) for model, policy in policies.items()}}
+    if interval is not None:
+        seed = interval.seed if isinstance(interval.seed, int) else None
+        data["interval"] = {"level": interval.level, "method": interval.method, "seed": seed, "clusters": None}
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
+
+
+def _told(policy: Policy) -> Row:
+    return {
+        "rule": policy.rule,
+        "thresholds": list(policy.cut.thresholds),
+        "actions": list(policy.cut.actions),
+        "settings": {name: _readable(value) for name, value in policy.settings.items()},
+        "chosen_on": policy.chosen_on,
+        "notes": list(policy.notes),
+    }
+
+
+def _readable(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+    """Make a setting fit for a table or JSON."""
+    if isinstance(setting, Costs):
+        return asdict(setting)
+    if callable(setting):
+        return about(setting).name
+    if isinstance(setting, list | tuple):
+        return [_readable(each) for each in setting]
+    return str(setting) if isinstance(setting, Requirement) else setting
