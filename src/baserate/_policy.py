@@ -62,6 +62,11 @@ class Cut:
             raise BadOption(f"a cut into {', '.join(self.actions)} has no single threshold; see `thresholds`.")
         return self.thresholds[0]
 
+    @property
+    def has_table(self) -> bool:
+        """Whether it passes some and flags others, and does nothing else but refer: then there is a 2×2 table."""
+        return self.actions in ((PASS, FLAG), (PASS, REFER, FLAG))
+
     def action(self, score: float) -> str:
         """What is done with a score."""
         return self.actions[int(np.searchsorted(self.thresholds, score, side="right"))]
@@ -89,7 +94,7 @@ class Cut:
         >>> Cut((0.3, 0.7), ("pass", "refer", "flag")).counts(c)
         Counts(tp=2.0, fp=0.0, fn=0.0, tn=1.0)
         """
-        if self.actions not in ((PASS, FLAG), (PASS, REFER, FLAG)):
+        if not self.has_table:
             raise BadOption(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `stretches`.")
         low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
         moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))

@@ -190,3 +190,10 @@ def test_iso_cost_lines_have_the_slope_of_the_costs() -> None:
 def test_bad_lines(costs: Costs, prevalence: float, options: Any, told: str) -> None:  # noqa: ANN401
     with pytest.raises(BadOption, match=told):
         decide.iso_cost(costs, prevalence, **options)
+
+
+def test_without_a_level_there_are_numbers_alone() -> None:
+    tables = {"A": Counts(tp=40, fn=10, fp=10, tn=40), "B": Counts(tp=0, fn=0, fp=0, tn=0)}
+    [first, second] = decide.cost_table(tables, Costs(fp=10, fn=1), level=None).rows()
+    assert (first["value"], first["low"], first["high"], first["level"]) == (pytest.approx(1.1), None, None, None)
+    assert (second["value"], second["why"]) == (None, "there are no rows")

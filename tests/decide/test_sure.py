@@ -188,3 +188,14 @@ def test_masses_that_differ_by_rounding_are_no_less_than_nothing() -> None:
     found = decide.resampled(Curve(reweigh(t, to=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), draws=1000)
     assert found.failed == 0
     assert not isnan(found.performance["npv"].corrected.value)
+
+
+def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
+    c = Curve(drawn(200))
+    rule = partial(decide.actions, costs={"pass": (0, 10), "test": (2, 3), "flag": (6, 0)})
+    found = decide.resampled(c, rule, draws=30)
+    assert found.policy.cut.actions == ("pass", "test", "flag")
+    assert len(found.cutoffs) == 2
+    assert found.performance == {}
+    with pytest.raises(BadOption, match="no 2×2 table to be judged by"):
+        decide.crossvalidated(c.tally, rule)

@@ -259,18 +259,12 @@ def _tabulated(
     tables = _tables(samples, prices)
     there = _there(costing, tables)
     _check_carried(tables, there)
-    level = {} if sure is None else {"level": sure}
-    found = cost_table(tables, prices, prevalence=there, per=costing.per, **level)
+    found = cost_table(tables, prices, prevalence=there, per=costing.per, level=sure)
     rows = []
     for sample, row in zip(samples, found.rows(), strict=True):
         cells = {name: getattr(sample.table, name) for name in CELLS} if costing.costs is None else {}
-        rows.append({**row, **({} if sure is not None else _bare(row)), "threshold": sample.threshold, **cells})
+        rows.append({**row, "threshold": sample.threshold, **cells})
     return rows, list(found.data["notes"])
-
-
-def _bare(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What is left of an interval where none was wanted; why a number itself is undefined is still told."""
-    return {**dict.fromkeys(("low", "high", "level", "how")), "why": row["why"] if row["value"] is None else None}
 
 
 def _tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str, Any]:

@@ -15,9 +15,7 @@ from baserate._errors import BadOption
 from baserate._numeric.window import window_minima
 from baserate._policy import FLAG, PASS, REFER, Cut
 from baserate.decide._cost import cheapest, merged
-from baserate.decide._rule import both_classes, checked_prevalence, rule, threshold_at
-
-_ROUNDING = 1e-12
+from baserate.decide._rule import EQUAL, both_classes, checked_prevalence, rule, threshold_at
 
 
 def _useless(_curve: Curve, cut: Cut, refer: float | None = None, **_: Any) -> Iterator[str]:  # noqa: ANN401
@@ -77,14 +75,14 @@ def _covering(curve: Curve, costs: Costs, coverage: float, prevalence: float | N
     if not 0 < coverage <= 1:
         raise BadOption(f"coverage is {coverage}; give the share of cases to be decided, above 0 and at most 1.")
     sums = _sums(curve, costs, prevalence)
-    most = (1 - coverage) * sums.mass[-1] * (1 + _ROUNDING)
-    first = np.searchsorted(sums.mass, sums.mass - most - _ROUNDING * sums.mass[-1], side="left")
+    most = (1 - coverage) * sums.mass[-1] * (1 + EQUAL)
+    first = np.searchsorted(sums.mass, sums.mass - most - EQUAL * sums.mass[-1], side="left")
     price, found = inf, (0, 0)
     while True:
         high, low = _cheapest(sums, first, 0.0 if price == inf else price)
         cost = sums.flagged[high] + sums.passed[low]
         each = float(cost / _decided(sums, high, low))
-        if not each < price - _ROUNDING * abs(price) and price != inf:
+        if not each < price - EQUAL * abs(price) and price != inf:
             break
         price, found = each, (high, low)
     at = [threshold_at(curve, place) for place in found]
@@ -98,7 +96,7 @@ def _cheapest(sums: _Sums, first: Any, price: float) -> tuple[int, int]:  # noqa
     high = window_minima(above, first)
     total = above[high] + below
     size = max(float(np.abs(above).max()), float(np.abs(below).max()))
-    near = np.flatnonzero(total <= total.min() + _ROUNDING * size)
+    near = np.flatnonzero(total <= total.min() + EQUAL * size)
     low = int(near[np.argmax(_decided(sums, high[near], near))])
     return int(high[low]), low
 

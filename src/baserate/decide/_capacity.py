@@ -12,9 +12,8 @@ from baserate._errors import BadOption
 from baserate._policy import Cut
 from baserate._tally import Tally
 from baserate.decide._cost import merged
-from baserate.decide._rule import Gains, rule, steepest, threshold_at
+from baserate.decide._rule import EQUAL, Gains, rule, steepest, threshold_at
 
-_ROUNDING = 1e-12
 _NAMES = {2: ("low", "high"), 3: ("low", "medium", "high")}
 
 
@@ -23,7 +22,7 @@ def _shared(curve: Curve, cut: Cut, at_most: float | None = None, share: float |
     limit = _limit(curve.tally, at_most, share)
     flagged = cut.counts(curve).flagged
     left = limit - flagged
-    if left > _ROUNDING * limit and flagged < curve.total:
+    if left > EQUAL * limit and flagged < curve.total:
         below = int(np.searchsorted(-curve.tally.score, -cut.threshold, side="right"))
         tied = float(curve.tally.mass[:, below].sum())
         if tied > 1:
@@ -62,7 +61,7 @@ def _limit(tally: Tally, at_most: float | None, share: float | None) -> float:
 def _laxest(curve: Curve, limit: float) -> float:
     """Laxest threshold that flags no more than that; the strictest of those that flag the same."""
     flagged = curve.flagged_mass.sum(axis=0)
-    within = int(np.searchsorted(flagged, limit * (1 + _ROUNDING), side="right")) - 1
+    within = int(np.searchsorted(flagged, limit * (1 + EQUAL), side="right")) - 1
     return threshold_at(curve, int(np.searchsorted(flagged, flagged[within], side="left")))
 
 
@@ -115,7 +114,7 @@ def _called(many: int, names: Sequence[str] | None) -> tuple[str, ...]:
 
 def _by_share(curve: Curve, shares: Sequence[float]) -> list[float]:
     upto = np.cumsum(shares)
-    if min(shares) < 0 or upto[-1] > 1 + _ROUNDING:
+    if min(shares) < 0 or upto[-1] > 1 + EQUAL:
         raise BadOption(f"shares are {list(shares)}; give shares of everybody that are at most 1 together.")
     return [_laxest(curve, min(float(each), 1.0) * curve.total) for each in upto[::-1]]
 

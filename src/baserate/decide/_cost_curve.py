@@ -9,7 +9,6 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats
 from baserate._costs import Costs
-from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, EmptyData, NotBinary
 from baserate._results import Results
@@ -124,7 +123,7 @@ def brier_curve(curve: Curve, *, points: int | None = None, level: float | None 
             loss,
             c == 0,
             level,
-            lambda sure: _net.weighed(_passed(curve, flagged), {"fn": 2 * (1 - c), "fp": 2 * c}, sure),
+            lambda sure: _net.weighed(curve.counts[flagged], {"fn": 2 * (1 - c), "fp": 2 * c}, sure),
         ),
         "least": least,
         "regret": np.maximum(loss - least, 0.0),
@@ -187,11 +186,6 @@ def _around(
     low, high = made(level)
     low, high = np.clip(low, 0.0, value), np.maximum(high, value)
     return {"low": np.where(certain, value, low), "high": np.where(certain, value, high)}
-
-
-def _passed(curve: Curve, flagged: Any) -> Counts[Floats]:  # noqa: ANN401  (places along the curve)
-    """Tables when so many of the scores are flagged, highest first."""
-    return curve.counts[flagged]
 
 
 def _grid(points: int) -> Floats:

@@ -20,7 +20,7 @@ from baserate._results import Results
 from baserate.calibrate.multiclass._known import checked_shares
 from baserate.infer import estimate
 from baserate.measure import Measure, expected_cost, multiclass
-from baserate.measure._summary import tidy
+from baserate.measure._summary import measured, tidy
 from baserate.shift._gamma import checked_prevalence
 from baserate.shift._reweigh import reweigh
 
@@ -39,14 +39,15 @@ def cost_table(
     *,
     prevalence: Stated = None,
     per: float = 1.0,
-    level: float = 0.95,
+    level: float | None = 0.95,
 ) -> Results:
     """Tabulate what each classifier cost on its own sample, and what it costs per case where it will be used.
 
     A classifier that was measured where more are ill has more to lose, whatever it does: so those that were measured at
     different prevalences are compared only at a stated `prevalence`. Of tables of several classes with a `CostMatrix`,
     state a share for each class. `total` is of the sample as it is; `value` is the cost of `per` cases at that
-    prevalence, with its interval, and `cheapest` marks the least. A note says so where the totals tell otherwise.
+    prevalence, with its interval unless `level` is None, and `cheapest` marks the least. A note says so where the
+    totals tell otherwise.
 
     >>> from baserate import Costs, Counts
     >>> models = {"M1": Counts(tp=150, fn=40, fp=60, tn=250), "M2": Counts(tp=250, fn=45, fp=5, tn=200)}
@@ -59,13 +60,12 @@ def cost_table(
     measure = _checked(tables, costs)
     if not (isfinite(per) and per > 0):
         raise BadOption(f"per={per} is no number of cases; give one above 0, for example 1000.")
-    measured = {name: _shares(table) for name, table in tables.items()}
     if prevalence is None:
-        _check_alike(measured)
+        _check_alike({name: _shares(table) for name, table in tables.items()})
     rows = []
     for name, table in tables.items():
         there = _moved(table, prevalence)
-        found = _times(estimate(measure, there, level=level), per)
+        found = _times(measured(measure, there) if level is None else estimate(measure, there, level=level), per)
         told = {**_PLACE, "model": name, "prevalence": _told(there), "measured": _told(table)}
         rows.append(told | {"total": costs.total(table), **tidy(found)})  # type: ignore[arg-type]
     least = _least([row["value"] for row in rows])

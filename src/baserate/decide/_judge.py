@@ -14,7 +14,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._estimate import Estimate
-from baserate._policy import FLAG, PASS, REFER, Cut, Policy
+from baserate._policy import REFER, Cut, Policy
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -91,7 +91,7 @@ def judged(policy: Policy, tally: Tally, measures: Iterable[Measure], interval: 
     cut, curve = policy.cut, Curve(tally)
     for at, action in zip(cut.thresholds, cut.actions[1:], strict=True):
         yield {"measure": "threshold", "action": action, "value": at}
-    if cut.actions not in ((PASS, FLAG), (PASS, REFER, FLAG)):
+    if not cut.has_table:
         yield from _bands(cut, curve, interval)
         return
     counts = cut.counts(curve)

@@ -22,7 +22,7 @@ Choose = Callable[[Curve], Policy]
 """A rule with its options given."""
 Toward = Literal["high", "low"]
 
-_EQUAL = 1e-12
+EQUAL = 1e-12
 """Part of the largest value by which two may differ and still be equal: sums differ by rounding alone."""
 
 
@@ -114,7 +114,7 @@ def strictest(value: Floats) -> int | None:
     least = float(value.min())
     size = max(abs(float(value[at])), abs(least) if np.isfinite(least) else 0.0)
     # Before it, something may be as good but for rounding.
-    return int(np.argmax(value[: at + 1] >= value[at] - _EQUAL * size))
+    return int(np.argmax(value[: at + 1] >= value[at] - EQUAL * size))
 
 
 def best_at(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> int | None:

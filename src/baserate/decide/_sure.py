@@ -101,7 +101,7 @@ def resampled(
     how = f"{draws} {drawn_how(curve.tally, way, exact=exact)}"
     cutoffs = tuple(_middle(at, drawn[usable, place], asked, how) for place, at in enumerate(policy.cut.thresholds))
     performance = {}
-    if _has_table(policy.cut):
+    if policy.cut.has_table:
         there = _tables(pooled, drawn[usable])
         promised = Counts(*seen[usable].T)
         for each in chosen:
@@ -135,7 +135,7 @@ def _again(tally: Tally, rule: Choose, way: Way, many: int) -> Callable[[np.rand
             return [_FAILED, *[nan] * many, *[0.0] * 4]
         if len(cut.thresholds) != many:
             return [_OTHER, *[nan] * many, *[0.0] * 4]
-        counts = cut.counts(curve) if _has_table(cut) else None
+        counts = cut.counts(curve) if cut.has_table else None
         return [_SAME, *cut.thresholds, *([getattr(counts, cell) for cell in _CELLS] if counts else [0.0] * 4)]
 
     return lambda rng, some: np.array([one(rng) for _ in range(some)])
@@ -189,10 +189,6 @@ def _single_rows_again(
         return np.array([one(rng, worth, running) for _ in range(many)])
 
     return some
-
-
-def _has_table(cut: Cut) -> bool:
-    return cut.actions[0] == "pass" and cut.actions[-1] == "flag" and len(cut.actions) <= 3
 
 
 def _tables(curve: Curve, drawn: Floats) -> Counts[Floats]:
@@ -263,7 +259,7 @@ def crossvalidated(
     chosen = [_of_tables(each) for each in measures]
     whole = tally_of(data)
     policy = rule(Curve(whole))
-    if not _has_table(policy.cut):
+    if not policy.cut.has_table:
         raise BadOption(f"a cut into {', '.join(policy.cut.actions)} has no 2×2 table to be judged by.")
     inner = told(rule)
     find: Callable[[Curve], Cut] = inner.cut if inner is not None else lambda curve: rule(curve).cut
