@@ -15,7 +15,7 @@ HOME = Path(baserate.__file__).parent
 FLOORS: list[set[str]] = [
     {"_errors"},
     {"_arrays"},
-    {"_files", "_frames", "_forms", "_lazy", "_sealed"},
+    {"_files", "_frames", "_forms", "_lazy", "_lots", "_sealed"},
     {"_form_json"},
     {"_numeric"},
     *(
@@ -36,7 +36,7 @@ FLOORS: list[set[str]] = [
         {noun}
         for noun in (
             "_curve",
-            "_policy",
+            "_cut",
             "_rows",
             "_class_rows",
             "_label_sets",
@@ -44,6 +44,8 @@ FLOORS: list[set[str]] = [
             "_population",
             "_map",
             "_class_map",
+            "_policy_json",
+            "_policy",
             "_target",
         )
     ),

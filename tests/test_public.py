@@ -32,6 +32,7 @@ NAMES = {
         "Cut",
         "Estimate",
         "Intake",
+        "Lottery",
         "Mixture",
         "Policy",
         "Results",

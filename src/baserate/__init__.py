@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from baserate._costs import CostMatrix, Costs
     from baserate._counts import Counts
     from baserate._curve import Curve, Mixture, curve
+    from baserate._cut import Cut, Lottery
     from baserate._errors import (
         BadFile,
         BadOption,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from baserate._intake import Intake
     from baserate._label_sets import LabelSets
     from baserate._map import Map
-    from baserate._policy import Cut, Policy
+    from baserate._policy import Policy
     from baserate._population import Population
     from baserate._results import Results
     from baserate._rows import Rows
@@ -58,7 +59,7 @@ _ROOMS = ("apply", "calibrate", "decide", "infer", "measure", "population", "rea
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
     *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results", "_population"),
-    *("_map", "_class_map", "_target", "_policy"),
+    *("_map", "_class_map", "_target", "_cut", "_policy"),
 )
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "Estimate",
     "Intake",
     "LabelSets",
+    "Lottery",
     "Map",
     "MissingValues",
     "Mixture",

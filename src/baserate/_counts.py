@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
 from typing import Any, Generic, overload
 
 import numpy as np
@@ -116,6 +117,24 @@ class Counts(Generic[Value]):
         """
         moments = self.moments and (self.squares.reversed(), self.rows.reversed())
         return Counts(tp=self.fn, fp=self.tn, fn=self.tp, tn=self.fp, moments=moments, reweighed=self.reweighed)
+
+
+def combined(parts: Sequence[Counts[float]], times: Sequence[float] | None = None) -> Counts[float]:
+    """Add up tables, each so many times.
+
+    >>> combined([Counts(tp=3, fp=2, fn=3, tn=2), Counts(tp=1, fp=0, fn=5, tn=4)], [0.5, 0.5])
+    Counts(tp=2.0, fp=1.0, fn=4.0, tn=3.0)
+    """
+    factors = [1.0] * len(parts) if times is None else times
+
+    def added(tables: Iterable[Counts[float]]) -> Counts[float]:
+        pairs = list(zip(tables, factors, strict=True))
+        return Counts(*(fsum(factor * getattr(table, cell) for table, factor in pairs) for cell in _CELLS))
+
+    plain = all(part.moments is None for part in parts)
+    moments = None if plain else (added(part.squares for part in parts), added(part.rows for part in parts))
+    reweighed = all_or_none_reweighed(part.reweighed for part in parts)
+    return replace(added(parts), moments=moments, reweighed=reweighed)
 
 
 def all_or_none_reweighed(marks: Iterable[bool]) -> bool:

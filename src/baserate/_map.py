@@ -229,9 +229,9 @@ def made_of(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # 
         raise BadFile(f"not a map: {error}") from error
 
 
-def text_of(path: str | os.PathLike[str]) -> str:
-    """Text of a file that should hold a map."""
+def text_of(path: str | os.PathLike[str], what: str = "map") -> str:
+    """Text of a file that should hold a map, or what is named."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise BadFile(f"{path} is no text, so no map; name a file that holds one.") from error
+        raise BadFile(f"{path} is no text, so no {what}; name a file that holds one.") from error

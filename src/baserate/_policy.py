@@ -1,121 +1,60 @@
-"""Policy: what to do with a score, for every group."""
+"""Policy: what to do with a score, for every group; a value that can be saved, read back and reproduced."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 from math import isnan
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats
-from baserate._counts import Counts
-from baserate._curve import Curve
-from baserate._errors import BadOption, BadShape, MissingValues
+from baserate._cut import Cut, Lottery, Treatment, actions_of
+from baserate._errors import BadOption, BadShape, UnknownLabel
+from baserate._files import write_text
+from baserate._lots import lot, text_of_id
+from baserate._map import Map, text_of
+from baserate._policy_json import as_json, content, key_of, of_json
 from baserate._tallies import Group
 
-PASS, REFER, FLAG = "pass", "refer", "flag"
 REFUSE = "refuse"
 """What is done with a row of a group that a policy does not know: an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """Ascending thresholds, and an action for each stretch of scores between them, lowest first.
-
-    A score at a threshold belongs to the stretch above it. Two actions, `pass` and `flag`, are the usual; a third,
-    `refer`, leaves the case to somebody else; any others are bands.
-
-    >>> Cut((0.5,))
-    Cut(thresholds=(0.5,), actions=('pass', 'flag'))
-    >>> Cut((0.2, 0.7), ("pass", "refer", "flag")).action(0.2)
-    'refer'
-    """
-
-    thresholds: tuple[float, ...]
-    actions: tuple[str, ...] = (PASS, FLAG)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "thresholds", tuple(map(float, self.thresholds)))
-        object.__setattr__(self, "actions", tuple(self.actions))
-        if any(map(isnan, self.thresholds)):
-            raise MissingValues("a threshold is NaN; give a number, or inf to flag nothing.")
-        if any(low >= high for low, high in pairwise(self.thresholds)):
-            raise BadOption(f"thresholds are {self.thresholds}; give them ascending, each once.")
-        if len(self.actions) != len(self.thresholds) + 1:
-            raise BadShape(
-                f"{len(self.actions)} actions for {len(self.thresholds)} thresholds; give one more action than that: "
-                "one for each stretch of scores."
-            )
-        if not all(self.actions):
-            raise BadOption(f"actions are {self.actions}; an action is a name.")
-        if any(low == high for low, high in pairwise(self.actions)):
-            raise BadOption(f"actions are {self.actions}; neighbours that are alike are one: leave out the threshold.")
-
-    @property
-    def threshold(self) -> float:
-        """Where flagging begins, of a cut that passes or flags."""
-        if self.actions != (PASS, FLAG):
-            raise BadOption(f"a cut into {', '.join(self.actions)} has no single threshold; see `thresholds`.")
-        return self.thresholds[0]
-
-    @property
-    def has_table(self) -> bool:
-        """Whether it passes some and flags others, and does nothing else but refer: then there is a 2×2 table."""
-        return self.actions in ((PASS, FLAG), (PASS, REFER, FLAG))
-
-    def action(self, score: float) -> str:
-        """What is done with a score."""
-        return self.actions[int(np.searchsorted(self.thresholds, score, side="right"))]
-
-    def stretches(self, curve: Curve) -> Counts[Floats]:
-        """Return a 2×2 table for each action: those who get it against all others.
-
-        So its flag rate is the share of everybody who gets the action, and its precision the risk of those.
-
-        >>> from baserate import curve, tally
-        >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
-        >>> each = Cut((0.3, 0.7), ("low", "medium", "high")).stretches(c)
-        >>> each.tp.tolist(), each.fp.tolist()
-        ([0.0, 1.0, 2.0], [1.0, 1.0, 0.0])
-        """
-        upward = curve.at(np.array([-np.inf, *self.thresholds]))
-        moments = upward.moments and (_apart(upward.squares), _apart(upward.rows))
-        return replace(_apart(upward), moments=moments, reweighed=upward.reweighed)
-
-    def counts(self, curve: Curve) -> Counts[float]:
-        """Return the 2×2 table of what is passed and flagged; what is referred is in none of its cells.
-
-        >>> from baserate import curve, tally
-        >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
-        >>> Cut((0.3, 0.7), ("pass", "refer", "flag")).counts(c)
-        Counts(tp=2.0, fp=0.0, fn=0.0, tn=1.0)
-        """
-        if not self.has_table:
-            raise BadOption(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `stretches`.")
-        low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
-        moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))
-        return replace(_between(low, high), moments=moments, reweighed=high.reweighed)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A cut for each group, what to do with all others, and how it came about.
+    """A cut or a lottery for each group, what to do with all others, and how it came about.
 
-    Ungrouped, it is one cut for the group `()`.
+    Ungrouped, it is one for the group `()`. A label of a group is known by how it is written: the number 1 of a file of
+    Parquet is the text 1 of a CSV file.
+
+    >>> apart = {("f",): Cut((0.4,)), ("m",): Lottery((Cut((0.5,)), Cut((0.6,))), (0.3, 0.7))}
+    >>> policy = Policy(by_group=apart, otherwise="refer", attributes=("sex",))
+    >>> policy
+    Policy(fixed; 2 groups by sex; needs group and id)
+    >>> policy.action(0.45, ["f"]), policy.action(0.55, ["m"], id=7), policy.action(0.9, [None])
+    ('flag', 'pass', 'refer')
+    >>> Policy.from_json(policy.to_json()) == policy
+    True
     """
 
-    by_group: Mapping[Group, Cut]
+    by_group: Mapping[Group, Treatment]
     otherwise: str
     """Action for a group that is not listed, or missing; "refuse" makes it an error."""
     attributes: tuple[str, ...] = ()
-    """What groups are made by."""
+    """What groups are made by: names of columns."""
+    map: Map | None = None
+    """What scores go through first, if anything."""
     rule: str = "fixed"
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What the rule was told: costs, prevalence, requirements."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Names of the columns that it was chosen on, by what they hold: truth, score, id."""
+    positive: str | None = None
+    """The positive class, as text."""
     chosen_on: str | None = None
     """Digest of the tally that the cut was chosen on; None if nobody looked at data."""
     notes: tuple[str, ...] = ()
@@ -124,11 +63,32 @@ class Policy:
     def __post_init__(self) -> None:
         if not self.by_group:
             raise BadOption("a policy without a cut decides nothing; give one for each group, or for ().")
+        if not self.otherwise or not isinstance(self.otherwise, str):
+            raise BadOption(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")
         wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
         if wrong:
             raise BadShape(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
-        for name in ("by_group", "settings"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        by_group = {tuple(map(_plain, group)): found for group, found in self.by_group.items()}
+        for name, mapping in (("by_group", by_group), ("settings", self.settings), ("columns", self.columns)):
+            object.__setattr__(self, name, MappingProxyType(dict(mapping)))
+        self._check_alike()
+        content(self)  # refuses what a file could not hold
+
+    def _check_alike(self) -> None:
+        """Two groups that are written alike could not be told apart."""
+        for place, attribute in enumerate(self.attributes):
+            owner: dict[str, object] = {}
+            for label in dict.fromkeys(group[place] for group in self.by_group):
+                for spelling in spellings(label):
+                    other = owner.setdefault(spelling, label)
+                    if other is not label and other != label:
+                        raise BadOption(f"{attribute} has {other!r} and {label!r}, which are written alike; keep one.")
+
+    def __repr__(self) -> str:
+        groups = f"; {len(self.by_group)} groups by {', '.join(self.attributes)}" if self.attributes else ""
+        needs = " and ".join([*["group"] * self.needs_group, *["id"] * self.needs_id])
+        after = f"; after {self.map.method}" if self.map is not None else ""
+        return f"Policy({self.rule}{after}{groups}{f'; needs {needs}' if needs else ''})"
 
     @property
     def needs_group(self) -> bool:
@@ -136,24 +96,124 @@ class Policy:
         return bool(self.attributes)
 
     @property
+    def needs_id(self) -> bool:
+        """Whether it asks for the id of a row, to draw its lot."""
+        return any(isinstance(each, Lottery) for each in self.by_group.values())
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """All actions that there are, each once."""
+        rest = () if self.otherwise == REFUSE or not self.needs_group else (Cut((), (self.otherwise,)),)
+        return actions_of([*self.by_group.values(), *rest])
+
+    @property
     def cut(self) -> Cut:
         """The one cut of a policy that treats everybody alike."""
         if self.needs_group:
             raise BadOption(f"this policy has a cut for each group by {', '.join(self.attributes)}; see `by_group`.")
-        return self.by_group[()]
+        found = self.by_group[()]
+        if isinstance(found, Lottery):
+            raise BadOption("this policy draws lots between several cuts; see `by_group`.")
+        return found
 
     @property
     def threshold(self) -> float:
         """Where it flags, if it treats everybody alike and does nothing else."""
         return self.cut.threshold
 
+    @property
+    def key(self) -> str:
+        """SHA-256 of its content: what lots are drawn with, so that those of different policies are independent."""
+        return key_of(self)
 
-def _apart(upward: Counts[Floats]) -> Counts[Floats]:
-    """From what lies at or above each threshold, to what lies between it and the next, against all others."""
-    inside = [np.append(each[:-1] - each[1:], each[-1:]) for each in (upward.tp, upward.fp)]
-    return Counts(*inside, *(total[0] - each for total, each in zip((upward.tp, upward.fp), inside, strict=True)))
+    def treatment(self, group: Sequence[object] = ()) -> Treatment:
+        """Return what is done with a group, given a value for each attribute; one that is refused is an error."""
+        if len(group) != len(self.attributes):
+            raise BadShape(
+                f"{len(group)} values of a group; this policy asks for {', '.join(self.attributes) or 'none'}."
+            )
+        texts = tuple(map(text_of_label, group))
+        for known, found in self.by_group.items():
+            if all(text in spellings(label) for text, label in zip(texts, known, strict=True)):
+                return found
+        if self.otherwise == REFUSE:
+            named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.attributes, group, strict=True))
+            raise UnknownLabel(
+                f"there is no cut for the group {named}, and this policy refuses others; leave such rows out, or "
+                "choose a policy that says what to do with them."
+            )
+        return Cut((), (self.otherwise,))
+
+    def action(self, score: float, group: Sequence[object] = (), *, id: object = None) -> str:  # noqa: A002
+        """What is done with one row. Many are the business of `baserate.apply`."""
+        found = self.treatment(group)
+        at = float(score if self.map is None else self.map([score])[0])
+        if isinstance(found, Cut):
+            return found.action(at)
+        drawn = {cut.action(at) for cut in found.cuts}
+        if len(drawn) == 1:
+            return drawn.pop()
+        return found.drawn(lot(self.key, text_of_id(id))).action(at)
+
+    def to_json(self) -> str:
+        """Return the policy as versioned JSON with a seal; every number survives exactly."""
+        return as_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Policy:
+        """Read what `to_json` wrote, checking its form."""
+        made: Policy = of_json(text, cls)
+        return made
+
+    def __reduce__(self) -> tuple[Callable[[str], Policy], tuple[str]]:
+        # Pickled as its file, so that what comes back is checked, and cannot be changed either.
+        return Policy.from_json, (self.to_json(),)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy to a file, as JSON."""
+        write_text(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
+        """Read a policy that `save` wrote, in this release or an earlier one."""
+        return cls.from_json(text_of(path, "policy"))
 
 
-def _between(low: Counts[float], high: Counts[float]) -> Counts[float]:
-    """What is passed below a threshold and flagged from another on."""
-    return Counts(tp=high.tp, fp=high.fp, fn=low.fn, tn=low.tn)
+def _plain(label: object) -> object:
+    """A label of NumPy as one of Python."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def text_of_label(value: object) -> str | None:
+    """Write a label as files do; None if it is missing.
+
+    >>> text_of_label(1), text_of_label(True), text_of_label(0.5), text_of_label("f"), text_of_label(None)
+    ('1', 'true', '0.5', 'f', None)
+    """
+    if value is None or (isinstance(value, (float, np.floating)) and isnan(value)):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def spellings(label: object) -> tuple[str, ...]:
+    """Return the ways in which a label is written where it means the same.
+
+    >>> spellings(1), spellings(True), spellings("f"), spellings(2.5)
+    (('1', '1.0'), ('true', 'True', 'TRUE'), ('f',), ('2.5',))
+    """
+    text = text_of_label(label)
+    if text is None:
+        return ()
+    if isinstance(label, (bool, np.bool_)):
+        return (text, text.title(), text.upper())
+    if isinstance(label, (int, np.integer)):
+        return (text, f"{text}.0")
+    whole = isinstance(label, (float, np.floating)) and text.endswith(".0")
+    return (text, text.removesuffix(".0")) if whole else (text,)
+
+
+def groups_written(policy: Policy) -> dict[tuple[str, ...], Group]:
+    """Return the groups of a policy by all the ways in which they are written."""
+    return {texts: group for group in policy.by_group for texts in product(*(spellings(label) for label in group))}

@@ -6,11 +6,14 @@ from typing import Any
 
 from baserate._errors import BadFile
 
+_WIDTH = 100
+"""So long may a line be."""
+
 
 def sealed_json(kind: str, version: int, content: dict[str, Any]) -> str:
     """Write content with its kind, its version and a seal: the SHA-256 of all of it."""
     form = {"kind": kind, "schema_version": version, **content}
-    return json.dumps(form | {"seal": _seal(form)}, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return _laid_out(form | {"seal": _seal(form)}) + "\n"
 
 
 def opened_json(text: str, kinds: Iterable[str], version: int, *, what: str) -> dict[str, Any]:
@@ -34,6 +37,20 @@ def opened_json(text: str, kinds: Iterable[str], version: int, *, what: str) -> 
             "or get the original."
         )
     return form
+
+
+def _laid_out(value: Any, margin: str = "") -> str:  # noqa: ANN401  (whatever JSON holds)
+    """JSON that people can read: what fits a line stands in one."""
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if len(margin) + len(line) <= _WIDTH or not isinstance(value, (dict, list)) or not value:
+        return line
+    inner = margin + " "
+    if isinstance(value, list):
+        begin, end, parts = "[", "]", [_laid_out(each, inner) for each in value]
+    else:
+        named = ((json.dumps(name, ensure_ascii=False), each) for name, each in value.items())
+        begin, end, parts = "{", "}", [f"{name}: {_laid_out(each, inner)}" for name, each in named]
+    return f"{begin}\n{inner}" + f",\n{inner}".join(parts) + f"\n{margin}{end}"
 
 
 def _seal(form: dict[str, Any]) -> str:

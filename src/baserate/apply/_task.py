@@ -64,10 +64,15 @@ class Task:
         """See that the scores are there, and the new names are not; without `capitals` a is A."""
         for name in self.scores:
             check_there(name, there)
-        taken = {str(name) if capitals else str(name).casefold() for name in there}
-        for name in self.made:
-            if (name if capitals else name.casefold()) in taken:
-                raise BadOption(f"there is a column {name!r} already; name the new one otherwise with to=.")
+        check_new(self.made, there, capitals=capitals)
+
+
+def check_new(made: Sequence[str], there: Sequence[object], *, capitals: bool = True) -> None:
+    """See that the new names are not taken; without `capitals` a is A."""
+    taken = {str(name) if capitals else str(name).casefold() for name in there}
+    for name in made:
+        if (name if capitals else name.casefold()) in taken:
+            raise BadOption(f"there is a column {name!r} already; name the new one otherwise with to=.")
 
 
 def columns(map_: Map | ClassMap, score: Scores | None) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import isinf
 from typing import Any
 
-from baserate._policy import FLAG, PASS, REFER
+from baserate._cut import FLAG, PASS, REFER
 from baserate.cli._numbers import number, percent, plain
 
 Line = Mapping[str, Any]

@@ -11,9 +11,9 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._costs import Costs
 from baserate._curve import Curve
+from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._errors import BadOption
 from baserate._numeric.window import window_minima
-from baserate._policy import FLAG, PASS, REFER, Cut
 from baserate.decide._cost import cheapest, merged
 from baserate.decide._rule import EQUAL, both_classes, checked_prevalence, rule, threshold_at
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from baserate._curve import Curve
+from baserate._cut import Cut
 from baserate._errors import BadOption
-from baserate._policy import Cut
 from baserate._tally import Tally
 from baserate.decide._cost import merged
 from baserate.decide._rule import EQUAL, Gains, rule, steepest, threshold_at

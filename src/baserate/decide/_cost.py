@@ -9,8 +9,8 @@ from typing import Any
 
 from baserate._costs import Costs
 from baserate._curve import Curve
+from baserate._cut import Cut
 from baserate._errors import BadOption, BadShape
-from baserate._policy import Cut
 from baserate.decide._rule import checked_prevalence, gains_of, rule, steepest
 
 Lines = Mapping[str, tuple[float, float]]

@@ -12,13 +12,13 @@ from baserate._arrays import ratio
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._cut import REFER, Cut
 from baserate._errors import BadOption
 from baserate._estimate import Estimate
-from baserate._policy import REFER, Cut, Policy
+from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.decide._requirements import Requirement
 from baserate.infer import Interval, _net
 from baserate.measure import (
     USUAL,
@@ -158,18 +158,9 @@ def _told(policy: Policy) -> Row:
         "rule": policy.rule,
         "thresholds": list(policy.cut.thresholds),
         "actions": list(policy.cut.actions),
-        "settings": {name: _readable(value) for name, value in policy.settings.items()},
+        "settings": {
+            name: asdict(value) if isinstance(value, Costs) else value for name, value in policy.settings.items()
+        },
         "chosen_on": policy.chosen_on,
         "notes": list(policy.notes),
     }
-
-
-def _readable(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
-    """Make a setting fit for a table or JSON."""
-    if isinstance(setting, Costs):
-        return asdict(setting)
-    if callable(setting):
-        return about(setting).name
-    if isinstance(setting, list | tuple):
-        return [_readable(each) for each in setting]
-    return str(setting) if isinstance(setting, Requirement) else setting

@@ -15,9 +15,9 @@ from baserate._arrays import Bools, Floats, ratio, sealed
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion, distinct_labels
 from baserate._costs import CostMatrix
+from baserate._cut import REFER
 from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, UnknownName
 from baserate._estimate import Estimate
-from baserate._policy import REFER
 from baserate._results import Results
 from baserate.calibrate.multiclass._known import checked_shares
 from baserate.infer import estimate

@@ -11,8 +11,8 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._cut import Cut
 from baserate._errors import BadOption
-from baserate._policy import Cut
 from baserate.decide._rule import Gains, Toward, best_at, both_classes, rule, steepest, threshold_at, undefined
 from baserate.measure import Measure, about, named, precision, sensitivity, specificity
 

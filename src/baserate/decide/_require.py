@@ -9,8 +9,8 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats
 from baserate._curve import Curve
+from baserate._cut import Cut
 from baserate._errors import BadOption, CannotMeet
-from baserate._policy import Cut
 from baserate.decide._points import objective
 from baserate.decide._requirements import Requirement, requirements
 from baserate.decide._rule import rule, strictest, threshold_at, undefined

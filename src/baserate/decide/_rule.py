@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from inspect import signature
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
@@ -12,9 +12,11 @@ import numpy as np
 from baserate._arrays import Cells, Floats
 from baserate._costs import Costs
 from baserate._curve import Curve
+from baserate._cut import Cut
 from baserate._errors import BadOption, CannotFit
-from baserate._policy import REFUSE, Cut, Policy
+from baserate._policy import REFUSE, Policy
 from baserate._tally import Tally
+from baserate.decide._requirements import Requirement
 from baserate.measure import Measure, about, why
 
 Options = ParamSpec("Options")
@@ -68,7 +70,7 @@ def rule(
                 by_group={(): cut},
                 otherwise=REFUSE,
                 rule=function.__name__.replace("_", "-"),
-                settings=given | known,
+                settings=_plain(given) | known,
                 chosen_on=curve.tally.digest if looks(**given) else None,
                 notes=tuple(notes(curve, cut, **given)) if notes else (),
             )
@@ -172,6 +174,29 @@ def checked_prevalence(curve: Curve, prevalence: float | None) -> None:
     if not 0 <= prevalence <= 1:
         raise BadOption(f"prevalence is {prevalence}; it is a share, so give a number from 0 to 1.")
     both_classes(curve, "a stated prevalence")
+
+
+def _plain(given: dict[str, Any]) -> dict[str, Any]:
+    """Settings as a file can hold them: measures and requirements by name, and what a measure was given beside it."""
+    more = {
+        name: value
+        for setting in given.values()
+        if isinstance(setting, partial)
+        for name, value in setting.keywords.items()
+    }
+    return more | {name: _named(setting) for name, setting in given.items()}
+
+
+def _named(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+    if callable(setting):
+        return about(setting).name
+    if isinstance(setting, Requirement):
+        return str(setting)
+    if isinstance(setting, np.ndarray | np.generic):
+        return _named(setting.tolist())
+    if isinstance(setting, Mapping):
+        return {str(name): _named(each) for name, each in setting.items()}
+    return tuple(map(_named, setting)) if isinstance(setting, list | tuple) else setting
 
 
 def _given(function: Callable[..., Any], *args: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -8,9 +8,10 @@ from functools import partial
 
 from baserate._costs import Costs
 from baserate._curve import Curve
+from baserate._cut import FLAG
 from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
-from baserate._policy import FLAG, Policy
+from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally

@@ -11,9 +11,10 @@ import numpy as np
 from baserate._arrays import Floats, sealed
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._cut import Cut
 from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
-from baserate._policy import Cut, Policy
+from baserate._policy import Policy
 from baserate._tally import Tally
 from baserate.calibrate._crossfit import FOLDS, dealt, left_out
 from baserate.calibrate._data import Data, tally_of

@@ -1,0 +1,248 @@
+"""Cut and Lottery: what to do with a score, for certain or by lot."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from math import fsum, isnan
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._counts import Counts, combined
+from baserate._curve import Curve
+from baserate._errors import BadOption, BadShape, MissingValues
+from baserate._lots import RANGE, edge
+
+PASS, REFER, FLAG = "pass", "refer", "flag"
+_USUAL = {PASS, REFER, FLAG}
+_WHOLE = 1e-9
+"""So far may chances be from adding up to 1, for rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Ascending thresholds, and an action for each stretch of scores between them, lowest first.
+
+    A score at a threshold belongs to the stretch above it. Two actions, `pass` and `flag`, are the usual; a third,
+    `refer`, leaves the case to somebody else; any others are bands. `flag` below `pass` turns the scores round.
+
+    >>> Cut((0.5,))
+    Cut(thresholds=(0.5,), actions=('pass', 'flag'))
+    >>> Cut((0.2, 0.7), ("pass", "refer", "flag")).action(0.2)
+    'refer'
+    """
+
+    thresholds: tuple[float, ...]
+    actions: tuple[str, ...] = (PASS, FLAG)
+
+    def __post_init__(self) -> None:
+        # Both zeros are one threshold, and are written as one.
+        object.__setattr__(self, "thresholds", tuple(float(at) + 0.0 for at in self.thresholds))
+        object.__setattr__(self, "actions", tuple(self.actions))
+        if any(map(isnan, self.thresholds)):
+            raise MissingValues("a threshold is NaN; give a number, or inf to flag nothing.")
+        if any(low >= high for low, high in pairwise(self.thresholds)):
+            raise BadOption(f"thresholds are {self.thresholds}; give them ascending, each once.")
+        if len(self.actions) != len(self.thresholds) + 1:
+            raise BadShape(
+                f"{len(self.actions)} actions for {len(self.thresholds)} thresholds; give one more action than that: "
+                "one for each stretch of scores."
+            )
+        if not all(map(_is_name, self.actions)):
+            raise BadOption(f"actions are {self.actions}; an action is a name.")
+        if any(low == high for low, high in pairwise(self.actions)):
+            raise BadOption(f"actions are {self.actions}; neighbours that are alike are one: leave out the threshold.")
+
+    @property
+    def threshold(self) -> float:
+        """Where flagging begins, of a cut that passes or flags."""
+        if self.actions != (PASS, FLAG):
+            raise BadOption(f"a cut into {', '.join(self.actions)} has no single threshold; see `thresholds`.")
+        return self.thresholds[0]
+
+    @property
+    def has_table(self) -> bool:
+        """Whether it passes some and flags others, and does nothing else but refer: then there is a 2×2 table."""
+        return has_table(self.actions)
+
+    def action(self, score: float) -> str:
+        """What is done with a score."""
+        return self.actions[bisect_right(self.thresholds, score)]
+
+    def stretches(self, curve: Curve) -> Counts[Floats]:
+        """Return a 2×2 table for each stretch: those in it against all others.
+
+        So its flag rate is the share of everybody who is there, and its precision the risk of those.
+
+        >>> from baserate import curve, tally
+        >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
+        >>> each = Cut((0.3, 0.7), ("low", "medium", "high")).stretches(c)
+        >>> each.tp.tolist(), each.fp.tolist()
+        ([0.0, 1.0, 2.0], [1.0, 1.0, 0.0])
+        """
+        upward = curve.at(np.array([-np.inf, *self.thresholds]))
+        moments = upward.moments and (_apart(upward.squares), _apart(upward.rows))
+        return replace(_apart(upward), moments=moments, reweighed=upward.reweighed)
+
+    def tables(self, curve: Curve) -> dict[str, Counts[float]]:
+        """Return a 2×2 table for each action: those who get it against all others.
+
+        >>> from baserate import curve, tally
+        >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
+        >>> Cut((0.3, 0.7), ("look", "pass", "look")).tables(c)["look"]
+        Counts(tp=2.0, fp=1.0, fn=1.0, tn=1.0)
+        """
+        each = self.stretches(curve)
+        places = {action: [at for at, other in enumerate(self.actions) if other == action] for action in self.actions}
+        return {action: _union([each[at] for at in several]) for action, several in places.items()}
+
+    def counts(self, curve: Curve) -> Counts[float]:
+        """Return the 2×2 table of what is passed and flagged; what is referred is in none of its cells.
+
+        >>> from baserate import curve, tally
+        >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
+        >>> Cut((0.3, 0.7), ("pass", "refer", "flag")).counts(c)
+        Counts(tp=2.0, fp=0.0, fn=0.0, tn=1.0)
+        """
+        if not self.has_table:
+            raise BadOption(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `stretches`.")
+        if self.actions in ((PASS, FLAG), (PASS, REFER, FLAG)):  # without the detour by stretches, which costs time
+            low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
+            moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))
+            return replace(_between(low, high), moments=moments, reweighed=high.reweighed)
+        return passed_or_flagged(self.tables(curve), nobody=curve.at(np.inf))
+
+
+@dataclass(frozen=True, slots=True)
+class Lottery:
+    """Cuts, each with the chance that it is the one that decides; the id of a row draws, and nothing else does.
+
+    >>> half = Lottery((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
+    >>> half.chances_at(0.5)
+    {'flag': 0.5, 'pass': 0.5}
+    >>> half.chances_at(0.9)
+    {'flag': 1.0, 'pass': 0.0}
+    """
+
+    cuts: tuple[Cut, ...]
+    chances: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cuts", tuple(self.cuts))
+        object.__setattr__(self, "chances", tuple(map(float, self.chances)))
+        if len(self.cuts) < 2 or len({*self.cuts}) < len(self.cuts):
+            raise BadOption("a lottery is between two or more different cuts; a single one needs no lottery.")
+        if len(self.chances) != len(self.cuts):
+            raise BadShape(f"{len(self.chances)} chances for {len(self.cuts)} cuts; give one for each.")
+        if not (all(0 < each < 1 for each in self.chances) and abs(fsum(self.chances) - 1) <= _WHOLE):
+            raise BadOption(f"chances are {self.chances}; they are between 0 and 1 and add up to 1.")
+        edges = (0, *self.edges, RANGE)
+        if any(low >= high for low, high in pairwise(edges)):
+            raise BadOption(f"chances are {self.chances}; none may be below 2⁻⁵², the finest that a lot can tell.")
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """First lot of each cut but the first."""
+        return tuple(map(edge, accumulate(self.chances[:-1])))
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """All actions there are, each once, in the order of the cuts."""
+        return tuple(dict.fromkeys(action for cut in self.cuts for action in cut.actions))
+
+    @property
+    def has_table(self) -> bool:
+        """Whether it passes some and flags others, and does nothing else but refer: then there is a 2×2 table."""
+        return has_table(self.actions)
+
+    def drawn(self, lot: int) -> Cut:
+        """Return the cut that a lot draws."""
+        return self.cuts[bisect_right(self.edges, lot)]
+
+    def chances_at(self, score: float) -> dict[str, float]:
+        """Return the chance of every action, at a score."""
+        of: dict[str, list[float]] = {action: [] for action in sorted(self.actions)}
+        for cut, chance in zip(self.cuts, self.chances, strict=True):
+            of[cut.action(score)].append(chance)
+        return {action: certain(each, len(self.cuts)) for action, each in of.items()}
+
+    def tables(self, curve: Curve) -> dict[str, Counts[float]]:
+        """Return a 2×2 table for each action, of those who can be expected to get it against all others."""
+        each = [cut.tables(curve) for cut in self.cuts]
+        nobody = curve.at(np.inf)
+        return {
+            action: combined([tables.get(action, nobody) for tables in each], self.chances) for action in self.actions
+        }
+
+    def counts(self, curve: Curve) -> Counts[float]:
+        """Return the 2×2 table that can be expected of what is passed and flagged.
+
+        >>> from baserate import curve, tally
+        >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
+        >>> Lottery((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75)).counts(c)
+        Counts(tp=2.25, fp=0.25, fn=0.75, tn=1.75)
+        """
+        if not self.has_table:
+            raise BadOption(f"a lottery of {', '.join(self.actions)} has no 2×2 table; see `tables`.")
+        return passed_or_flagged(self.tables(curve), nobody=curve.at(np.inf))
+
+
+Treatment = Cut | Lottery
+"""What is done with the scores of a group."""
+
+
+def has_table(actions: Iterable[str]) -> bool:
+    """Whether these actions are pass and flag, and perhaps refer."""
+    return {PASS, FLAG} <= {*actions} <= _USUAL
+
+
+def passed_or_flagged(tables: dict[str, Counts[float]], *, nobody: Counts[float]) -> Counts[float]:
+    """Put the tables of those who are flagged and passed into one; what is referred is in none of its cells."""
+    flagged, passed = (tables.get(action, nobody) for action in (FLAG, PASS))
+
+    def put(high: Counts[float], low: Counts[float]) -> Counts[float]:
+        return Counts(tp=high.tp, fp=high.fp, fn=low.tp, tn=low.fp)
+
+    moments = nobody.moments and (put(flagged.squares, passed.squares), put(flagged.rows, passed.rows))
+    return replace(put(flagged, passed), moments=moments, reweighed=nobody.reweighed)
+
+
+def certain(chances: Sequence[float], cuts: int) -> float:
+    """Add chances up; those of all cuts are certainty, whatever rounding says."""
+    return 1.0 if len(chances) == cuts else fsum(chances)
+
+
+def actions_of(treatments: Iterable[Treatment]) -> tuple[str, ...]:
+    """All actions that there are, each once: the usual ones in their order, then others as they come."""
+    found = dict.fromkeys(action for each in treatments for action in each.actions)
+    return (*(each for each in (PASS, REFER, FLAG) if each in found), *(each for each in found if each not in _USUAL))
+
+
+def _is_name(given: object) -> bool:
+    return isinstance(given, str) and bool(given)
+
+
+def _apart(upward: Counts[Floats]) -> Counts[Floats]:
+    """From what lies at or above each threshold, to what lies between it and the next, against all others."""
+    inside = [np.append(each[:-1] - each[1:], each[-1:]) for each in (upward.tp, upward.fp)]
+    return Counts(*inside, *(total[0] - each for total, each in zip((upward.tp, upward.fp), inside, strict=True)))
+
+
+def _between(low: Counts[float], high: Counts[float]) -> Counts[float]:
+    """What is passed below a threshold and flagged from another on."""
+    return Counts(tp=high.tp, fp=high.fp, fn=low.fn, tn=low.tn)
+
+
+def _union(tables: Sequence[Counts[float]]) -> Counts[float]:
+    """Those of any of several stretches against all others."""
+    first = tables[0]
+
+    def cells(of: Sequence[Counts[float]]) -> Counts[float]:
+        tp, fp = (fsum(getattr(each, cell) for each in of) for cell in ("tp", "fp"))
+        return Counts(tp=tp, fp=fp, fn=max(of[0].positives - tp, 0.0), tn=max(of[0].negatives - fp, 0.0))
+
+    moments = first.moments and (cells([each.squares for each in tables]), cells([each.rows for each in tables]))
+    return first if len(tables) == 1 else replace(cells(tables), moments=moments, reweighed=first.reweighed)

@@ -1,0 +1,56 @@
+"""How engines that speak SQL differ: names, text, and how text is hashed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from baserate._errors import UnknownName
+
+
+class Dialect(NamedTuple):
+    """What a policy needs to be written in one of them."""
+
+    name: str
+    quoted: Callable[[str], str]
+    """Name of a column, whatever it is made of."""
+    literal: Callable[[str], str]
+    """Text."""
+    text: str
+    """Type of text."""
+    hashed: Callable[[str], str]
+    """Text -> its SHA-256 in small hexadecimal digits, which compare as bytes do."""
+
+
+def _doubled(mark: str) -> Callable[[str], str]:
+    return lambda text: mark + text.replace(mark, mark * 2) + mark
+
+
+def _escaped(text: str) -> str:
+    """Text as Spark reads it: it knows backslashes, and takes two literals side by side for one."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+DIALECTS: dict[str, Dialect] = {
+    "duckdb": Dialect("duckdb", _doubled('"'), _doubled("'"), "VARCHAR", "sha256({})".format),
+    "postgresql": Dialect(
+        "postgresql",
+        _doubled('"'),
+        _doubled("'"),
+        "text",
+        "encode(sha256(convert_to({}, 'UTF8')), 'hex') COLLATE \"C\"".format,
+    ),
+    "spark": Dialect("spark", _doubled("`"), _escaped, "STRING", "sha2({}, 256)".format),
+}
+
+
+def dialect(name: str) -> Dialect:
+    """Find a dialect by its name.
+
+    >>> dialect("PostgreSQL").literal("it's")
+    "'it''s'"
+    """
+    found = {**DIALECTS, "postgres": DIALECTS["postgresql"]}.get(name.lower())
+    if found is None:
+        raise UnknownName(f"there is no dialect {name!r}. Known are: {', '.join(DIALECTS)}.")
+    return found

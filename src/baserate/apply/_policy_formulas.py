@@ -1,0 +1,99 @@
+"""Policies as expressions of SQL: what is done with a row, and the chance of each action.
+
+A lot needs no arithmetic in SQL: u < chance exactly when the hexadecimal digits come before those of the edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from baserate._cut import Treatment
+from baserate._lots import DIGITS
+from baserate._policy import REFUSE, Policy, spellings
+from baserate._tallies import Group
+from baserate.apply._dialects import Dialect
+from baserate.apply._formulas import number
+from baserate.apply._stretches import Stretches, stretches
+
+NOTHING = "NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where to find what a policy asks of a row, in SQL: a finite score as a double, groups and the id as text."""
+
+    score: str
+    groups: Sequence[str] = ()
+    id: str | None = None
+
+
+def action(policy: Policy, at: Places, say: Dialect, *, refused: str = NOTHING, nameless: str = NOTHING) -> str:
+    """What is done with a row whose score fits; `refused` if its group is, `nameless` if its lot needs an id."""
+
+    def within(found: Stretches) -> str:
+        return _stepped(found, at.score, [_drawn(policy, found, place, at, say, nameless) for place in _all(found)])
+
+    rest = refused if policy.otherwise == REFUSE else say.literal(policy.otherwise)
+    return _by_group(policy, at, say, within, rest)
+
+
+def chance(policy: Policy, of: str, at: Places, say: Dialect, *, refused: str = NOTHING) -> str:
+    """Chance of an action, for a row whose score fits."""
+
+    def within(found: Stretches) -> str:
+        return _stepped(found, at.score, [number(found.chance(place, of)) for place in _all(found)])
+
+    rest = refused if policy.otherwise == REFUSE else number(float(policy.otherwise == of))
+    return _by_group(policy, at, say, within, rest)
+
+
+def known(group: Group, at: Places, say: Dialect) -> str:
+    """Whether a row is of this group."""
+    return " AND ".join(_is(place, label, say) for place, label in zip(at.groups, group, strict=True))
+
+
+def _is(place: str, label: object, say: Dialect) -> str:
+    texts = [say.literal(text) for text in spellings(label)]
+    return f"{place} = {texts[0]}" if len(texts) == 1 else f"{place} IN ({', '.join(texts)})"
+
+
+def _by_group(policy: Policy, at: Places, say: Dialect, within: Callable[[Stretches], str], rest: str) -> str:
+    """Groups that are treated alike share a branch."""
+    if not policy.needs_group:
+        return within(stretches(policy.by_group[()]))
+    alike: dict[Treatment, list[Group]] = {}
+    for group, treatment in policy.by_group.items():
+        alike.setdefault(treatment, []).append(group)
+    cases = [
+        f"WHEN {' OR '.join(f'({known(group, at, say)})' for group in groups)} THEN {within(stretches(treatment))}"
+        for treatment, groups in alike.items()
+    ]
+    return f"CASE {' '.join(cases)} ELSE {rest} END"
+
+
+def _all(found: Stretches) -> range:
+    return range(len(found.drawn))
+
+
+def _stepped(found: Stretches, score: str, values: Sequence[str]) -> str:
+    """One value for each stretch, the highest first; neighbours that are alike are one."""
+    steps = [(values[0], None), *zip(values[1:], found.at, strict=True)]
+    kept = [next(alike) for _, alike in groupby(steps, key=lambda step: step[0])]
+    if len(kept) == 1:
+        return kept[0][0]
+    cases = [f"WHEN {score} >= {number(begin)} THEN {value}" for value, begin in reversed(kept) if begin is not None]
+    return f"CASE {' '.join(cases)} ELSE {kept[0][0]} END"
+
+
+def _drawn(policy: Policy, found: Stretches, place: int, at: Places, say: Dialect, nameless: str) -> str:
+    """What is done in a stretch: one thing, or what the lot says."""
+    if not found.open[place]:
+        return say.literal(found.drawn[place][0])
+    assert at.id is not None  # noqa: S101  (whoever asks for places has checked what the policy needs)
+    lot = say.hashed(f"{say.literal(f'{policy.key}:')} || {at.id}")
+    pairs = zip(found.drawn[place], [*found.edges, None], strict=True)
+    kept = [list(alike)[-1] for _, alike in groupby(pairs, key=lambda pair: pair[0])]
+    cases = [f"WHEN {lot} < '{end:0{DIGITS}x}' THEN {say.literal(name)}" for name, end in kept if end is not None]
+    return f"CASE WHEN {at.id} IS NULL THEN {nameless} {' '.join(cases)} ELSE {say.literal(kept[-1][0])} END"
