@@ -36,7 +36,7 @@ class Policy:
     >>> policy
     Policy(fixed; 2 groups by sex; needs group and id)
     >>> policy.action(0.45, ["f"]), policy.action(0.55, ["m"], id=7), policy.action(0.9, [None])
-    ('flag', 'pass', 'refer')
+    ('flag', 'flag', 'refer')
     >>> Policy.from_json(policy.to_json()) == policy
     True
     """
@@ -47,7 +47,7 @@ class Policy:
     attributes: tuple[str, ...] = ()
     """What groups are made by: names of columns."""
     map: Map | None = None
-    """What scores go through first, if anything."""
+    """What the scores went through before they were cut, if anything; thresholds here are of scores before it."""
     rule: str = "fixed"
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What the rule was told: costs, prevalence, requirements."""
@@ -55,6 +55,8 @@ class Policy:
     """Names of the columns that it was chosen on, by what they hold: truth, score, id."""
     positive: str | None = None
     """The positive class, as text."""
+    prevalence: float | None = None
+    """Share of positives that it was chosen for; None if nobody looked at data."""
     chosen_on: str | None = None
     """Digest of the tally that the cut was chosen on; None if nobody looked at data."""
     notes: tuple[str, ...] = ()
@@ -65,6 +67,8 @@ class Policy:
             raise BadOption("a policy without a cut decides nothing; give one for each group, or for ().")
         if not self.otherwise or not isinstance(self.otherwise, str):
             raise BadOption(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")
+        if self.prevalence is not None and not 0 <= self.prevalence <= 1:
+            raise BadOption(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
         wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
         if wrong:
             raise BadShape(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
@@ -147,13 +151,12 @@ class Policy:
     def action(self, score: float, group: Sequence[object] = (), *, id: object = None) -> str:  # noqa: A002
         """What is done with one row. Many are the business of `baserate.apply`."""
         found = self.treatment(group)
-        at = float(score if self.map is None else self.map([score])[0])
         if isinstance(found, Cut):
-            return found.action(at)
-        drawn = {cut.action(at) for cut in found.cuts}
+            return found.action(score)
+        drawn = {cut.action(score) for cut in found.cuts}
         if len(drawn) == 1:
             return drawn.pop()
-        return found.drawn(lot(self.key, text_of_id(id))).action(at)
+        return found.drawn(lot(self.key, text_of_id(id))).action(score)
 
     def to_json(self) -> str:
         """Return the policy as versioned JSON with a seal; every number survives exactly."""

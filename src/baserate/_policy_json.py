@@ -20,7 +20,7 @@ _INFINITE = {"inf": inf, "-inf": -inf}
 _TOLD = ("notes", "needs_group", "needs_id", "key")
 """Fields that change no decision, or follow from the others."""
 _FIELDS = (
-    *("rule", "settings", "columns", "positive", "map", "attributes", "groups", "otherwise", "chosen_on"),
+    *("rule", "settings", "columns", "positive", "map", "attributes", "groups", "otherwise", "prevalence", "chosen_on"),
     *_TOLD,
 )
 
@@ -39,6 +39,7 @@ def content(policy: Any) -> dict[str, Any]:  # noqa: ANN401  (a Policy, whose mo
             for group, treatment in policy.by_group.items()
         ],
         "otherwise": policy.otherwise,
+        "prevalence": policy.prevalence,
         "chosen_on": policy.chosen_on,
     }
 
@@ -90,7 +91,7 @@ def _read_all(form: dict[str, Any]) -> dict[str, Any]:
             raise BadOption(f"the group {named} is there twice.")
         groups[group] = _read(each)
     map_ = None if form["map"] is None else Map.from_json(json.dumps(form["map"]))
-    plain = {name: form[name] for name in ("rule", "positive", "otherwise", "chosen_on")}
+    plain = {name: form[name] for name in ("rule", "positive", "otherwise", "prevalence", "chosen_on")}
     return {
         **plain,
         "attributes": attributes,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -10,12 +10,14 @@ from baserate._errors import BaserateError
 from baserate.cli._ask import answer, carried, carried_line, files_told, remark, tallies
 from baserate.cli._deciding import Deciding, deciding
 from baserate.cli._intervals import Intervals, independent
+from baserate.cli._kept import Keeping, keep, keeping
 from baserate.cli._numbers import amount
-from baserate.cli._options import Reading, Writing, command, scored, writing
+from baserate.cli._options import Reading, Writing, command, scored, showing
 from baserate.cli._say import say
 from baserate.cli._several import Several, decided, several
 
 if TYPE_CHECKING:
+    from baserate._map import Map
     from baserate._results import Results
     from baserate._tallies import Tallies
 
@@ -42,6 +44,10 @@ _EXAMPLES = (
         "baserate decide train.csv --truth sick --score risk --rule youden --judge-on test.csv",
     ),
     (
+        "calibrate, choose on calibrated risks, keep the policy, and decide new rows by it",
+        "baserate decide people.csv --truth sick --score risk --map map.json --fp 1 --fn 20 -o policy.json",
+    ),
+    (
         "several classes, each row by least cost",
         "baserate decide pets.csv --truth is --scores p_ --costs costs.csv --abstain-cost 0.4",
     ),
@@ -52,29 +58,52 @@ _EXAMPLES = (
 @scored
 @deciding
 @several
+@keeping
 @independent
-@writing
-def decide(reading: Reading, deciding: Deciding, several: Several, intervals: Intervals, writing: Writing) -> None:
+@showing
+def decide(
+    reading: Reading, deciding: Deciding, several: Several, keeping: Keeping, intervals: Intervals, writing: Writing
+) -> None:
     """Choose a cut-off: by costs, requirements, capacity or a rule of your choice.
 
     A score at or above the cut-off is flagged. Shown are the cut-off with its interval, the 2×2 table, measures as they
-    look and without the optimism of the choice, and what other rules would have said. Of several classes, with --scores
+    look and without the optimism of the choice, and what other rules would have said; -o writes the policy, to be
+    applied to new rows. Of several classes, with --scores
     and --costs, each row gets the class that costs least by its probabilities, or is referred. FILE is a CSV, TSV,
     Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
     """
     from baserate.cli._decided import page
 
     if several.scores:
+        _check_several(keeping)
         decided(reading, deciding, several, intervals, writing)
         return
     _check(reading, deciding, intervals)
+    _check_kept(reading, keeping, writing)
     _ = deciding.choose, deciding.asked  # before reading, so that a slip is told at once
-    found = _found(reading, deciding, intervals, quiet=writing.quiet)
+    asked = _Asked(reading, deciding, intervals, keeping.loaded, writing.quiet)
+    here = tallies(reading, quiet=writing.quiet)
+    found = _found(asked, here)
     if deciding.rule is None and not writing.quiet:
         say(f"rule = {deciding.taken}, inferred; name it with --rule.")
-    line = _line(reading, found.data)
+    line = _line(reading, keeping, found.data)
     remark(line, found.data, writing, inferred=reading.positive is None)
-    answer(found, lambda: page(found, reading, line, writing.digits), writing)
+    if keeping.output is not None:
+        from baserate.decide import chosen
+
+        keep(chosen(_carried(here, deciding), deciding.choose, map=asked.map), keeping, writing)
+    if keeping.output != "-":
+        answer(found, lambda: page(found, reading, line, writing.digits), writing)
+
+
+class _Asked(NamedTuple):
+    """What to choose by, how sure it shall be, and what scores go through first."""
+
+    reading: Reading
+    deciding: Deciding
+    intervals: Intervals
+    map: "Map | None"
+    quiet: bool
 
 
 def _check(reading: Reading, deciding: Deciding, intervals: Intervals) -> None:
@@ -87,22 +116,53 @@ def _check(reading: Reading, deciding: Deciding, intervals: Intervals) -> None:
         raise click.UsageError("--draws is for intervals; leave out either it or --no-interval.")
 
 
-def _found(reading: Reading, deciding: Deciding, intervals: Intervals, *, quiet: bool) -> "Results":
+def _check_kept(reading: Reading, keeping: Keeping, writing: Writing) -> None:
+    """Refuse what makes no policy."""
+    for flag, given in (("-o", keeping.output), ("--map", keeping.map)):
+        if given is not None and len(reading.score) > 1:
+            raise click.UsageError(f"{flag} is of one model; give one --score.")
+    if keeping.output == "-" and writing.form != "table":
+        raise click.UsageError("-o - writes the policy to stdout, where the numbers would go; name a file for it.")
+
+
+def _check_several(keeping: Keeping) -> None:
+    """Several classes are decided from all their probabilities, by no cut."""
+    for flag, given in (("-o", keeping.output), ("--map", keeping.map)):
+        if given is not None:
+            raise click.UsageError(
+                f"{flag} is for policies of one score; what costs least among several classes is a function of their "
+                "probabilities: decide.least_cost in Python."
+            )
+
+
+def _found(asked: _Asked, here: "Tallies") -> "Results":
     from baserate import Curve
     from baserate import decide as room
 
-    here = tallies(reading, quiet=quiet)
-    read = _carried(here, deciding)
-    of: dict[str, Any] = {"measures": deciding.asked, "costs": deciding.costs, "interval": intervals.chosen}
+    deciding, (mapped, told) = asked.deciding, _mapped(here, asked.map)
+    read = _carried(mapped, deciding)
+    of: dict[str, Any] = {"measures": deciding.asked, "costs": deciding.costs, "interval": asked.intervals.chosen}
     found = room.summary(read, deciding.choose, draws=deciding.check, **of)
     data = {**found.data, "costs": None if deciding.costs is None else asdict(deciding.costs)}
+    data |= {"notes": [*data["notes"], *told]} | ({} if asked.map is None else {"map": asked.map.method})
     found = carried(replace(found, data=data), here, deciding.prevalence)
     if not deciding.judge_on:
         return found
     policies = {model: deciding.choose(Curve(read.pooled(model))) for model in read.models}
-    there = _other_rows(reading, deciding, data, quiet=quiet)
+    there, _ = _mapped(_other_rows(asked, data), asked.map)
     held = room.judge(_carried(there, deciding), policies, **of)
     return _together(found, held, deciding.judge_on)
+
+
+def _mapped(read: "Tallies", map_: "Map | None") -> "tuple[Tallies, tuple[str, ...]]":
+    """What a map makes of the scores, if there is one, and what to know of that."""
+    if map_ is None:
+        return read, ()
+    from baserate import Tallies, infer
+
+    after = infer.mapped(read, map_)
+    assert isinstance(after.data, Tallies)  # noqa: S101  (for the type checker)
+    return after.data, after.notes
 
 
 def _carried(read: "Tallies", deciding: Deciding) -> "Tallies":
@@ -114,12 +174,12 @@ def _carried(read: "Tallies", deciding: Deciding) -> "Tallies":
     return shift.reweigh(read, to=deciding.prevalence)
 
 
-def _other_rows(reading: Reading, deciding: Deciding, data: Mapping[str, Any], *, quiet: bool) -> "Tallies":
+def _other_rows(asked: _Asked, data: Mapping[str, Any]) -> "Tallies":
     """Read rows to judge by; what is positive where the choice was made is so there."""
     positive, negative = (None if data[name] is None else str(data[name]) for name in ("positive", "negative"))
-    asked = replace(reading, file=deciding.judge_on, positive=positive, negative=negative)
+    others = replace(asked.reading, file=asked.deciding.judge_on, positive=positive, negative=negative)
     try:
-        return tallies(asked, quiet=quiet)
+        return tallies(others, quiet=asked.quiet)
     except BaserateError as error:
         raise type(error)(f"--judge-on: {error}") from error
 
@@ -145,9 +205,9 @@ def _together(found: "Results", held: "Results", files: Sequence[str]) -> "Resul
     return Results({key: [row[key] for row in rows] for key in (*found.columns, "set")}, data)
 
 
-def _line(reading: Reading, data: Mapping[str, Any]) -> str:
+def _line(reading: Reading, keeping: Keeping, data: Mapping[str, Any]) -> str:
     """One line on what was read, and on where it is carried."""
-    parts = [carried_line(reading, data)]
+    parts = [carried_line(reading, data), *[f"mapped by {keeping.name} ({data.get('map')})"] * ("map" in data)]
     if "held_out" in data:
         parts.append(f"judged on {data['held_out']['name']}, {amount(data['held_out']['rows'], 4)} rows")
     return " · ".join(parts)

@@ -79,7 +79,7 @@ class _Sheet:
         """All about one model."""
         case, policy = _Case(model, CHOICE, None), self.data["policies"][model]
         cutoffs = [row for (name, _), row in self.chosen[case].items() if name == "threshold"]
-        told = [sentence(label(model), policy, self.data["costs"]), interval_told(cutoffs, self.digits)]
+        told = [sentence(self._score(model), policy, self.data["costs"]), interval_told(cutoffs, self.digits)]
         yield " ".join(filter(None, [*told, folds_told(self._folds(model), len(cutoffs), self.digits)]))
         sets = [each for each in (CHOICE, HELD_OUT) if case._replace(set=each) in self.chosen]
         decided = ("tp", None) in self.chosen[case]
@@ -89,6 +89,10 @@ class _Sheet:
         for each in sets if self.asked.group else ():
             yield self._by_group(case._replace(set=each))
         yield from self._compared(case)
+
+    def _score(self, model: str) -> str:
+        """What is cut."""
+        return f"calibrated {label(model)}" if "map" in self.data else label(model)
 
     def _folds(self, model: str) -> Sequence[Sequence[float]]:
         """Cut-offs that were chosen without each fold."""
@@ -149,7 +153,7 @@ class _Sheet:
     def _bands(self, case: _Case, sets: Sequence[str]) -> Panel:
         """Who is in each band."""
         policy = self.data["policies"][case.model]
-        ranges = scores_of(label(case.model), policy["thresholds"])
+        ranges = scores_of(self._score(case.model), policy["thresholds"])
         rows = []
         for action, scores in zip(policy["actions"], ranges, strict=True):
             cells = [

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from baserate.decide._benefit import benefit, net_benefits
     from baserate.decide._benefit_pair import benefit_difference
     from baserate.decide._capacity import bands, capacity
+    from baserate.decide._chosen import chosen
     from baserate.decide._class_summary import class_summary
     from baserate.decide._combine import Combination, combined
     from baserate.decide._cost import actions, cost
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from baserate.decide._slopes import slopes
     from baserate.decide._summary import Check, summary
     from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
+    from baserate.decide._unmapped import unmapped
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -42,6 +44,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "bands",
         "capacity",
     ),
+    "_chosen": ("chosen",),
     "_class_summary": ("class_summary",),
     "_combine": (
         "Combination",
@@ -95,6 +98,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "crossvalidated",
         "resampled",
     ),
+    "_unmapped": ("unmapped",),
     "_vertices": (
         "Dominated",
         "Front",
@@ -129,6 +133,7 @@ __all__ = [
     "break_even",
     "brier_curve",
     "capacity",
+    "chosen",
     "class_summary",
     "closest",
     "combined",
@@ -151,6 +156,7 @@ __all__ = [
     "resampled",
     "slopes",
     "summary",
+    "unmapped",
     "youden",
 ]
 

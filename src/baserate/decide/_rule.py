@@ -65,13 +65,15 @@ def rule(
             check(curve)
             cut = function(curve, *args, **options)
             given = dict(list(_given(function, curve, *args, **options).items())[1:])
-            known = {"prevalence": curve.tally.prevalence} if curve.tally.reweighed else {}
+            settings = _plain(given) | ({"prevalence": curve.tally.prevalence} if curve.tally.reweighed else {})
+            looked = looks(**given)
             return Policy(
                 by_group={(): cut},
                 otherwise=REFUSE,
                 rule=function.__name__.replace("_", "-"),
-                settings=_plain(given) | known,
-                chosen_on=curve.tally.digest if looks(**given) else None,
+                settings=settings,
+                prevalence=settings.get("prevalence", curve.tally.prevalence) if looked else None,
+                chosen_on=curve.tally.digest if looked else None,
                 notes=tuple(notes(curve, cut, **given)) if notes else (),
             )
 

@@ -1,0 +1,57 @@
+"""A rule let loose on tallies -> a policy that knows its columns, its positive class and the map before it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from baserate._curve import Curve
+from baserate._errors import BadOption, UnknownName
+from baserate._map import Map
+from baserate._policy import Policy
+from baserate._tallies import Tallies
+from baserate._tally import Tally
+from baserate.decide._rule import Choose
+from baserate.decide._unmapped import unmapped
+from baserate.infer._reliability._parts import SAME_ROWS
+from baserate.measure._summary import check_tallies
+
+
+def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Map | None = None) -> Policy:  # noqa: A002
+    """Let a rule choose for everybody, and remember what new rows will need: columns, the positive class, a map.
+
+    With a `map`, its probabilities are what the rule cuts, and the policy says it of the scores (see `unmapped`). Of
+    several models one is named.
+
+    >>> from functools import partial
+    >>> from baserate import Costs, decide, read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> policy = decide.chosen(t, partial(decide.cost, costs=Costs(fp=1, fn=20)))
+    >>> policy.threshold, dict(policy.columns), policy.prevalence
+    (0.4, {'truth': 'sick', 'score': 'risk'}, 0.5)
+    """
+    check_tallies(tallies)
+    name = _model(tallies, model)
+    tally = tallies.pooled(name)
+    policy = rule(Curve(tally)) if map is None else _after(map, tally, rule)
+    truth = tallies.intake.columns.get("truth")
+    columns = {**({"truth": truth} if isinstance(truth, str) else {}), "score": name}
+    return replace(policy, columns=columns, positive=str(tallies.intake.positive))
+
+
+def _after(map_: Map, tally: Tally, rule: Choose) -> Policy:
+    """Let a rule choose among what a map makes of the scores, and say it of the scores themselves."""
+    found = unmapped(rule(Curve(tally.rescored(map_(tally.score)))), map_, seen=tally.score)
+    notes = (*found.notes, *[SAME_ROWS] * map_.was_fitted_on(tally))
+    return replace(found, chosen_on=found.chosen_on and tally.digest, notes=notes)
+
+
+def _model(tallies: Tallies, given: str | None) -> str:
+    known = list(tallies.models)
+    if given is None and len(known) > 1:
+        raise BadOption(f"there are several models ({', '.join(known)}), and a policy is of one; name it with model=.")
+    name = known[0] if given is None else given
+    if name not in tallies.models:
+        raise UnknownName(f"there is no model {name!r}. There are: {', '.join(known)}.")
+    if name == tallies.intake.columns.get("predicted"):
+        raise BadOption(f"{name} holds labels, which are decided already; a policy is of scores.")
+    return name
