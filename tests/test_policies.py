@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baserate import BadOption, BadShape, Cut, MissingValues, Policy, curve, measure, tally
+from baserate import BadOption, BadShape, Cut, Lottery, MissingValues, Policy, curve, measure, tally
 from baserate.shift import reweigh
 from tests.strategies import Rows, like, rows
 
@@ -76,3 +76,91 @@ def test_a_policy_says_what_it_asks_of_a_row() -> None:
         Policy(by_group={("f",): Cut((0.4,))}, otherwise="refuse")
     with pytest.raises(BadOption, match="decides nothing"):
         Policy(by_group={}, otherwise="refuse")
+
+
+def lottery(*chances: float) -> Lottery:
+    cuts = (Cut((0.2,)), Cut((0.5,), ("flag", "pass")), Cut((-0.5, 0.5), ("pass", "refer", "flag")), Cut((inf,)))
+    return Lottery(cuts[: len(chances)], chances)
+
+
+CHANCES = [(0.3, 0.7), (0.25, 0.25, 0.5), (0.1, 0.2, 0.3, 0.4)]
+
+
+@given(rows(), st.sampled_from(CHANCES))
+def test_a_lottery_is_expected_to_do_what_its_cuts_do_by_their_chances(data: Rows, chances: tuple[float, ...]) -> None:
+    draw, c = lottery(*chances), curve(tally(data.truth, data.score))
+    tables = draw.tables(c)
+    assert sum(each.flagged for each in tables.values()) == pytest.approx(len(data.truth))
+    for action, table in tables.items():
+        chance = np.array([draw.chances_at(score)[action] for score in data.score])
+        assert table.tp == pytest.approx(chance[data.truth].sum())
+        assert table.fp == pytest.approx(chance[~data.truth].sum())
+        assert table.total == pytest.approx(len(data.truth))
+    counts = draw.counts(c)
+    assert counts.tp == pytest.approx(tables["flag"].tp)
+    assert counts.fn == pytest.approx(tables["pass"].tp)
+    assert counts.total == pytest.approx(len(data.truth) - (tables["refer"].flagged if "refer" in tables else 0))
+
+
+@given(rows(), st.data())
+def test_a_lottery_goes_with_weights_and_prevalences(data: Rows, draw: st.DataObject) -> None:
+    weight = draw.draw(like(data, st.sampled_from([0.5, 1.0, 3.0])))
+    c = curve(tally(data.truth, data.score, weight=weight))
+    counts = Lottery((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(c)
+    chance = 0.25 * (data.score >= 0) + 0.75 * (data.score >= 0.5)
+    assert counts.tp == pytest.approx((chance * weight)[data.truth].sum())
+    assert counts.squares.fp == pytest.approx((chance * weight**2)[~data.truth].sum())
+    assert counts.rows.tn == pytest.approx((1 - chance)[~data.truth].sum())
+    if data.truth.any() and not data.truth.all():
+        carried = Lottery((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(reweigh(c, to=0.1))
+        assert carried.reweighed
+        assert measure.prevalence(carried) == pytest.approx(0.1)
+
+
+@given(st.lists(st.integers(1, 50), min_size=2, max_size=4))
+def test_lots_are_shared_out_by_the_chances(weights: list[int]) -> None:
+    draw = lottery(*(each / sum(weights) for each in weights))
+    edges = [0, *draw.edges, 2**52]
+    for place, chance in enumerate(draw.chances):
+        assert (edges[place + 1] - edges[place]) / 2**52 == pytest.approx(chance)
+        assert draw.drawn(edges[place]) is draw.cuts[place]
+        assert draw.drawn(edges[place + 1] - 1) is draw.cuts[place]
+
+
+def test_a_reversed_cut_has_the_reversed_table() -> None:
+    c = curve(tally([1, 0, 1, 0], [0.9, 0.5, 0.1, 0.3]))
+    assert repr(Cut((0.5,), ("flag", "pass")).counts(c)) == repr(Cut((0.5,)).counts(c).reversed())
+    both = Cut((0.2, 0.8), ("flag", "pass", "flag"))
+    assert (both.has_table, both.counts(c).tp, both.counts(c).tn) == (True, 2.0, 2.0)
+
+
+def test_wrong_lotteries_are_refused() -> None:
+    one, other = Cut((0.2,)), Cut((0.5,))
+    for cuts, chances, words in (
+        ((one,), (1.0,), "two or more different cuts"),
+        ((one, one), (0.5, 0.5), "two or more different cuts"),
+        ((one, other), (0.5, 0.6), "add up to 1"),
+        ((one, other), (0.0, 1.0), "between 0 and 1"),
+        ((one, other), (nan, 0.5), "between 0 and 1"),
+        ((one, other), (1e-17, 1 - 1e-17), "between 0 and 1|below 2⁻⁵²"),
+        ((one, other, Cut((0.7,))), (0.5, 1e-18, 0.5), "below 2⁻⁵²"),
+    ):
+        with pytest.raises(BadOption, match=words):
+            Lottery(cuts, chances)
+    with pytest.raises(BadShape, match="1 chances for 2 cuts"):
+        Lottery((one, other), (0.5,))
+    with pytest.raises(BadOption, match="no 2×2 table"):
+        Lottery((one, Cut((0.5,), ("low", "high"))), (0.5, 0.5)).counts(curve(tally([1, 0], [1, 0])))
+
+
+def test_only_where_cuts_disagree_is_a_lot_drawn() -> None:
+    policy = Policy(by_group={(): Lottery((Cut((0.2,)), Cut((0.5,))), (0.5, 0.5))}, otherwise="refuse")
+    assert (policy.needs_id, policy.needs_group) == (True, False)
+    assert policy.action(0.1) == "pass"
+    assert policy.action(0.5) == "flag"
+    with pytest.raises(MissingValues, match="an id is missing"):
+        policy.action(0.3)
+    drawn = [policy.action(0.3, id=each) for each in range(2000)]
+    assert abs(drawn.count("flag") - 1000) < 120  # more than five standard errors
+    with pytest.raises(BadOption, match="draws lots"):
+        _ = policy.cut

@@ -67,6 +67,12 @@ class Policy:
             raise BadOption("a policy without a cut decides nothing; give one for each group, or for ().")
         if not self.otherwise or not isinstance(self.otherwise, str):
             raise BadOption(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")
+        names: list[object] = [*self.attributes]  # whatever a caller without a type checker gave
+        if not all(isinstance(name, str) and name for name in names) or len({*names}) < len(names):
+            raise BadOption(f"attributes are {self.attributes}; they are names of columns, each once.")
+        told: list[object] = [self.rule, *self.notes, *([] if self.positive is None else [self.positive])]
+        if not all(isinstance(each, str) for each in told):
+            raise BadOption("the rule, the positive class and notes are text; write them so.")
         if self.prevalence is not None and not 0 <= self.prevalence <= 1:
             raise BadOption(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
         wrong = [group for group in self.by_group if len(group) != len(self.attributes)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baserate import Costs, Curve, decide, measure, read, shift
+from baserate import Costs, Curve, Map, Policy, decide, load_map, measure, read, shift
 from baserate.cli._panels import cells_wide
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
@@ -409,3 +409,72 @@ def test_it_is_the_same_program() -> None:
     assert result.returncode == 0
     assert json.loads(result.stdout)["data"]["policies"]["risk"]["rule"] == "cost"
     assert "stdin · 10 rows" in result.stderr
+
+
+def test_a_policy_is_written_and_says_how_it_came_about(tmp_path: Path) -> None:
+    path, target = people(tmp_path), tmp_path / "policy.json"
+    typed = (*ONE, "--fp", "1", "--fn", "20", "--prevalence", "2%", "-o", target)
+    result = run("decide", path, *typed)
+    assert result.exit_code == 0
+    assert f"wrote {target}: Policy(cost); apply it with: baserate apply" in result.stderr
+    policy = Policy.load(target)
+    there = shift.reweigh(read.tallies(path, truth="sick", score="risk"), to=0.02)
+    assert policy.threshold == decide.cost(Curve(there.tally), Costs(fp=1, fn=20)).threshold
+    assert policy.columns == {"truth": "sick", "score": "risk"}
+    assert (policy.positive, policy.prevalence, policy.chosen_on) == ("1", 0.02, there.tally.digest)
+    assert policy.settings == {"costs": Costs(fp=1, fn=20), "prevalence": 0.02}
+    piped = run("decide", path, *typed[:-1], "-")
+    assert piped.stdout == target.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule", "settings"),
+    [
+        (("--require", "f1 >= 30%", "--minimize", "cost", "--fn", "5"), "require", {"require": ("f1 >= 0.3",)}),
+        (("--capacity", "10%"), "capacity", {"share": 0.1}),
+        (("--threshold", "inf"), "fixed", {"threshold": float("inf")}),
+        (("--maximize", "f1"), "best", {"measure": "f1", "toward": "high"}),
+        (("--bands", "0.2,0.5", "--band-names", "home,ward,theatre"), "bands", {"thresholds": (0.2, 0.5)}),
+        (("--fn", "3", "--abstain-cost", "0.2"), "abstain", {"costs": Costs(fn=3), "refer": 0.2}),
+    ],
+)
+def test_every_rule_can_be_kept(typed: tuple[str, ...], rule: str, settings: dict[str, Any], tmp_path: Path) -> None:
+    target = tmp_path / "policy.json"
+    assert run("decide", people(tmp_path), *ONE, *typed, "--draws", "0", "-o", target).exit_code == 0
+    policy = Policy.load(target)
+    assert policy.rule == rule
+    assert settings.items() <= policy.settings.items()
+    assert (policy.chosen_on is None) == (rule in {"fixed", "bands"})
+
+
+def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> None:
+    path, kept, target = people(tmp_path), tmp_path / "map.json", tmp_path / "policy.json"
+    assert run("calibrate", path, *ONE, "--with", "logistic", "-o", kept).exit_code == 0
+    result = run("decide", path, *ONE, "--map", kept, "--fn", "3", "--draws", "0", "-o", target)
+    assert result.exit_code == 0
+    assert "mapped by map.json (logistic)" in result.stdout
+    assert "the map was fitted to these very rows" in result.stderr
+    policy, map_ = Policy.load(target), load_map(kept)
+    assert isinstance(map_, Map)
+    assert policy.map is not None
+    assert policy.threshold in {float(line.split(",")[1]) for line in PEOPLE.splitlines()[1:]}
+    assert f"Flag calibrated risk ≥ {float(map_([policy.threshold])[0])!r}" in result.stdout
+    bands = run("decide", path, *ONE, "--map", kept, "--bands", "0.2,0.5", "-q").stdout
+    assert "0.2 ≤ calibrated risk < 0.5" in bands
+    other = run("decide", path, *ONE, "--map", kept, "--fn", "3", "--draws", "0", "--judge-on", others(tmp_path))
+    assert other.exit_code == 0
+
+
+def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    for typed, words in (
+        ((*ONE, "--score", "old", "-o", tmp_path / "p.json"), "-o is of one model; give one --score"),
+        ((*ONE, "-o", "-", "--json"), "-o - writes the policy to stdout"),
+        ((*ONE, "-o", tmp_path / "no" / "p.json"), "there is no folder"),
+        (("--truth", "sick", "--scores", "p_", "--costs", "c.csv", "-o", tmp_path / "p.json"), "decide.least_cost"),
+    ):
+        result = run("decide", path, *typed)
+        assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
+    assert not (tmp_path / "p.json").exists()
+    result = run("decide", path, *ONE, "--map", path)
+    assert (result.exit_code, "is no map to use" in result.stderr) == (3, True), result.stderr

@@ -1,0 +1,217 @@
+"""Policies as files: what they keep, what they refuse, and that old ones stay readable."""
+
+import copy
+import json
+import pickle
+from importlib import resources
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baserate import BadFile, BadOption, BadShape, Costs, Cut, Lottery, Policy, UnknownLabel
+from baserate._map import shifted
+from baserate._policy import groups_written, spellings, text_of_label
+from baserate._sealed import sealed_json
+
+SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/policy-1.json").read_text(encoding="utf-8"))
+OLD = Path(__file__).parent / "old"
+
+DRAW = Lottery((Cut((0.3,)), Cut((-inf, 0.6), ("pass", "refer", "flag")), Cut((inf,))), (0.25, 0.35, 0.4))
+POLICY = Policy(
+    by_group={("f", 1): Cut((0.1 + 0.2,)), ("m", 1): DRAW, ("m", False): Cut((0.5,), ("flag", "pass"))},
+    otherwise="refer",
+    attributes=("sex", "site"),
+    map=shifted(1.0),
+    rule="cost",
+    settings={"costs": Costs(fp=1, fn=20), "require": ("f1 >= 0.3",), "threshold": inf, "prices": {"wait": (0, -inf)}},
+    columns={"truth": "sick", "score": "risk", "id": "who"},
+    positive="1",
+    prevalence=0.02,
+    chosen_on="ab" * 32,
+    notes=("für später",),
+)
+SIMPLE = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
+TEXT = POLICY.to_json()
+
+_labels = st.text(max_size=4) | st.integers() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False)
+_thresholds = st.lists(st.floats(allow_nan=False), unique=True, max_size=4).map(sorted)
+
+
+@st.composite
+def cuts(draw: st.DrawFn) -> Cut:
+    """Cuts with actions of any name."""
+    thresholds = tuple(draw(_thresholds.filter(lambda given: len({each + 0.0 for each in given}) == len(given))))
+    names = ["pass", "flag", "refer", "ü 'x'"]
+    actions = [draw(st.sampled_from(names))]
+    for _ in thresholds:
+        actions.append(draw(st.sampled_from([name for name in names if name != actions[-1]])))
+    return Cut(thresholds, tuple(actions))
+
+
+@st.composite
+def lotteries(draw: st.DrawFn) -> Lottery:
+    several = draw(st.lists(cuts(), min_size=2, max_size=4, unique=True))
+    weights = [draw(st.integers(1, 9)) for _ in several]
+    return Lottery(tuple(several), tuple(each / sum(weights) for each in weights))
+
+
+@given(st.dictionaries(st.text(max_size=4), cuts() | lotteries(), min_size=1, max_size=4), st.text(min_size=1))
+def test_any_policy_fits_the_schema_and_comes_back(groups: dict[str, Cut | Lottery], otherwise: str) -> None:
+    by_group: dict[tuple[object, ...], Cut | Lottery] = {(label,): each for label, each in groups.items()}
+    policy = Policy(by_group=by_group, otherwise=otherwise, attributes=("site",))
+    jsonschema.validate(json.loads(policy.to_json()), SCHEMA)
+    again = Policy.from_json(policy.to_json())
+    assert again == policy
+    assert again.to_json() == policy.to_json()
+    assert again.key == policy.key
+
+
+def test_everything_survives(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    POLICY.save(path)
+    jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), SCHEMA)
+    for again in (Policy.load(path), copy.deepcopy(POLICY), pickle.loads(pickle.dumps(POLICY))):  # noqa: S301
+        assert again.to_json() == TEXT
+        assert again.settings == POLICY.settings
+        assert again.by_group == POLICY.by_group
+        assert again.map is not None
+        assert (again.needs_group, again.needs_id, again.prevalence) == (True, True, 0.02)
+        assert repr(again) == "Policy(cost; after prevalence; 3 groups by sex, site; needs group and id)"
+    assert repr(SIMPLE) == "Policy(fixed)"
+
+
+def test_the_file_can_be_read_by_a_person() -> None:
+    assert '"group": {"sex": "f", "site": 1}' in TEXT
+    assert "[0.30000000000000004]" in TEXT
+    assert '{"chance": 0.35, "thresholds": ["-inf", 0.6], "actions": ["pass", "refer", "flag"]}' in TEXT
+    assert all(len(line) <= 120 for line in TEXT.splitlines())
+    assert "NaN" not in TEXT
+    assert "Infinity" not in TEXT
+
+
+def test_the_key_is_of_the_content_alone() -> None:
+    made: dict[str, Any] = {"by_group": POLICY.by_group, "otherwise": "refer", "attributes": POLICY.attributes}
+    bare = Policy(**made)
+    assert bare.key == Policy(**made, notes=("another",)).key
+    keys = {
+        bare.key,
+        Policy(**made, rule="other").key,
+        Policy(**made, columns={"score": "p"}).key,
+        Policy(**made, chosen_on="cd" * 32).key,
+        Policy(**made | {"otherwise": "pass"}).key,
+        Policy(**made | {"by_group": dict(reversed([*POLICY.by_group.items()]))}).key,
+    }
+    assert len(keys) == 6
+
+
+def edited(**changes: object) -> str:
+    return json.dumps(json.loads(TEXT) | changes)
+
+
+BROKEN: dict[str, tuple[str, str]] = {
+    "empty": ("", "not JSON"),
+    "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no policy"),
+    "a map": (shifted(1.0).to_json(), "its \"kind\" is not 'baserate/policy'"),
+    "a list": ("[1, 2]", 'its "kind" is not'),
+    "newer": (edited(schema_version=2), "schema version 2; this release reads 1: upgrade baserate"),
+    "edited threshold": (TEXT.replace("0.6]", "0.61]"), "was changed after it was written"),
+    "edited action": (TEXT.replace('"refer"', '"pass"'), "was changed after it was written"),
+    "without seal": (edited(seal=None), "was changed"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_was_tampered_with_is_refused(name: str, tmp_path: Path) -> None:
+    text, words = BROKEN[name]
+    (tmp_path / "policy.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadFile, match=words):
+        Policy.load(tmp_path / "policy.json")
+
+
+FORGED: list[tuple[dict[str, object], str]] = [
+    ({"groups": []}, "decides nothing"),
+    ({"groups": [{"group": {"sex": "f"}, "thresholds": [], "actions": ["flag"]}]}, "a group has"),
+    ({"attributes": []}, "a group has"),
+    ({"groups": json.loads(TEXT)["groups"][:1] * 2}, "is there twice"),
+    ({"otherwise": ""}, "it is an action"),
+    ({"prevalence": 2}, "prevalence is 2"),
+    ({"needs_id": False}, "needs_id is False, but the rest says True"),
+    ({"key": "ab" * 32}, "key is"),
+    ({"map": {"kind": "baserate/map"}}, "schema version None"),
+    ({"settings": {"costs": {"tp": 0, "fp": "x", "fn": 1, "tn": 0}}}, "not a policy"),
+    ({"positive": 7}, "not a policy"),
+    ({"notes": [7]}, "not a policy"),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), FORGED, ids=[words for _, words in FORGED])
+def test_a_sealed_file_is_still_checked(changes: dict[str, object], words: str) -> None:
+    content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
+    with pytest.raises(BadFile, match=words):
+        Policy.from_json(sealed_json("baserate/policy", 1, content | changes))
+    with pytest.raises(BadFile, match="a policy with the fields"):
+        Policy.from_json(sealed_json("baserate/policy", 1, changes))
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "policy.json").write_bytes(b"PAR1\xff\xfe\x00")
+    with pytest.raises(BadFile, match="is no text, so no policy"):
+        Policy.load(tmp_path / "policy.json")
+
+
+def test_what_a_file_could_not_hold_is_refused_at_once() -> None:
+    for settings in ({"rule": object()}, {"price": nan}, {"several": [{1}]}):
+        with pytest.raises(BadOption, match="which a file cannot hold"):
+            Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", settings=settings)
+    for label in (None, nan, ("a",)):
+        with pytest.raises(BadOption, match="labels are text, numbers or booleans"):
+            Policy(by_group={(label,): Cut((0.5,))}, otherwise="refuse", attributes=("site",))
+    for attributes in (("sex", "sex"), ("",), (7,)):
+        group = ("f",) * len(attributes)
+        with pytest.raises(BadOption, match="attributes are"):
+            Policy(by_group={group: Cut((0.5,))}, otherwise="refuse", attributes=attributes)  # type: ignore[arg-type]
+
+
+@given(_labels)
+def test_a_label_is_known_by_how_it_is_written(label: object) -> None:
+    assert text_of_label(label) in spellings(label)
+    assert len({*spellings(label)}) == len(spellings(label))
+    policy = Policy(by_group={(label,): Cut((0.5,))}, otherwise="pass", attributes=("site",))
+    for spelling in spellings(label):
+        assert policy.action(0.9, [spelling]) == "flag"
+        assert groups_written(policy)[(spelling,)] == (label,)
+    assert policy.action(0.9, [label]) == "flag"
+
+
+def test_labels_that_are_written_alike_are_refused() -> None:
+    for one, other in ((1, "1"), (True, "true"), (2.0, "2")):
+        with pytest.raises(BadOption, match="written alike"):
+            Policy(by_group={(one,): Cut((0.5,)), (other,): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
+
+
+def test_groups_that_are_not_listed() -> None:
+    strict = Policy(by_group={("f",): Cut((0.4,))}, otherwise="refuse", attributes=("sex",))
+    with pytest.raises(UnknownLabel, match=r"no cut for the group sex = 'x', and this policy refuses others"):
+        strict.action(0.5, ["x"])
+    with pytest.raises(UnknownLabel, match="sex = None"):
+        strict.action(0.5, [None])
+    with pytest.raises(BadShape, match="0 values of a group; this policy asks for sex"):
+        strict.action(0.5)
+    assert POLICY.treatment(["f", None]) == Cut((), ("refer",))
+    assert POLICY.actions == ("pass", "refer", "flag")
+    assert strict.actions == ("pass", "flag")
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("policy-*.json")), ids=lambda path: path.stem)
+def test_policies_of_earlier_releases_are_read_and_decide_as_they_did(path: Path) -> None:
+    policy = Policy.load(path)
+    wanted = json.loads(path.with_suffix(".wanted").read_text(encoding="utf-8"))
+    assert policy.key == wanted["key"]
+    for case in wanted["cases"]:
+        assert policy.action(case["score"], case["group"], id=case["id"]) == case["action"]
+    jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), SCHEMA)
