@@ -17,7 +17,10 @@ from baserate import (
     Confusion,
     Costs,
     Counts,
+    Cut,
+    Lottery,
     MissingValues,
+    Policy,
     Tally,
     Target,
     calibrate,
@@ -295,6 +298,38 @@ def convention_29_a_choice_knows_its_rows() -> None:
     policy = decide.youden(curve(seen.tally))
     assert decide.judge(seen, policy).data["same"] == ["p"]
     assert decide.judge(fresh, policy).data["same"] == []
+
+
+def convention_30_a_decision_belongs_to_a_record() -> None:
+    draw = Lottery((Cut((0.2,)), Cut((0.8,))), (0.5, 0.5))
+    policy = Policy(by_group={(): draw}, otherwise="refuse")
+    ids = [*range(200)]
+    once = {each: policy.action(0.5, id=each) for each in ids}
+    again = Policy.from_json(policy.to_json())
+    assert {each: again.action(0.5, id=str(each)) for each in reversed(ids)} == once
+    assert {*once.values()} == {"pass", "flag"}
+    with pytest.raises(MissingValues, match="no lot can be drawn"):
+        policy.action(0.5)
+
+
+def convention_31_a_policy_is_total() -> None:
+    with pytest.raises(TypeError, match="otherwise"):
+        Policy(by_group={(): Cut((0.5,))})  # type: ignore[call-arg]
+    policy = Policy(by_group={(1,): Cut((0.5,))}, otherwise="refer", attributes=("site",))
+    assert [policy.action(0.9, [site]) for site in (1, "1", 1.0, 2, None)] == ["flag"] * 3 + ["refer"] * 2
+    assert decide.youden(curve(tally([1, 0], [1, 0]))).otherwise == "refuse"
+
+
+def convention_32_a_requirement_holds_if_its_bound_does() -> None:
+    def verdicts(times: int) -> list[object]:
+        table = {"y": [1, 1, 1, 1, 0, 0, 0, 0], "p": [4, 3, 3, 1, 3, 1, 1, 1], "n": [times] * 8}
+        found = read.tallies(table, truth="y", score="p", count="n")
+        policy = decide.fixed(curve(found.tally), 3)
+        required = "sensitivity >= 0.7, specificity >= 0.9, lift >= 1.2"
+        return list(decide.check(found, policy, required).columns["verdict"])
+
+    assert verdicts(1) == ["undecided"] * 3
+    assert verdicts(1000) == ["holds", "fails", "holds"]
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
