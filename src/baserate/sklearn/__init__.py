@@ -1,0 +1,14 @@
+"""Classifiers of scikit-learn, made of maps.
+
+May import everything but the faces. Needs scikit-learn, which nothing else here does:
+``pip install 'baserate[sklearn]'``.
+"""
+
+from baserate._errors import NotInstalled
+
+try:
+    from baserate.sklearn._calibrated import CalibratedBy
+except ImportError as error:
+    raise NotInstalled("baserate.sklearn needs scikit-learn; run: pip install 'baserate[sklearn]'.") from error
+
+__all__ = ["CalibratedBy"]
