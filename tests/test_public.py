@@ -7,6 +7,7 @@ import pytest
 
 import baserate
 from baserate import apply, calibrate, decide, infer, measure, population, read, shift
+from baserate import sklearn as bridge
 from baserate.measure import multiclass
 
 NAMES = {
@@ -105,7 +106,20 @@ DECISIONS = {
     *("resampled", "slopes", "summary", "unmapped", "youden"),
 }
 
-ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]
+ROOMS = [
+    apply,
+    baserate,
+    calibrate,
+    calibrate.multiclass,
+    decide,
+    infer,
+    measure,
+    multiclass,
+    population,
+    read,
+    shift,
+    bridge,
+]
 
 
 def test_the_public_names_are_these() -> None:
@@ -124,6 +138,7 @@ def test_the_public_names_are_these() -> None:
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION
     assert set(shift.__all__) == set(dir(shift)) == SHIFT
     assert set(decide.__all__) == set(dir(decide)) == DECISIONS
+    assert set(bridge.__all__) == {"CalibratedBy", "PolicyClassifier", "scorer", "scorers"}
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)

@@ -1,4 +1,4 @@
-"""The bridge to scikit-learn: its own checks, and what ours promises."""
+"""Calibration as a classifier of scikit-learn: its own checks, and what ours promises."""
 
 import subprocess
 import sys

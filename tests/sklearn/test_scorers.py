@@ -1,0 +1,254 @@
+"""Scorers made of measures: equal to the measures themselves, and to scikit-learn's own."""
+
+import pickle
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pytest
+import sklearn
+from sklearn.datasets import load_breast_cancer, load_iris, make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer, make_scorer, roc_auc_score, top_k_accuracy_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import baserate
+from baserate import BadOption, Costs, Counts, Curve, Cut, Lottery, NotBinary, Policy, Tally, UnknownName, measure
+from baserate.calibrate import fit as calibrated
+from baserate.measure import about, multiclass
+from baserate.shift import reweigh
+from baserate.sklearn import PolicyClassifier, scorer, scorers
+
+Array = npt.NDArray[Any]
+AT = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse")
+
+
+@cache
+def cancer() -> tuple[Any, Array, Array]:
+    """A model, and rows that it has not seen."""
+    x, y = load_breast_cancer(return_X_y=True)
+    return GaussianNB().fit(x[::2, :3], y[::2]), x[1::2, :3], y[1::2]
+
+
+@cache
+def iris() -> tuple[Any, Array, Array]:
+    x, y = load_iris(return_X_y=True)
+    return GaussianNB().fit(x[::2, :2], y[::2]), x[1::2, :2], y[1::2]
+
+
+def weights(y: Array) -> Array:
+    found: Array = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    return found
+
+
+@pytest.mark.parametrize("name", measure.MEASURES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_measure_itself(name: str, weighted: bool) -> None:  # noqa: FBT001
+    model, x, y = cancer()
+    weight = weights(y) if weighted else None
+    seen = baserate.tally(y, model.predict_proba(x)[:, 1], weight=weight)
+    decided = baserate.confusion(y, model.predict(x), weight=weight, labels=[0, 1]).one_vs_rest()[1]
+    function = measure.MEASURES[name]
+    nouns = {Counts: decided, Curve: Curve(seen), Tally: seen}
+    sign = -1 if about(function).best == "low" else 1
+    given = {"sample_weight": weight} if weighted else {}
+    wanted = sign * function(nouns[about(function).of])
+    np.testing.assert_allclose(scorer(name)(model, x, y, **given), wanted, rtol=1e-12)
+    np.testing.assert_allclose(scorer(function)(model, x, y, **given), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in multiclass.MEASURES if name != "exact_match"])
+def test_it_is_the_measure_of_several_classes_itself(name: str) -> None:
+    model, x, y = iris()
+    function = multiclass.MEASURES[name]
+    rows = baserate.scored(y, model.predict_proba(x))
+    noun = baserate.confusion(y, model.predict(x)) if about(function).of is baserate.Confusion else rows
+    sign = -1 if about(function).best == "low" else 1
+    assert scorer(function)(model, x, y) == pytest.approx(sign * function(noun), rel=1e-12, nan_ok=True)
+
+
+THEIRS = {
+    "roc_auc": "auc",
+    "average_precision": "average_precision",
+    "neg_brier_score": "brier",
+    "neg_log_loss": "log_loss",
+    "f1": "f1",
+    "balanced_accuracy": "balanced_accuracy",
+    "matthews_corrcoef": "mcc",
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "recall": "sensitivity",
+    "jaccard": "jaccard",
+    "positive_likelihood_ratio": "positive likelihood ratio",
+    "neg_negative_likelihood_ratio": "negative likelihood ratio",
+}
+
+
+def test_it_is_what_scikit_learn_says() -> None:
+    x, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    both = {name: name for name in THEIRS} | {f"our {name}": scorer(ours) for name, ours in THEIRS.items()}
+    found = cross_validate(model, x[:, :6], y, scoring=both)
+    fitted, x, y = cancer()
+    weight = weights(y)
+    for theirs, ours in THEIRS.items():
+        np.testing.assert_allclose(found[f"test_our {theirs}"], found[f"test_{theirs}"], rtol=1e-9, err_msg=theirs)
+        if "likelihood" not in theirs:  # whose scorers take no weights
+            wanted = get_scorer(theirs)(fitted, x, y, sample_weight=weight)
+            assert scorer(ours)(fitted, x, y, sample_weight=weight) == pytest.approx(wanted), theirs
+
+
+def test_of_several_classes_too_it_is_what_scikit_learn_says() -> None:
+    model, x, y = iris()
+    pairs: dict[str, measure.Measure] = {
+        "balanced_accuracy": multiclass.balanced_accuracy,
+        "matthews_corrcoef": multiclass.mcc,
+        "neg_log_loss": multiclass.log_loss,
+        "accuracy": multiclass.accuracy,
+        "f1_macro": multiclass.averaged("f1", "macro"),
+        "recall_weighted": multiclass.averaged("sensitivity", "weighted"),
+        "roc_auc_ovo": multiclass.hand_till,
+        "roc_auc_ovr": multiclass.averaged("auc", "macro"),
+    }
+    for theirs, ours in pairs.items():
+        assert scorer(ours)(model, x, y) == pytest.approx(get_scorer(theirs)(model, x, y)), theirs
+    assert scorer("hand_till")(model, x, y) == pytest.approx(
+        roc_auc_score(y, model.predict_proba(x), multi_class="ovo")
+    )
+    wanted = top_k_accuracy_score(y, model.predict_proba(x), k=2)
+    assert scorer("top 2 accuracy")(model, x, y) == pytest.approx(wanted)
+    assert scorer(multiclass.top_k_accuracy, k=2)(model, x, y) == pytest.approx(wanted)
+    some = y != 2
+    assert scorer("top 2", labels=[0, 1, 2])(model, x[some], y[some]) == pytest.approx(
+        top_k_accuracy_score(y[some], model.predict_proba(x[some]), k=2, labels=[0, 1, 2])
+    )
+    binary, x, y = cancer()
+    assert scorer(multiclass.log_loss)(binary, x, y) == pytest.approx(get_scorer("neg_log_loss")(binary, x, y))
+
+
+def test_several_labels_at_once() -> None:
+    x, y = make_multilabel_classification(60, random_state=0)
+    model = KNeighborsClassifier().fit(x, y)
+    assert scorer("exact match")(model, x, y) == pytest.approx(model.score(x, y))
+
+
+def test_scores_are_cut_where_one_says() -> None:
+    model, x, y = cancer()
+    c = baserate.curve(baserate.tally(y, model.predict_proba(x)[:, 1]))
+    assert scorer("f1", threshold=0.2)(model, x, y) == measure.f1(c.at(0.2))
+    assert scorer("f1", policy=AT)(model, x, y) == measure.f1(c.at(0.2))
+    inside = PolicyClassifier(model, AT).fit(x, y)
+    assert scorer("f1")(inside, x, y) == measure.f1(c.at(0.2))
+    drawn = Lottery((Cut((0.2,)), Cut((0.9,))), (0.25, 0.75))
+    lots = Policy(by_group={(): drawn}, otherwise="refuse")
+    assert scorer("f1", policy=lots)(model, x, y) == pytest.approx(measure.f1(drawn.counts(c)))
+    mapped = calibrated(c.tally, "logistic")
+    after = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse", map=mapped)
+    wanted = measure.f1(Curve(c.tally.rescored(mapped(c.tally.score))).at(0.2))
+    assert scorer("f1", policy=after)(model, x, y) == wanted
+    svm = LinearSVC().fit(x, y)
+    assert scorer("f1", threshold=0.0)(svm, x, y) == scorer("f1")(svm, x, y)
+
+
+def test_the_prevalence_is_another() -> None:
+    model, x, y = cancer()
+    seen = reweigh(baserate.curve(baserate.tally(y, model.predict_proba(x)[:, 1])), to=0.02)
+    assert scorer("precision", prevalence=0.02, threshold=0.3)(model, x, y) == measure.precision(seen.at(0.3))
+    assert scorer("average_precision", prevalence=0.02)(model, x, y) == measure.average_precision(seen)
+    assert scorer("brier", prevalence=0.02)(model, x, y) == -measure.brier(seen.tally)
+    several, x, y = iris()
+    shares = {0: 0.7, 1: 0.2, 2: 0.1}
+    wanted = multiclass.accuracy(reweigh(baserate.confusion(y, several.predict(x)), to=shares))
+    assert scorer(multiclass.accuracy, prevalence=shares)(several, x, y) == pytest.approx(wanted)
+
+
+def test_options_are_those_of_the_measure() -> None:
+    model, x, y = cancer()
+    decided = baserate.confusion(y, model.predict(x)).one_vs_rest()[1]
+    assert scorer("f_beta", beta=2)(model, x, y) == pytest.approx(measure.f_beta(decided, beta=2))
+    costs = Costs(fp=1, fn=20)
+    assert scorer("expected_cost", costs=costs)(model, x, y) == -measure.expected_cost(decided, costs=costs)
+
+
+def test_either_class_may_be_positive() -> None:
+    _, x, y = cancer()
+    names = np.where(y, "well", "ill")
+    model = GaussianNB().fit(x, names)
+    seen = baserate.tally(names, model.predict_proba(x)[:, 0], positive="ill")
+    assert scorer("auc", positive="ill")(model, x, names) == measure.auc(Curve(seen))
+    assert scorer("average_precision", positive="ill")(model, x, names) == measure.average_precision(Curve(seen))
+    assert scorer("f1", positive="ill")(model, x, names) == measure.f1(Curve(seen).at(0.5))
+    ill = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse", positive="ill")
+    assert scorer("f1", positive="ill", policy=ill)(model, x, names) == measure.f1(Curve(seen).at(0.2))
+    with pytest.raises(NotBinary, match="name the positive one"):
+        scorer("f1")(model, x, names)
+
+
+def test_decisions_are_ranked_but_are_no_probabilities() -> None:
+    _, x, y = cancer()
+    model = LinearSVC().fit(x, y)
+    assert scorer("auc")(model, x, y) == pytest.approx(get_scorer("roc_auc")(model, x, y))
+    with pytest.raises(AttributeError, match="predict_proba"):
+        scorer("brier")(model, x, y)
+
+
+def test_several_at_once_and_in_searches() -> None:
+    _, x, y = cancer()
+    found = cross_validate(GaussianNB(), x, y, scoring=scorers("auc", "brier", "mcc"), cv=3)
+    assert {"test_auc", "test_neg_brier", "test_mcc"} <= found.keys()
+    assert (found["test_neg_brier"] < 0).all()
+    usual = cross_validate(GaussianNB(), pl.DataFrame(x), pl.Series(y), scoring=scorers(), cv=3)
+    assert not any(np.isnan(each).any() for each in usual.values())
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e9]}, scoring=scorer("log_loss"), cv=3).fit(x, y)
+    assert search.best_params_ == {"var_smoothing": 1e-9}
+    pickled = pickle.loads(pickle.dumps(search))  # noqa: S301  (what was just written)
+    assert pickled.score(x, y) == search.score(x, y)
+
+
+def test_the_sign_is_told() -> None:
+    assert repr(scorer("brier")) == "make_scorer(brier, greater_is_better=False, response_method='predict_proba')"
+    assert "greater_is_better" not in repr(scorer("auc"))
+    assert "pos_label=ill" in repr(scorer("f1", positive="ill"))
+    assert isinstance(scorer("f1"), type(make_scorer(roc_auc_score)))
+
+
+def test_weights_are_routed() -> None:
+    model, x, y = cancer()
+    weight = weights(y) + 1
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = scorer("auc").set_score_request(sample_weight=True)
+        inner = PolicyClassifier(GaussianNB()).set_fit_request(sample_weight=True)
+        found = cross_val_score(
+            inner, x, y, scoring=weighted, cv=[(range(200), range(200, len(y)))], params={"sample_weight": weight}
+        )
+    model = GaussianNB().fit(x[:200], y[:200], sample_weight=weight[:200])
+    seen = baserate.tally(y[200:], model.predict_proba(x[200:])[:, 1], weight=weight[200:])
+    assert found == pytest.approx(measure.auc(Curve(seen)))
+
+
+def test_what_is_refused_before_there_are_rows() -> None:
+    grouped = Policy(by_group={("f",): Cut((0.5,))}, otherwise="refuse", attributes=("sex",))
+    bands = Policy(by_group={(): Cut((0.2, 0.5), ("low", "medium", "high"))}, otherwise="refuse")
+    ill = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", positive="ill")
+    cases: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+        ("aucc", {}, UnknownName, "Did you mean"),
+        (len, {}, BadOption, "is no measure"),
+        ("auc", {"threshold": 0.5}, BadOption, "auc is no measure of a 2×2 table"),
+        ("f1", {"threshold": 0.5, "policy": AT}, BadOption, "give one of them"),
+        ("f1", {"policy": grouped}, BadOption, "groups by sex, which a scorer does not see"),
+        ("f1", {"policy": bands}, BadOption, "low, medium, high, so it has no 2×2 table"),
+        ("f1", {"policy": ill}, BadOption, "this policy flags 'ill'; say which label that is"),
+        ("f1", {"labels": [0, 1]}, BadOption, "f1 is of two classes"),
+        (multiclass.mcc, {"positive": 1}, BadOption, "mcc is of all classes alike"),
+        ("hand_till", {"prevalence": 0.5}, BadOption, "hand_till is of rows, which are not reweighed"),
+    ]
+    for given, options, error, told in cases:
+        with pytest.raises(error, match=told):
+            scorer(given, **options)
