@@ -238,7 +238,8 @@ def test_a_map_goes_first(inner: Any, positive: str) -> None:  # noqa: ANN401
     else:
         score = inner.decision_function(x) * (1 if positive == "1" else -1)
     found = calibrated(tally(y == int(positive), score), "isotonic")
-    policy = Policy(by_group={(): Cut((0.4,))}, otherwise="refuse", map=found, positive=positive)
+    behind = Policy(by_group={(): Cut((0.4,))}, otherwise="refuse", positive=positive)
+    policy = decide.unmapped(behind, found, seen=score)
     model = PolicyClassifier(inner, policy).fit(x, y)
     np.testing.assert_array_equal(model.predict_proba(x)[:, int(positive)], found(score))
     np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)

@@ -20,7 +20,20 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import baserate
-from baserate import BadOption, Costs, Counts, Curve, Cut, Lottery, NotBinary, Policy, Tally, UnknownName, measure
+from baserate import (
+    BadOption,
+    Costs,
+    Counts,
+    Curve,
+    Cut,
+    Lottery,
+    NotBinary,
+    Policy,
+    Tally,
+    UnknownName,
+    decide,
+    measure,
+)
 from baserate.calibrate import fit as calibrated
 from baserate.measure import about, multiclass
 from baserate.shift import reweigh
@@ -150,7 +163,8 @@ def test_scores_are_cut_where_one_says() -> None:
     lots = Policy(by_group={(): drawn}, otherwise="refuse")
     assert scorer("f1", policy=lots)(model, x, y) == pytest.approx(measure.f1(drawn.counts(c)))
     mapped = calibrated(c.tally, "logistic")
-    after = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse", map=mapped)
+    behind = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse")
+    after = decide.unmapped(behind, mapped, seen=c.tally.score)
     wanted = measure.f1(Curve(c.tally.rescored(mapped(c.tally.score))).at(0.2))
     assert scorer("f1", policy=after)(model, x, y) == wanted
     svm = LinearSVC().fit(x, y)

@@ -31,7 +31,7 @@ def _has(method: str) -> Callable[[Any], bool]:
 
 
 def _has_probabilities(self: PolicyClassifier) -> bool:
-    """Whether the classifier within has probabilities, or a map of the policy makes them."""
+    """Whether the classifier within has probabilities, or the policy's map makes them."""
     policy = getattr(self, "policy_", self.policy)
     return _has("predict_proba")(self) or (isinstance(policy, Policy) and policy.map is not None)
 
@@ -131,7 +131,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # of no known type
     def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401, N803
-        """Probability of each class, in the order of `classes_`: after the map of the policy, if there is one."""
+        """Probability of each class, in the order of `classes_`: what the policy's map makes of it, if there is one."""
         check_is_fitted(self, "policy_")
         if self.policy_.map is None:
             told: Floats = self.estimator_.predict_proba(X)

@@ -164,8 +164,7 @@ class _Score:
         if about(self.measure).of is Curve:
             return Curve(found)
         cut = _HALF if self.cut is None else self.cut
-        mapped = found if cut.map is None else found.rescored(cut.map(found.score))
-        return cut.by_group[()].counts(Curve(mapped))
+        return cut.by_group[()].counts(Curve(found))
 
 
 def _found(measure: str | Measure) -> Measure:
