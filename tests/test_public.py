@@ -86,9 +86,9 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
-    *("RULES", "Check", "Combination", "Corrected", "CrossValidated", "Decisions", "Dominated", "Front", "Hybrid"),
+    *("RULES", "Trial", "Combination", "Corrected", "CrossValidated", "Decisions", "Dominated", "Front", "Hybrid"),
     *("IsoCost", "Requirement", "Reversible", "Sureness", "Vertex", "abstain", "actions", "balanced", "bands"),
-    *("benefit", "benefit_difference", "best", "break_even", "brier_curve", "capacity", "class_summary"),
+    *("benefit", "benefit_difference", "best", "break_even", "brier_curve", "capacity", "check", "class_summary"),
     *(
         "closest",
         "combined",
@@ -102,7 +102,7 @@ DECISIONS = {
         "iso_cost",
     ),
     *("judge", "least_cost", "named", "net_benefits", "probability_cost", "ranked", "require", "requirements"),
-    *("resampled", "slopes", "summary", "youden"),
+    *("resampled", "slopes", "summary", "tables", "youden"),
 }
 
 ROOMS = [apply, baserate, calibrate, calibrate.multiclass, decide, infer, measure, multiclass, population, read, shift]

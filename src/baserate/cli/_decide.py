@@ -94,7 +94,7 @@ def _found(reading: Reading, deciding: Deciding, intervals: Intervals, *, quiet:
     here = tallies(reading, quiet=quiet)
     read = _carried(here, deciding)
     of: dict[str, Any] = {"measures": deciding.asked, "costs": deciding.costs, "interval": intervals.chosen}
-    found = room.summary(read, deciding.choose, draws=deciding.check, **of)
+    found = room.summary(read, deciding.choose, draws=deciding.trial, **of)
     data = {**found.data, "costs": None if deciding.costs is None else asdict(deciding.costs)}
     found = carried(replace(found, data=data), here, deciding.prevalence)
     if not deciding.judge_on:
