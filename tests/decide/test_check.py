@@ -216,9 +216,9 @@ def test_one_group_that_fails_is_enough() -> None:
 def test_a_lottery_is_held_to_what_can_be_expected() -> None:
     tallies = tallied(columns(400))
     lottery = Lottery((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
+    treatments: tuple[Cut | Lottery, ...] = (lottery, *lottery.cuts)
     lots, *apart = (
-        only(tallies, "sensitivity >= 0.5", Policy(by_group={(): each}, otherwise="refuse"))
-        for each in (lottery, *lottery.cuts)
+        only(tallies, "sensitivity >= 0.5", Policy(by_group={(): each}, otherwise="refuse")) for each in treatments
     )
     assert lots["value"] == pytest.approx(np.mean([row["value"] for row in apart]))
 

@@ -236,6 +236,8 @@ def test_the_very_rows_are_known_again(map_: Map | None) -> None:
         assert any("these very rows" in note for note in found.data["notes"])
         carried = shift.reweigh(tallies, to=0.1)
         assert decide.judge(carried, policy, interval=None).data["same"] == ["risk"]
+        turned = tallied(columns, group=["site", "sex"])
+        assert decide.judge(turned, policy, interval=None).data["same"] == ["risk"] * (digest != tallies.digest)
     assert decide.judge(drawn(299)[1], policy, interval=None).data["same"] == []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from baserate._policy import Policy, text_of_label
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.measure._summary import check_tallies
+from baserate.read._labels import ordered
 
+Each = TypeVar("Each")
 Tables = dict[str, Counts[float]]
 """Action -> those who can be expected to get it, against all others."""
 
@@ -81,11 +83,7 @@ def evaluated(
     found: dict[Group | None, Part] = {None: _together(list(each.values()))}
     attributes = tallies.attributes if by is None else tuple(by)
     if attributes:
-        places = _places(tallies, attributes)
-        apart: dict[Group, list[Part]] = {}
-        for group, part in each.items():
-            apart.setdefault(_picked(group, places), []).append(part)
-        found |= {group: _together(several) for group, several in apart.items()}
+        found |= {group: _together(several) for group, several in _apart(tallies, each, attributes).items()}
     return found
 
 
@@ -95,15 +93,12 @@ def same(tallies: Tallies, policy: Policy, model: str) -> bool:
 
 
 def _digests(tallies: Tallies, policy: Policy, model: str) -> Iterator[str]:
-    places = _places(tallies, policy.attributes)
     groups = tallies.models[model]
     for seen in (groups, _mapped(policy, groups)):
         alone = Tallies({model: seen}, tallies.attributes)
         yield alone.pooled(model).digest
         yield alone.digest
-        apart: dict[Group, list[Tally]] = {}
-        for group, tally in seen.items():
-            apart.setdefault(_picked(group, places), []).append(tally)
+        apart = _apart(tallies, seen, policy.attributes)
         coarser = {group: Tally.sum(several) for group, several in apart.items()}
         yield Tallies({model: coarser}, policy.attributes).digest
 
@@ -143,6 +138,18 @@ def _places(tallies: Tallies, attributes: Sequence[str]) -> list[int]:
             f"group={lacking[0] if len(lacking) == 1 else lacking!r}."
         )
     return [tallies.attributes.index(name) for name in attributes]
+
+
+def _apart(tallies: Tallies, groups: Mapping[Group, Each], attributes: Sequence[str]) -> dict[Group, list[Each]]:
+    """What there is of each group by some attributes, in the order in which reading puts them."""
+    places = _places(tallies, attributes)
+    found: dict[Group, list[Each]] = {}
+    for group, each in groups.items():
+        found.setdefault(_picked(group, places), []).append(each)
+    if tuple(attributes) == tallies.attributes:
+        return found
+    order = {group: place for place, group in enumerate(ordered(found))}
+    return dict(sorted(found.items(), key=lambda item: order[item[0]]))
 
 
 def _picked(group: Group, places: Sequence[int]) -> Group:
