@@ -8,7 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baserate import BadOption, Costs, Cut, Lottery, Map, Policy, UnknownLabel, calibrate, decide, infer, read, shift
+from baserate import (
+    BadOption,
+    Costs,
+    Cut,
+    Lottery,
+    Map,
+    NotAProbability,
+    Policy,
+    UnknownLabel,
+    calibrate,
+    decide,
+    infer,
+    read,
+    shift,
+)
 from baserate._lots import lots
 from baserate._map import shifted
 from baserate._tallies import Tallies
@@ -139,6 +153,19 @@ def test_an_attribute_that_was_not_read_is_asked_for() -> None:
         decide.judge(tallied(columns, group=[]), BY_SEX)
     with pytest.raises(BadOption, match="read by site alone"):
         decide.tables(tallied(columns, group="site"), BY_SEX)
+
+
+def test_a_map_of_probabilities_refuses_other_scores() -> None:
+    columns, _ = drawn(60)
+    beyond = tallied(columns | {"risk": columns["risk"] + np.where(np.arange(60) < 7, 2, 0)})
+    with pytest.raises(NotAProbability, match="7 of 60 rows have a score outside"):
+        decide.judge(beyond, alike(Cut((0.5,)), map=shifted(1.0)))
+
+
+def test_a_rule_is_no_policy() -> None:
+    _, tallies = drawn(60)
+    with pytest.raises(BadOption, match="function is not a Policy"):
+        decide.judge(tallies, decide.youden)  # type: ignore[arg-type]
 
 
 def test_a_model_is_named_where_there_are_several() -> None:

@@ -61,6 +61,11 @@ def test_unknown_measures_are_unknown_names() -> None:
         decide.requirements("wisdom >= 0.9")
 
 
+def test_a_number_is_no_requirement() -> None:
+    with pytest.raises(BadOption, match="0.9 is no requirement; write it"):
+        decide.requirements(0.9)
+
+
 def test_requirements_may_be_made_by_hand() -> None:
     strict = decide.Requirement(measure.specificity, ">=", 0.9)
     assert decide.requirements([strict, "precision >= 0.3"])[0] is strict

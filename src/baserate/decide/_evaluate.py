@@ -10,7 +10,7 @@ import numpy as np
 from baserate._counts import Counts, combined
 from baserate._curve import Curve
 from baserate._cut import Treatment, passed_or_flagged
-from baserate._errors import BadOption, UnknownLabel
+from baserate._errors import BadOption, NotAProbability, UnknownLabel
 from baserate._policy import Policy, text_of_label
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
@@ -106,7 +106,17 @@ def _digests(tallies: Tallies, policy: Policy, model: str) -> Iterator[str]:
 def _mapped(policy: Policy, groups: Mapping[Group, Tally]) -> dict[Group, Tally]:
     """Scores as the policy sees them."""
     by = policy.map
-    return {group: tally if by is None else tally.rescored(by(tally.score)) for group, tally in groups.items()}
+    if by is None:
+        return dict(groups)
+    outside = 0
+    if by.form.of_probabilities:
+        outside = sum(int(t.rows[:, (t.score < 0) | (t.score > 1)].sum(dtype=np.int64)) for t in groups.values())
+    if outside:
+        raise NotAProbability(
+            f"{outside} of {sum(map(_rows, groups.values()))} rows have a score outside [0, 1], but the map of this "
+            "policy was made for probabilities; give those, or fit a map on scores of this kind."
+        )
+    return {group: tally.rescored(by(tally.score)) for group, tally in groups.items()}
 
 
 def _treatments(tallies: Tallies, policy: Policy, model: str) -> dict[Group, Treatment]:

@@ -78,6 +78,11 @@ def judge(
 
 def policies_of(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -> Mapping[str, Policy]:
     """Return the policy of each model."""
+    for each in policy.values() if isinstance(policy, Mapping) else [policy]:
+        if not isinstance(each, Policy):
+            raise BadOption(
+                f"{type(each).__name__} is not a Policy; let a rule choose one, or read one: Policy.load(…)."
+            )
     if not isinstance(policy, Mapping):
         return dict.fromkeys(tallies.models, policy)
     lacking = [model for model in tallies.models if model not in policy]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, Literal, NoReturn
@@ -85,6 +85,8 @@ def requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requirement
         return (given,)
     if isinstance(given, str):
         return tuple(_parsed(given, of_decisions=of_decisions))
+    if not isinstance(given, Iterable):
+        raise BadOption(f'{given!r} is no requirement; write it, such as "specificity >= 0.9".')
     return tuple(each for part in given for each in requirements(part, of_decisions=of_decisions))
 
 
