@@ -87,9 +87,19 @@ SHIFT = {
     *("prevalence_of_gamma", "reprior", "reprior_map", "reweigh", "table", "threshold"),
 }
 DECISIONS = {
-    *("RULES", "Check", "Combination", "Corrected", "CrossValidated", "Decisions", "Dominated", "Front", "Hybrid"),
+    *("RULES", "Trial", "Combination", "Corrected", "CrossValidated", "Decisions", "Dominated", "Front", "Hybrid"),
     *("IsoCost", "Requirement", "Reversible", "Sureness", "Vertex", "abstain", "actions", "balanced", "bands"),
-    *("benefit", "benefit_difference", "best", "break_even", "brier_curve", "capacity", "chosen", "class_summary"),
+    *(
+        "benefit",
+        "benefit_difference",
+        "best",
+        "break_even",
+        "brier_curve",
+        "capacity",
+        "check",
+        "chosen",
+        "class_summary",
+    ),
     *(
         "closest",
         "combined",
@@ -103,7 +113,7 @@ DECISIONS = {
         "iso_cost",
     ),
     *("judge", "least_cost", "named", "net_benefits", "probability_cost", "ranked", "require", "requirements"),
-    *("resampled", "slopes", "summary", "unmapped", "youden"),
+    *("resampled", "slopes", "summary", "tables", "unmapped", "youden"),
 }
 
 ROOMS = [

@@ -145,7 +145,7 @@ def test_draws_and_intervals_may_be_left_out(people: Tallies) -> None:
 
 def test_folds_are_told_beside_the_rest(people: Tallies) -> None:
     drawn = decide.summary(people, decide.youden, draws=20)
-    both = decide.summary(people, decide.youden, draws=decide.Check(draws=20, folds=4))
+    both = decide.summary(people, decide.youden, draws=decide.Trial(draws=20, folds=4))
     # What there was stays, and folds are added for everybody alone.
     assert [row["corrected"] for row in both.rows()] == [row["corrected"] for row in drawn.rows()]
     assert [row["value"] for row in both.rows()] == [row["value"] for row in drawn.rows()]
@@ -160,7 +160,7 @@ def test_folds_are_told_beside_the_rest(people: Tallies) -> None:
         assert told == {name: (each.value, each.low, each.high) for name, each in alone.performance.items()}
         assert both.data["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
     assert all(row["group"] is None for row in both.rows() if row["crossvalidated"] is not None)
-    folded = decide.summary(people, decide.youden, draws=decide.Check(draws=0, folds=4))
+    folded = decide.summary(people, decide.youden, draws=decide.Trial(draws=0, folds=4))
     assert folded.data["notes"][0].endswith("or read what it gives in folds that had no part in the choice.")
 
 
@@ -175,7 +175,7 @@ def test_folds_are_told_beside_the_rest(people: Tallies) -> None:
 )
 def test_checks_without_use_are_refused(people: Tallies, rule: Choose, check: dict[str, int], told: str) -> None:
     with pytest.raises(BadOption, match=told):
-        decide.summary(people, rule, draws=decide.Check(**check))
+        decide.summary(people, rule, draws=decide.Trial(**check))
 
 
 def test_a_method_without_use_is_refused(people: Tallies) -> None:

@@ -22,7 +22,7 @@ def sentence(model: str, policy: Line, costs: Line | None = None) -> str:
     name, settings = policy["rule"], {"costs": costs, **policy["settings"]}
     where = f", at a prevalence of {_share(settings['prevalence'])}" if "prevalence" in settings else ""
     rule = _TOLD[name](settings) if name in _TOLD else _PLAIN[name]
-    return f"{_done(model, policy['thresholds'], policy['actions'])} (rule: {rule}{where})."
+    return f"{done(model, policy['thresholds'], policy['actions'])} (rule: {rule}{where})."
 
 
 def scores_of(model: str, thresholds: Sequence[float]) -> list[str]:
@@ -44,7 +44,7 @@ def interval_told(cutoffs: Sequence[Line], digits: int) -> str:
         return ""
     bounds = [f"{number(row['low'], digits)}{_DASH}{number(row['high'], digits)}" for row in known]
     what = "interval of the cut-off" if len(cutoffs) == 1 else "intervals of the cut-offs"
-    return f"{percent(known[0]['level'])}\N{NO-BREAK SPACE}% {what}: {_listed(bounds)}."
+    return f"{percent(known[0]['level'])}\N{NO-BREAK SPACE}% {what}: {listed(bounds)}."
 
 
 def folds_told(cuts: Sequence[Sequence[float]], many: int, digits: int) -> str:
@@ -57,18 +57,23 @@ def folds_told(cuts: Sequence[Sequence[float]], many: int, digits: int) -> str:
     each_place = [sorted({min(at), max(at)}) for at in zip(*alike, strict=True)]
     ranges = [_DASH.join(number(end, digits) for end in ends) for ends in each_place]
     fewer = f", of which {len(cuts) - len(alike)} gave another number" * (len(alike) < len(cuts))
-    return f"Chosen without each of {len(cuts)} folds in turn{fewer}: {_listed(ranges)}." if ranges else ""
+    return f"Chosen without each of {len(cuts)} folds in turn{fewer}: {listed(ranges)}." if ranges else ""
 
 
-def _done(model: str, thresholds: Sequence[float], actions: Sequence[str]) -> str:
+def done(model: str, thresholds: Sequence[float], actions: Sequence[str]) -> str:
+    """Say what is done with which scores.
+
+    >>> done("risk", [0.5], ["pass", "flag"])
+    'Flag risk ≥ 0.5'
+    """
     if not thresholds:
         return f"{actions[0].capitalize()} everybody"
     if not {*actions} <= {PASS, REFER, FLAG}:
-        return f"Cut {model} at {_listed(map(plain, thresholds))}"
+        return f"Cut {model} at {listed(map(plain, thresholds))}"
     if list(actions) == [PASS, FLAG]:
         return "Flag nobody" if isinf(thresholds[0]) and thresholds[0] > 0 else f"Flag {model} ≥ {plain(thresholds[0])}"
     parts = [f"{action} {scores}" for action, scores in zip(actions, scores_of(model, thresholds), strict=True)]
-    told = _listed(parts)
+    told = listed(parts)
     return told[:1].upper() + told[1:]
 
 
@@ -88,7 +93,7 @@ def _required(settings: Line) -> str:
         objective = _goal("least", settings["minimize"], settings)
     else:
         objective = _goal("greatest", settings.get("maximize", "sensitivity + specificity"), settings)
-    return f"{objective}, with {_words(_listed(settings['require']))}"
+    return f"{objective}, with {_words(listed(settings['require']))}"
 
 
 def _goal(most: str, measure: str, settings: Line) -> str:
@@ -105,9 +110,9 @@ def _capacity(settings: Line) -> str:
 
 def _bands(settings: Line) -> str:
     if "shares" in settings:
-        return f"bands that hold at most {_listed(map(_share, settings['shares']))}, from above"
+        return f"bands that hold at most {listed(map(_share, settings['shares']))}, from above"
     if "risks" in settings:
-        return f"bands that begin at a risk of {_listed(map(_share, settings['risks']))}"
+        return f"bands that begin at a risk of {listed(map(_share, settings['risks']))}"
     return "bands as given"
 
 
@@ -142,6 +147,11 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _listed(parts: Iterable[str]) -> str:
+def listed(parts: Iterable[str]) -> str:
+    """Put parts together as a sentence does.
+
+    >>> listed(["one", "two", "three"])
+    'one, two and three'
+    """
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last

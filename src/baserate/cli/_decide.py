@@ -142,7 +142,7 @@ def _found(asked: _Asked, here: "Tallies") -> "Results":
     deciding, (mapped, told) = asked.deciding, _mapped(here, asked.map)
     read = _carried(mapped, deciding)
     of: dict[str, Any] = {"measures": deciding.asked, "costs": deciding.costs, "interval": asked.intervals.chosen}
-    found = room.summary(read, deciding.choose, draws=deciding.check, **of)
+    found = room.summary(read, deciding.choose, draws=deciding.trial, **of)
     data = {**found.data, "costs": None if deciding.costs is None else asdict(deciding.costs)}
     data |= {"notes": [*data["notes"], *told]} | ({} if asked.map is None else {"map": asked.map.method})
     found = carried(replace(found, data=data), here, deciding.prevalence)

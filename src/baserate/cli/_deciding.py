@@ -15,7 +15,7 @@ from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
-    from baserate.decide import Check
+    from baserate.decide import Trial
     from baserate.decide._rule import Choose
     from baserate.measure import Measure
 
@@ -101,12 +101,12 @@ class Deciding:
         return costs_of(self)
 
     @property
-    def check(self) -> "Check":
+    def trial(self) -> "Trial":
         """How the choice is checked."""
-        from baserate.decide import Check
+        from baserate.decide import Trial
 
         given = {"draws": self.draws, "folds": self.folds}
-        return Check(**{name: value for name, value in given.items() if value is not None})
+        return Trial(**{name: value for name, value in given.items() if value is not None})
 
     @property
     def choose(self) -> "Choose":
@@ -142,7 +142,7 @@ class Deciding:
             },
             "cost": {"costs": self.costs},
             "require": {
-                "require": tuple(each for text in self.require for each in requirements(text)),
+                "require": tuple(each for text in self.require for each in requirements(text, of_decisions=True)),
                 "maximize": self._objective(self.maximize),
                 "minimize": self._objective(self.minimize),
             },

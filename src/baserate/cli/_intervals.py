@@ -63,6 +63,12 @@ def independent(verb: Verb) -> Verb:
     return bundled(verb, Intervals, "intervals", options, cluster=None)
 
 
+def always(verb: Verb) -> Verb:
+    """Add those of independent rows where numbers alone would not do; the verb gets them as `intervals`."""
+    options = [each for each in _INTERVALS if each not in (_CLUSTER, _NONE)]
+    return bundled(verb, Intervals, "intervals", options, cluster=None, no_interval=False)
+
+
 def closed(verb: Verb) -> Verb:
     """Add those of intervals that are made in one way, without draws; the verb gets them as `intervals`."""
     return bundled(verb, Intervals, "intervals", (_LEVEL, _NONE), interval=None, seed=None, cluster=None)

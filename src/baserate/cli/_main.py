@@ -18,6 +18,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
     "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
     "decide": ("_decide:decide", "Choose a cut-off: by costs, requirements, capacity; bands."),
+    "check": ("_check:check", "Tell whether requirements hold: by how much, rows needed."),
     "shift": ("_shift:shift", "Carry predictions to another prevalence: measures here and there."),
     "reprior": ("_reprior:reprior", "Correct probabilities for another prevalence, row by row."),
     "prevalence": ("_prevalence:prevalence", "Estimate the prevalence where nobody knows the truth."),

@@ -1,7 +1,7 @@
 """Curve (+ costs) -> Policy: what to do with a score, what that costs, and how sure the choice is.
 
-May import the nouns and every room below: `measure`, `infer`, `calibrate`, `population`, `shift`. One file for each
-family of rules. Names are resolved on first use.
+May import the nouns and every room below: `measure`, `infer`, `calibrate`, `population`, `apply`, `shift`. One
+file for each family of rules. Names are resolved on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from baserate.decide._benefit import benefit, net_benefits
     from baserate.decide._benefit_pair import benefit_difference
     from baserate.decide._capacity import bands, capacity
+    from baserate.decide._check import check
     from baserate.decide._chosen import chosen
     from baserate.decide._class_summary import class_summary
     from baserate.decide._combine import Combination, combined
     from baserate.decide._cost import actions, cost
     from baserate.decide._cost_curve import brier_curve, cost_curve, cost_curves, probability_cost
     from baserate.decide._cost_table import IsoCost, cost_table, iso_cost
+    from baserate.decide._evaluate import tables
     from baserate.decide._front import front
     from baserate.decide._judge import judge
     from baserate.decide._least_cost import Decisions, least_cost
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from baserate.decide._requirements import Requirement, requirements
     from baserate.decide._rules import RULES, named
     from baserate.decide._slopes import slopes
-    from baserate.decide._summary import Check, summary
+    from baserate.decide._summary import Trial, summary
     from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
     from baserate.decide._unmapped import unmapped
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
@@ -44,6 +46,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "bands",
         "capacity",
     ),
+    "_check": ("check",),
     "_chosen": ("chosen",),
     "_class_summary": ("class_summary",),
     "_combine": (
@@ -65,6 +68,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "cost_table",
         "iso_cost",
     ),
+    "_evaluate": ("tables",),
     "_front": ("front",),
     "_judge": ("judge",),
     "_least_cost": (
@@ -90,7 +94,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "named",
     ),
     "_slopes": ("slopes",),
-    "_summary": ("Check", "summary"),
+    "_summary": ("Trial", "summary"),
     "_sure": (
         "Corrected",
         "CrossValidated",
@@ -110,7 +114,6 @@ _HOMES: dict[str, tuple[str, ...]] = {
 
 __all__ = [
     "RULES",
-    "Check",
     "Combination",
     "Corrected",
     "CrossValidated",
@@ -122,6 +125,7 @@ __all__ = [
     "Requirement",
     "Reversible",
     "Sureness",
+    "Trial",
     "Vertex",
     "abstain",
     "actions",
@@ -133,6 +137,7 @@ __all__ = [
     "break_even",
     "brier_curve",
     "capacity",
+    "check",
     "chosen",
     "class_summary",
     "closest",
@@ -156,6 +161,7 @@ __all__ = [
     "resampled",
     "slopes",
     "summary",
+    "tables",
     "unmapped",
     "youden",
 ]

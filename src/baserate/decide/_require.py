@@ -44,7 +44,7 @@ def require(
     >>> decide.require(c, "specificity >= 0.9", maximize="sensitivity").threshold
     0.8
     """
-    wanted = requirements(require)
+    wanted = requirements(require, of_decisions=True)
     if not wanted:
         raise BadOption('nothing is required; give requirements, such as "specificity >= 0.9".')
     goal = _goal(maximize, minimize)

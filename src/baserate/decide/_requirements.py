@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, Literal, NoReturn
@@ -13,6 +13,7 @@ import numpy as np
 from baserate._counts import Counts
 from baserate._errors import BadOption, UnknownName
 from baserate.measure import Measure, about, named
+from baserate.measure._registry import known
 
 Sense = Literal[">=", "<="]
 
@@ -25,7 +26,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A measure of the 2×2 table, and the bound that it must keep.
+    """A measure, and the bound that it must keep.
 
     >>> from baserate import Counts, decide
     >>> [each] = decide.requirements("false alarm rate <= 10%")
@@ -38,13 +39,11 @@ class Requirement:
     bound: float
 
     def __post_init__(self) -> None:
-        known = about(self.measure)
-        if known.of is not Counts:
-            raise BadOption(f"{known.name} does not depend on the threshold, so no threshold can be held to it.")
+        name = about(known(self.measure)).name
         if self.sense not in (">=", "<="):
             raise BadOption(f"sense is {self.sense!r}; it is '>=' or '<='.")
         if isnan(self.bound):
-            raise BadOption(f"the bound of {known.name} is NaN; give a number.")
+            raise BadOption(f"the bound of {name} is NaN; give a number.")
 
     def __str__(self) -> str:
         return f"{self.name} {self.sense} {self.bound:g}"
@@ -54,33 +53,44 @@ class Requirement:
         """Name of the measure."""
         return about(self.measure).name
 
+    @property
+    def slack(self) -> float:
+        """How near to the bound is at the bound, since sums differ by rounding alone."""
+        return _ROUNDING * max(abs(self.bound), 1.0)
+
     def met(self, counts: Counts[Any]) -> Any:  # noqa: ANN401  (one, or one for each table)
         """Whether tables keep the bound; what is undefined does not."""
         return self.kept(self.measure(counts))
 
     def kept(self, value: Any) -> Any:  # noqa: ANN401  (a number, or many)
         """Whether values keep the bound."""
-        slack = _ROUNDING * max(abs(self.bound), 1.0)
-        return np.greater_equal(value, self.bound - slack) if self.sense == ">=" else value <= self.bound + slack
+        if self.sense == ">=":
+            return np.greater_equal(value, self.bound - self.slack)
+        return np.less_equal(value, self.bound + self.slack)
 
 
-def requirements(given: Any) -> tuple[Requirement, ...]:  # noqa: ANN401  (text, a requirement, or several of either)
+def requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requirement, ...]:  # noqa: ANN401  (see below)
     """Read requirements: measures by any of their names, `>=` or `<=`, and a number or a percentage.
 
-    Several are separated by commas (or semicolons, or "and").
+    `given` is text, in which several are separated by commas (or semicolons, or "and"), a `Requirement`, or several of
+    either. With `of_decisions`, measures that do not depend on the threshold are refused.
 
     >>> from baserate import decide
     >>> print(*decide.requirements("TNR >= 0.9 and precision >= 30%"), sep="; ")
     specificity >= 0.9; precision >= 0.3
     """
     if isinstance(given, Requirement):
+        if of_decisions and (told := _untouched(given.measure)):
+            raise BadOption(f"{told}; see whether it is kept with decide.check.")
         return (given,)
     if isinstance(given, str):
-        return tuple(_parsed(given))
-    return tuple(each for part in given for each in requirements(part))
+        return tuple(_parsed(given, of_decisions=of_decisions))
+    if not isinstance(given, Iterable):
+        raise BadOption(f'{given!r} is no requirement; write it, such as "specificity >= 0.9".')
+    return tuple(each for part in given for each in requirements(part, of_decisions=of_decisions))
 
 
-def _parsed(text: str) -> Iterator[Requirement]:
+def _parsed(text: str, *, of_decisions: bool) -> Iterator[Requirement]:
     start = 0
     while True:
         sign = _SIGN.search(text, start)
@@ -93,6 +103,8 @@ def _parsed(text: str) -> Iterator[Requirement]:
         if sign[0] not in _SIGNS:
             _stop(text, sign.start(), f"{sign[0]} is no bound; write >= or <=")
         measure = _measure(text, first, name.strip())
+        if of_decisions and (told := _untouched(measure)):
+            _stop(text, first, told)
         number = _NUMBER.match(text, _skip(text, sign.end()))
         if number is None:
             _stop(text, _skip(text, sign.end()), "a number is expected here, such as 0.9 or 90%")
@@ -108,12 +120,16 @@ def _parsed(text: str) -> Iterator[Requirement]:
 
 def _measure(text: str, place: int, name: str) -> Measure:
     try:
-        found = named(name)
+        return named(name)
     except UnknownName as error:
         _stop(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownName)
-    if about(found).of is not Counts:
-        _stop(text, place, f"{about(found).name} does not depend on the threshold, so no threshold can be held to it")
-    return found
+
+
+def _untouched(measure: Measure) -> str | None:
+    """Say that a threshold does not change a measure, if that is so."""
+    told = about(measure)
+    slip = f"{told.name} does not depend on the threshold, so no threshold can be held to it"
+    return None if told.of is Counts else slip
 
 
 def _value(text: str) -> float:

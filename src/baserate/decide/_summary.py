@@ -13,9 +13,9 @@ from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._tallies import Tallies
 from baserate.decide._cost import cost
+from baserate.decide._evaluate import evaluated
 from baserate.decide._front import front
 from baserate.decide._judge import SAME, Row, judged, measures_of, number_of, results
 from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
@@ -43,11 +43,11 @@ _MIDDLE = _CHANCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Trial:
     """How a choice is checked on the rows that it was made on: by samples drawn from them, and by folds of them.
 
-    >>> Check(folds=5)
-    Check(draws=1000, folds=5)
+    >>> Trial(folds=5)
+    Trial(draws=1000, folds=5)
     """
 
     draws: int = DRAWS
@@ -68,7 +68,7 @@ def summary(
     *,
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
-    draws: int | Check = DRAWS,
+    draws: int | Trial = DRAWS,
     interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
 ) -> Results:
     """Let a rule choose for each model, and tell all that a reader should know before using its cut-off.
@@ -77,7 +77,7 @@ def summary(
     then the 2×2 table and the measures as `judge` gives them, with the optimism of the choice and what is left without
     it; then what other rules would have chosen, and what that gives. For another prevalence, carry the tallies there
     first, with `shift.reweigh`. Without draws, without an interval, and of a rule that does not look at the data,
-    nothing is drawn, and nothing corrected. `draws` may be a `Check`, whose folds are judged by what is chosen without
+    nothing is drawn, and nothing corrected. `draws` may be a `Trial`, whose folds are judged by what is chosen without
     them (`crossvalidated`); `data["folds"]` then holds their cut-offs.
 
     >>> from baserate import decide, read
@@ -89,19 +89,19 @@ def summary(
     check_tallies(tallies)
     asked = measures_of(measures, costs)
     _check_use(interval, asked, tallies)
-    check = draws if isinstance(draws, Check) else Check(draws)
+    trial = draws if isinstance(draws, Trial) else Trial(draws)
     curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
     policies = {model: rule(curve) for model, curve in curves.items()}
-    folded = {model: _folded(curve, rule, asked, check.folds, interval) for model, curve in curves.items()}
+    folded = {model: _folded(curve, rule, asked, trial.folds, interval) for model, curve in curves.items()}
     rows: list[Row] = []
     notes = list(_never(curves))
     for model, curve in curves.items():
-        sure = _drawn(curve, rule, asked, check.draws, interval) if policies[model].chosen_on else None
+        sure = _drawn(curve, rule, asked, trial.draws, interval) if policies[model].chosen_on else None
         of = f"{model}: " if len(curves) > 1 else ""
         notes += [f"{of}{note}" for note in (*policies[model].notes, *_unsure(sure), *_upside_down(curve))]
-        for group, tally in _parts(tallies, model):
+        for group, part in evaluated(tallies, policies[model], model).items():
             place = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
-            lines = judged(policies[model], tally, asked, interval)
+            lines = judged(policies[model], part, asked, interval)
             rows += [place | row | (_checked(sure, folded[model], row) if group is None else {}) for row in lines]
         rows += [row | {"model": model, "group": None} for row in _others(curve, policies[model], costs, interval)]
     told = _flattery(policies, rows, notes) | _cuts_told(folded)
@@ -172,10 +172,6 @@ def _check_use(interval: Interval | None, measures: Sequence[Measure], tallies: 
     if method is not None and not any(method in ways(each, reweighed=reweighed) for each in measures):
         names = ", ".join(about(each).name for each in measures)
         raise BadOption(f"method={method!r} makes no interval of {names}; leave it out.")
-
-
-def _parts(tallies: Tallies, model: str) -> Iterator[tuple[Group | None, Tally]]:
-    return ((group, tally) for name, group, tally in tallies.walk() if name == model)
 
 
 def _checked(sure: Sureness | None, folded: CrossValidated | None, row: Row) -> Row:

@@ -182,6 +182,12 @@ def _ways_of_tables(measure: Measure, *, reweighed: bool) -> Mapping[str, Way]:
     return _SHARES if about(measure).share else _TABLES
 
 
+def closed(measure: Measure, *, reweighed: bool, method: str | None) -> bool:
+    """Whether an interval is made without draws, of two classes."""
+    way = ways(measure, reweighed=reweighed)[method or ""]
+    return (way.func if isinstance(way, partial) else way) not in (_table, _moved, _resampled, _calibration)
+
+
 def _chosen(measure: str | Measure, data: object) -> Measure:
     if isinstance(measure, str) and isinstance(data, Confusion | ClassRows | LabelSets):
         return multiclass.named(measure)

@@ -18,7 +18,7 @@ from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate.infer import _known
 from baserate.infer._draws import Seed
-from baserate.infer._estimate import Asked, Data, estimate, judged, noun_of, ways
+from baserate.infer._estimate import Asked, Data, closed, estimate, judged, noun_of, ways
 from baserate.measure import MEASURES, Measure, multiclass
 from baserate.measure import summary as measured
 
@@ -38,8 +38,15 @@ class Interval:
 
     def of(self, measure: Measure, noun: Data) -> Estimate:
         """Judge one number."""
-        method = self.method if self.method in ways(measure, reweighed=_known.reweighed(noun)) else None
-        return judged(measure, noun_of(measure, noun), Asked(self.level, method, self.seed))
+        return judged(measure, noun_of(measure, noun), Asked(self.level, self._method(measure, noun), self.seed))
+
+    def closed(self, measure: Measure, noun: Data) -> bool:
+        """Whether it does so without draws."""
+        return closed(measure, reweighed=_known.reweighed(noun), method=self._method(measure, noun))
+
+    def _method(self, measure: Measure, noun: Data) -> str | None:
+        """The method that was asked for, if the measure knows it."""
+        return self.method if self.method in ways(measure, reweighed=_known.reweighed(noun)) else None
 
 
 METHODS = (

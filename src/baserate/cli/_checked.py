@@ -1,0 +1,119 @@
+"""Tidy numbers on requirements -> a page: what is required, what was found, whether it holds, and by how much."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from baserate._results import Results
+from baserate.cli._chosen import done, listed
+from baserate.cli._numbers import amount, number, percent, plain
+from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
+from baserate.cli._sure import Reasons, cell, footnotes, heading
+
+if TYPE_CHECKING:
+    from baserate._policy import Policy
+
+Line = Mapping[str, Any]
+
+_SIGNS = {">=": "≥", "<=": "≤"}
+_MARKS = {"holds": "✓ holds", "fails": "✗ fails", "undecided": "? undecided"}
+_WORDS = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "undecided": ("is undecided", "are undecided")}
+"""Verdict -> what one does, and what several do."""
+_COLUMNS = ("verdict", "margin", "rows needed")
+_NEEDED = "rows needed: how many rows like these would decide, if the value stays what it is."
+
+
+def page(found: Results, policy: "Policy", line: str, digits: int) -> Page:
+    """Lay the verdicts out."""
+    rows, reasons = found.rows(), Reasons()
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    panels: list[Panel | str] = [_decided(policy, [label(name) for name in found.data["policies"]])]
+    for model in models:
+        of_model = [row for row in rows if row["model"] == model]
+        sections = tuple(_sections(of_model, reasons, digits))
+        corner = "required" if model is None else f"required of {label(model)}"
+        panels.append(_without_empty(Panel(corner, (heading(found.data), *_COLUMNS), sections)))
+    kept = "the value" if found.data["on"] == "estimate" else "the bound of the interval"
+    told = [f"margin: by how much {kept} keeps what is required; below 0 it does not."]
+    told += [_NEEDED] * any(row["rows_needed"] for row in rows)
+    notes = (*reasons.footnotes(), *footnotes(rows, found.data), *told)
+    return Page(line, (*panels, verdict(found)), notes)
+
+
+def verdict(found: Results) -> str:
+    """All of it in a sentence."""
+    many, level = Counter(found.columns["verdict"]), percent(found.data["interval"]["level"])
+    alone = len(found) == 1
+    bounds = (f"the bounds of {level} % intervals", f"the bound of its {level} % interval")
+    by = bounds if found.data["on"] == "bound" else ("the values alone", "its value alone")
+    parts = [f"{many[name]} {words[many[name] > 1]}" for name, words in _WORDS.items() if many[name]]
+    told = f"{'Not all' if many['holds'] else 'None'} of it holds: {listed(parts)}"
+    if alone:
+        told = f"It {_WORDS[found.columns['verdict'][0]][0]}"
+    elif found.data["holds"]:
+        told = "All of it holds"
+    return f"{told}, by {by[alone]}."
+
+
+def _decided(policy: "Policy", models: Sequence[str]) -> str:
+    """What is done, in a sentence."""
+    after = "" if policy.map is None else f", chosen behind a map ({policy.map.method})"
+    if policy.needs_group:
+        lots = ", some of them by lot" if policy.needs_id else ""
+        groups = f"{len(policy.by_group)} groups by {', '.join(map(label, policy.attributes))}"
+        return f"Decided for each of {groups}{lots}{after}."
+    if policy.needs_id:
+        return f"Decided by lot between cut-offs{after}."
+    return f"{done(' and '.join(models), policy.cut.thresholds, policy.cut.actions)}{after}."
+
+
+def _sections(rows: Sequence[Line], reasons: Reasons, digits: int) -> Iterator[Section]:
+    """All requirements, or with groups one section for each."""
+    if all(row["group"] is None for row in rows):
+        yield Section("", tuple(Row(_required(row), _cells(row, reasons, digits)) for row in rows))
+        return
+    for requirement in dict.fromkeys(row["requirement"] for row in rows):
+        alike = [row for row in rows if row["requirement"] == requirement]
+        lines = tuple(Row(_group(row["group"]), _cells(row, reasons, digits)) for row in alike)
+        yield Section(_required(alike[0]), lines)
+
+
+def _without_empty(panel: Panel) -> Panel:
+    """Leave out the rows needed, the last column, where nothing is undecided."""
+    rows = [row for section in panel.sections for row in section.rows]
+    if any(row.cells[-1] for row in rows):
+        return panel
+    sections = (
+        replace(section, rows=tuple(replace(row, cells=row.cells[:-1]) for row in section.rows))
+        for section in panel.sections
+    )
+    return replace(panel, columns=panel.columns[:-1], sections=tuple(sections))
+
+
+def _cells(row: Line, reasons: Reasons, digits: int) -> tuple[Cell, ...]:
+    value = cell(row, reasons, digits=digits, several=True)
+    # All as long, so that the marks stand under each other.
+    return value, f"{_MARKS[row['verdict']]:11}", _margin(row["margin"], digits), _needed(row, reasons)
+
+
+def _margin(value: float | None, digits: int) -> str:
+    if value is None:
+        return ""
+    return f"{'+' if value > 0 else ''}{number(value, max(digits - 1, 1))}"
+
+
+def _needed(row: Line, reasons: Reasons) -> str:
+    if row["rows_needed"] is not None:
+        return amount(row["rows_needed"], 4)
+    unknown = row["verdict"] == "undecided" and row["margin"] is not None
+    return reasons.undefined(row["why"]) if unknown else ""
+
+
+def _required(row: Line) -> str:
+    return f"{row['measure'].replace('_', ' ')} {_SIGNS[row['sense']]} {plain(row['bound'])}"
+
+
+def _group(group: Mapping[str, object] | None) -> str:
+    named = ", ".join(map(label, (group or {}).values()))
+    return EVERYBODY if group is None else repr(named) if named == EVERYBODY else named

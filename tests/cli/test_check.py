@@ -1,0 +1,177 @@
+"""`baserate check`: what is shown, how it ends, what it takes from the policy, and what is refused."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baserate import Cut, Lottery, Policy, decide, read, shift
+from baserate._map import shifted
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.schemas import fitting
+
+NAMED: dict[str, Any] = {"columns": {"truth": "sick", "score": "risk"}, "positive": "1"}
+ALIKE = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", **NAMED)
+BY_SEX = Policy(
+    by_group={("f",): Cut((0.6,)), ("m",): Lottery((Cut((0.2,)), Cut((0.7,))), (0.5, 0.5))},
+    otherwise="refuse",
+    attributes=("sex",),
+    **NAMED,
+)
+SOME = ("--require", "sensitivity >= 0.9, specificity >= 10%", "--require", "auc >= 0.9")
+ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
+
+
+def saved(policy: Policy, folder: Path) -> Path:
+    path = folder / "policy.json"
+    policy.save(path)
+    return path
+
+
+VIEWS: dict[str, tuple[Policy, tuple[str, ...]]] = {
+    "check": (ALIKE, SOME),
+    "check-holds": (ALIKE, ("--require", "specificity >= 0.2, fpr <= 90%")),
+    "check-one": (ALIKE, ("--require", "mcc >= 0.99")),
+    "check-estimate": (ALIKE, (*SOME, "--on", "estimate")),
+    "check-groups": (BY_SEX, (*SOME, "--group", "site", "--prevalence", "10%")),
+    "check-models": (ALIKE, (*SOME, "--score", "risk", "--score", "old", "--level", "80%")),
+    "check-undefined": (ALIKE, ("--require", "precision >= 0.5, sensitivity >= 0.75", "--group", "site")),
+    "check-map": (
+        Policy(
+            by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse", map=shifted(-0.5), **NAMED
+        ),
+        ("--require", "brier <= 0.3, f1 >= 0.1"),
+    ),
+    "check-md": (BY_SEX, (*SOME, "--group", "sex", "--format", "md")),
+}
+
+
+def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+    result = run("check", *typed, "--json", "-q", given=given)
+    assert result.exit_code in (0, 1), result.stderr
+    told = fitting(result.stdout)
+    assert told["data"]["holds"] == (result.exit_code == 0)
+    return told
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    policy, typed = VIEWS[name]
+    result = run("check", people(tmp_path), "--policy", saved(policy, tmp_path), *typed, "-q")
+    assert result.exit_code == (0 if name == "check-holds" else 1), result.stderr
+    assert is_as_ever(result.stdout, name)
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "check-md"])
+def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
+    policy, typed = VIEWS[name]
+    typed = ("--policy", str(saved(policy, tmp_path)), *typed, "-q")
+    shown = run("check", people(tmp_path), *typed, env={"COLUMNS": str(width)}).stdout
+    assert max(map(cells_wide, shown.splitlines())) <= width
+
+
+def test_the_help_is_as_ever() -> None:
+    assert is_as_ever(run("check", "--help").stdout, "help-check")
+
+
+def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, "--policy", saved(BY_SEX, tmp_path), *SOME, "--prevalence", "0.1", "--group", "site")
+    data = shift.reweigh(read.tallies(path, truth="sick", score="risk", group=["sex", "site"]), to=0.1)
+    wanted = decide.check(data, BY_SEX, SOME[1::2], each_group=["site"])
+    assert told["rows"] == wanted.rows()
+    assert (told["data"]["to"], told["data"]["on"]) == ({"prevalence": 0.1}, "bound")
+
+
+def test_csv_holds_the_same(tmp_path: Path) -> None:
+    typed = (people(tmp_path), "--policy", saved(ALIKE, tmp_path), *SOME)
+    [first, *_] = csv.DictReader(io.StringIO(run("check", *typed, "--format", "csv", "-q").stdout))
+    assert (first["requirement"], first["verdict"], first["holds"]) == ("sensitivity >= 0.9", "undecided", "False")
+    assert float(first["margin"]) == found(*typed)["rows"][0]["margin"]
+
+
+def test_a_cut_off_is_a_policy(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    alone = found(path, *ONE, "--threshold", "0.5", *SOME)
+    assert alone["rows"] == found(path, "--policy", saved(ALIKE, tmp_path), *SOME)["rows"]
+    assert found(path, *ONE, "--threshold", "-inf", "--require", "sensitivity >= 0.3")["data"]["holds"]
+
+
+def test_what_is_named_goes_before_the_policy(tmp_path: Path) -> None:
+    path, policy = people(tmp_path), saved(ALIKE, tmp_path)
+    assert found(path, "--policy", policy, *SOME, "--score", "old")["data"]["columns"]["score"] == ["old"]
+    other = found(path, "--policy", policy, *SOME, "--positive", "0")
+    assert (other["data"]["positive"], other["data"]["negative"]) == (0, 1)
+    renamed = found("-", "--policy", policy, *SOME, "--truth", "ill", given=PEOPLE.replace("sick", "ill"))
+    assert renamed["rows"] == found(path, "--policy", policy, *SOME)["rows"]
+
+
+def test_what_is_told(tmp_path: Path) -> None:
+    path, policy = people(tmp_path), saved(ALIKE, tmp_path)
+    assert run("check", path, "--policy", policy, *SOME).stderr == ""
+    told = run("check", path, "--policy", policy, *SOME, "--json").stderr.splitlines()
+    assert told == [
+        "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %",
+        "Not all of it holds: 1 holds and 2 are undecided, by the bounds of 95 % intervals.",
+    ]
+    t = read.tallies(path, truth="sick", score="risk")
+    chosen = saved(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", chosen_on=t.digest, **NAMED), tmp_path)
+    assert "note: the cut-off was chosen on these very rows" in run("check", path, "--policy", chosen, *SOME).stderr
+
+
+def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
+    path, policy = people(tmp_path), saved(ALIKE, tmp_path)
+    fails = program("check", path, "--policy", policy, "--require", "sensitivity >= 0.9")
+    assert fails.returncode == 1
+    assert "? undecided" in fails.stdout
+    holds = program("check", path, "--policy", policy, "--require", "sensitivity >= 0.1")
+    assert (holds.returncode, holds.stderr) == (0, "")
+    table = tmp_path / "table.txt"
+    kept = run("check", path, "--policy", policy, "--require", "sensitivity >= 0.9", "-o", table, "-q")
+    assert (kept.exit_code, kept.stdout) == (1, "")
+    assert "? undecided" in table.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [
+        (("--threshold", "0.5"), 2, "missing option '--require'"),
+        (("--require", "auc >= 0.5"), 2, "give one of --policy"),
+        (("--threshold", "0.5", "--policy", "p.json", "--require", "auc >= 0.5"), 2, "give one of --policy"),
+        (("--threshold", "0.5,0.6", "--require", "auc >= 0.5"), 2, "are 2 cut-offs; give one"),
+        (("--threshold", "0.5", "--require", "auk >= 0.5"), 2, "Did you mean auc"),
+        (("--threshold", "0.5", "--require", "auc = 0.5"), 2, "= is no bound; write >= or <="),
+        (("--threshold", "0.5", "--require", "auc >= 0.5"), 2, "missing option '--score'"),
+        (("--threshold", "0.5", "--score", "risk", "--require", "auc >= 0.5"), 2, "missing option '--truth'"),
+        (("--policy", "none.json", "--require", "auc >= 0.5"), 2, "the policy none.json cannot be opened"),
+        (("--threshold", "0.5", "--on", "hunch", "--require", "auc >= 0.5"), 2, "'hunch' is not one of"),
+        (("--threshold", "0.5", "--prevalence", "2", "--require", "auc >= 0.5"), 2, "'2' is no prevalence"),
+    ],
+)
+def test_slips_are_told(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+    result = run("check", people(tmp_path), *typed)
+    assert result.exit_code == code
+    assert told in result.stderr
+    assert result.stdout == ""
+
+
+def test_unusable_files_are_told(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    broken = tmp_path / "broken.json"
+    broken.write_text(BY_SEX.to_json()[:200], encoding="utf-8")
+    result = run("check", path, "--policy", broken, *SOME)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "broken.json is no policy to use" in result.stderr
+    only = Policy(by_group={("f",): Cut((0.5,))}, otherwise="refuse", attributes=("sex",), **NAMED)
+    refused = run("check", path, "--policy", saved(only, tmp_path), *SOME)
+    assert refused.exit_code == 3
+    assert "5 of 10 rows are of groups that this policy refuses: sex = 'm' (5 rows)" in refused.stderr
+    bands = Policy(by_group={(): Cut((0.5,), ("low", "high"))}, otherwise="refuse", **NAMED)
+    unfit = run("check", path, "--policy", saved(bands, tmp_path), *SOME)
+    assert unfit.exit_code == 2
+    assert "has no 2×2 table, and so no sensitivity" in unfit.stderr
