@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import infer, load_map, measure, shift
+from baserate import Estimate, Policy, infer, load_map, measure, shift
 from baserate.cli._people import screening
-from examples.screening.__main__ import by_site, calibrated, cheapest, main, which_cut_off
+from examples.screening.__main__ import by_site, calibrated, cheapest, main, promised, which_cut_off
 
 
 def test_the_people_are_as_described() -> None:
@@ -55,4 +55,11 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     after = infer.estimate("calibration_slope", calibrated(by_site(screening())["all"])["after beta"])
     assert f"<td>{after.value:.3f} <small>{after.low:.3f}–{after.high:.3f}</small>" in page
     assert load_map(tmp_path / "map.json").method == "beta"
+    policy, kept = promised(screening())
+    assert Policy.load(tmp_path / "policy.json").to_json() == policy.to_json()
+    assert {name.rpartition(": ")[2] for name in kept["on the other half"]} == {"holds", "undecided", "fails"}
+    for name, each in kept["on the other half"].items():
+        assert isinstance(each, Estimate)
+        assert f"<td>{each.value:.3f} <small>{each.low:.3f}–{each.high:.3f}</small>" in page
+        assert name in printed
     assert "<script" not in page

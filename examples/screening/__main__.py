@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import baserate
-from baserate import Costs, Counts, Curve, Estimate, Policy, Tally, calibrate, decide, infer, measure, shift
+from baserate import Costs, Counts, Curve, Estimate, Policy, Tally, calibrate, decide, infer, measure, read, shift
 from baserate.cli._people import Screening, screening
 from examples.screening.page import Number, Page, Table, interval, shown
 
@@ -25,6 +25,8 @@ RULES: dict[str, Callable[[Curve], Policy]] = {
     "top tenth": partial(decide.capacity, share=0.1),
 }
 """Ways to choose a cut-off."""
+PROMISED = "npv >= 0.98, sensitivity >= 0.85, precision >= 0.2"
+"""What a policy that goes to work is held to."""
 CHOSEN_BY = ("sensitivity", "specificity", "precision")
 AT_ONE_THRESHOLD = ("sensitivity", "specificity", "precision", "npv", "flag_rate", "mcc", "f1")
 
@@ -68,6 +70,22 @@ def which_cut_off(tally: Tally) -> dict[str, dict[str, Estimate]]:
     return table
 
 
+def promised(people: Screening) -> tuple[Policy, Table]:
+    """Choose a policy on half of the people, and hold it to what was promised on the others."""
+    half = np.arange(len(people.sick)) % 2 == 0
+    here, there = (
+        read.tallies({"sick": people.sick[one], "risk": people.risk[one]}, truth="sick", score="risk")
+        for one in (half, ~half)
+    )
+    policy = decide.chosen(here, partial(decide.cost, costs=COSTS))
+    rows = decide.check(there, policy, PROMISED).rows()
+    found = {
+        f"{row['requirement']}: {row['verdict']}": Estimate(row["value"], row["low"], row["high"], row["level"])
+        for row in rows
+    }
+    return policy, {"on the other half": found}
+
+
 def calibrated(tally: Tally) -> dict[str, Tally]:
     """The same people with better probabilities: each mapped by what was fitted without them."""
     after = {f"after {method}": calibrate.crossfitted(tally, method) for method in ("offset", "beta")}
@@ -108,8 +126,9 @@ def _at(tally: Tally, right: Tally, threshold: float) -> dict[str, Number]:
 
 
 def main(folder: Path) -> None:
-    """Measure, print, and write the page, and a map for new people."""
-    tallies = by_site(screening())
+    """Measure, print, and write the page, and a map and a policy for new people."""
+    people = screening()
+    tallies = by_site(people)
     threshold = cheapest(tallies["all"])
     print(f"{tallies['all']}\n")
     scores = {name: ranking(tally) for name, tally in tallies.items()}
@@ -118,6 +137,7 @@ def main(folder: Path) -> None:
     forecasts = {name: forecasting(tally) for name, tally in mapped.items()}
     choices = which_cut_off(tallies["all"])
     moved = elsewhere(tallies["all"], threshold)
+    policy, kept = promised(people)
     for title, table in (
         ("How well the score ranks and forecasts", scores),
         ("Whether as many fall sick as it says, as given and cross-fitted", forecasts),
@@ -127,16 +147,19 @@ def main(folder: Path) -> None:
         ),
         ("Which cut-off? What rules choose, without the optimism of the choice", choices),
         (f"The same decisions where {ELSEWHERE:.0%} are sick", moved),
+        (f"Does flagging at {policy.threshold:g}, chosen on half of the people, keep what was promised?", kept),
     ):
         print(f"{title}, with 95 % intervals\n{in_columns(table)}\n")
     own = {name: cheapest(tally) for name, tally in tallies.items()}
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
-    page = Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions, choices, moved))
+    page = Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions, choices, moved, kept))
     path.write_text(page.html(), encoding="utf-8")
     calibrate.beta(tallies["all"]).save(folder / "map.json")
-    print(f"Open {path}; {folder / 'map.json'} makes the risks of new people right: baserate apply --help")
+    policy.save(folder / "policy.json")
+    print(f"Open {path}; {folder / 'map.json'} makes the risks of new people right, and {folder / 'policy.json'}")
+    print("decides whom to call back: baserate apply --help")
 
 
 def in_columns(table: Table) -> str:
@@ -145,7 +168,9 @@ def in_columns(table: Table) -> str:
     for name in next(iter(table.values())):
         numbers = [row[name] for row in table.values()]
         lines += [[name, *map(shown, numbers)], ["", *map(interval, numbers)]]
-    return "\n".join(f"  {name:18}" + "".join(f"{cell:>17}" for cell in cells) for name, *cells in lines if any(cells))
+    width = max(18, *(len(name) for name, *_ in lines))
+    rows = ((name, "".join(f"{cell:>17}" for cell in cells)) for name, *cells in lines if any(cells))
+    return "\n".join(f"  {name:{width}}{cells}" for name, cells in rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The page that the screening example leaves: five tables and five figures, in one file without scripts."""
+"""The page that the screening example leaves: six tables and five figures, in one file without scripts."""
 
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -38,13 +38,13 @@ class Page(NamedTuple):
     """Everybody, as given and after calibration."""
     threshold: float
     costs: Costs
-    tables: tuple[Table, Table, Table, Table, Table]
-    """Scores, forecasts, decisions, what rules choose, and the decisions at another prevalence."""
+    tables: tuple[Table, Table, Table, Table, Table, Table]
+    """Scores, forecasts, decisions, what rules choose, the decisions at another prevalence, and what was promised."""
 
     def html(self) -> str:
         """Write the page out."""
         everyone = self.tallies["all"]
-        scores, forecasts, decisions, choices, moved = map(_table, self.tables)
+        scores, forecasts, decisions, choices, moved, promised = map(_table, self.tables)
         return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -76,6 +76,10 @@ sick. Risks that were right here on average are too high there, until their odds
 both prevalences: that is the corrected log-loss. The prevalence there is taken as known, and the bounds hold chance
 within the sick and the healthy alone.</p>
 <div class="figures">{self._against()}</div>
+<h2>Does it keep what was promised?</h2>{promised}
+<p>A policy that was chosen on half of the people, held to three requirements on the other half. One holds if the
+bound of its interval keeps it, and is undecided if only its value does; the policy stands beside this page as
+policy.json.</p>
 <footer>Made by baserate {baserate.__version__}. Data digest {everyone.digest[:16]}. This file holds only what you
 see.</footer></body></html>
 """
