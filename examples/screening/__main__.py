@@ -80,7 +80,9 @@ def promised(people: Screening) -> tuple[Policy, Table]:
     policy = decide.chosen(here, partial(decide.cost, costs=COSTS))
     rows = decide.check(there, policy, PROMISED).rows()
     found = {
-        f"{row['requirement']}: {row['verdict']}": Estimate(row["value"], row["low"], row["high"], row["level"])
+        f"{row['requirement'].replace('>=', '≥')}: {row['verdict']}": Estimate(
+            row["value"], row["low"], row["high"], row["level"]
+        )
         for row in rows
     }
     return policy, {"on the other half": found}

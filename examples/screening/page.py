@@ -78,8 +78,8 @@ within the sick and the healthy alone.</p>
 <div class="figures">{self._against()}</div>
 <h2>Does it keep what was promised?</h2>{promised}
 <p>A policy that was chosen on half of the people, held to three requirements on the other half. One holds if the
-bound of its interval keeps it, and is undecided if only its value does; the policy stands beside this page as
-policy.json.</p>
+bound of its interval keeps it, and fails if the whole interval lies beyond; the policy stands beside this page
+as policy.json.</p>
 <footer>Made by baserate {baserate.__version__}. Data digest {everyone.digest[:16]}. This file holds only what you
 see.</footer></body></html>
 """
