@@ -21,7 +21,7 @@ def _share(x):
 '''
 
 
-def to_python(map_: Map | ClassMap, /, *, name: str = "calibrated") -> str:
+def as_python(map_: Map | ClassMap, /, *, name: str = "calibrated") -> str:
     """Write a map as the source of a function of one score; of several classes, of a sequence with one for each.
 
     It needs only the standard library, and raises ValueError for a score that cannot be mapped.
@@ -29,7 +29,7 @@ def to_python(map_: Map | ClassMap, /, *, name: str = "calibrated") -> str:
     >>> from math import log
     >>> from baserate._map import shifted
     >>> made = {}
-    >>> exec(to_python(shifted(log(4))), made)
+    >>> exec(as_python(shifted(log(4))), made)
     >>> round(made["calibrated"](0.2), 9)
     0.5
     """

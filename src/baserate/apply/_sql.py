@@ -10,7 +10,7 @@ from baserate.apply._pieces import Pieces, pieces
 from baserate.apply._task import Scores, columns
 
 
-def to_sql(map_: Map | ClassMap, /, *, score: Scores | None = None) -> str | dict[str, str]:
+def as_sql(map_: Map | ClassMap, /, *, score: Scores | None = None) -> str | dict[str, str]:
     """Write a map as an expression of SQL; of several classes, one for each.
 
     It is NULL where a score is missing or cannot be mapped. It uses ``CASE``, ``ln``, ``exp``, ``least`` and
@@ -29,7 +29,7 @@ def to_sql(map_: Map | ClassMap, /, *, score: Scores | None = None) -> str | dic
     --------
     >>> from baserate._forms import Steps
     >>> import numpy as np
-    >>> print(to_sql(Map(Steps(np.array([0.5]), np.array([0.1, 0.7])), method="bins"), score="risk"))
+    >>> print(as_sql(Map(Steps(np.array([0.5]), np.array([0.1, 0.7])), method="bins"), score="risk"))
     CASE WHEN "risk" BETWEEN (-1.7976931348623157e+308) AND 1.7976931348623157e+308
     THEN CASE WHEN "risk" < 0.5e0 THEN 0.1e0 ELSE 0.7e0 END END
     """

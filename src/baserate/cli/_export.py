@@ -38,21 +38,21 @@ def export(map_: str, to: Literal["sql", "python"], score: str | None, name: str
 
     MAP is a file that holds a map. SQL of a map of several classes is a list of columns, one for each.
     """
-    from baserate.apply import to_python
+    from baserate.apply import as_python
 
     if to == "python" and score is not None:
         raise click.UsageError("--score is for SQL; a function takes scores, not columns: leave it out.")
     if to == "sql" and name is not None:
         raise click.UsageError("--name is for Python; an expression has none: leave it out.")
     read = loaded(map_)
-    text = _sql(read, score) if to == "sql" else to_python(read, **({} if name is None else {"name": name}))
+    text = _sql(read, score) if to == "sql" else as_python(read, **({} if name is None else {"name": name}))
     put(text, output)
 
 
 def _sql(map_: "Map | ClassMap", score: str | None) -> str:
-    from baserate.apply import to_sql
+    from baserate.apply import as_sql
 
-    found = to_sql(map_, score=columns(map_, score))
+    found = as_sql(map_, score=columns(map_, score))
     if isinstance(found, str):
         return found
     quoted = (label.replace('"', '""') for label in found)
