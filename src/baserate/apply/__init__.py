@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _HOMES = {"_files": ("file",), "_frames": ("frame",), "_python": ("as_python",), "_sql": ("as_sql",)}
 
-__all__ = ["file", "frame", "as_python", "as_sql"]
+__all__ = ["as_python", "as_sql", "file", "frame"]
 
 __getattr__ = resolver(__name__, _HOMES)
 
