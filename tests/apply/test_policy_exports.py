@@ -238,7 +238,7 @@ def test_python_tells_where_it_comes_from() -> None:
         ({"group": ["a", "b"]}, "group names 2 columns; this policy asks for sex"),
         ({"table": "a..b"}, "give a name such as 'scores'"),
         ({"table": ""}, "give a name such as 'scores'"),
-        ({"to": "x"}, "to names a column, but an expression has no name"),
+        ({"to": "x"}, "to= names a column, but an expression has no name"),
         ({"missing": "keep"}, "missing is no option in SQL"),
         ({"colour": "red"}, "colour is no option for a policy"),
     ],

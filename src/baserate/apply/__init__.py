@@ -1,7 +1,7 @@
-"""Map · rows -> rows, on any engine; and a map as SQL or as Python, for where there is no baserate.
+"""Map · rows -> rows, on any engine; and a map or a policy as SQL or Python, for where there is no baserate.
 
 May import the nouns and `read`. `frame` and `file` keep every column and every row in its place and add what the map
-makes of the scores; `as_sql` and `as_python` write the same formula down. Names are resolved on first use.
+makes of the scores; `as_sql` and `as_python` write the same down as code. Names are resolved on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -43,22 +43,24 @@ def as_python(of: Map | ClassMap | Policy, /, *, name: str | None = None) -> str
     >>> made["decide"](0.5)
     'flag'
     """
-    _check_name(name)
+    called = _checked(name, usual="decide" if isinstance(of, Policy) else "calibrated")
     if isinstance(of, Policy):
         before = [] if of.map is None else [_function(of.map, MAPPED)]
-        return _module([*before, *parts(of, name or "decide")])
+        return _module([*before, *parts(of, called)])
     if not isinstance(of, (Map, ClassMap)):
         raise BadOption(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
-    return _module([_function(of, name or "calibrated")])
+    return _module([_function(of, called)])
 
 
-def _check_name(name: str | None) -> None:
+def _checked(name: str | None, *, usual: str) -> str:
+    """Name of the function, if it can be one."""
     if name is None:
-        return
+        return usual
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise BadOption(f"name is {name!r}; a function needs a name that Python can read, such as 'calibrated'.")
+        raise BadOption(f"name is {name!r}; a function needs a name that Python can read, such as {usual!r}.")
     if name in TAKEN or name == "_share":
-        raise BadOption(f"name is {name!r}, which the source uses itself; give another, such as 'calibrated'.")
+        raise BadOption(f"name is {name!r}, which the source uses itself; give another, such as {usual!r}.")
+    return name
 
 
 def _module(texts: Sequence[str]) -> str:

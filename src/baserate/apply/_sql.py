@@ -100,7 +100,7 @@ def _of_policy(policy: Policy, say: Dialect, table: str | None, asked: Any) -> s
     if len(found) > 1:
         return found
     if asked.get("to"):
-        raise BadOption("to names a column, but an expression has no name; leave it out, or name a table with table=.")
+        raise BadOption("to= names a column, but an expression has no name; leave it out, or name a table with table=.")
     return found[decision.made[0]]
 
 
