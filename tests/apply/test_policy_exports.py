@@ -58,7 +58,7 @@ def by_chances(policy: Policy, **asked: Any) -> dict[str, str]:  # noqa: ANN401 
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_duckdb_decides_as_the_policy_does(data: st.DataObject) -> None:
     policy = data.draw(policies())
     rows = data.draw(samples(policy))
@@ -269,3 +269,10 @@ def test_a_map_takes_no_options_of_policies() -> None:
 def test_a_name_that_the_source_uses_is_refused(name: str) -> None:
     with pytest.raises(BadOption, match="which the source uses itself"):
         apply.as_python(ALIKE, name=name)
+
+
+def test_postgresql_multiplies_no_score_that_is_next_to_nothing() -> None:
+    tiny = "BETWEEN -1e-300 AND 1e-300 THEN"
+    for name, many in {"rarer": 1, "line": 1, "two knots": 1, "likelier": 0, "temperature": 0, "one step": 0}.items():
+        assert apply.as_sql(mapped(FORMS[name]), dialect="postgresql").count(tiny) == many
+        assert tiny not in apply.as_sql(mapped(FORMS[name]), dialect="duckdb")

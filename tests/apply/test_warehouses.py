@@ -31,7 +31,9 @@ def postgresql() -> Iterator[Run]:
     psycopg: Any = pytest.importorskip("psycopg", reason="needs psycopg, to speak to PostgreSQL")
     if "BASERATE_POSTGRESQL" not in os.environ:
         pytest.skip("needs BASERATE_POSTGRESQL, which says how to reach a server")
-    with psycopg.connect(os.environ["BASERATE_POSTGRESQL"], autocommit=True) as server:
+    # Nothing is prepared, since the table is another one each time.
+    asked = {"autocommit": True, "prepare_threshold": None}
+    with psycopg.connect(os.environ["BASERATE_POSTGRESQL"], **asked) as server:
 
         def run(policy: Policy, rows: Sequence[Sample], query: str) -> list[Any]:
             given = columns(policy, rows)

@@ -6,23 +6,30 @@ from functools import partial
 
 import numpy as np
 
-from baserate._forms import Form, Knots, Steps
+from baserate._forms import Form, Knots, Line, LogOdds, Steps
 from baserate.apply._cases import Case, When, in_line
 from baserate.apply._dialects import Dialect
 from baserate.apply._formulas import formula, number
 from baserate.apply._pieces import Pieces, pieces
 
-_TINY = "1e-290"
+_TINY = "1e-300"
 """Scores that are nearer to 0 count as 0 where products of them would be errors."""
 
 
 def probability(form: Form, score: str, say: Dialect) -> str | Case:
     """Probability of a score that fits."""
     found = halves(form, score) if isinstance(form, (Knots, Steps)) else formula(form, score, partial(cases, say))
-    if not say.underflows:
+    if not (say.underflows and _multiplies(form)):
         return found
     at_zero = number(float(form(np.zeros(1))[0]))
     return Case((When((f"{score} BETWEEN -{_TINY} AND {_TINY}",), at_zero),), found)
+
+
+def _multiplies(form: Form) -> bool:
+    """Whether a score is multiplied by what may be less than 1."""
+    if isinstance(form, LogOdds):
+        return form.a == form.b == 1 and form.c <= 0
+    return isinstance(form, (Knots, Line))
 
 
 def cases(say: Dialect, form: Knots | Steps, score: str) -> str:

@@ -26,8 +26,8 @@ def sentence(model: str, policy: Line, costs: Line | None = None) -> str:
 def rule_told(name: str, settings: Line) -> str:
     """Say by which rule a choice was made; a rule that has no words of its own is told by its name and settings.
 
-    >>> rule_told("cost", {"costs": {"fp": 1, "fn": 20, "tp": 0, "tn": 0}, "prevalence": 0.02})
-    'least cost with FP 1, FN 20, at a prevalence of 2 %'
+    >>> rule_told("best", {"measure": "f1", "toward": "high"})
+    'greatest f1'
     >>> rule_told("coin", {"sides": 2})
     'coin, sides 2'
     """
