@@ -153,6 +153,8 @@ def cli_page() -> str:
         "  in `data` says what is best at your costs, `hybrid` how to reach a rate, `reversible` who is below the",
         "  diagonal. With `--ratios` it holds scores from `lower` to `upper`, their likelihood `ratio` with `low` and",
         "  `high`, and the `posterior`; with `--combine` the weights of two scores and their AUCs.",
+        "- A row of `policy show` holds scores of a `group` from `lower` on and below `upper`, an `action` and its",
+        "  `chance`; `data` is what the file of the policy holds.",
         "- The row of `size` holds how many `rows` are needed, and which `half_width` or `power` they reach.",
         "- In `population`, `best` marks the best value of a measure, with `how` = `limit` where no threshold attains",
         "  it. A row of its `study` holds the mean in `value`, then `sd`, the exact `theory`, and how many of the",

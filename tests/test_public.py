@@ -142,7 +142,7 @@ def test_the_public_names_are_these() -> None:
         *("Spelled", "class_rows", "class_target", "confusion", "confusions", "costs", "cross_table", "decisions"),
         *("joined", "label_sets", "rows", "scored", "tallies", "tally", "target"),
     }
-    assert set(apply.__all__) == set(dir(apply)) == {"file", "frame", "to_python", "to_sql"}
+    assert set(apply.__all__) == set(dir(apply)) == {"file", "frame", "as_python", "as_sql"}
     assert set(infer.__all__) == set(dir(infer)) == INFERENCE
     assert set(calibrate.__all__) == set(dir(calibrate)) == CALIBRATION
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION
@@ -187,7 +187,7 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
     assert not theory & {"scipy.stats", "pandas", "duckdb", "narwhals"}
     mapped = loaded(
         "from baserate._map import shifted; from baserate import apply; m = shifted(1.0); "
-        "apply.frame(m, {'p': [0.5]}, score='p'); apply.to_sql(m, score='p'); apply.to_python(m)"
+        "apply.frame(m, {'p': [0.5]}, score='p'); apply.as_sql(m, score='p'); apply.as_python(m)"
     )
     assert not mapped & {"scipy", "pandas", "duckdb", "narwhals"}
     assert "baserate._population" in theory - used - tabled

@@ -37,17 +37,17 @@ def in_python(source: str, rows: Sequence[Any], name: str = "calibrated") -> Flo
 def test_every_form_is_the_same_in_sql_and_in_python(name: str) -> None:
     map_, x = mapped(FORMS[name]), edges(FORMS[name])
     wanted = map_(x)
-    sql = apply.to_sql(map_)
+    sql = apply.as_sql(map_)
     assert isinstance(sql, str)
     np.testing.assert_allclose(in_sql(sql, {"risk": x}), wanted, **CLOSE)
-    np.testing.assert_allclose(in_python(apply.to_python(map_), x.tolist()), wanted, **CLOSE)
+    np.testing.assert_allclose(in_python(apply.as_python(map_), x.tolist()), wanted, **CLOSE)
 
 
 @pytest.mark.parametrize("name", ["one knot", "two knots", "many knots", "no step", "many steps", "many between"])
 def test_pieces_are_the_same_to_the_last_bit(name: str) -> None:
     map_, x = mapped(FORMS[name]), edges(FORMS[name])
-    assert np.array_equal(in_sql(str(apply.to_sql(map_)), {"risk": x}), map_(x))
-    assert np.array_equal(in_python(apply.to_python(map_), x.tolist()), map_(x))
+    assert np.array_equal(in_sql(str(apply.as_sql(map_)), {"risk": x}), map_(x))
+    assert np.array_equal(in_python(apply.as_python(map_), x.tolist()), map_(x))
 
 
 @given(forms, scores)
@@ -55,8 +55,8 @@ def test_pieces_are_the_same_to_the_last_bit(name: str) -> None:
 def test_any_form_is_the_same_in_sql_and_in_python(form: Form, given: list[float]) -> None:
     map_, x = mapped(form), np.concatenate([given, edges(form)])
     wanted = map_(x)
-    np.testing.assert_allclose(in_sql(str(apply.to_sql(map_)), {"risk": x}), wanted, **CLOSE)
-    np.testing.assert_allclose(in_python(apply.to_python(map_), x.tolist()), wanted, **CLOSE)
+    np.testing.assert_allclose(in_sql(str(apply.as_sql(map_)), {"risk": x}), wanted, **CLOSE)
+    np.testing.assert_allclose(in_python(apply.as_python(map_), x.tolist()), wanted, **CLOSE)
 
 
 def rows_of_classes() -> Floats:
@@ -69,36 +69,36 @@ def rows_of_classes() -> Floats:
 def test_every_form_of_several_classes_is_the_same(name: str) -> None:
     map_, p = classed(CLASS_FORMS[name]), rows_of_classes()
     wanted = map_(p)
-    sql = apply.to_sql(map_)
+    sql = apply.as_sql(map_)
     assert isinstance(sql, dict)
     assert list(sql) == list(LABELS)
     columns = {f"p_{label}": p[:, at] for at, label in enumerate(LABELS)}
     found = np.column_stack([in_sql(each, columns) for each in sql.values()])
     np.testing.assert_allclose(found, wanted, **CLOSE)
-    np.testing.assert_allclose(in_python(apply.to_python(map_), p.tolist()), wanted, **CLOSE)
+    np.testing.assert_allclose(in_python(apply.as_python(map_), p.tolist()), wanted, **CLOSE)
 
 
 def test_sql_is_null_where_a_score_is_none() -> None:
     x = np.array([0.5, np.nan, np.inf, -np.inf, -0.1, 1.1])
-    assert np.isnan(in_sql(str(apply.to_sql(mapped(FORMS["rarer"]))), {"risk": x})).tolist() == [False] + [True] * 5
-    found = in_sql(str(apply.to_sql(mapped(FORMS["many knots"]))), {"risk": x})
+    assert np.isnan(in_sql(str(apply.as_sql(mapped(FORMS["rarer"]))), {"risk": x})).tolist() == [False] + [True] * 5
+    found = in_sql(str(apply.as_sql(mapped(FORMS["many knots"]))), {"risk": x})
     assert np.isnan(found).tolist() == [False, True, True, True, False, False]
     with duckdb.connect() as engine:
         nothing = engine.sql("SELECT NULL::DOUBLE AS risk")
-        assert nothing.project(str(apply.to_sql(mapped(FORMS["line"])))).fetchall() == [(None,)]
+        assert nothing.project(str(apply.as_sql(mapped(FORMS["line"])))).fetchall() == [(None,)]
 
 
 @pytest.mark.parametrize("kind", ["FLOAT", "DECIMAL(6, 4)", "INTEGER"])
 def test_sql_takes_numbers_of_any_type(kind: str) -> None:
     with duckdb.connect() as engine:
         given = engine.sql("SELECT * FROM (VALUES (0), (0.25), (1)) AS t(x)").project(f"x::{kind} AS risk")
-        rows = given.project(f"risk::DOUBLE, {apply.to_sql(mapped(FORMS['beta']))}")
+        rows = given.project(f"risk::DOUBLE, {apply.as_sql(mapped(FORMS['beta']))}")
         x, found = zip(*rows.fetchall(), strict=True)
     np.testing.assert_allclose(found, mapped(FORMS["beta"])(x), **CLOSE)
 
 
 def test_pieces_are_nested_no_deeper_than_a_search_goes() -> None:
-    sql = str(apply.to_sql(mapped(FORMS["many knots"])))
+    sql = str(apply.as_sql(mapped(FORMS["many knots"])))
     depth = deepest = 0
     for word in sql.split():
         depth += (word.lstrip("(") == "CASE") - (word == "END")
@@ -108,13 +108,13 @@ def test_pieces_are_nested_no_deeper_than_a_search_goes() -> None:
 
 
 def test_strange_names_are_quoted() -> None:
-    sql = str(apply.to_sql(shifted(1.0), score='my "risk"; DROP'))
+    sql = str(apply.as_sql(shifted(1.0), score='my "risk"; DROP'))
     assert '"my ""risk""; DROP"' in sql
 
 
 def test_no_function_of_python_needs_us(tmp_path: Path) -> None:
     for at, form in enumerate(FORMS.values()):
-        (tmp_path / f"m{at}.py").write_text(apply.to_python(mapped(form), name="f"), encoding="utf-8")
+        (tmp_path / f"m{at}.py").write_text(apply.as_python(mapped(form), name="f"), encoding="utf-8")
     code = f"""
 import sys
 for at in range({len(FORMS)}):
@@ -129,7 +129,7 @@ print("numpy" in sys.modules)"""
 def test_a_function_tells_where_it_comes_from() -> None:
     made: dict[str, Any] = {}
     fitted = Map(Line(0.0, 1.0), method="logistic", fitted=Fitted("abc", 1234, 0.1), positive='"ill"\\')
-    exec(apply.to_python(fitted, name="sure"), made)  # noqa: S102  (it is ours)
+    exec(apply.as_python(fitted, name="sure"), made)  # noqa: S102  (it is ours)
     told = made["sure"].__doc__
     assert told == 'Probability of "ill"\\, by logistic, fitted on 1234 rows (abc). Written by baserate.'
 
@@ -139,7 +139,7 @@ def test_a_function_tells_where_it_comes_from() -> None:
 )
 def test_a_function_refuses_what_the_map_refuses(form: str, score: float) -> None:
     with pytest.raises(ValueError, match=r"is no (probability|score)"):
-        in_python(apply.to_python(mapped(FORMS[form])), [score])
+        in_python(apply.as_python(mapped(FORMS[form])), [score])
 
 
 @pytest.mark.parametrize(
@@ -147,19 +147,19 @@ def test_a_function_refuses_what_the_map_refuses(form: str, score: float) -> Non
 )
 def test_a_function_of_several_classes_refuses_what_the_map_refuses(row: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        in_python(apply.to_python(classed(CLASS_FORMS["priors"])), [row])
+        in_python(apply.as_python(classed(CLASS_FORMS["priors"])), [row])
 
 
 @pytest.mark.parametrize("name", ["2nd", "for", "a b", ""])
 def test_a_function_needs_a_name(name: str) -> None:
     with pytest.raises(BadOption, match="a function needs a name"):
-        apply.to_python(shifted(1.0), name=name)
+        apply.as_python(shifted(1.0), name=name)
 
 
 def test_a_map_that_knows_no_column_asks_for_one() -> None:
     with pytest.raises(BadOption, match="does not know which column holds the scores; name it, such as score="):
-        apply.to_sql(shifted(1.0))
+        apply.as_sql(shifted(1.0))
     several = Softmax(np.ones(2), np.zeros(2)), OneVsRest((Line(0.0, 1.0), Line(0.0, 1.0)))
     for form in several:
         with pytest.raises(BadOption, match="name one for each class with score="):
-            apply.to_sql(ClassMap(form, ("a", "b"), method="made"))
+            apply.as_sql(ClassMap(form, ("a", "b"), method="made"))

@@ -14,14 +14,19 @@ from baserate.read._named import check_there
 ACTION = "action"
 
 
-class AskedOfPolicy(TypedDict, total=False):
-    """Options of those who apply a policy, as keywords."""
+class ColumnsOfPolicy(TypedDict, total=False):
+    """Columns that a policy reads and makes, as keywords."""
 
     score: str | None
     group: str | Sequence[str] | None
     id: str | None
     to: str | None
     chances: bool
+
+
+class AskedOfPolicy(ColumnsOfPolicy, total=False):
+    """Options of those who apply a policy, as keywords."""
+
     missing: Literal["refuse", "keep"]
 
 

@@ -18,8 +18,12 @@ class Dialect(NamedTuple):
     """Text."""
     text: str
     """Type of text."""
+    double: str
+    """Type of numbers of 64 bits."""
     hashed: Callable[[str], str]
     """Text -> its SHA-256 in small hexadecimal digits, which compare as bytes do."""
+    underflows: bool = False
+    """Whether a product that is too small for a double is an error, not 0."""
 
 
 def _doubled(mark: str) -> Callable[[str], str]:
@@ -32,15 +36,17 @@ def _escaped(text: str) -> str:
 
 
 DIALECTS: dict[str, Dialect] = {
-    "duckdb": Dialect("duckdb", _doubled('"'), _doubled("'"), "VARCHAR", "sha256({})".format),
+    "duckdb": Dialect("duckdb", _doubled('"'), _doubled("'"), "VARCHAR", "DOUBLE", "sha256({})".format),
     "postgresql": Dialect(
         "postgresql",
         _doubled('"'),
         _doubled("'"),
         "text",
+        "double precision",
         "encode(sha256(convert_to({}, 'UTF8')), 'hex') COLLATE \"C\"".format,
+        underflows=True,
     ),
-    "spark": Dialect("spark", _doubled("`"), _escaped, "STRING", "sha2({}, 256)".format),
+    "spark": Dialect("spark", _doubled("`"), _escaped, "STRING", "DOUBLE", "sha2({}, 256)".format),
 }
 
 

@@ -26,10 +26,15 @@ def number(value: float) -> str:
     return f"({written})" if written.startswith("-") else written
 
 
+def finite(score: str) -> str:
+    """Whether a score is a finite number, in SQL; engines take NaN for greater than all numbers, or for none."""
+    return f"{score} BETWEEN {number(-float_info.max)} AND {number(float_info.max)}"
+
+
 def fits(form: Form | ClassForm, scores: Sequence[str]) -> str:
-    """Whether scores can be mapped, in SQL; engines take NaN for greater than all numbers, or for none."""
-    low, high = ("0e0", _ONE) if form.of_probabilities else (number(-float_info.max), number(float_info.max))
-    found = " AND ".join(f"{score} BETWEEN {low} AND {high}" for score in scores)
+    """Whether scores can be mapped, in SQL."""
+    one = (lambda score: f"{score} BETWEEN 0e0 AND {_ONE}") if form.of_probabilities else finite
+    found = " AND ".join(map(one, scores))
     if form.of_probabilities and len(scores) > 1:
         found += f" AND {' + '.join(scores)} > 0e0"
     return found

@@ -150,7 +150,7 @@ def _lazy(task: Task, found: Any) -> Any:  # noqa: ANN401  (lazy frames)
     if not found.implementation.is_polars():
         raise BadOption(
             f"a lazy frame of {found.implementation.name.title()} cannot take a map; collect it first, or give its "
-            "engine the expression that to_sql writes."
+            "engine the expression that as_sql writes."
         )
     task.check(found.collect_schema().names())
     pl: Any = found.implementation.to_native_namespace()

@@ -1,9 +1,10 @@
-"""A map as a function of Python that needs nothing but the standard library."""
+"""A map or a policy as a function of Python that needs nothing but the standard library."""
 
 from __future__ import annotations
 
 import json
 import keyword
+from collections.abc import Sequence
 from sys import float_info
 
 from baserate._arrays import Floats
@@ -11,7 +12,9 @@ from baserate._class_map import ClassMap
 from baserate._errors import BadOption
 from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
 from baserate._map import Map
+from baserate._policy import Policy
 from baserate.apply._pieces import pieces
+from baserate.apply._policy_python import MAPPED, TAKEN, parts
 
 _WIDTH = 110
 _SHARE = '''
@@ -21,32 +24,60 @@ def _share(x):
 '''
 
 
-def to_python(map_: Map | ClassMap, /, *, name: str = "calibrated") -> str:
-    """Write a map as the source of a function of one score; of several classes, of a sequence with one for each.
+def as_python(of: Map | ClassMap | Policy, /, *, name: str | None = None) -> str:
+    """Write a map or a policy as the source of a function that needs nothing but the standard library.
 
-    It needs only the standard library, and raises ValueError for a score that cannot be mapped.
+    Of a map it is called ``calibrated``, and makes a probability of one score; of several classes, probabilities of a
+    sequence with a score for each. Of a policy it is ``decide(score, *, group=None, id=None)``, without those that the
+    policy does not ask for, and tells the action; of several attributes, a group is a tuple with a value for each. It
+    raises ValueError for what `apply` would refuse.
 
     >>> from math import log
     >>> from baserate._map import shifted
     >>> made = {}
-    >>> exec(to_python(shifted(log(4))), made)
+    >>> exec(as_python(shifted(log(4))), made)
     >>> round(made["calibrated"](0.2), 9)
     0.5
+    >>> from baserate import Cut
+    >>> exec(as_python(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")), made)
+    >>> made["decide"](0.5)
+    'flag'
     """
+    called = _checked(name, usual="decide" if isinstance(of, Policy) else "calibrated")
+    if isinstance(of, Policy):
+        before = [] if of.map is None else [_function(of.map, MAPPED)]
+        return _module([*before, *parts(of, called)])
+    if not isinstance(of, (Map, ClassMap)):
+        raise BadOption(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
+    return _module([_function(of, called)])
+
+
+def _checked(name: str | None, *, usual: str) -> str:
+    """Name of the function, if it can be one."""
+    if name is None:
+        return usual
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise BadOption(f"name is {name!r}; a function needs a name that Python can read, such as 'calibrated'.")
+        raise BadOption(f"name is {name!r}; a function needs a name that Python can read, such as {usual!r}.")
+    if name in TAKEN or name == "_share":
+        raise BadOption(f"name is {name!r}, which the source uses itself; give another, such as {usual!r}.")
+    return name
+
+
+def _module(texts: Sequence[str]) -> str:
+    """Put what they need before several texts."""
+    text = "\n\n\n".join([*[_SHARE.strip()] * any("_share(" in each for each in texts), *texts])
+    needed = [f"import {module}" for module in ("bisect", "hashlib", "math") if f"{module}." in text]
+    return "\n\n\n".join([*["\n".join(needed)] * bool(needed), text]) + "\n"
+
+
+def _function(map_: Map | ClassMap, name: str) -> str:
     body = _class_body(map_) if isinstance(map_, ClassMap) else _body(map_)
     lines = [
         f"def {name}({'scores' if isinstance(map_, ClassMap) else 'score'}):",
         f"    {json.dumps(_told(map_), ensure_ascii=False)}",
         *body,
     ]
-    text = "\n".join(lines)
-    needed = [
-        module for module in ("bisect", "math") if f"{module}." in text or (module == "math" and "_share(" in text)
-    ]
-    parts = ["\n".join(f"import {module}" for module in needed), *([_SHARE.strip()] if "_share(" in text else []), text]
-    return "\n\n\n".join(filter(None, parts)) + "\n"
+    return "\n".join(lines)
 
 
 def _told(map_: Map | ClassMap) -> str:

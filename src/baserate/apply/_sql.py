@@ -1,61 +1,116 @@
-"""A map as one expression of SQL, for the warehouse that holds the scores."""
+"""A map or a policy as SQL, for the warehouse that holds the scores."""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any, Unpack, overload
+
 from baserate._class_map import ClassMap
-from baserate._forms import Knots, Steps
+from baserate._errors import BadOption
 from baserate._map import Map
-from baserate.apply._formulas import class_formulas, fits, formula, number
-from baserate.apply._pieces import Pieces, pieces
+from baserate._policy import Policy
+from baserate.apply._cases import Case, When, laid_out
+from baserate.apply._decision import ColumnsOfPolicy, Decision
+from baserate.apply._dialects import Dialect
+from baserate.apply._dialects import dialect as spoken
+from baserate.apply._formulas import class_formulas, fits
+from baserate.apply._halves import cases, probability
+from baserate.apply._policy_sql import expressions, query
 from baserate.apply._task import Scores, columns
 
 
-def to_sql(map_: Map | ClassMap, /, *, score: Scores | None = None) -> str | dict[str, str]:
-    """Write a map as an expression of SQL; of several classes, one for each.
+@overload
+def as_sql(map_: Map, /, *, dialect: str = ..., score: Scores | None = ...) -> str: ...
+@overload
+def as_sql(map_: Map | ClassMap, /, *, dialect: str = ..., score: Scores | None = ...) -> str | dict[str, str]: ...
+@overload
+def as_sql(
+    policy: Policy, /, *, dialect: str = ..., table: str | None = ..., **asked: Unpack[ColumnsOfPolicy]
+) -> str | dict[str, str]: ...
 
-    It is NULL where a score is missing or cannot be mapped. It uses ``CASE``, ``ln``, ``exp``, ``least`` and
-    ``greatest``, which DuckDB, PostgreSQL, MySQL, Snowflake, BigQuery and Spark know; numbers have all their digits and
-    an exponent, so that they are doubles.
+
+def as_sql(
+    of: Map | ClassMap | Policy, /, *, dialect: str = "duckdb", table: str | None = None, **asked: Any
+) -> str | dict[str, str]:
+    """Write a map or a policy as SQL: an expression, or a query if a table is named.
+
+    Where `apply` would refuse a row, it is NULL: where a score is missing, infinite or cannot be mapped, where a policy
+    refuses the group, and where one that draws lots finds no id. Numbers have all their digits and an exponent, so that
+    they are doubles; names and text are quoted.
 
     Parameters
     ----------
-    map_
-        A map of two classes or of several.
-    score
-        Name of the column of scores; of several classes, one for each, in their order or by their names. Without it,
-        those that the map was fitted on.
+    of
+        A map of two classes or of several, or a policy.
+    dialect
+        duckdb, postgresql or spark. They differ in how names and text are quoted, and in how ids are hashed.
+    table
+        Name of a table, perhaps with its schema: ``schema.scores``. Then it is a query, for policies alone, that
+        selects every column of the table and then the new ones; it maps and hashes each row at most once.
+    **asked
+        ``score``: name of the column of scores; for a map of several classes, one for each, in their order or by their
+        names. Without it, those that it was fitted or chosen on. For policies also ``group`` (a column for each
+        attribute, which may hold text, whole numbers or booleans), ``id`` (whole numbers or text), ``to`` (name of the
+        new column, otherwise action) and ``chances`` (whether to add the chance of each action).
+
+    Returns
+    -------
+    The text. Where there are several expressions, one for each class or with the chances, they come by their names.
 
     Examples
     --------
-    >>> from baserate._forms import Steps
-    >>> import numpy as np
-    >>> print(to_sql(Map(Steps(np.array([0.5]), np.array([0.1, 0.7])), method="bins"), score="risk"))
-    CASE WHEN "risk" BETWEEN (-1.7976931348623157e+308) AND 1.7976931348623157e+308
-    THEN CASE WHEN "risk" < 0.5e0 THEN 0.1e0 ELSE 0.7e0 END END
+    >>> from baserate import Cut
+    >>> policy = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.5,))}, otherwise="refer", attributes=("sex",))
+    >>> print(as_sql(policy, score="risk", dialect="spark"))
+    CASE
+      WHEN CAST(`risk` AS DOUBLE) BETWEEN (-1.7976931348623157e+308) AND 1.7976931348623157e+308 THEN
+        CASE
+          WHEN CAST(`sex` AS STRING) = 'f' THEN
+            CASE
+              WHEN CAST(`risk` AS DOUBLE) >= 0.4e0 THEN 'flag'
+              ELSE 'pass'
+            END
+          WHEN CAST(`sex` AS STRING) = 'm' THEN
+            CASE
+              WHEN CAST(`risk` AS DOUBLE) >= 0.5e0 THEN 'flag'
+              ELSE 'pass'
+            END
+          ELSE 'refer'
+        END
+    END
     """
-    names = ['"' + name.replace('"', '""') + '"' for name in columns(map_, score)]
+    say = spoken(dialect)
+    if isinstance(of, Policy):
+        return _of_policy(of, say, table, asked)
+    if not isinstance(of, (Map, ClassMap)):
+        raise BadOption(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
+    more = [*["table"] * (table is not None), *(asked.keys() - {"score"})]
+    if more:
+        raise BadOption(f"{min(more)} is no option for a map; there are: dialect, score.")
+    return _of_map(of, say, asked.get("score"))
+
+
+def _of_policy(policy: Policy, say: Dialect, table: str | None, asked: Any) -> str | dict[str, str]:  # noqa: ANN401
+    if "missing" in asked:
+        raise BadOption("missing is no option in SQL, where rows that cannot be decided get NULL; leave it out.")
+    decision = Decision.of(policy, **asked)
+    if table is not None:
+        return query(decision, table, say)
+    found = expressions(decision, say)
+    if len(found) > 1:
+        return found
+    if asked.get("to"):
+        raise BadOption("to= names a column, but an expression has no name; leave it out, or name a table with table=.")
+    return found[decision.made[0]]
+
+
+def _of_map(map_: Map | ClassMap, say: Dialect, score: Scores | None) -> str | dict[str, str]:
+    names = [say.quoted(name) for name in columns(map_, score)]
+
+    def guarded(found: str | Case) -> str:
+        return laid_out(Case((When((fits(map_.form, names),), found),)))
+
     if isinstance(map_, Map):
-        return _guarded(fits(map_.form, names), formula(map_.form, names[0], cases))
-    found = class_formulas(map_.form, names, cases)
-    return {label: _guarded(fits(map_.form, names), each) for label, each in zip(map_.labels, found, strict=True)}
-
-
-def cases(form: Knots | Steps, score: str) -> str:
-    """Pieces as nested cases, halved at each: the deepest lies as deep as a binary search goes."""
-    return _halved(pieces(form), score, 0, len(form.x))
-
-
-def _halved(of: Pieces, score: str, first: int, last: int) -> str:
-    """Pieces from the first to the last."""
-    if first == last:
-        value = number(of.value[first])
-        if not of.slope[first]:
-            return value
-        return f"{value} + {number(of.slope[first])} * ({score} - {number(of.start[first])})"
-    middle = (first + last + 1) // 2
-    low, high = _halved(of, score, first, middle - 1), _halved(of, score, middle, last)
-    return f"CASE WHEN {score} < {number(of.at[middle - 1])} THEN {low} ELSE {high} END"
-
-
-def _guarded(fit: str, found: str) -> str:
-    return f"CASE WHEN {fit} THEN {found} END"
+        return guarded(probability(map_.form, names[0], say))
+    found = class_formulas(map_.form, names, partial(cases, say))
+    return {label: guarded(each) for label, each in zip(map_.labels, found, strict=True)}

@@ -19,10 +19,22 @@ def sentence(model: str, policy: Line, costs: Line | None = None) -> str:
     >>> sentence("risk", {"rule": "youden", "thresholds": [0.65], "actions": ["pass", "flag"], "settings": {}})
     'Flag risk ≥ 0.65 (rule: greatest sensitivity + specificity).'
     """
-    name, settings = policy["rule"], {"costs": costs, **policy["settings"]}
+    rule = rule_told(policy["rule"], {"costs": costs, **policy["settings"]})
+    return f"{done(model, policy['thresholds'], policy['actions'])} (rule: {rule})."
+
+
+def rule_told(name: str, settings: Line) -> str:
+    """Say by which rule a choice was made; a rule that has no words of its own is told by its name and settings.
+
+    >>> rule_told("best", {"measure": "f1", "toward": "high"})
+    'greatest f1'
+    >>> rule_told("coin", {"sides": 2})
+    'coin, sides 2'
+    """
+    if name not in {*_TOLD, *_PLAIN}:
+        return ", ".join([name, *(f"{_words(each)} {value}" for each, value in settings.items() if value is not None)])
     where = f", at a prevalence of {_share(settings['prevalence'])}" if "prevalence" in settings else ""
-    rule = _TOLD[name](settings) if name in _TOLD else _PLAIN[name]
-    return f"{done(model, policy['thresholds'], policy['actions'])} (rule: {rule}{where})."
+    return f"{_TOLD[name](settings) if name in _TOLD else _PLAIN[name]}{where}"
 
 
 def scores_of(model: str, thresholds: Sequence[float]) -> list[str]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from baserate.cli._code import DIALECT, OUTPUT, in_columns
 from baserate.cli._failures import debug
 from baserate.cli._maps import columns, loaded
 from baserate.cli._options import command
@@ -29,31 +30,33 @@ _EXAMPLES = (
     "CLASS=COLUMN,….",
 )
 @click.option("--name", metavar="NAME", help="Name of the function in Python; otherwise calibrated.")
-@click.option(
-    "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."
-)
+@DIALECT
+@OUTPUT
 @debug
-def export(map_: str, to: Literal["sql", "python"], score: str | None, name: str | None, output: str | None) -> None:
+def export(
+    map_: str,
+    to: Literal["sql", "python"],
+    score: str | None,
+    name: str | None,
+    dialect: str | None,
+    output: str | None,
+) -> None:
     """Write a map as an expression of SQL, or as a function of Python that needs the standard library alone.
 
     MAP is a file that holds a map. SQL of a map of several classes is a list of columns, one for each.
     """
-    from baserate.apply import to_python
+    from baserate.apply import as_python
 
-    if to == "python" and score is not None:
-        raise click.UsageError("--score is for SQL; a function takes scores, not columns: leave it out.")
+    if to == "python" and (score, dialect) != (None, None):
+        given = "--dialect" if score is None else "--score"
+        raise click.UsageError(f"{given} is for SQL; a function takes scores, not columns: leave it out.")
     if to == "sql" and name is not None:
         raise click.UsageError("--name is for Python; an expression has none: leave it out.")
     read = loaded(map_)
-    text = _sql(read, score) if to == "sql" else to_python(read, **({} if name is None else {"name": name}))
-    put(text, output)
+    put(as_python(read, name=name) if to == "python" else _sql(read, score, dialect or "duckdb"), output)
 
 
-def _sql(map_: "Map | ClassMap", score: str | None) -> str:
-    from baserate.apply import to_sql
+def _sql(map_: "Map | ClassMap", score: str | None, dialect: str) -> str:
+    from baserate.apply import as_sql
 
-    found = to_sql(map_, score=columns(map_, score))
-    if isinstance(found, str):
-        return found
-    quoted = (label.replace('"', '""') for label in found)
-    return ",\n".join(f'{each} AS "{label}"' for each, label in zip(found.values(), quoted, strict=True))
+    return in_columns(as_sql(map_, dialect=dialect, score=columns(map_, score)), dialect)

@@ -20,7 +20,7 @@ _OPTIONS = (
     *("truth", "score", "predicted", "group", "weight", "count"),
     *("positive", "negative", "missing", "threshold", "measures", "points", "scores", "labels"),
     *("prevalence", "flag_rate", "alpha", "level", "seed"),
-    *("to", "measure", "alternative", "margin", "method", "id", "cluster"),
+    *("to", "table", "measure", "alternative", "margin", "method", "id", "cluster"),
     *("validation_score", "validation_scores", "validation_weight", "validation_count", "target_truth"),
 )
 _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d+(?:\.\d+)?|[A-Za-z]\w*)?)""")

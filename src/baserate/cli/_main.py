@@ -26,6 +26,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "calibrate": ("_calibrate:calibrate", "Make probabilities right: fit a map, judge it, write it."),
     "apply": ("_apply:apply", "Apply a map to rows: calibrated probabilities beside the scores."),
     "export": ("_export:export", "Write a map as SQL or as Python."),
+    "policy": ("_policy:policy", "Show a policy; write it as SQL or as Python."),
     "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
     "benefit": ("_benefit:benefit", "Tell what acting on a model is worth: decision curves."),
     "costs": ("_costs:costs", "Tell what classifiers cost, per case where they will be used."),

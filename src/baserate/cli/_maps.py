@@ -1,7 +1,8 @@
 """Maps that are named in a shell, and rows that they are applied to."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from baserate._class_map import ClassMap
     from baserate._map import Map
 
+Kept = TypeVar("Kept")
 TARGET = "Write there: .parquet, .csv, .tsv or .jsonl, the last three also with .gz; or - for CSV on stdout."
 MISSING = click.option(
     "--missing",
@@ -25,15 +27,22 @@ MISSING = click.option(
 
 def loaded(path: str) -> "Map | ClassMap":
     """Read a map; what is wrong with it is told with its name."""
-    from baserate import BadFile, NoSuchFile, load_map
+    from baserate import load_map
+
+    return opened(path, "map", load_map)
+
+
+def opened(path: str, what: str, load: Callable[[str], Kept]) -> Kept:
+    """Read what a file should hold; what is wrong with it is told with its name."""
+    from baserate import BadFile, NoSuchFile
 
     try:
-        return load_map(path)
+        return load(path)
     except BadFile as error:
-        told = str(error) if str(path) in str(error) else f"{path} is no map to use: {error}"
+        told = str(error) if str(path) in str(error) else f"{path} is no {what} to use: {error}"
         raise BadFile(told) from error
     except OSError as error:
-        raise NoSuchFile(f"the map {path} cannot be opened: {error.strerror}; check the path.") from error
+        raise NoSuchFile(f"the {what} {path} cannot be opened: {error.strerror}; check the path.") from error
 
 
 def columns(map_: "Map | ClassMap", text: str | None) -> str | dict[str, str] | None:

@@ -1,6 +1,9 @@
 """Policies that are named in a shell."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from baserate.cli._maps import opened
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
@@ -8,12 +11,25 @@ if TYPE_CHECKING:
 
 def loaded(path: str) -> "Policy":
     """Read a policy; what is wrong with it is told with its name."""
-    from baserate import BadFile, NoSuchFile, Policy
+    return opened(path, "policy", _load)
+
+
+def _load(path: str) -> "Policy":
+    from baserate import BadFile, Policy, load_map
 
     try:
         return Policy.load(path)
-    except BadFile as error:
-        told = str(error) if str(path) in str(error) else f"{path} is no policy to use: {error}"
-        raise BadFile(told) from error
-    except OSError as error:
-        raise NoSuchFile(f"the policy {path} cannot be opened: {error.strerror}; check the path.") from error
+    except BadFile:
+        if not _holds(load_map, path):
+            raise
+        raise BadFile(f"{path} holds a map, not a policy; `baserate export` writes maps as SQL or as Python.") from None
+
+
+def _holds(load: Callable[[str], object], path: str) -> bool:
+    from baserate import BadFile
+
+    try:
+        load(path)
+    except BadFile:
+        return False
+    return True

@@ -1,0 +1,278 @@
+"""A policy as SQL and as Python decides as the policy does, row by row: lotteries, strange names and all."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlglot import exp, parse_one
+
+from baserate import BadOption, Cut, Lottery, Policy, UnknownName, apply
+from tests.apply.exported import NASTY, Sample, check, columns, policies, samples
+from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
+
+HALF = Lottery((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
+APART = Policy(
+    by_group={("f",): Cut((0.4,)), ("m",): HALF},
+    otherwise="refer",
+    attributes=("sex",),
+    columns={"score": "risk", "id": "patient"},
+)
+ALIKE = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", columns={"score": "risk"})
+
+
+def table(policy: Policy, rows: Sequence[Sample]) -> pa.Table:
+    texts = {"id": pa.string(), **dict.fromkeys(policy.attributes, pa.string())}
+    types = {"my risk": pa.float64(), **texts, "row": pa.int64()}
+    found = columns(policy, rows)
+    return pa.table({name: pa.array(found[name], types[name]) for name in found})
+
+
+def in_duckdb(policy: Policy, rows: Sequence[Sample], query: str) -> list[tuple[Any, ...]]:
+    """Run a query on rows that stand in a table `my.scores`; what it adds, in the order of the rows."""
+    with duckdb.connect() as engine:
+        engine.register("given", table(policy, rows))
+        engine.execute("CREATE SCHEMA my; CREATE TABLE my.scores AS FROM given")
+        return [row[1:] for row in engine.sql(query).order("1").fetchall()]
+
+
+def added(policy: Policy, query: str) -> str:
+    """The number of the row, and what a query adds to the columns of a table."""
+    taken = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in ("my risk", *policy.attributes, "id"))
+    return f"SELECT * EXCLUDE ({taken}) FROM ({query})"  # noqa: S608  (quoted)
+
+
+def selected(expressions: dict[str, str]) -> str:
+    named = (f"{each} AS c{place}" for place, each in enumerate(expressions.values()))
+    return f'SELECT "row", {", ".join(named)} FROM my.scores'  # noqa: S608  (that is what is tested)
+
+
+def by_chances(policy: Policy, **asked: Any) -> dict[str, str]:  # noqa: ANN401  (options)
+    found = apply.as_sql(policy, chances=True, **asked)
+    assert isinstance(found, dict)
+    return found
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_duckdb_decides_as_the_policy_does(data: st.DataObject) -> None:
+    policy = data.draw(policies())
+    rows = data.draw(samples(policy))
+    check(policy, rows, in_duckdb(policy, rows, selected(by_chances(policy))))
+    query = apply.as_sql(policy, table="my.scores", chances=True)
+    check(policy, rows, in_duckdb(policy, rows, added(policy, str(query))))
+
+
+def hashed_alike(node: exp.Expression) -> exp.Expression:
+    """Write the hash of PostgreSQL as that of DuckDB, which knows it by one name."""
+    if not isinstance(node, exp.Collate):
+        return node
+    [text] = [each.expressions[0] for each in node.find_all(exp.Anonymous) if each.name == "convert_to"]
+    assert node.sql("postgres").startswith("ENCODE(SHA256(CONVERT_TO(")
+    return exp.Anonymous(this="sha256", expressions=[text])
+
+
+@pytest.mark.parametrize(("dialect", "grammar"), [("spark", "spark"), ("postgresql", "postgres")])
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_other_dialects_mean_the_same(dialect: str, grammar: str, data: st.DataObject) -> None:
+    policy = data.draw(policies())
+    rows = data.draw(samples(policy))
+    query = parse_one(str(apply.as_sql(policy, dialect=dialect, table="my.scores", chances=True)), read=grammar)
+    translated = query.transform(hashed_alike).sql("duckdb")
+    check(policy, rows, in_duckdb(policy, rows, added(policy, translated)))
+    each = by_chances(policy, dialect=dialect).items()
+    read = {name: parse_one(text, read=grammar).transform(hashed_alike).sql("duckdb") for name, text in each}
+    check(policy, rows, in_duckdb(policy, rows, selected(read)))
+
+
+@given(st.data())
+@settings(max_examples=80, deadline=None)
+def test_python_decides_as_the_policy_does(data: st.DataObject) -> None:
+    policy = data.draw(policies())
+    rows = data.draw(samples(policy))
+    decide = made(apply.as_python(policy))
+    found: list[tuple[str | None]] = []
+    for row in rows:
+        group = {"group": row.groups if len(row.groups) > 1 else row.groups[0]} if policy.needs_group else {}
+        try:
+            found.append((decide(row.score, **group, **({"id": row.id} if policy.needs_id else {})),))
+        except ValueError:
+            found.append((None,))
+    check(policy, rows, found)
+
+
+def made(source: str, name: str = "decide") -> Any:  # noqa: ANN401  (a function that is written at run time)
+    there: dict[str, Any] = {}
+    exec(compile(source, "exported", "exec"), there)  # noqa: S102  (it is ours)
+    return there[name]
+
+
+TYPED = Policy(
+    by_group={(1, True): HALF, (2, False): Cut((0.2,)), (2, True): Cut((0.5, 0.8), ("pass", "refer", "flag"))},
+    otherwise="refer",
+    attributes=("site", "new"),
+    columns={"score": "risk", "id": "id"},
+)
+
+
+@pytest.mark.parametrize("score", ["DOUBLE", "FLOAT", "DECIMAL(4, 2)"])
+@pytest.mark.parametrize("site", ["INTEGER", "DOUBLE", "VARCHAR"])
+@pytest.mark.parametrize("id_", ["BIGINT", "HUGEINT", "VARCHAR"])
+def test_columns_of_any_type_are_read(score: str, site: str, id_: str) -> None:
+    sure = [(at / 4, site, new, 2**62 + at) for at in range(5) for site in (1, 2, 3) for new in (True, False)]
+    with duckdb.connect() as engine:
+        engine.execute(f"CREATE TABLE s (risk {score}, site {site}, new BOOLEAN, id {id_}, place INTEGER)")
+        engine.executemany("INSERT INTO s VALUES (?, ?, ?, ?, ?)", [(*row, at) for at, row in enumerate(sure)])
+        found = [row[-1] for row in engine.sql(str(apply.as_sql(TYPED, table="s"))).order("place").fetchall()]
+    decide = made(apply.as_python(TYPED))
+    assert found == [TYPED.action(risk, (site, new), id=key) for risk, site, new, key in sure]
+    assert found == [decide(risk, group=(site, new), id=key) for risk, site, new, key in sure]
+
+
+def test_a_query_keeps_every_column_even_those_that_are_called_as_ours() -> None:
+    with duckdb.connect() as engine:
+        engine.execute("CREATE TABLE t AS SELECT 0.9e0 AS risk, 'm' AS sex, 7 AS patient, 1 AS score, 2 AS lot, 3 AS t")
+        found = engine.execute(str(apply.as_sql(APART, table="t", to="do", chances=True)))
+        names = [name for name, *_ in found.description]
+        assert found.fetchall() == [(0.9, "m", 7, 1, 2, 3, "flag", 0.0, 0.0, 1.0)]
+    chances = ["do_chance_pass", "do_chance_refer", "do_chance_flag"]
+    assert names == ["risk", "sex", "patient", "score", "lot", "t", "do", *chances]
+
+
+def test_only_rows_whose_lot_decides_are_hashed() -> None:
+    text = str(apply.as_sql(APART, table="scores"))
+    assert text.count("sha256(") == 1
+    [hashed] = [line.strip() for line in text.splitlines() if "sha256(" in line]
+    assert hashed == f"WHEN given.score >= 0.4e0 THEN sha256('{APART.key}:' || given.id)"
+
+
+def test_groups_that_are_treated_alike_share_a_branch() -> None:
+    both = Policy(by_group={(name,): Cut((0.5,)) for name in "abc"}, otherwise="pass", attributes=("sex",))
+    text = str(apply.as_sql(both, score="risk"))
+    assert text.count("0.5e0") == 1
+    assert "OR CAST(\"sex\" AS VARCHAR) = 'b'\n" in text
+
+
+def test_names_are_quoted_as_each_dialect_wants() -> None:
+    asked: dict[str, Any] = {"score": 'my "risk`', "group": "a.b", "id": "x", "table": "a b.c"}
+    for dialect, names in {
+        "duckdb": ('t."my ""risk`"', 't."a.b"', 'FROM "a b"."c" AS t'),
+        "PostgreSQL": ('t."my ""risk`"', 't."a.b"', 'FROM "a b"."c" AS t'),
+        "spark": ('t.`my "risk```', "t.`a.b`", "FROM `a b`.`c` AS t"),
+    }.items():
+        text = str(apply.as_sql(APART, dialect=dialect, **asked))
+        assert all(name in text for name in names)
+    assert "`risk`" in apply.as_sql(mapped(FORMS["rarer"]), dialect="spark")
+    classes = apply.as_sql(classed(CLASS_FORMS["one against all"]), dialect="spark")
+    assert isinstance(classes, dict)
+    assert all("`p_cat`" in each and '"' not in each for each in classes.values())
+
+
+def test_python_takes_numbers_of_numpy() -> None:
+    decide, new = made(apply.as_python(TYPED)), np.array([True])[0]
+    for value in (np.float32(0.5), np.float64(0.9)):
+        wanted = TYPED.action(float(value), (np.int64(1), new), id=np.uint64(2**63))
+        assert decide(value, group=(np.int8(1), new), id=np.uint64(2**63)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"score": None}, "None is no score|nan is no score"),
+        ({"score": float("inf")}, "inf is no score"),
+        ({"group": "x"}, "no cut for the group 'x'"),
+        ({"group": None}, "no cut for the group None"),
+        ({"id": None}, "the id is None"),
+        ({"id": 1.0}, "the id is 1.0"),
+        ({"id": True}, "the id is True"),
+        ({"score": 0.9, "id": None}, "the id is None"),
+    ],
+)
+def test_python_refuses_what_apply_refuses(asked: dict[str, Any], words: str) -> None:
+    strict = Policy(by_group={("m",): HALF}, otherwise="refuse", attributes=("sex",))
+    row = {"score": 0.5, "group": "m", "id": 7} | asked
+    with pytest.raises(ValueError, match=words):
+        made(apply.as_python(strict))(row.pop("score"), **row)
+    with pytest.raises(ValueError, match="the group has 1 values; give 2"):
+        made(apply.as_python(TYPED))(0.5, group=("m",), id=7)
+
+
+def test_python_asks_for_no_more_than_it_needs() -> None:
+    source = apply.as_python(ALIKE, name="flagged")
+    assert "def flagged(score) -> str:" in source
+    assert "hashlib" not in source
+    assert made(source, "flagged")(0.5) == "flag"
+    assert "def decide(score, *, group=None) -> str:" in apply.as_python(replaced(APART, Cut((0.1,))))
+
+
+def replaced(policy: Policy, cut: Cut) -> Policy:
+    return Policy(by_group=dict.fromkeys(policy.by_group, cut), otherwise="refuse", attributes=policy.attributes)
+
+
+def test_python_tells_where_it_comes_from() -> None:
+    for name in NASTY:
+        told = Policy(
+            by_group={(name,): HALF},
+            otherwise="refuse",
+            attributes=("the sex",),
+            rule="require",
+            settings={"require": ["it's " + name], "maximize": "sensitivity"},
+            columns={"score": f"{name}!"},
+            chosen_on="abc123",
+            map=mapped(FORMS["rarer"]),
+        )
+        doc = made(apply.as_python(told)).__doc__
+        for words in ("rule: require", "sensitivity", "chosen on: abc123", "group: the sex", "map: made", "refuse"):
+            assert words in doc
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"dialect": "oracle"}, "there is no dialect 'oracle'. Known are: duckdb, postgresql, spark"),
+        ({"group": ["a", "b"]}, "group names 2 columns; this policy asks for sex"),
+        ({"table": "a..b"}, "give a name such as 'scores'"),
+        ({"table": ""}, "give a name such as 'scores'"),
+        ({"to": "x"}, "to= names a column, but an expression has no name"),
+        ({"missing": "keep"}, "missing is no option in SQL"),
+        ({"colour": "red"}, "colour is no option for a policy"),
+    ],
+)
+def test_what_cannot_be_written_as_sql(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises((BadOption, UnknownName), match=words):
+        apply.as_sql(APART, **asked)
+
+
+def test_columns_that_are_not_known_are_asked_for() -> None:
+    with pytest.raises(BadOption, match="does not know which column holds the scores"):
+        apply.as_sql(replaced(APART, Cut((0.1,))))
+    with pytest.raises(BadOption, match="this policy draws lots"):
+        apply.as_sql(Policy(by_group={(): HALF}, otherwise="refuse"), score="risk")
+
+
+def test_a_map_takes_no_options_of_policies() -> None:
+    any_: Any = apply
+    for asked in ({"table": "t"}, {"chances": True}, {"id": "x"}):
+        with pytest.raises(BadOption, match="is no option for a map; there are: dialect, score"):
+            any_.as_sql(mapped(FORMS["rarer"]), **asked)
+    for write in (any_.as_sql, any_.as_python):
+        with pytest.raises(BadOption, match="str is neither a map nor a policy"):
+            write("policy.json")
+
+
+@pytest.mark.parametrize("name", ["math", "_CUTS", "float", "_share"])
+def test_a_name_that_the_source_uses_is_refused(name: str) -> None:
+    with pytest.raises(BadOption, match="which the source uses itself"):
+        apply.as_python(ALIKE, name=name)
+
+
+def test_postgresql_multiplies_no_score_that_is_next_to_nothing() -> None:
+    tiny = "BETWEEN -1e-300 AND 1e-300 THEN"
+    for name, many in {"rarer": 1, "line": 1, "two knots": 1, "likelier": 0, "temperature": 0, "one step": 0}.items():
+        assert apply.as_sql(mapped(FORMS[name]), dialect="postgresql").count(tiny) == many
+        assert tiny not in apply.as_sql(mapped(FORMS[name]), dialect="duckdb")

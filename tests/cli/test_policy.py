@@ -1,0 +1,190 @@
+"""`baserate policy`: what is shown, what SQL and Python it writes, and what is refused."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from baserate import Costs, Cut, Lottery, Policy
+from baserate.cli._panels import cells_wide
+from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
+from tests.cli.shell import is_as_ever, people, run
+from tests.schemas import fitting
+
+HALF = Lottery((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
+POLICIES = {
+    "cost": Policy(
+        by_group={(): Cut((0.64,))},
+        otherwise="refuse",
+        rule="cost",
+        settings={"costs": Costs(fp=1, fn=20), "prevalence": 0.02},
+        columns={"truth": "sick", "score": "risk"},
+        positive="1",
+        chosen_on="0123456789abcdef0123456789abcdef",
+        notes=("There are few rows.",),
+    ),
+    "groups": Policy(
+        by_group={
+            ("f", "north"): Cut((0.4,)),
+            ("f", "hill"): Cut((0.3, 0.6), ("pass", "refer", "flag")),
+            ("m", 7): HALF,
+        },
+        otherwise="refer",
+        attributes=("sex", "site"),
+        columns={"truth": "sick", "score": "risk", "id": "times"},
+        rule="require",
+        settings={"require": ["specificity >= 0.9"], "maximize": "sensitivity"},
+    ),
+    "map": Policy(
+        by_group={(): Lottery((Cut((0.1 + 0.2,)), Cut((2 / 3,)), Cut((float("inf"),))), (1 / 3, 1 / 3, 1 / 3))},
+        otherwise="refuse",
+        map=mapped(FORMS["two knots"]),
+        columns={"score": "risk"},
+    ),
+    "bands": Policy(
+        by_group={("a group with a very long name " * 4,): Cut((0.2, 0.7), ("low", "medium", "high"))},
+        otherwise="refuse",
+        attributes=("an attribute",),
+        rule="a rule of the future",
+        settings={"how_much": 3},
+    ),
+}
+
+
+def kept(folder: Path, name: str) -> Path:
+    path = folder / f"{name}.json"
+    POLICIES[name].save(path)
+    return path
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("policy", "show", kept(tmp_path, name))
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, f"policy-{name}")
+    assert result.stderr == "".join(f"note: {note}\n" for note in POLICIES[name].notes)
+
+
+def test_a_view_for_github_is_as_ever(tmp_path: Path) -> None:
+    assert is_as_ever(run("policy", "show", kept(tmp_path, "groups"), "--format", "md", "-q").stdout, "policy-md")
+
+
+@pytest.mark.parametrize("verb", [(), ("show",), ("sql",), ("python",)])
+def test_the_help_is_as_ever(verb: tuple[str, ...]) -> None:
+    assert is_as_ever(run("policy", *verb, "--help").stdout, "-".join(["help-policy", *verb]))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("name", POLICIES)
+def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
+    shown = run("policy", "show", kept(tmp_path, name), env={"COLUMNS": str(width)}).stdout
+    assert max(map(cells_wide, shown.splitlines())) <= width
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_programs_get_the_content_and_the_stretches(name: str, tmp_path: Path) -> None:
+    policy, path = POLICIES[name], kept(tmp_path, name)
+    told = fitting(run("policy", "show", path, "--json", "-q").stdout)
+    assert (told["data"]["rule"], told["data"]["key"]) == (policy.rule, policy.key)
+    for row in told["rows"]:
+        group = tuple((row["group"] or {}).values())
+        found = policy.treatment(group)
+        at = float(row["lower"]) if row["lower"] != "-inf" else -1e300
+        if isinstance(found, Lottery):
+            assert found.chances_at(at)[row["action"]] == row["chance"]
+        else:
+            assert (found.action(at), 1.0) == (row["action"], row["chance"])
+    lines = list(csv.DictReader(io.StringIO(run("policy", "show", path, "--format", "csv", "-q").stdout)))
+    assert [line["action"] for line in lines] == [row["action"] for row in told["rows"]]
+
+
+def test_sql_runs_where_it_is_put(tmp_path: Path) -> None:
+    policy, target = POLICIES["groups"], tmp_path / "decide.sql"
+    result = run("policy", "sql", kept(tmp_path, "groups"), "--table", "main.people", "--to", "do", "-o", target)
+    assert (result.exit_code, result.stdout) == (0, "")
+    with duckdb.connect() as engine:
+        engine.read_csv(str(people(tmp_path))).create("people")
+        found = engine.sql(target.read_text(encoding="utf-8"))
+        wanted = engine.sql("SELECT risk, sex, site, times FROM people").fetchall()
+        assert found.columns[-1] == "do"
+        assert [row[-1] for row in found.fetchall()] == [
+            policy.action(risk, (sex, site), id=times) for risk, sex, site, times in wanted
+        ]
+        typed = ("--score", "old", "--group", "sex", "--group", "sex", "--id", "says", "--chances", "--to", "x")
+        listed = run("policy", "sql", kept(tmp_path, "groups"), *typed).stdout
+        names = engine.sql(f"SELECT {listed} FROM people").columns  # noqa: S608  (ours)
+    assert names == ["x", *(f"x_chance_{action}" for action in policy.actions)]
+
+
+def test_dialects_are_spoken(tmp_path: Path) -> None:
+    assert "`risk`" in run("policy", "sql", kept(tmp_path, "cost"), "--dialect", "Spark").stdout
+    assert (
+        "AS `action_chance_flag`"
+        in run("policy", "sql", kept(tmp_path, "cost"), "--dialect", "spark", "--chances").stdout
+    )
+    mapped(FORMS["rarer"]).save(tmp_path / "map.json")
+    assert "`risk`" in run("export", tmp_path / "map.json", "--to", "sql", "--dialect", "spark").stdout
+
+
+def test_python_runs_where_it_is_put(tmp_path: Path) -> None:
+    target = tmp_path / "triage.py"
+    assert run("policy", "python", kept(tmp_path, "map"), "--name", "triage", "-o", target).exit_code == 0
+    made: dict[str, Any] = {}
+    exec(target.read_text(encoding="utf-8"), made)  # noqa: S102  (it is ours)
+    for id_ in range(50):
+        assert made["triage"](0.6, id=id_) == POLICIES["map"].action(0.6, id=id_)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "words"),
+    [
+        ("cost", ("sql", "--dialect", "oracle"), "'oracle' is not one of 'duckdb', 'postgresql', 'spark'"),
+        ("cost", ("sql", "--to", "x"), "--to names a column, but an expression has no name"),
+        ("cost", ("sql", "--group", "sex"), "group names 1 columns; this policy asks for no group"),
+        ("bands", ("sql",), "does not know which column holds the scores; name it, such as --score risk"),
+        ("map", ("sql",), "name their column, such as --id patient"),
+        ("cost", ("python", "--name", "2"), "a name that Python can read, such as 'decide'"),
+        ("cost", ("snow",), "Did you mean show?"),
+    ],
+)
+def test_what_cannot_be_done(name: str, typed: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    result = run("policy", typed[0], kept(tmp_path, name), *typed[1:])
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+BROKEN: dict[str, Callable[[str], str]] = {
+    "truncated": lambda text: text[:100],
+    "edited": lambda text: text.replace("0.64", "0.65"),
+    "newer": lambda text: text.replace('"schema_version": 1', '"schema_version": 2'),
+    "of another kind": lambda _: '{"kind": "baserate/tally"}',
+    "no JSON": lambda _: "sick,risk\n1,0.5\n",
+}
+
+
+@pytest.mark.parametrize("verb", ["show", "sql", "python"])
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_policy_that_is_none(how: str, verb: str, tmp_path: Path) -> None:
+    path = kept(tmp_path, "cost")
+    path.write_text(BROKEN[how](path.read_text(encoding="utf-8")), encoding="utf-8")
+    result = run("policy", verb, path)
+    assert result.exit_code == 3
+    assert f"{path} is no policy to use: " in result.stderr
+
+
+@pytest.mark.parametrize("map_", [mapped(FORMS["rarer"]), classed(CLASS_FORMS["priors"])])
+def test_a_map_is_told_from_a_policy(map_: Any, tmp_path: Path) -> None:  # noqa: ANN401  (a map of either kind)
+    map_.save(tmp_path / "map.json")
+    result = run("policy", "show", tmp_path / "map.json")
+    assert result.exit_code == 3
+    assert f"{tmp_path / 'map.json'} holds a map, not a policy; `baserate export` writes maps" in result.stderr
+
+
+def test_a_policy_that_is_not_there(tmp_path: Path) -> None:
+    result = run("policy", "show", tmp_path / "policy.json")
+    assert result.exit_code == 2
+    assert f"the policy {tmp_path / 'policy.json'} cannot be opened: No such file or directory" in result.stderr
