@@ -13,8 +13,6 @@ from baserate._policy import REFUSE, Policy, spellings
 from baserate._policy_json import content
 from baserate._tallies import Group
 
-MAPPED = "_mapped"
-"""Name of the function that scores go through first."""
 _WIDTH = 100
 _LABELS = '''
 def _text(label):
@@ -44,7 +42,7 @@ _HOLDS = {
     True: "cuts, with the first lot that draws each, thresholds, and actions from the lowest scores to the highest.",
 }
 """What the table holds, without lots and with them."""
-TAKEN = frozenset(("bisect", "hashlib", "math", "float", MAPPED, "_CUTS", "_KEY", "_text", "_id", "_lot"))
+TAKEN = frozenset(("bisect", "hashlib", "math", "float", "_CUTS", "_KEY", "_text", "_id", "_lot"))
 """Names that the source uses itself."""
 
 
@@ -123,8 +121,6 @@ def _body(policy: Policy) -> Iterator[str]:
     yield "score = math.nan if score is None else float(score)"
     yield "if not math.isfinite(score):"
     yield '    raise ValueError(f"{score} is no score")'
-    if policy.map is not None:
-        yield f"score = {MAPPED}(score)"
     if policy.needs_id:  # of every row, so that a call without one fails at once, and not some day
         yield "id = _id(id)"
     if policy.needs_group:
@@ -177,7 +173,7 @@ def _told(policy: Policy) -> Iterator[str]:
         "rule": policy.rule + (f", {settings}" if policy.settings else ""),
         "chosen on": policy.chosen_on or "nothing: nobody looked at data",
         "score": policy.columns.get("score"),
-        "map": policy.map and f"{policy.map.method}, which scores go through first",
+        "map": policy.map and f"{policy.map.method}, behind which it was chosen; thresholds are of scores before it",
         "group": ", ".join(policy.attributes),
         "otherwise": policy.otherwise if policy.needs_group else None,
         "id": "whole numbers or text, which lots are drawn with" if policy.needs_id else None,

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from baserate._errors import BadOption
-from baserate.apply._cases import Case, When, in_line, laid_out
+from baserate.apply._cases import Case, When, laid_out
 from baserate.apply._decision import Decision
 from baserate.apply._dialects import Dialect
-from baserate.apply._formulas import finite, fits
-from baserate.apply._halves import probability
+from baserate.apply._formulas import finite
 from baserate.apply._policy_formulas import Places, action_case, chance_case, lot_case
 
 Steps = Mapping[str, Mapping[str, str | Case]]
@@ -19,11 +18,7 @@ Steps = Mapping[str, Mapping[str, str | Case]]
 
 def expressions(asked: Decision, say: Dialect) -> dict[str, str]:
     """Expressions of the new columns, by their names."""
-    at, map_ = _given(asked, say), asked.policy.map
-    if map_ is None:
-        return _made(asked, at, say, fit=finite(at.score))
-    mapped = replace(at, score=f"({in_line(probability(map_.form, at.score, say))})")
-    return _made(asked, mapped, say, fit=fits(map_.form, [at.score]))
+    return _made(asked, _given(asked, say), say)
 
 
 def query(asked: Decision, table: str, say: Dialect) -> str:
@@ -32,8 +27,7 @@ def query(asked: Decision, table: str, say: Dialect) -> str:
     Each step is a lateral sub-query, so that none of our names can meet one of the table's.
     """
     steps, at = _steps(asked, say)
-    fit = finite(at.score) if asked.policy.map is None else f"{at.score} IS NOT NULL"
-    made = [f"{each} AS {say.quoted(name)}" for name, each in _made(asked, at, say, fit=fit, depth=1).items()]
+    made = [f"{each} AS {say.quoted(name)}" for name, each in _made(asked, at, say, depth=1).items()]
     columns = ",\n  ".join(["t.*", *made])
     joined = "\n".join([f"FROM {_table(table, say)} AS t", *(_lateral(name, steps[name]) for name in steps)])
     return f"SELECT\n  {columns}\n{joined}"
@@ -53,15 +47,12 @@ def _given(asked: Decision, say: Dialect, of: str = "") -> Places:
 
 
 def _steps(asked: Decision, say: Dialect) -> tuple[Steps, Places]:
-    """Work out the columns as they are needed, the mapped score and the lot; and say where they then are."""
-    given, map_ = _given(asked, say, "t."), asked.policy.map
+    """Work out the columns as they are needed, and the lot; and say where they then are."""
+    given = _given(asked, say, "t.")
     groups = {f"group_{place}": each for place, each in enumerate(given.groups, 1)}
     ids = {} if given.id is None else {"id": given.id}
     steps: dict[str, Mapping[str, str | Case]] = {"given": {"score": given.score, **groups, **ids}}
     at = Places("given.score", [f"given.{name}" for name in groups], "given.id" if ids else None)
-    if map_ is not None:
-        mapped = Case((When((fits(map_.form, [at.score]),), probability(map_.form, at.score, say)),))
-        steps["mapped"], at = {"score": mapped}, replace(at, score="mapped.score")
     if ids:
         steps["drawn"], at = {"lot": lot_case(asked.policy, at, say)}, replace(at, lot="drawn.lot")
     return steps, at
@@ -72,9 +63,9 @@ def _lateral(name: str, columns: Mapping[str, str | Case]) -> str:
     return f"CROSS JOIN LATERAL (\n  SELECT\n    {made}\n) AS {name}"
 
 
-def _made(asked: Decision, at: Places, say: Dialect, *, fit: str, depth: int = 0) -> dict[str, str]:
+def _made(asked: Decision, at: Places, say: Dialect, *, depth: int = 0) -> dict[str, str]:
     """Expressions of the new columns; NULL where a row is refused."""
-    fit = fit if at.id is None else f"{fit} AND {at.id} IS NOT NULL"
+    fit = finite(at.score) if at.id is None else f"{finite(at.score)} AND {at.id} IS NOT NULL"
 
     def guarded(found: str | Case) -> str:
         return laid_out(Case((When((fit,), found),)), depth)

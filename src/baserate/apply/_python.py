@@ -14,7 +14,7 @@ from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, Soft
 from baserate._map import Map
 from baserate._policy import Policy
 from baserate.apply._pieces import pieces
-from baserate.apply._policy_python import MAPPED, TAKEN, parts
+from baserate.apply._policy_python import TAKEN, parts
 
 _WIDTH = 110
 _SHARE = '''
@@ -45,8 +45,7 @@ def as_python(of: Map | ClassMap | Policy, /, *, name: str | None = None) -> str
     """
     called = _checked(name, usual="decide" if isinstance(of, Policy) else "calibrated")
     if isinstance(of, Policy):
-        before = [] if of.map is None else [_function(of.map, MAPPED)]
-        return _module([*before, *parts(of, called)])
+        return _module(parts(of, called))
     if not isinstance(of, (Map, ClassMap)):
         raise BadOption(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
     return _module([_function(of, called)])

@@ -11,13 +11,14 @@ from baserate._results import Results
 from baserate._tallies import Group
 from baserate.apply._stretches import Stretches, stretches
 from baserate.cli._chosen import rule_told, scores_of, sentence
-from baserate.cli._numbers import amount
+from baserate.cli._numbers import amount, number, plain
 from baserate.cli._panels import Page, Panel, Row, Section, label
 
 _NAME = 24
 """Letters of the name of scores, of which there may be two thresholds beside."""
 _TITLE = 56
 _SPACE = "\N{NO-BREAK SPACE}"
+_PAIRS, _DIGITS = 4, 4
 _DIGEST = 12
 """Letters of a digest that are enough to tell it from others."""
 
@@ -73,8 +74,7 @@ def _summary(policy: Policy) -> str:
 
 def _name(policy: Policy) -> str:
     """What thresholds are compared with."""
-    score = label(policy.columns.get("score", "score"), _NAME)
-    return score if policy.map is None else f"mapped {score}"
+    return label(policy.columns.get("score", "score"), _NAME)
 
 
 def _section(policy: Policy, group: Group, digits: int) -> Section:
@@ -102,6 +102,7 @@ def _about(policy: Policy) -> Iterator[tuple[str, tuple[()], str]]:
         "columns": ", ".join(f"{what} {label(name)}" for what, name in policy.columns.items()),
         "positive": policy.positive and label(policy.positive),
         "chosen on": _chosen_on(policy),
+        "chosen for": "" if policy.prevalence is None else f"a prevalence of {100 * policy.prevalence:.4g}{_SPACE}%",
         "key": policy.key[:_DIGEST] + (", which lots are drawn with" if policy.needs_id else ""),
     }
     yield from ((name, (), text) for name, text in told.items() if text)
@@ -123,9 +124,21 @@ def _asks(policy: Policy) -> str:
     return "; ".join(["a score", *groups, *ids])
 
 
+def _behind(policy: Policy) -> str:
+    """What the map makes of thresholds, which are what was cut."""
+    assert policy.map is not None  # noqa: S101  (for the type checker)
+    every = dict.fromkeys(at for treatment in policy.by_group.values() for at in stretches(treatment).at)
+    at = [each for each in every if not policy.map.form.of_probabilities or 0 <= each <= 1]
+    if not at:
+        return ""
+    pairs = [f"{plain(each)} to {number(float(policy.map([each])[0]), _DIGITS)}" for each in at]
+    more = f" and {len(pairs) - _PAIRS} more" if len(pairs) > _PAIRS else ""
+    return f"; it takes {', '.join(pairs[:_PAIRS])}{more}"
+
+
 def _map(policy: Policy) -> str:
     if policy.map is None:
         return ""
     fitted = policy.map.fitted
     on = f", fitted on {amount(fitted.rows, 4)} rows ({fitted.digest[:_DIGEST]})" if fitted is not None else ""
-    return f"{policy.map.method}{on}; scores go through it first, and thresholds are of what it gives"
+    return f"{policy.map.method}{on}{_behind(policy)}"
