@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
 from baserate._errors import BadOption
+from baserate._map import Map
 from baserate._policy import Policy
 from baserate.apply._task import check_new
 from baserate.read._named import check_there
@@ -59,6 +60,16 @@ class Decision:
         made = (name, *(f"{name}_chance_{each}" for each in policy.actions if asked.get("chances")))
         groups, id_ = _groups(policy, asked.get("group")), _id(policy, asked.get("id"))
         return Decision(policy, score, groups, id_, made, missing == "keep")
+
+    @property
+    def map(self) -> Map | None:
+        """What scores go through first, if anything."""
+        return self.policy.map
+
+    @property
+    def scores(self) -> tuple[str]:
+        """The column of scores, as maps have theirs."""
+        return (self.score,)
 
     @property
     def used(self) -> tuple[str, ...]:

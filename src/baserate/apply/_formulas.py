@@ -26,11 +26,12 @@ def number(value: float) -> str:
     return f"({written})" if written.startswith("-") else written
 
 
-def fits(form: Form | ClassForm, scores: Sequence[str]) -> str:
+def fits(form: Form | ClassForm | None, scores: Sequence[str]) -> str:
     """Whether scores can be mapped, in SQL; engines take NaN for greater than all numbers, or for none."""
-    low, high = ("0e0", _ONE) if form.of_probabilities else (number(-float_info.max), number(float_info.max))
+    of_probabilities = form is not None and form.of_probabilities
+    low, high = ("0e0", _ONE) if of_probabilities else (number(-float_info.max), number(float_info.max))
     found = " AND ".join(f"{score} BETWEEN {low} AND {high}" for score in scores)
-    if form.of_probabilities and len(scores) > 1:
+    if of_probabilities and len(scores) > 1:
         found += f" AND {' + '.join(scores)} > 0e0"
     return found
 

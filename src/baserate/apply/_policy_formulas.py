@@ -5,17 +5,19 @@ A lot needs no arithmetic in SQL: u < chance exactly when the hexadecimal digits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from baserate._cut import Treatment
 from baserate._lots import DIGITS
+from baserate._map import Map
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._tallies import Group
+from baserate.apply._before import stretches_before
 from baserate.apply._dialects import Dialect
 from baserate.apply._formulas import number
-from baserate.apply._stretches import Stretches, stretches
+from baserate.apply._stretches import Stretches
 
 NOTHING = "NULL"
 
@@ -27,6 +29,8 @@ class Places:
     score: str
     groups: Sequence[str] = ()
     id: str | None = None
+    before: Map | None = None
+    """A map that the score has not gone through; only closed forms, others are for the engine to compute."""
 
 
 def action(policy: Policy, at: Places, say: Dialect, *, refused: str = NOTHING, nameless: str = NOTHING) -> str:
@@ -49,6 +53,20 @@ def chance(policy: Policy, of: str, at: Places, say: Dialect, *, refused: str = 
     return _by_group(policy, at, say, within, rest)
 
 
+def by_lot(policy: Policy, at: Places, say: Dialect) -> str:
+    """Whether the lot decides about a row whose score fits."""
+
+    def within(found: Stretches) -> str:
+        return _stepped(found, at.score, ["true" if each else "false" for each in found.open])
+
+    return _by_group(policy, at, say, within, "false")
+
+
+def any_known(groups: Iterable[Group], at: Places, say: Dialect) -> str:
+    """Whether a row is of one of these groups."""
+    return " OR ".join(f"({known(group, at, say)})" for group in groups)
+
+
 def known(group: Group, at: Places, say: Dialect) -> str:
     """Whether a row is of this group."""
     return " AND ".join(_is(place, label, say) for place, label in zip(at.groups, group, strict=True))
@@ -62,12 +80,12 @@ def _is(place: str, label: object, say: Dialect) -> str:
 def _by_group(policy: Policy, at: Places, say: Dialect, within: Callable[[Stretches], str], rest: str) -> str:
     """Groups that are treated alike share a branch."""
     if not policy.needs_group:
-        return within(stretches(policy.by_group[()]))
+        return within(stretches_before(policy.by_group[()], at.before))
     alike: dict[Treatment, list[Group]] = {}
     for group, treatment in policy.by_group.items():
         alike.setdefault(treatment, []).append(group)
     cases = [
-        f"WHEN {' OR '.join(f'({known(group, at, say)})' for group in groups)} THEN {within(stretches(treatment))}"
+        f"WHEN {any_known(groups, at, say)} THEN {within(stretches_before(treatment, at.before))}"
         for treatment, groups in alike.items()
     ]
     return f"CASE {' '.join(cases)} ELSE {rest} END"

@@ -1,17 +1,21 @@
-"""Maps that are named in a shell, and rows that they are applied to."""
+"""Maps and policies that are named in a shell, and rows that they are applied to."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate.cli._numbers import amount
+from baserate.cli._numbers import amount, pace
 from baserate.cli._progress import shown
 from baserate.cli._say import say
 
 if TYPE_CHECKING:
     from baserate._class_map import ClassMap
     from baserate._map import Map
+    from baserate._policy import Policy
 
 TARGET = "Write there: .parquet, .csv, .tsv or .jsonl, the last three also with .gz; or - for CSV on stdout."
 MISSING = click.option(
@@ -22,18 +26,46 @@ MISSING = click.option(
     help="What to do where a score is missing: refuse the file, or keep the row with nothing in the new column.",
 )
 
+_KIND = re.compile(r'"kind":\s*"baserate/(?:class-)?(map|policy)"')
+_LONG = 1.0
+"""Seconds from which on it matters how fast it went."""
+
 
 def loaded(path: str) -> "Map | ClassMap":
     """Read a map; what is wrong with it is told with its name."""
-    from baserate import BadFile, NoSuchFile, load_map
+    from baserate import load_map
+
+    with _named(path, "map"):
+        return load_map(path)
+
+
+def loaded_either(path: str) -> "Map | ClassMap | Policy":
+    """Read a map or a policy, whichever the file holds; what is wrong with it is told with its name."""
+    from baserate import BadFile, Policy
+    from baserate._map import text_of
+
+    with _named(path, "map or policy"):
+        text = text_of(path, "map or policy")
+    kind = _KIND.search(text)  # in the text, so that a broken file is told as what it was
+    if kind is None:
+        raise BadFile(f"{path} holds neither a map nor a policy; name a file that holds one.")
+    if kind[1] == "map":
+        return loaded(path)
+    with _named(path, "policy"):
+        return Policy.from_json(text)
+
+
+@contextmanager
+def _named(path: str, what: str) -> Iterator[None]:
+    from baserate import BadFile, NoSuchFile
 
     try:
-        return load_map(path)
+        yield
     except BadFile as error:
-        told = str(error) if str(path) in str(error) else f"{path} is no map to use: {error}"
+        told = str(error) if str(path) in str(error) else f"{path} is no {what} to use: {error}"
         raise BadFile(told) from error
     except OSError as error:
-        raise NoSuchFile(f"the map {path} cannot be opened: {error.strerror}; check the path.") from error
+        raise NoSuchFile(f"the {what} {path} cannot be opened: {error.strerror}; check the path.") from error
 
 
 def columns(map_: "Map | ClassMap", text: str | None) -> str | dict[str, str] | None:
@@ -46,11 +78,22 @@ def columns(map_: "Map | ClassMap", text: str | None) -> str | dict[str, str] | 
     return {label.strip(): name.strip() for label, _, name in pairs}
 
 
-def written(map_: "Map | ClassMap", files: tuple[str, ...], target: str, *, quiet: bool, **asked: Any) -> None:  # noqa: ANN401
-    """Apply a map to files of rows, and say how many were written."""
+def written(
+    what: "Map | ClassMap | Policy",
+    files: tuple[str, ...],
+    target: str,
+    *,
+    quiet: bool,
+    **asked: Any,  # noqa: ANN401
+) -> None:
+    """Apply a map or a policy to files of rows, and say how many were written, and what is worth knowing of them."""
     from baserate.apply import file
 
-    rows = file(map_, files, target, watch=partial(shown, quiet=quiet), **asked)
-    if not quiet:
-        where = "stdout" if target == "-" else target
-        say(f"{amount(rows, 4)} row{'' if rows == 1 else 's'} written to {where}.")
+    found = file(what, files, target, watch=partial(shown, quiet=quiet), **asked)
+    if quiet:
+        return
+    for note in found.notes:
+        say(f"note: {note}")
+    where = "stdout" if target == "-" else target
+    rate = f" ({pace(found.rows, found.seconds)})" if found.seconds > _LONG else ""
+    say(f"{amount(found.rows, 4)} row{'' if found.rows == 1 else 's'} written to {where}{rate}.")
