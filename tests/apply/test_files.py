@@ -1,7 +1,6 @@
 """A map applied to files: every row and column in its place, whole or not at all."""
 
 import csv
-import gzip
 import io
 import json
 import signal
@@ -33,20 +32,11 @@ from baserate import (
 from baserate._forms import Form
 from baserate._map import shifted
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
+from tests.apply.tables import read, write
 
 MAP = mapped(FORMS["rarer"])
 CSV = 'who,risk,note\n007,0.50,"a, b"\n08,1e-1,\n9,.25,"say ""x"""\n'
 WANTED = MAP([0.5, 0.1, 0.25]).tolist()
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Rows of a file, by hand."""
-    if ".parquet" in path.name:
-        return list(pq.read_table(path).to_pylist())
-    text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
-    if "json" in path.name:
-        return [json.loads(line) for line in text.splitlines()]
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t" if ".tsv" in path.name else ","))
 
 
 def new(path: Path, name: str = "risk_calibrated") -> list[float]:
@@ -77,22 +67,6 @@ def test_every_kind_becomes_every_other(source: str, name: str, tmp_path: Path) 
     assert [float(row["risk"]) for row in rows] == [0.5, 0.1, 0.25]
     assert [int(row["n"]) for row in rows] == [1, 2, 3]
     assert new(tmp_path / name) == WANTED
-
-
-def write(table: pa.Table, path: Path) -> None:
-    rows = table.to_pylist()
-    if path.suffix == ".parquet":
-        pq.write_table(table, path)
-    elif path.suffix == ".arrow":
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as file:
-            file.write_table(table)
-    elif path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    else:
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t" if "tsv" in path.name else ",")
-        writer.writerows([table.column_names, *(row.values() for row in rows)])
-        path.write_bytes(gzip.compress(text.getvalue().encode()) if path.suffix == ".gz" else text.getvalue().encode())
 
 
 def test_types_survive_where_there_are_any(tmp_path: Path) -> None:

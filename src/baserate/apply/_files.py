@@ -255,7 +255,7 @@ def _shape(names: Sequence[str], form: _Form) -> tuple[str, str]:
     """What to select, under which names, and how to write it."""
     packing = ", COMPRESSION gzip" if form.packed else ""
     kind = "csv" if form.kind == "tsv" else form.kind
-    options = f"FORMAT {kind}{packing}"
+    options = f"FORMAT {kind}{packing}, USE_TMP_FILE false"  # a draft is one already
     if kind == "csv":
         options += f", DELIMITER {literal(_delimiter(form))}"
     plain = ", ".join(f"n{at} AS {quoted(name)}" for at, name in enumerate(names))

@@ -126,7 +126,7 @@ class Deciding:
 
     def check_json_ids(self, place: str) -> None:
         """See that ids in JSON are all text, or all whole numbers; `place` holds them as they are."""
-        kinds = self.source.relation.aggregate(f"DISTINCT json_type({place})").order("1").fetchall()
+        kinds = self.source.relation.project(f"json_type({place}) AS kind").distinct().order("kind").fetchall()
         held = list(dict.fromkeys(_JSON[kind] for (kind,) in kinds if kind in _JSON))
         if len(held) > 1 or not {*held} <= {"text", "whole numbers"}:
             raise bad_ids(str(self.decision.id), " and ".join(held))
