@@ -15,18 +15,17 @@ from baserate import Policy, apply
 rows = apply.file(Policy.load(sys.argv[1]), sys.argv[2], sys.argv[3]).rows
 print(json.dumps({"rows": rows, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 """
-_LEVELS = Cut((0.2, 0.7), ("pass", "refer", "flag"))
 POLICY = Policy(
     by_group={
-        ("site 0",): Cut((0.3,)),
-        ("site 1",): _LEVELS,
-        ("site 2",): Lottery((Cut((0.4,)), Cut((0.8,))), (0.3, 0.7)),
+        **{(f"site {at}",): Cut((0.3 + at / 100,)) for at in range(18)},
+        ("site 18",): Cut((0.2, 0.7), ("pass", "refer", "flag")),
+        ("site 19",): Lottery((Cut((0.1,)), Cut((0.9,))), (0.3, 0.7)),
     },
-    otherwise="refer",
+    otherwise="refuse",
     attributes=("site",),
     columns={"score": "risk", "id": "id"},
 )
-"""Of 20 sites; at one of them, lots decide of scores between 0.4 and 0.8."""
+"""Of all 20 sites, so that every row is decided; at one of them, lots decide of scores between 0.1 and 0.9."""
 
 
 def filed(n: int, repeats: int) -> Outcome:

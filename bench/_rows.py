@@ -231,7 +231,7 @@ ROWS: dict[str, Row] = {
         repeats=3,
     ),
     "apply-policy-file-1e8": Row(
-        "a policy of 3 groups, one with a lottery, applied to a Parquet file of 10⁸ rows",
+        "a policy of 20 groups, one with a lottery, applied to a Parquet file of 10⁸ rows",
         "DuckDB's copy of the file",
         "<=",
         2,

@@ -60,18 +60,27 @@ POLICIES: dict[str, Policy] = {
         attributes=("site", "ward"),
         columns=COLUMNS,
     ),
+    "of three": Policy(
+        by_group={
+            (site, ward, old): HALF if old else THREE for site in "fm" for ward in (1, 3) for old in (True, False)
+        },
+        otherwise="look",
+        attributes=("site", "ward", "old"),
+        columns=COLUMNS,
+    ),
     **{
         f"after {name}": Policy(by_group={(): HALF}, otherwise="refuse", map=mapped(FORMS[name]), columns=COLUMNS)
         for name in ("beta", "line", "knots of probabilities", "one step", "between")
     },
 }
-OF_FILES = ("combinations", "after beta")
+OF_FILES = ("combinations", "of three", "after beta")
 """Those that every kind of file meets."""
 IDS: dict[str, list[Any]] = {
     "text": ["007", "7", "", 'a "b"', "it's", "é", "e\u0301", "日本", " x ", "1e3", "9223372036854775808", "NULL"],
     "numbers": [7, 0, -3, 2**53 + 1, 2**63 - 1, -(2**63), 10, 11, 12, 13, 14, 15],
     "large": [2**63, 2**64 - 1, *range(10)],
 }
+NAMES = ("who", "risk", "site", "ward", "old")
 KINDS = ("in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow")
 
 
@@ -86,13 +95,14 @@ def rows_of(ids: Sequence[Any], seed: int = 0) -> list[Row]:
     """Rows with these ids, of groups that policies know and that they do not."""
     rng = np.random.default_rng(seed)
     sites, wards = ["f", "m", 'it\'s "ß"', "x", None], [1, 2, 3, None]
-    drawn = [(round(rng.random(), 2), sites[rng.integers(5)], wards[rng.integers(4)]) for _ in ids]
-    return [{"who": id_, "risk": risk, "site": s, "ward": w} for id_, (risk, s, w) in zip(ids, drawn, strict=True)]
+    drawn = [(round(rng.random(), 2), sites[rng.integers(5)], wards[rng.integers(4)], rng.random() < 0.5) for _ in ids]
+    return [dict(zip(NAMES, (id_, *each), strict=True)) for id_, each in zip(ids, drawn, strict=True)]
 
 
 def table(rows: Sequence[Row], ids: pa.DataType | None = None) -> pa.Table:
     schema = {"who": ids or pa.array([row["who"] for row in rows]).type, "risk": pa.float64()}
-    return pa.Table.from_pylist(rows, pa.schema({**schema, "site": pa.string(), "ward": pa.int64()}))
+    labels = {"site": pa.string(), "ward": pa.int64(), "old": pa.bool_()}
+    return pa.Table.from_pylist(rows, pa.schema({**schema, **labels}))
 
 
 def said(policy: Policy, row: Row) -> str:
@@ -121,6 +131,18 @@ def test_every_relation_is_decided_as_the_policy_says(name: str, ids: str, engin
     found = of_relation(Decision.of(policy), relation)
     assert found.columns == [*relation.columns, "action"]
     assert [row[-1] for row in found.fetchall()] == [said(policy, row) for row in rows]
+
+
+@pytest.mark.parametrize("name", ["groups", "combinations", "of three"])
+def test_groups_that_are_too_many_to_look_up_are_asked_for(
+    name: str, engine: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, policy = rows_of(range(50)), POLICIES[name]
+    decision, relation = Decision.of(policy, chances=True), engine.from_arrow(table(rows))
+    found = of_relation(decision, relation).fetchall()
+    monkeypatch.setattr("baserate.apply._looked_up._MOST", 0)
+    assert of_relation(decision, relation).fetchall() == found
+    assert [row[len(NAMES)] for row in found] == [said(policy, row) for row in rows]
 
 
 def test_an_id_is_how_it_is_written(tmp_path: Path) -> None:
@@ -172,7 +194,7 @@ def test_chances_stand_beside_the_action(name: str, tmp_path: Path) -> None:
     write(table(rows), tmp_path / "in.parquet")
     apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", chances=True, to="do")
     for row in read(tmp_path / "out.parquet"):
-        assert [*row][4:] == ["do", *(f"do_chance_{action}" for action in policy.actions)]
+        assert [*row][5:] == ["do", *(f"do_chance_{action}" for action in policy.actions)]
         treatment = policy.treatment([row[name] for name in policy.attributes])
         score = row["risk"] if policy.map is None else policy.map([row["risk"]])[0]
         assert {each: row[f"do_chance_{each}"] for each in policy.actions} == chances(policy, treatment, score)
@@ -216,7 +238,7 @@ def test_any_policy_decides_any_row_as_it_says(
     policy: Policy, given: list[tuple[str, float]], data: st.DataObject
 ) -> None:
     labels = st.sampled_from([None, "other", *(str(group[0]) for group in policy.by_group)])
-    rows = [{"who": id_, "risk": score, "site": data.draw(labels), "ward": None} for id_, score in given]
+    rows = [{"who": id_, "risk": score, "site": data.draw(labels)} for id_, score in given]
     with duckdb.connect() as engine:
         found = of_relation(Decision.of(policy), engine.from_arrow(table(rows))).fetchall()
     assert [row[-1] for row in found] == [said(policy, row) for row in rows]
@@ -339,11 +361,8 @@ def test_ids_that_are_written_in_several_ways_are_refused(kind: str, engine: duc
 
 
 def test_ids_that_rows_share_are_noted(tmp_path: Path) -> None:
-    rows = [
-        {"who": who, "risk": risk, "site": None, "ward": None}
-        for who, risk in zip("aabbbc", [0.5, 0.9] * 3, strict=True)
-    ]
-    rows += [{"who": "c", "risk": 0.4, "site": None, "ward": None}] * 2
+    rows = [{"who": who, "risk": risk, "site": None} for who, risk in zip("aabbbc", [0.5, 0.9] * 3, strict=True)]
+    rows += [{"who": "c", "risk": 0.4, "site": None}] * 2
     write(table(rows), tmp_path / "in.csv")
     written = apply.file(POLICIES["lottery"], tmp_path / "in.csv", tmp_path / "out.csv")
     [note] = written.notes
@@ -453,7 +472,7 @@ def test_rows_without_a_score_may_stay(source: str, tmp_path: Path) -> None:
     for policy in (POLICIES[name] for name in OF_FILES):
         apply.file(policy, tmp_path / source, tmp_path / "out.jsonl", missing="keep", chances=True)
         for row, new in zip(rows, read(tmp_path / "out.jsonl"), strict=True):
-            made = [new[name] for name in [*new][4:]]
+            made = [new[name] for name in [*new][5:]]
             if row["risk"] is None:
                 assert made == [None] * len(made)
             else:

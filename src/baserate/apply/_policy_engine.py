@@ -10,6 +10,7 @@ from baserate._policy import REFUSE
 from baserate.apply._decision import Decision
 from baserate.apply._dialects import DIALECTS
 from baserate.apply._engine import REFUSED, Source, first_wrong
+from baserate.apply._looked_up import looked_up
 from baserate.apply._policy_formulas import Places, action, any_known, by_lot, chance
 from baserate.apply._refused import bad_ids, missing_ids, shared_ids, unknown_groups
 from baserate.apply._wrong import SHOWN
@@ -93,8 +94,12 @@ class Deciding:
         """Everything that is there, and the score to decide by, which is NULL where it is missing and may be."""
         given, [score] = self.source.mapped(self.decision, prefix)
         name = quoted(f"{prefix}decided by")
-        places = Places(name, self.groups, self.ids and self.ids.text, before=self.decision.map)
-        return given.project(f"*, {score} AS {name}"), places
+        given = given.project(f"*, {score} AS {name}")
+        found = looked_up(self.decision.policy, self.groups, self.decision.map, prefix)
+        for step in found.steps if found else ():
+            given = given.project(step)
+        branches = found.branches if found else ()
+        return given, Places(name, self.groups, self.ids and self.ids.text, self.decision.map, branches)
 
     def refuse(self) -> None:
         """Say which rows are refused, if any are."""
