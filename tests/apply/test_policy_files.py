@@ -1,6 +1,4 @@
-"""A policy applied to files and relations: what the engine does with each row is what the policy says of it."""
-
-from __future__ import annotations
+"""A policy applied to files: every row is decided as the policy says, whole or not at all."""
 
 import json
 import subprocess
@@ -9,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from baserate import (
     BadOption,
@@ -29,85 +25,12 @@ from baserate import (
     apply,
 )
 from baserate._cut import Treatment
-from baserate._forms import Line, LogOdds
-from baserate.apply._before import before
-from baserate.apply._decision import Decision
-from baserate.apply._policy_engine import of_relation
-from tests.apply.forms import FORMS, mapped
+from tests.apply.decided import COLUMNS, HALF, IDS, POLICIES, rows_of, said, table
 from tests.apply.tables import read, write
 
-Row = dict[str, Any]
-
-HALF = Lottery((Cut((0.3,)), Cut((0.6,))), (0.5, 0.5))
-THREE = Lottery(
-    (Cut((0.2,), ("look", "don't")), Cut((0.5, 0.8), ("pass", 'say "é"', "pass")), Cut((), ("flag",))), (0.2, 0.5, 0.3)
-)
-COLUMNS = {"score": "risk", "id": "who"}
-POLICIES: dict[str, Policy] = {
-    "plain": Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", columns=COLUMNS),
-    "nothing": Policy(by_group={(): Cut((np.inf,))}, otherwise="refuse", columns=COLUMNS),
-    "bands": Policy(by_group={(): Cut((0.2, 0.7), ("low", "medium", "high"))}, otherwise="refuse", columns=COLUMNS),
-    "lottery": Policy(by_group={(): HALF}, otherwise="refuse", columns=COLUMNS),
-    "groups": Policy(
-        by_group={("f",): Cut((0.4,)), ('it\'s "ß"',): HALF, ("m",): THREE},
-        otherwise="refer",
-        attributes=("site",),
-        columns=COLUMNS,
-    ),
-    "combinations": Policy(
-        by_group={("f", 1): HALF, ("f", 2): Cut((0.5,), ("flag", "pass")), ("m", 1): THREE},
-        otherwise="pass",
-        attributes=("site", "ward"),
-        columns=COLUMNS,
-    ),
-    "of three": Policy(
-        by_group={
-            (site, ward, old): HALF if old else THREE for site in "fm" for ward in (1, 3) for old in (True, False)
-        },
-        otherwise="look",
-        attributes=("site", "ward", "old"),
-        columns=COLUMNS,
-    ),
-    **{
-        f"after {name}": Policy(by_group={(): HALF}, otherwise="refuse", map=mapped(FORMS[name]), columns=COLUMNS)
-        for name in ("beta", "line", "knots of probabilities", "one step", "between")
-    },
-}
 OF_FILES = ("combinations", "of three", "after beta")
 """Those that every kind of file meets."""
-IDS: dict[str, list[Any]] = {
-    "text": ["007", "7", "", 'a "b"', "it's", "é", "e\u0301", "日本", " x ", "1e3", "9223372036854775808", "NULL"],
-    "numbers": [7, 0, -3, 2**53 + 1, 2**63 - 1, -(2**63), 10, 11, 12, 13, 14, 15],
-    "large": [2**63, 2**64 - 1, *range(10)],
-}
-NAMES = ("who", "risk", "site", "ward", "old")
 KINDS = ("in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow")
-
-
-@pytest.fixture
-def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an engine of our own."""
-    with duckdb.connect() as found:
-        yield found
-
-
-def rows_of(ids: Sequence[Any], seed: int = 0) -> list[Row]:
-    """Rows with these ids, of groups that policies know and that they do not."""
-    rng = np.random.default_rng(seed)
-    sites, wards = ["f", "m", 'it\'s "ß"', "x", None], [1, 2, 3, None]
-    drawn = [(round(rng.random(), 2), sites[rng.integers(5)], wards[rng.integers(4)], rng.random() < 0.5) for _ in ids]
-    return [dict(zip(NAMES, (id_, *each), strict=True)) for id_, each in zip(ids, drawn, strict=True)]
-
-
-def table(rows: Sequence[Row], ids: pa.DataType | None = None) -> pa.Table:
-    schema = {"who": ids or pa.array([row["who"] for row in rows]).type, "risk": pa.float64()}
-    labels = {"site": pa.string(), "ward": pa.int64(), "old": pa.bool_()}
-    return pa.Table.from_pylist(rows, pa.schema({**schema, **labels}))
-
-
-def said(policy: Policy, row: Row) -> str:
-    """What the policy says of a row."""
-    return policy.action(row["risk"], [row[name] for name in policy.attributes], id=row["who"])
 
 
 @pytest.mark.parametrize("source", KINDS)
@@ -121,28 +44,6 @@ def test_every_kind_of_file_is_decided_as_the_policy_says(source: str, ids: str,
         found = [row["action"] for row in read(tmp_path / "out.jsonl")]
         assert written.rows == len(rows)
         assert found == [said(policy, row) for row in rows]
-
-
-@pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("ids", IDS)
-def test_every_relation_is_decided_as_the_policy_says(name: str, ids: str, engine: duckdb.DuckDBPyConnection) -> None:
-    rows, policy = rows_of(IDS[ids] * 5, seed=2), POLICIES[name]
-    relation = engine.from_arrow(table(rows, pa.uint64() if ids == "large" else None))
-    found = of_relation(Decision.of(policy), relation)
-    assert found.columns == [*relation.columns, "action"]
-    assert [row[-1] for row in found.fetchall()] == [said(policy, row) for row in rows]
-
-
-@pytest.mark.parametrize("name", ["groups", "combinations", "of three"])
-def test_groups_that_are_too_many_to_look_up_are_asked_for(
-    name: str, engine: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows, policy = rows_of(range(50)), POLICIES[name]
-    decision, relation = Decision.of(policy, chances=True), engine.from_arrow(table(rows))
-    found = of_relation(decision, relation).fetchall()
-    monkeypatch.setattr("baserate.apply._looked_up._MOST", 0)
-    assert of_relation(decision, relation).fetchall() == found
-    assert [row[len(NAMES)] for row in found] == [said(policy, row) for row in rows]
 
 
 def test_an_id_is_how_it_is_written(tmp_path: Path) -> None:
@@ -206,65 +107,6 @@ def chances(policy: Policy, treatment: Treatment, score: float) -> dict[str, flo
     return {each: float(each == treatment.action(score)) for each in policy.actions}
 
 
-thresholds = st.lists(st.sampled_from([-np.inf, -0.5, 0.0, 0.25, 0.5, 1.0, 1e300, np.inf]), unique=True, max_size=3)
-names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
-
-
-@st.composite
-def cuts(draw: st.DrawFn) -> Cut:
-    at = sorted(draw(thresholds))
-    actions = draw(st.lists(names, min_size=len(at) + 1, max_size=len(at) + 1, unique=True))
-    return Cut(tuple(at), tuple(actions))
-
-
-@st.composite
-def policies(draw: st.DrawFn) -> Policy:
-    lotteries = st.lists(cuts(), min_size=2, max_size=3, unique=True).map(
-        lambda found: Lottery(tuple(found), tuple([1 / len(found)] * len(found)))
-    )
-    words = names.filter(lambda name: not name[-1].isdigit())  # 1.0 is the number 1
-    labels = draw(st.lists(words | st.integers(-3, 3), unique=True, min_size=1, max_size=4))
-    by_group: dict[tuple[object, ...], Treatment] = {(label,): draw(cuts() | lotteries) for label in labels}
-    return Policy(by_group=by_group, otherwise=draw(names), attributes=("site",), columns=COLUMNS)
-
-
-@given(
-    policies(),
-    st.lists(st.tuples(names, st.sampled_from([-1.0, -0.5, 0.1, 0.25, 0.5, 1.0, 7.0])), min_size=1),
-    st.data(),
-)
-@settings(max_examples=40, deadline=None)
-def test_any_policy_decides_any_row_as_it_says(
-    policy: Policy, given: list[tuple[str, float]], data: st.DataObject
-) -> None:
-    labels = st.sampled_from([None, "other", *(str(group[0]) for group in policy.by_group)])
-    rows = [{"who": id_, "risk": score, "site": data.draw(labels)} for id_, score in given]
-    with duckdb.connect() as engine:
-        found = of_relation(Decision.of(policy), engine.from_arrow(table(rows))).fetchall()
-    assert [row[-1] for row in found] == [said(policy, row) for row in rows]
-
-
-@given(st.sampled_from([each for each in FORMS.values() if isinstance(each, (Line, LogOdds))]), st.data())
-@settings(max_examples=60, deadline=None)
-def test_thresholds_are_found_before_a_map(form: LogOdds | Line, data: st.DataObject) -> None:
-    x = np.array(data.draw(st.lists(st.integers(0, 1000), min_size=1, unique=True))) / 1000
-    p = np.unique(form(x))
-    found = np.array(before(form, p.tolist()))
-    assert np.array_equal(x[:, None] >= found, form(x)[:, None] >= p)
-    assert before(form, [-1.0, 2.0]) == [0.0 if form.of_probabilities else -sys.float_info.max, np.inf]
-
-
-@pytest.mark.parametrize("name", ["beta", "logistic", "line", "temperature"])
-def test_scores_at_a_threshold_are_above_it_after_a_map_too(name: str, engine: duckdb.DuckDBPyConnection) -> None:
-    # The engine's own logarithms miss the last bit of some of these.
-    map_, x = mapped(FORMS[name]), np.random.default_rng(0).random(100)
-    relation = engine.from_arrow(pa.table({"risk": x}))
-    for threshold in map_(x):
-        policy = Policy(by_group={(): Cut((threshold,))}, otherwise="refuse", map=map_, columns=COLUMNS)
-        flagged = [action == "flag" for _, action in of_relation(Decision.of(policy), relation).fetchall()]
-        assert np.array_equal(flagged, map_(x) >= threshold)
-
-
 def test_many_groups_and_many_rows_keep_their_order(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     sites, risk = rng.integers(0, 300, 100_000), rng.random(100_000)
@@ -273,7 +115,7 @@ def test_many_groups_and_many_rows_keep_their_order(tmp_path: Path) -> None:
     given = pa.table({"at": np.arange(len(risk)), "risk": risk, "site": [f"s{at}" for at in sites]})
     write(given, tmp_path / "in.parquet")
     apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", score="risk")
-    found = pa.parquet.read_table(tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")
     assert found.drop_columns(["action"]).to_pydict() == given.to_pydict()
     at = np.array([cut.threshold for cut in levels.values()])
     assert np.array_equal(found["action"].to_numpy() == "flag", risk >= at[sites])
@@ -286,78 +128,6 @@ def test_lots_fall_as_often_as_they_should(tmp_path: Path) -> None:
     apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", score="risk", id="who")
     flagged = np.mean([row["action"] == "flag" for row in read(tmp_path / "out.parquet")])
     assert abs(flagged - 0.2) < 5 * np.sqrt(0.2 * 0.8 / n)
-
-
-TYPED = "SELECT {label} AS site, {id} AS who, 0.5::FLOAT AS Risk"
-
-
-@pytest.mark.parametrize(
-    ("label", "sql"),
-    [
-        (1, "1::TINYINT"),
-        (1, "1.0::DOUBLE"),
-        (1, "1::UHUGEINT"),
-        (True, "true"),
-        ("2020-01-02", "DATE '2020-01-02'"),
-        ("b", "'b'::ENUM('a', 'b')"),
-        (0.1, "0.1::DOUBLE"),
-        (float(np.float32(0.1)), "0.1::FLOAT"),
-        (None, "'nan'::DOUBLE"),
-        (None, "NULL"),
-    ],
-)
-def test_labels_of_any_type_are_known_by_how_they_are_written(
-    label: Any,  # noqa: ANN401  (labels)
-    sql: str,
-    engine: duckdb.DuckDBPyConnection,
-) -> None:
-    by_group = {("other",): Cut((0.1,))} | ({} if label is None else {(label,): Cut((), ("here",))})
-    policy = Policy(by_group=by_group, otherwise="elsewhere", attributes=("site",))
-    found = of_relation(Decision.of(policy, score="Risk"), engine.sql(TYPED.format(label=sql, id="1")))
-    assert found.columns == ["site", "who", "Risk", "action"]
-    assert found.fetchall()[0][-1] == ("elsewhere" if label is None else "here")
-
-
-@pytest.mark.parametrize(
-    ("sql", "text"),
-    [
-        ("7::HUGEINT", "7"),
-        ("(9223372036854775808)::UBIGINT", str(2**63)),
-        ("'b'::ENUM('a', 'b')", "b"),
-        ("'6ba7b810-9dad-11d1-80b4-00c04fd430c8'::UUID", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
-    ],
-)
-def test_ids_of_any_type_are_hashed_as_they_are_written(sql: str, text: str, engine: duckdb.DuckDBPyConnection) -> None:
-    for odds in np.linspace(0.1, 0.9, 9):  # of different keys
-        policy = Policy(by_group={(): Lottery((Cut((0.3,)), Cut((0.6,))), (odds, 1 - odds))}, otherwise="refuse")
-        relation = engine.sql(TYPED.format(label="NULL", id=sql))
-        found = of_relation(Decision.of(policy, score="Risk", id="who"), relation).fetchall()
-        assert found[0][-1] == policy.action(0.5, id=text)
-
-
-def test_relations_stay_lazy_and_fail_when_they_are_read(engine: duckdb.DuckDBPyConnection) -> None:
-    policy = POLICIES["groups"]
-    strict = Policy(by_group=policy.by_group, otherwise="refuse", attributes=("site",), columns=COLUMNS)
-    for label, id_, risk, told in (
-        ("'x'", "1", "0.5", "a row is of a group that this policy refuses"),
-        ("'f'", "NULL::BIGINT", "0.5", "a row has no id, which this policy draws lots with"),
-        ("'f'", "1", "'nan'", "a score is missing"),
-    ):
-        relation = of_relation(
-            Decision.of(strict), engine.sql(f"SELECT {label} AS site, {id_} AS who, {risk}::DOUBLE AS risk")
-        )
-        assert relation.columns == ["site", "who", "risk", "action"]
-        with pytest.raises(duckdb.InvalidInputException, match=told):
-            relation.fetchall()
-
-
-@pytest.mark.parametrize("kind", ["DOUBLE", "BOOLEAN", "DATE", "JSON"])
-def test_ids_that_are_written_in_several_ways_are_refused(kind: str, engine: duckdb.DuckDBPyConnection) -> None:
-    relation = engine.sql(TYPED.format(label="NULL", id=f"NULL::{kind}"))
-    with pytest.raises(BadOption, match=rf"ids in 'who' hold {kind}; they must be whole numbers or text"):
-        of_relation(Decision.of(POLICIES["lottery"], score="Risk"), relation)
-    found = of_relation(Decision.of(POLICIES["plain"], score="Risk", id="who"), relation)  # which draws no lots
-    assert found.fetchall()[0][-1] == "flag"
 
 
 def test_ids_that_rows_share_are_noted(tmp_path: Path) -> None:
@@ -443,6 +213,25 @@ def test_what_cannot_be_decided_is_told_and_nothing_is_written(name: str, tmp_pa
     assert message in str(refused.value)
     assert (tmp_path / "out.jsonl").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("in.csv", "is one of the files that are read; name another to write."),
+        ("folder.csv", "is a folder; name a file in it."),
+        ("no/out.csv", "(No such file or directory); name another file."),
+    ],
+)
+def test_what_is_read_is_never_written_over(target: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    write(table(rows_of(range(5))), tmp_path / "in.csv")
+    before = (tmp_path / "in.csv").read_text()
+    with pytest.raises(BadOption) as refused:
+        apply.file(POLICIES["plain"], tmp_path / "in.csv", tmp_path / target)
+    assert str(refused.value).endswith(message)
+    assert (tmp_path / "in.csv").read_text() == before
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder.csv", "in.csv"]
 
 
 def test_an_id_must_be_named() -> None:

@@ -104,8 +104,8 @@ def file(
     """Apply a map or a policy to files of any size, and tell how many rows were written.
 
     Every row and column stays in its place; columns of CSV files are text and stay as they are written, but for the
-    scores, which are numbers in Parquet. The target is
-    written whole or not at all. Memory does not grow with the number of rows.
+    scores, which are numbers in Parquet. The target is written whole or not at all. Memory does not grow with the
+    number of rows. Of a policy that draws lots, rows that share an id are noted.
 
     Parameters
     ----------
