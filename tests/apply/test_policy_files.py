@@ -25,7 +25,7 @@ from baserate import (
     apply,
 )
 from baserate._cut import Treatment
-from tests.apply.decided import COLUMNS, HALF, IDS, POLICIES, rows_of, said, table
+from tests.apply.decided import COLUMNS, HALF, IDS, POLICIES, THREE, rows_of, said, table
 from tests.apply.tables import read, write
 
 OF_FILES = ("combinations", "of three", "after beta")
@@ -139,6 +139,9 @@ def test_ids_that_rows_share_are_noted(tmp_path: Path) -> None:
     assert note.startswith("2 of 5 rows whose lot decides have an id in 'who' that another has, too, and so draw the")
     assert apply.file(POLICIES["lottery"], tmp_path / "in.csv", tmp_path / "out.csv", id="risk").notes != ()
     assert apply.file(POLICIES["plain"], tmp_path / "in.csv", tmp_path / "out.csv").notes == ()
+    (tmp_path / "kept.csv").write_text("who,risk\na,\na,\na,0.1\n")
+    everywhere = Policy(by_group={(): THREE}, otherwise="refuse", columns=COLUMNS)
+    assert apply.file(everywhere, tmp_path / "kept.csv", tmp_path / "out.csv", missing="keep").notes == ()
     write(table(rows_of(range(50))), tmp_path / "in.parquet")
     assert apply.file(POLICIES["lottery"], tmp_path / "in.parquet", tmp_path / "out.csv").notes == ()
 

@@ -141,7 +141,8 @@ class Deciding:
         if not self.ids:
             return ()
         given, at = self._scored()
-        lots = given.filter(by_lot(self.decision.policy, at, _SAY)).project(f"{self.ids.place} AS id")
+        drawn = f"{at.score} IS NOT NULL AND {by_lot(self.decision.policy, at, _SAY)}"
+        lots = given.filter(drawn).project(f"{self.ids.place} AS id")
         each = lots.aggregate("id, count(*) AS many")
         [(ids, rows)] = each.aggregate("count(*), coalesce(sum(many), 0)").fetchall()
         return (shared_ids(str(self.decision.id), int(rows) - ids, int(rows)),) if rows > ids else ()
