@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -13,6 +15,7 @@ import numpy.typing as npt
 
 from baserate._forms import Between, Form, Knots, LogOdds, Steps
 from baserate._map import Map
+from baserate._policy import Policy
 from bench._row import Duel, Outcome, medians
 
 Floats = npt.NDArray[np.float64]
@@ -33,7 +36,7 @@ COPY (
 _OURS = """
 import json, resource, sys
 from baserate import apply, load_map
-rows = apply.file(load_map(sys.argv[1]), sys.argv[2], sys.argv[3], score="risk")
+rows = apply.file(load_map(sys.argv[1]), sys.argv[2], sys.argv[3], score="risk").rows
 print(json.dumps({"rows": rows, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 """
 _RIVAL = """
@@ -77,16 +80,23 @@ def mapped(name: str, n: int) -> Duel:
 
 
 def filed(n: int, repeats: int) -> Outcome:
-    """Apply a map to a Parquet file beside a bare copy of it, each in a process of its own."""
+    """Apply a map to a Parquet file beside a bare copy of it."""
+    map_ = Map(FORMS["isotonic"][0], method="isotonic")
+    return beside_a_copy(_OURS, map_, partial(_check, map_), n, repeats)
+
+
+def beside_a_copy(
+    code: str, what: Map | Policy, check: Callable[[int, int, Path], None], n: int, repeats: int
+) -> Outcome:
+    """Apply something to a generated Parquet file beside a bare copy of it, each in a process of its own."""
     with TemporaryDirectory() as folder:
-        kept, source, target = (Path(folder) / name for name in ("map.json", "in.parquet", "out.parquet"))
-        map_ = Map(FORMS["isotonic"][0], method="isotonic")
-        map_.save(kept)
+        kept, source, target = (Path(folder) / name for name in ("kept.json", "in.parquet", "out.parquet"))
+        what.save(kept)
         duckdb.execute(_GENERATED.format(n=n, path=source))
-        ours, rival = (partial(_ran, code, kept, source, target) for code in (_OURS, _RIVAL))
+        ours, rival = (partial(_ran, each, kept, source, target) for each in (code, _RIVAL))
         rival()  # the first to read the file would wait for the disk
         told = ours()
-        _check(map_, told["rows"], n, target)
+        check(told["rows"], n, target)
         seconds, beside = medians([ours, rival], repeats)
     return Outcome(seconds, beside, note=f"our peak is {told['peak'] / 1024:.0f} MB")
 
@@ -99,9 +109,15 @@ def _ran(code: str, *paths: Path) -> dict[str, int]:
 
 def _check(map_: Map, rows: int, n: int, target: Path) -> None:
     """See that the first rows and the last are there, in order and right."""
-    for part in (f"LIMIT {_SEEN}", f"OFFSET {max(n - _SEEN, 0)}"):
-        read = duckdb.execute(f"SELECT id, risk, risk_calibrated FROM '{target}' {part}")  # noqa: S608
-        found = read.fetchnumpy()
-        in_order = (np.diff(found["id"]) == 1).all()
-        if rows != n or not in_order or not np.array_equal(found["risk_calibrated"], map_(found["risk"])):
+    for found in both_ends(rows, n, target):
+        if not np.array_equal(found["risk_calibrated"], map_(found["risk"])):
             raise ArithmeticError("what was written is not what the map makes of the rows.")
+
+
+def both_ends(rows: int, n: int, target: Path) -> Iterator[dict[str, npt.NDArray[Any]]]:
+    """Read the first rows and the last, which must all be there and in order."""
+    for part in (f"LIMIT {_SEEN}", f"OFFSET {max(n - _SEEN, 0)}"):
+        found = duckdb.execute(f"SELECT * FROM '{target}' {part}").fetchnumpy()  # noqa: S608
+        if rows != n or not (np.diff(found["id"]) == 1).all():
+            raise ArithmeticError("rows are missing, or not in order.")
+        yield found

@@ -7,6 +7,7 @@ from bench import _calibrate as calibrate
 from bench import _classes as classes
 from bench import _decide as decide
 from bench import _intervals as intervals
+from bench import _policy_file as policy_file
 from bench import _reliability as reliability
 from bench import _shift as shift
 from bench._row import Row, duel, peak
@@ -226,6 +227,15 @@ ROWS: dict[str, Row] = {
         "<=",
         2,
         apply.filed,
+        n=10**8,
+        repeats=3,
+    ),
+    "apply-policy-file-1e8": Row(
+        "a policy of 20 groups, one with a lottery, applied to a Parquet file of 10⁸ rows",
+        "DuckDB's copy of the file",
+        "<=",
+        2,
+        policy_file.filed,
         n=10**8,
         repeats=3,
     ),

@@ -1,7 +1,6 @@
 """A map applied to files: every row and column in its place, whole or not at all."""
 
 import csv
-import gzip
 import io
 import json
 import signal
@@ -33,20 +32,11 @@ from baserate import (
 from baserate._forms import Form
 from baserate._map import shifted
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
+from tests.apply.tables import read, write
 
 MAP = mapped(FORMS["rarer"])
 CSV = 'who,risk,note\n007,0.50,"a, b"\n08,1e-1,\n9,.25,"say ""x"""\n'
 WANTED = MAP([0.5, 0.1, 0.25]).tolist()
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Rows of a file, by hand."""
-    if ".parquet" in path.name:
-        return list(pq.read_table(path).to_pylist())
-    text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
-    if "json" in path.name:
-        return [json.loads(line) for line in text.splitlines()]
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t" if ".tsv" in path.name else ","))
 
 
 def new(path: Path, name: str = "risk_calibrated") -> list[float]:
@@ -55,7 +45,7 @@ def new(path: Path, name: str = "risk_calibrated") -> list[float]:
 
 def test_text_passes_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
-    assert apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv") == 3
+    assert apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv").rows == 3
     given, found = (list(csv.reader(io.StringIO((tmp_path / name).read_text()))) for name in ("in.csv", "out.csv"))
     assert [row[:3] for row in found] == given
     assert found[0][3:] == ["risk_calibrated"]
@@ -70,29 +60,13 @@ def test_text_passes_as_it_is(tmp_path: Path) -> None:
 def test_every_kind_becomes_every_other(source: str, name: str, tmp_path: Path) -> None:
     table = pa.table({"who": ["007", "08", None], "risk": [0.5, 0.1, 0.25], "n": [1, 2, 3]})
     write(table, tmp_path / source)
-    assert apply.file(MAP, tmp_path / source, tmp_path / name) == 3
+    assert apply.file(MAP, tmp_path / source, tmp_path / name).rows == 3
     rows = read(tmp_path / name)
     assert list(rows[0]) == ["who", "risk", "n", "risk_calibrated"]
     assert [row["who"] or None for row in rows] == ["007", "08", None]
     assert [float(row["risk"]) for row in rows] == [0.5, 0.1, 0.25]
     assert [int(row["n"]) for row in rows] == [1, 2, 3]
     assert new(tmp_path / name) == WANTED
-
-
-def write(table: pa.Table, path: Path) -> None:
-    rows = table.to_pylist()
-    if path.suffix == ".parquet":
-        pq.write_table(table, path)
-    elif path.suffix == ".arrow":
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as file:
-            file.write_table(table)
-    elif path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    else:
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t" if "tsv" in path.name else ",")
-        writer.writerows([table.column_names, *(row.values() for row in rows)])
-        path.write_bytes(gzip.compress(text.getvalue().encode()) if path.suffix == ".gz" else text.getvalue().encode())
 
 
 def test_types_survive_where_there_are_any(tmp_path: Path) -> None:
@@ -160,7 +134,7 @@ def test_many_rows_keep_their_order(tmp_path: Path) -> None:
     x = np.random.default_rng(0).random(400_000)
     pq.write_table(pa.table({"at": np.arange(len(x)), "risk": x}), tmp_path / "in.parquet", row_group_size=30_000)
     knots = mapped(FORMS["many knots"])
-    assert apply.file(knots, tmp_path / "in.parquet", tmp_path / "out.parquet") == len(x)
+    assert apply.file(knots, tmp_path / "in.parquet", tmp_path / "out.parquet").rows == len(x)
     found = pq.read_table(tmp_path / "out.parquet")
     assert np.array_equal(found["at"].to_numpy(), np.arange(len(x)))
     assert np.array_equal(found["risk"].to_numpy(), x)
@@ -174,7 +148,7 @@ def test_patterns_folders_and_lists(source: str | list[str], tmp_path: Path) -> 
     (folder / "part-1.csv").write_text("risk\n0.5\n0.1\n")
     (folder / "part-2.csv").write_text("risk\n0.25\n")
     sources: Any = [folder / each for each in source] if isinstance(source, list) else str(folder / source)
-    assert apply.file(MAP, sources, tmp_path / "out.csv") == 3
+    assert apply.file(MAP, sources, tmp_path / "out.csv").rows == 3
     assert new(tmp_path / "out.csv") == WANTED
 
 
@@ -192,7 +166,7 @@ def test_columns_without_a_name_or_with_one_twice(tmp_path: Path) -> None:
 
 def test_no_rows_are_no_rows(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("who,risk\n")
-    assert apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv") == 0
+    assert apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv").rows == 0
     assert (tmp_path / "out.csv").read_text() == "who,risk,risk_calibrated\n"
 
 
@@ -309,12 +283,16 @@ def test_progress_can_be_watched(tmp_path: Path) -> None:
     told: list[float | None] = []
 
     @contextmanager
-    def watch(percent: Callable[[], float | None]) -> Iterator[None]:
+    def watch(percent: Callable[[], float | None], rows: int | None) -> Iterator[None]:
         yield
-        told.append(percent())
+        told.extend([percent(), rows])
 
-    apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.csv", watch=watch)
+    written = apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.csv", watch=watch)
     assert told[0] is None or 0 <= told[0] <= 100
+    assert told[1] == 1
+    assert written.seconds > 0
+    apply.file(MAP, tmp_path / "out.csv", tmp_path / "again.csv", watch=watch, to="p")
+    assert told[3] is None
 
 
 def test_nothing_is_left_when_interrupted(tmp_path: Path) -> None:
@@ -338,7 +316,7 @@ apply.file(load_map("map.json"), "in.parquet", "out.csv")
 def test_rows_that_are_too_wide_for_little_memory_take_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(pa.table({"risk": [0.5] * 3000, "text": [f"{at}" * 2000 for at in range(3000)]}), tmp_path / "in.parquet")
     monkeypatch.setattr("baserate.apply._files._MEMORY", "2MB")
-    assert apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet") == 3000
+    assert apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet").rows == 3000
     assert new(tmp_path / "out.parquet") == [WANTED[0]] * 3000
 
 

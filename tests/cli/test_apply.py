@@ -10,7 +10,9 @@ import duckdb
 import numpy as np
 import pytest
 
+from baserate import Cut, Lottery, Policy
 from baserate._files import write_text
+from baserate.cli._maps import written
 from tests.apply.forms import CLASS_FORMS, FORMS, LABELS, classed, mapped
 from tests.cli.shell import PEOPLE, people, program, run
 
@@ -220,3 +222,127 @@ def test_a_map_without_columns_asks_for_one(tmp_path: Path) -> None:
     result = run("apply", tmp_path / "map.json", people(tmp_path), "-o", "-")
     assert result.exit_code == 2
     assert "does not know which column holds the scores; name it, such as --score risk." in result.stderr
+
+
+POLICY = Policy(
+    by_group={
+        ("f",): Cut((0.5,)),
+        ("m",): Lottery((Cut((0.2,)), Cut((0.7,), ("pass", "it's me"))), (0.5, 0.5)),
+    },
+    otherwise="refuse",
+    attributes=("sex",),
+    columns={"score": "risk"},
+)
+NEWEST = POLICY.to_json().replace('"schema_version": 1', '"schema_version": 9')
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    """Write a policy that draws lots of some."""
+    POLICY.save(tmp_path / "policy.json")
+    return tmp_path / "policy.json"
+
+
+def said(found: list[dict[str, str]], name: str = "sick") -> list[str]:
+    return [POLICY.action(float(row["risk"]), [row["sex"]], id=row[name]) for row in found]
+
+
+def test_a_policy_says_what_to_do_with_each_row(policy: Path, tmp_path: Path) -> None:
+    result = run("apply", policy, people(tmp_path), "-o", tmp_path / "out.csv", "--id", "old")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"10 rows written to {tmp_path / 'out.csv'}.\n"
+    found = rows((tmp_path / "out.csv").read_text())
+    assert [row.pop("action") for row in found] == said(found, "old")
+    assert found == rows(PEOPLE)
+
+
+def test_columns_of_a_policy_may_have_other_names(policy: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(PEOPLE.replace("sex", "gender").replace("risk", "p"))
+    typed = ("--id", "old", "--group", "gender", "--score", "p", "--to", "do", "--chances", "-q")
+    result = run("apply", policy, tmp_path / "in.csv", "-o", "-", *typed)
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = rows(result.stdout)
+    assert list(found[0])[8:] == ["do", "do_chance_pass", "do_chance_flag", "do_chance_it's me"]
+    assert all(sum(float(row[name]) for name in list(row)[9:]) == 1 for row in found)
+    unknown = run("apply", policy, people(tmp_path), "-o", "-", "--id", "old", "--group", "site")
+    assert unknown.exit_code == 3
+    assert (
+        "10 of 10 rows are of groups that this policy refuses: sex = 'north' (4 rows), sex = 'coast'" in unknown.stderr
+    )
+
+
+def test_ids_that_rows_share_are_told(policy: Path, tmp_path: Path) -> None:
+    typed = ("apply", policy, people(tmp_path), "-o", tmp_path / "out.csv", "--id", "sick")
+    result = run(*typed)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("note: 2 of 4 rows whose lot decides have an id in 'sick' that another has, too")
+    assert run(*typed, "-q").stderr == ""
+
+
+def test_rows_without_a_score_stay_if_they_may(policy: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("risk,sex,i\n0.9,f,1\n,f,2\n")
+    refused = run("apply", policy, tmp_path / "in.csv", "-o", "-", "--id", "i")
+    assert refused.exit_code == 3
+    assert (
+        "(row 2, counted from 1); fill them in, or let what is missing stay so with --missing keep." in refused.stderr
+    )
+    kept = run("apply", policy, tmp_path / "in.csv", "-o", "-", "--id", "i", "--missing", "keep")
+    assert [row["action"] for row in rows(kept.stdout)] == ["flag", ""]
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ((), "this policy draws lots, which the ids of rows decide; name their column, such as --id patient."),
+        (("--id", "nr"), "there is no column 'nr'."),
+        (("--id", "old", "--bounds"), "--bounds is for maps, and "),
+        (("--id", "old", "--group", "sex", "--group", "site"), "group names 2 columns; this policy asks for sex"),
+        (("--id", "old", "--to", "w"), "there is a column 'w' already; name the new one otherwise with --to."),
+    ],
+)
+def test_what_a_policy_refuses(typed: tuple[str, ...], message: str, policy: Path, tmp_path: Path) -> None:
+    result = run("apply", policy, people(tmp_path), "-o", tmp_path / "out.csv", *typed)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("typed", [("--id", "old"), ("--group", "sex"), ("--chances",)])
+def test_options_of_policies_are_not_for_maps(typed: tuple[str, ...], kept: Path, tmp_path: Path) -> None:
+    result = run("apply", kept, people(tmp_path), "-o", "-", *typed)
+    assert result.exit_code == 2
+    assert f"{typed[0]} is for policies, and {kept} holds a map; leave it out." in result.stderr
+
+
+BROKEN = {
+    "truncated": (POLICY.to_json()[:-40], "is no policy to use: not JSON"),
+    "newer": (NEWEST, "a policy of schema version 9; this release reads 1: upgrade baserate."),
+    "edited": (POLICY.to_json().replace("0.5", "0.6"), "the policy was changed after it was written"),
+    "a table": (PEOPLE, "holds neither a map nor a policy; name a file that holds one."),
+    "no text": ("\udcff", "is no text, so no map or policy"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_policy_that_is_none(name: str, tmp_path: Path) -> None:
+    text, message = BROKEN[name]
+    (tmp_path / "my.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    result = run("apply", tmp_path / "my.json", people(tmp_path), "-o", tmp_path / "out.csv", "--id", "old")
+    assert result.exit_code == 3
+    assert str(tmp_path / "my.json") in result.stderr
+    assert message in result.stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_policy_that_is_not_there(tmp_path: Path) -> None:
+    result = run("apply", tmp_path / "policy.json", people(tmp_path), "-o", "-")
+    assert result.exit_code == 2
+    assert "policy.json cannot be opened: No such file or directory; check the path." in result.stderr
+
+
+def test_how_fast_it_went_is_told_of_long_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("baserate.cli._maps._LONG", 0.0)
+    written(MAP, (str(people(tmp_path)),), str(tmp_path / "out.csv"), quiet=False)
+    assert capsys.readouterr().err.endswith(" rows/s).\n")

@@ -7,7 +7,7 @@ a thousand pieces cost hardly more than ten.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,8 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._class_map import ClassMap
 from baserate._forms import Between, Form, Knots, Steps
-from baserate.apply._formulas import bounds, class_formulas, fits, formula, number
+from baserate.apply._decision import Decision
+from baserate.apply._formulas import Pieced, bounds, class_formulas, finite, fits, formula, number
 from baserate.apply._pieces import pieces
 from baserate.apply._task import Task
 from baserate.apply._wrong import SHOWN, Kind, Wrong, error, kinds
@@ -125,41 +126,59 @@ class Source:
 
     def applied(self, task: Task, *, prefix: str = "") -> DuckDBPyRelation:
         """Add the new columns; the engine fails at the first row that is refused."""
-        given, searches = self._given(prefix), _Searches(prefix)
+        given, found = self.mapped(task, prefix)
+        return self.added(given, found)
+
+    def added(self, given: DuckDBPyRelation, found: Sequence[str]) -> DuckDBPyRelation:
+        """Put what was found beside the columns that stay."""
+        pairs = [*self.names, *zip(found, self.made, strict=True)]
+        return given.project(", ".join(f"{column} AS {name}" for column, name in pairs))
+
+    def mapped(self, task: Task | Decision, prefix: str) -> tuple[DuckDBPyRelation, list[str]]:
+        """Everything that is there or needed, and how to get from it what is made of the scores."""
         names = [quoted(f"{prefix}score {at}") for at in range(len(self.scores))]
+        added = [f"{score} AS {name}" for score, name in zip(self.scores, names, strict=True)]
+        searches = _Searches(prefix)
         found = _expressions(task, names, searches)
-        guarded = [f"{_guarded(task, names, each)} AS {to}" for each, to in zip(found, self.made, strict=True)]
-        kept = [f"{column} AS {name}" for column, name in self.names]
-        return searches.made(given).project(", ".join([*kept, *guarded]))
+        given = self.relation.project(", ".join(["*", *added]))
+        return searches.made(given), [_guarded(task, names, each) for each in found]
 
-    def _given(self, prefix: str) -> DuckDBPyRelation:
-        added = [f"{score} AS {quoted(f'{prefix}score {at}')}" for at, score in enumerate(self.scores)]
-        return self.relation.project(", ".join(["*", *added]))
-
-    def refuse(self, task: Task) -> None:
-        """Say which rows are refused, if any are."""
+    def refuse(self, task: Task | Decision) -> None:
+        """Say which rows are refused for their scores, if any are."""
         names = [quoted(f"score {at}") for at in range(len(self.scores))]
         picked = ", ".join(f"{score} AS {name}" for score, name in zip(self.scores, names, strict=True))
         rows = self.relation.project(picked)
         for kind in kinds(task):
-            wrong = _wrong(kind, names)
-            [(many, total)] = rows.aggregate(f"count(*) FILTER ({wrong}), count(*)").fetchall()
-            if many:
-                counted = rows.project("row_number() OVER () AS at, *").filter(wrong).limit(SHOWN)
-                raise error(Wrong(kind, many, total, [at for (at, *_) in counted.fetchall()]), task)
+            wrong = first_wrong(kind, rows, _wrong(kind, names))
+            if wrong is not None:
+                raise error(wrong, task)
 
 
-def _expressions(task: Task, names: Sequence[str], pieced: Callable[[Knots | Steps, str], str]) -> list[str]:
+def first_wrong(kind: Kind, rows: DuckDBPyRelation, wrong: str) -> Wrong | None:
+    """Count the rows that are wrong, and name the first of them."""
+    [(many, total)] = rows.aggregate(f"count(*) FILTER ({wrong}), count(*)").fetchall()
+    if not many:
+        return None
+    counted = rows.project("row_number() OVER () AS at, *").filter(wrong).limit(SHOWN)
+    return Wrong(kind, many, total, [at for (at, *_) in counted.fetchall()])
+
+
+def _expressions(task: Task | Decision, names: Sequence[str], pieced: Pieced) -> list[str]:
+    if isinstance(task, Decision):
+        return [*names]
     if isinstance(task.map, ClassMap):
         return class_formulas(task.map.form, names, pieced)
     form: Form = task.map.form
     found = [formula(form, names[0], pieced)]
-    return [*found, *bounds(form, names[0], pieced)] if task.bounds and isinstance(form, Between) else found
+    if task.bounds and isinstance(form, Between):
+        found += bounds(form, names[0], pieced)
+    return found
 
 
-def _guarded(task: Task, names: Sequence[str], found: str) -> str:
+def _guarded(task: Task | Decision, names: Sequence[str], found: str) -> str:
     keep = f"WHEN {_wrong('missing', names)} THEN NULL " if task.keep else ""
-    return f"CASE WHEN {fits(task.map.form, names)} THEN {found} {keep}ELSE error({literal(REFUSED)}) END"
+    fit = finite(names[0]) if isinstance(task, Decision) else fits(task.map.form, names)
+    return f"CASE WHEN {fit} THEN {found} {keep}ELSE error({literal(REFUSED)}) END"
 
 
 def _wrong(kind: Kind, names: Sequence[str]) -> str:

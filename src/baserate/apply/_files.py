@@ -1,16 +1,20 @@
-"""A map applied to files of any size, out of core: read, mapped and written in one pass of the engine."""
+"""A map or a policy applied to files of any size, out of core: read, computed and written in one pass of the engine."""
 
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
+import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import duckdb
 
@@ -18,11 +22,17 @@ from baserate._class_map import ClassMap
 from baserate._errors import BadFile, BadOption
 from baserate._files import drafted
 from baserate._map import Map
-from baserate.apply._engine import REFUSED, Source
+from baserate._policy import Policy
+from baserate.apply._decision import AskedOfPolicy, Decision
+from baserate.apply._engine import Source
+from baserate.apply._policy_engine import SAID, Deciding, Ids, ids, text_of_label
 from baserate.apply._task import Asked, Task
-from baserate.read._duckdb import Watch, literal, quoted, translated
+from baserate.read._duckdb import literal, quoted, translated
 from baserate.read._files import steady
 from baserate.read._whole import Whole, whole
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
 
 _ENDINGS = {
     "csv": "csv",
@@ -35,7 +45,22 @@ _ENDINGS = {
 _MEMORY = "700MB"
 """What the engine may hold: rows that wait for their turn to be written would otherwise grow with the file."""
 
+_FULL = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
+"""What the system says where there is no room."""
+
 Path_ = str | os.PathLike[str]
+
+
+Watched = Callable[[Callable[[], float | None], int | None], AbstractContextManager[object]]
+"""Given a function that tells how many per cent are done, and how many rows there are if that is known, a context."""
+
+
+class Written(NamedTuple):
+    """What was written: how many rows, what a reader should know of them, and how many seconds it took."""
+
+    rows: int
+    notes: tuple[str, ...]
+    seconds: float
 
 
 class _Form(NamedTuple):
@@ -43,25 +68,49 @@ class _Form(NamedTuple):
     packed: bool
 
 
+@overload
 def file(
-    map_: Map | ClassMap,
+    what: Map | ClassMap,
     source: Path_ | Sequence[Path_],
     target: Path_,
     /,
     *,
-    watch: Watch | None = None,
+    watch: Watched | None = None,
     **asked: Unpack[Asked],
-) -> int:
-    """Apply a map to files of any size, and return how many rows were written.
+) -> Written: ...
+
+
+@overload
+def file(
+    what: Policy,
+    source: Path_ | Sequence[Path_],
+    target: Path_,
+    /,
+    *,
+    watch: Watched | None = None,
+    **asked: Unpack[AskedOfPolicy],
+) -> Written: ...
+
+
+def file(
+    what: Map | ClassMap | Policy,
+    source: Path_ | Sequence[Path_],
+    target: Path_,
+    /,
+    *,
+    watch: Watched | None = None,
+    **asked: Any,
+) -> Written:
+    """Apply a map or a policy to files of any size, and tell how many rows were written.
 
     Every row and column stays in its place; columns of CSV files are text and stay as they are written, but for the
-    scores, which are numbers in Parquet. The target is
-    written whole or not at all. Memory does not grow with the number of rows.
+    scores, which are numbers in Parquet. The target is written whole or not at all. Memory does not grow with the
+    number of rows. Of a policy that draws lots, rows that share an id are noted.
 
     Parameters
     ----------
-    map_
-        A map of two classes or of several.
+    what
+        A map of two classes or of several, or a policy.
     source
         Path of a CSV, TSV, Parquet, JSON lines or Arrow file, a pattern, a folder, several of these in a list, or ``-``
         for standard input.
@@ -69,17 +118,25 @@ def file(
         Path of a file whose ending says what it will be: .parquet, .csv, .tsv or .jsonl, or one of the last three and
         .gz; or ``-`` for CSV on standard output.
     watch
-        Called with a function that tells how many per cent are done; returns a context to work in.
-    score, to, bounds, missing
+        Called with a function that tells how many per cent are done, and with the number of rows or None; returns a
+        context to work in.
+    score, to, missing
         As in :func:`frame`.
+    bounds
+        Of a map, as in :func:`frame`.
+    group, id, chances
+        Of a policy, as in :func:`frame`.
     """
-    task, form = Task.of(map_, **asked), _form(target)
+    began = monotonic()
+    task = Decision.of(what, **asked) if isinstance(what, Policy) else Task.of(what, **asked)
+    form = _form(target)
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    with whole(sources, task.scores) as opened:
+    with whole(sources, task.scores, task.used if isinstance(task, Decision) else ()) as opened:
         task.check(opened.names)
         _check_apart(opened, target)
         with _place(opened, target) as draft:
-            return _written(task, opened, draft, form, watch)
+            rows, notes = _written(_work(task, opened, form), draft, form, watch)
+    return Written(rows, notes, monotonic() - began)
 
 
 def _form(target: Path_) -> _Form:
@@ -116,21 +173,60 @@ def _place(opened: Whole, target: Path_) -> Iterator[Path]:
         with drafted(target) as draft:
             yield draft
     except OSError as error:
-        raise BadOption(f"cannot write {target} ({error.strerror}); name another file.") from error
+        room = "make room there, or " if error.strerror in _FULL else ""
+        raise BadOption(f"cannot write {target} ({error.strerror}); {room}name another file.") from error
 
 
-def _written(task: Task, opened: Whole, draft: Path, form: _Form, watch: Watch | None) -> int:
+class _Work(NamedTuple):
+    """What is to be done with files that are open, in the engine."""
+
+    opened: Whole
+    names: Sequence[str]
+    """Of all columns that are written, in their order; the engine calls them n0, n1, …."""
+    applied: Callable[[], DuckDBPyRelation]
+    refuse: Callable[[], None]
+    notes: Callable[[], tuple[str, ...]]
+
+
+def _work(task: Task | Decision, opened: Whole, form: _Form) -> _Work:
     names = [*opened.names, *task.made]
-    connection = opened.met.connection
     columns = [(_as_written(opened, at, form), f"n{at}") for at in range(len(opened.names))]
     made = [f"n{at}" for at in range(len(columns), len(names))]
     source = Source(opened.relation, columns, made, [opened.numbers[name] for name in task.scores])
-    with translated(opened.met.name):
-        source.applied(task).create_view("applied")
-    picked, options = _shape(names, form)
-    watched = nullcontext() if watch is None else watch(steady(connection.query_progress, passes=1))
-    with watched, _diagnosed(task, opened, source, draft):
-        return _copied(connection, f"COPY (SELECT {picked} FROM applied) TO {literal(str(draft))} ({options})")
+    if isinstance(task, Task):
+        return _Work(opened, names, partial(source.applied, task), partial(source.refuse, task), tuple)
+    groups = [text_of_label(*opened.place(name)) for name in task.groups]
+    deciding = Deciding(task, source, groups, _ids(task, opened))
+    return _Work(opened, names, deciding.applied, deciding.refuse, partial(_notes, deciding, opened))
+
+
+def _ids(decision: Decision, opened: Whole) -> Ids | None:
+    if decision.id is None:
+        return None
+    place, kind = opened.place(decision.id)
+    if kind == "JSON":  # of which types is seen when all rows are
+        return Ids(text_of_label(place, kind), text_of_label(place, kind))
+    return ids(decision.id, place, kind)
+
+
+def _notes(deciding: Deciding, opened: Whole) -> tuple[str, ...]:
+    """Notes on rows that are written; and a last look at ids whose types only the rows know."""
+    id_ = deciding.decision.id
+    if id_ is not None and opened.met.kind == "json":
+        deciding.check_json_ids(opened.place(id_)[0])
+    return deciding.notes()
+
+
+def _written(work: _Work, draft: Path, form: _Form, watch: Watched | None) -> tuple[int, tuple[str, ...]]:
+    """Rows that were written, and notes on them."""
+    met = work.opened.met
+    with translated(met.name):
+        work.applied().create_view("applied")
+    picked, options = _shape(work.names, form)
+    progress = steady(met.connection.query_progress, passes=1)
+    with _diagnosed(work, draft), nullcontext() if watch is None else watch(progress, work.opened.rows):
+        rows = _copied(met.connection, f"COPY (SELECT {picked} FROM applied) TO {literal(str(draft))} ({options})")
+        return rows, work.notes()
 
 
 def _copied(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
@@ -159,7 +255,7 @@ def _shape(names: Sequence[str], form: _Form) -> tuple[str, str]:
     """What to select, under which names, and how to write it."""
     packing = ", COMPRESSION gzip" if form.packed else ""
     kind = "csv" if form.kind == "tsv" else form.kind
-    options = f"FORMAT {kind}{packing}"
+    options = f"FORMAT {kind}{packing}, USE_TMP_FILE false"  # a draft is one already
     if kind == "csv":
         options += f", DELIMITER {literal(_delimiter(form))}"
     plain = ", ".join(f"n{at} AS {quoted(name)}" for at, name in enumerate(names))
@@ -179,18 +275,19 @@ def _delimiter(form: _Form) -> str:
 
 
 @contextmanager
-def _diagnosed(task: Task, opened: Whole, source: Source, draft: Path) -> Iterator[None]:
-    """Find out which rows a failure is about."""
-    with translated(opened.met.name):
+def _diagnosed(work: _Work, draft: Path) -> Iterator[None]:
+    """Find out which rows a failure is about, or why nothing can be written."""
+    with translated(work.opened.met.name):
         try:
             yield
         except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
-            if opened.diagnose:
-                opened.diagnose()
-            if REFUSED in str(error):
-                source.refuse(task)
+            if work.opened.diagnose:
+                work.opened.diagnose()
+            if any(said in str(error) for said in SAID):
+                work.refuse()
             raise
         except duckdb.IOException as error:
-            if str(draft) in str(error):
-                raise BadOption(f"cannot write: {str(error).splitlines()[0]}; name another file.") from error
+            told = re.search(re.escape(str(draft)) + r'\\*": ([\w ]+)', str(error))
+            if told:
+                raise OSError(errno.EIO, told[1]) from error
             raise

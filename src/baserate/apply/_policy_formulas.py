@@ -5,10 +5,12 @@ A lot needs no arithmetic in SQL: u < chance exactly when the hexadecimal digits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
+from baserate._cut import Treatment
 from baserate._lots import DIGITS
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._tallies import Group
@@ -19,6 +21,17 @@ from baserate.apply._stretches import Stretches, stretches
 
 NOTHING = "NULL"
 Expression = str | Case
+_Values = Callable[[Stretches], Sequence[Expression]]
+"""From stretches to a value for each."""
+
+
+class Branch(NamedTuple):
+    """Rows that are treated alike but for where thresholds lie: when they are, what is done, and from where on."""
+
+    any_of: tuple[str, ...]
+    found: Stretches
+    begins: Sequence[str]
+    """Thresholds, in SQL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +43,8 @@ class Places:
     id: str | None = None
     lot: str | None = None
     """Digits of the lot, where they are worked out already."""
+    branches: Sequence[Branch] = ()
+    """Groups, where an engine has looked them up; otherwise they are asked for one after the other."""
 
 
 def action(policy: Policy, at: Places, say: Dialect, *, refused: str = NOTHING, nameless: str = NOTHING) -> str:
@@ -47,30 +62,44 @@ def action_case(
 ) -> Expression:
     """What `action` writes, before it is laid out; without `nameless`, every row has an id."""
 
-    def within(found: Stretches) -> Expression:
-        return _stepped(found, at.score, [_drawn(policy, found, place, at, say, nameless) for place in _all(found)])
+    def values(found: Stretches) -> list[Expression]:
+        return [_drawn(policy, found, place, at, say, nameless) for place in range(len(found.drawn))]
 
     rest = refused if policy.otherwise == REFUSE else say.literal(policy.otherwise)
-    return _by_group(policy, at, say, within, rest)
+    return _by_group(policy, at, say, values, rest)
 
 
 def chance_case(policy: Policy, of: str, at: Places, say: Dialect, *, refused: str = NOTHING) -> Expression:
     """What `chance` writes, before it is laid out."""
 
-    def within(found: Stretches) -> Expression:
-        return _stepped(found, at.score, [number(found.chance(place, of)) for place in _all(found)])
+    def values(found: Stretches) -> list[Expression]:
+        return [number(found.chance(place, of)) for place in range(len(found.drawn))]
 
     rest = refused if policy.otherwise == REFUSE else number(float(policy.otherwise == of))
-    return _by_group(policy, at, say, within, rest)
+    return _by_group(policy, at, say, values, rest)
 
 
 def lot_case(policy: Policy, at: Places, say: Dialect) -> Expression:
     """Digits of the lot of a row whose score fits, where the lot decides: nothing else is hashed."""
 
-    def within(found: Stretches) -> Expression:
-        return _stepped(found, at.score, [_lot(policy, at, say) if each else NOTHING for each in found.open])
+    def values(found: Stretches) -> list[Expression]:
+        return [_lot(policy, at, say) if each else NOTHING for each in found.open]
 
-    return _by_group(policy, at, say, within, NOTHING)
+    return _by_group(policy, at, say, values, NOTHING)
+
+
+def by_lot(policy: Policy, at: Places, say: Dialect) -> str:
+    """Whether the lot decides about a row whose score fits."""
+
+    def values(found: Stretches) -> list[Expression]:
+        return ["true" if each else "false" for each in found.open]
+
+    return laid_out(_by_group(policy, at, say, values, "false"))
+
+
+def any_known(groups: Iterable[Group], at: Places, say: Dialect) -> str:
+    """Whether a row is of one of these groups."""
+    return " OR ".join(f"({known(group, at, say)})" for group in groups)
 
 
 def known(group: Group, at: Places, say: Dialect) -> str:
@@ -83,28 +112,32 @@ def _is(place: str, label: object, say: Dialect) -> str:
     return f"{place} = {texts[0]}" if len(texts) == 1 else f"{place} IN ({', '.join(texts)})"
 
 
-def _by_group(
-    policy: Policy, at: Places, say: Dialect, within: Callable[[Stretches], Expression], rest: str
-) -> Expression:
-    """Groups that are treated alike share a branch; those for whom the rest holds need none."""
+def _by_group(policy: Policy, at: Places, say: Dialect, values: _Values, rest: str) -> Expression:
+    """What is alike shares a branch; those for whom the rest holds need none."""
     if not policy.needs_group:
-        return within(stretches(policy.by_group[()]))
+        found = stretches(policy.by_group[()])
+        return _stepped([*map(number, found.at)], at.score, values(found))
     alike: dict[Expression, list[str]] = {}
-    for group, treatment in policy.by_group.items():
-        alike.setdefault(within(stretches(treatment)), []).append(known(group, at, say))
-    cases = tuple(When(tuple(groups), found) for found, groups in alike.items() if found != rest)
+    for any_of, found, begins in at.branches or _asked_for(policy, at, say):
+        alike.setdefault(_stepped(begins, at.score, values(found)), []).extend(any_of)
+    cases = tuple(When(tuple(any_of), done) for done, any_of in alike.items() if done != rest)
     return Case(cases, rest) if cases else rest
 
 
-def _all(found: Stretches) -> range:
-    return range(len(found.drawn))
+def _asked_for(policy: Policy, at: Places, say: Dialect) -> list[Branch]:
+    """Branches that ask for groups by their labels."""
+    alike: dict[Treatment, list[str]] = {}
+    for group, treatment in policy.by_group.items():
+        alike.setdefault(treatment, []).append(known(group, at, say))
+    each = [(stretches(treatment), tuple(groups)) for treatment, groups in alike.items()]
+    return [Branch(groups, found, [*map(number, found.at)]) for found, groups in each]
 
 
-def _stepped(found: Stretches, score: str, values: Sequence[Expression]) -> Expression:
+def _stepped(begins: Sequence[str], score: str, values: Sequence[Expression]) -> Expression:
     """One value for each stretch, the highest first; neighbours that are alike are one."""
-    steps = [(values[0], None), *zip(values[1:], found.at, strict=True)]
+    steps = [(values[0], None), *zip(values[1:], begins, strict=True)]
     kept = [next(alike) for _, alike in groupby(steps, key=lambda step: step[0])]
-    cases = [When((f"{score} >= {number(begin)}",), value) for value, begin in reversed(kept) if begin is not None]
+    cases = [When((f"{score} >= {begin}",), value) for value, begin in reversed(kept) if begin is not None]
     return Case(tuple(cases), kept[0][0]) if cases else kept[0][0]
 
 

@@ -11,8 +11,10 @@ GroupTexts = tuple[str | None, ...]
 """How a group is written, one text for each attribute; None is missing."""
 
 
-def unknown_groups(attributes: Sequence[str], many: Mapping[GroupTexts, int], total: int) -> DataError:
-    """Groups that a policy refuses, and how many rows each has, the most first.
+def unknown_groups(
+    attributes: Sequence[str], many: Mapping[GroupTexts, int], total: int, *, others: tuple[int, int] = (0, 0)
+) -> DataError:
+    """Groups that a policy refuses, and how many rows each has, the most first; and others with how many rows.
 
     >>> print(unknown_groups(["sex"], {("x",): 3, (None,): 1}, 9))
     4 of 9 rows are of groups that this policy refuses: sex = 'x' (3 rows), sex missing (1 row); leave them out, or
@@ -20,10 +22,11 @@ def unknown_groups(attributes: Sequence[str], many: Mapping[GroupTexts, int], to
     """
     ordered = sorted(many.items(), key=lambda item: (-item[1], str(item[0])))
     named = [f"{_named(attributes, texts)} ({each} row{'' if each == 1 else 's'})" for texts, each in ordered[:SHOWN]]
-    more = f" and {len(ordered) - SHOWN} more groups" if len(ordered) > SHOWN else ""
+    unnamed = len(ordered) + others[0] - len(named)
+    more = f" and {unnamed} more group{'' if unnamed == 1 else 's'}" if unnamed else ""
     return UnknownLabel(
-        f"{sum(many.values())} of {total} rows are of groups that this policy refuses: {', '.join(named)}{more}; leave "
-        "them out, or choose a policy whose `otherwise` says what to do with them."
+        f"{sum(many.values()) + others[1]} of {total} rows are of groups that this policy refuses: {', '.join(named)}"
+        f"{more}; leave them out, or choose a policy whose `otherwise` says what to do with them."
     )
 
 

@@ -1,4 +1,4 @@
-"""Rows that a map cannot be applied to: how frames and files speak of them alike."""
+"""Rows whose scores a map or a policy cannot take: how frames and files speak of them alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from baserate._errors import BadShape, DataError, MissingValues, NotAProbability
+from baserate.apply._decision import Decision
 from baserate.apply._task import Task
 
 SHOWN = 5
@@ -25,17 +26,17 @@ class Wrong(NamedTuple):
     """Counted from 1."""
 
 
-def kinds(task: Task) -> tuple[Kind, ...]:
+def kinds(task: Task | Decision) -> tuple[Kind, ...]:
     """Ways in which rows may be wrong: the others do not matter."""
     possible: list[Kind] = [] if task.keep else ["missing"]
-    if task.map.form.of_probabilities:
+    if isinstance(task, Task) and task.map.form.of_probabilities:
         possible.append("outside")
         if len(task.scores) > 1:
             possible.append("nothing")
     return tuple(possible)
 
 
-def error(wrong: Wrong, task: Task) -> DataError:
+def error(wrong: Wrong, task: Task | Decision) -> DataError:
     """What is wrong, where, and what to do.
 
     >>> from baserate._map import shifted

@@ -24,7 +24,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "prevalence": ("_prevalence:prevalence", "Estimate the prevalence where nobody knows the truth."),
     "expect": ("_expect:expect", "Measure rows without truth: what probabilities promise."),
     "calibrate": ("_calibrate:calibrate", "Make probabilities right: fit a map, judge it, write it."),
-    "apply": ("_apply:apply", "Apply a map to rows: calibrated probabilities beside the scores."),
+    "apply": ("_apply:apply", "Apply a map or a policy to rows: a new column beside the scores."),
     "export": ("_export:export", "Write a map as SQL or as Python."),
     "policy": ("_policy:policy", "Show a policy; write it as SQL or as Python."),
     "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),

@@ -1,4 +1,4 @@
-"""Maps that are named in a shell, and rows that they are applied to."""
+"""Maps and policies that are named in a shell, and rows that they are applied to."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from baserate.cli._numbers import amount
+from baserate.cli._numbers import amount, pace
 from baserate.cli._progress import shown
 from baserate.cli._say import say
 
 if TYPE_CHECKING:
     from baserate._class_map import ClassMap
     from baserate._map import Map
+    from baserate._policy import Policy
 
 Kept = TypeVar("Kept")
 TARGET = "Write there: .parquet, .csv, .tsv or .jsonl, the last three also with .gz; or - for CSV on stdout."
@@ -23,6 +24,9 @@ MISSING = click.option(
     show_default=True,
     help="What to do where a score is missing: refuse the file, or keep the row with nothing in the new column.",
 )
+
+_LONG = 1.0
+"""Seconds from which on it matters how fast it went."""
 
 
 def loaded(path: str) -> "Map | ClassMap":
@@ -55,11 +59,22 @@ def columns(map_: "Map | ClassMap", text: str | None) -> str | dict[str, str] | 
     return {label.strip(): name.strip() for label, _, name in pairs}
 
 
-def written(map_: "Map | ClassMap", files: tuple[str, ...], target: str, *, quiet: bool, **asked: Any) -> None:  # noqa: ANN401
-    """Apply a map to files of rows, and say how many were written."""
+def written(
+    what: "Map | ClassMap | Policy",
+    files: tuple[str, ...],
+    target: str,
+    *,
+    quiet: bool,
+    **asked: Any,  # noqa: ANN401
+) -> None:
+    """Apply a map or a policy to files of rows, and say how many were written, and what is worth knowing of them."""
     from baserate.apply import file
 
-    rows = file(map_, files, target, watch=partial(shown, quiet=quiet), **asked)
-    if not quiet:
-        where = "stdout" if target == "-" else target
-        say(f"{amount(rows, 4)} row{'' if rows == 1 else 's'} written to {where}.")
+    found = file(what, files, target, watch=partial(shown, quiet=quiet), **asked)
+    if quiet:
+        return
+    for note in found.notes:
+        say(f"note: {note}")
+    where = "stdout" if target == "-" else target
+    rate = f" ({pace(found.rows, found.seconds)})" if found.seconds > _LONG else ""
+    say(f"{amount(found.rows, 4)} row{'' if found.rows == 1 else 's'} written to {where}{rate}.")

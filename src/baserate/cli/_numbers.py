@@ -32,6 +32,16 @@ def amount(value: float, digits: int) -> str:
     return f"{value:,.0f}".replace(",", " ").replace("-", "−") if whole else number(value, digits)
 
 
+def pace(rows: float, seconds: float) -> str:
+    """Tell how many rows a second, in words.
+
+    >>> pace(2_430_000, 2.0), pace(90_210, 4.0)
+    ('1.2 million rows/s', '23 000 rows/s')
+    """
+    each = rows / seconds
+    return f"{each / 1e6:.1f} million rows/s" if each >= 1e6 else f"{amount(float(f'{each:.2g}'), 2)} rows/s"
+
+
 def plain(value: float) -> str:
     """Show a threshold in full: rounded, it would flag others.
 

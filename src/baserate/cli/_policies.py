@@ -1,17 +1,35 @@
 """Policies that are named in a shell."""
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from baserate.cli import _maps
 from baserate.cli._maps import opened
 
 if TYPE_CHECKING:
+    from baserate._class_map import ClassMap
+    from baserate._map import Map
     from baserate._policy import Policy
+
+_KIND = re.compile(r'"kind":\s*"baserate/(?:class-)?(map|policy)"')
 
 
 def loaded(path: str) -> "Policy":
     """Read a policy; what is wrong with it is told with its name."""
     return opened(path, "policy", _load)
+
+
+def loaded_either(path: str) -> "Map | ClassMap | Policy":
+    """Read a map or a policy, whichever the file holds; what is wrong with it is told with its name."""
+    from baserate import BadFile
+    from baserate._map import text_of
+
+    text = opened(path, "map or policy", lambda path: text_of(path, "map or policy"))
+    kind = _KIND.search(text)  # in the text, so that a broken file is told as what it was
+    if kind is None:
+        raise BadFile(f"{path} holds neither a map nor a policy; name a file that holds one.")
+    return _maps.loaded(path) if kind[1] == "map" else loaded(path)
 
 
 def _load(path: str) -> "Policy":

@@ -3,9 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Event, Thread
 from time import monotonic
 from typing import TextIO
+
+from baserate.cli._numbers import pace
 
 Progress = Callable[[], float | None]
 """How many per cent are done; None or a negative number while that is unknown."""
@@ -15,15 +18,24 @@ _WIDTH = 30
 
 @contextmanager
 def shown(
-    progress: Progress, *, quiet: bool = False, stream: TextIO | None = None, after: float = 1.0, every: float = 0.1
+    progress: Progress,
+    rows: int | None = None,
+    *,
+    quiet: bool = False,
+    stream: TextIO | None = None,
+    after: float = 1.0,
+    every: float = 0.1,
 ) -> Iterator[None]:
-    """Draw a bar while the body runs: only on a terminal, and only if it takes longer than `after` seconds."""
+    """Draw a bar while the body runs: only on a terminal, and only if it takes longer than `after` seconds.
+
+    With the number of `rows`, it tells how many are done in a second.
+    """
     stream = stream or sys.stderr
     if quiet or not stream.isatty():
         yield
         return
     done = Event()
-    drawer = Thread(target=_draw, args=(progress, stream, done, (after, every)), daemon=True)
+    drawer = Thread(target=_draw, args=(partial(_line, progress, rows), stream, done, (after, every)), daemon=True)
     drawer.start()
     try:
         yield
@@ -45,27 +57,34 @@ def counted(*, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
         yield watch
 
 
-def bar(percent: float | None, seconds: float) -> str:
-    """One line on how far it is.
+def bar(percent: float | None, seconds: float, rows: int | None = None) -> str:
+    """One line on how far it is, of how many rows.
 
     >>> bar(50, 3)
     '[###############               ]  50 %   3 s'
+    >>> bar(50, 3, 9_000_000)
+    '[###############               ]  50 %   3 s   1.5 million rows/s'
     >>> bar(None, 12)
     'reading …  12 s'
     """
     if percent is None or percent < 0:
         return f"reading …  {seconds:.0f} s"
     percent = min(percent, 100.0)
-    return f"[{'#' * int(_WIDTH * percent / 100):{_WIDTH}}] {percent:3.0f} %   {seconds:.0f} s"
+    rate = f"   {pace(rows * percent / 100, seconds)}" if rows and seconds else ""
+    return f"[{'#' * int(_WIDTH * percent / 100):{_WIDTH}}] {percent:3.0f} %   {seconds:.0f} s{rate}"
 
 
-def _draw(progress: Progress, stream: TextIO, done: Event, pace: tuple[float, float]) -> None:
+def _line(progress: Progress, rows: int | None, seconds: float) -> str:
+    return bar(progress(), seconds, rows)
+
+
+def _draw(line: Callable[[float], str], stream: TextIO, done: Event, pace: tuple[float, float]) -> None:
     after, every = pace
     began = monotonic()
     if done.wait(after):
         return
     while True:
-        stream.write(f"\r\x1b[K{bar(progress(), monotonic() - began)}")
+        stream.write(f"\r\x1b[K{line(monotonic() - began)}")
         stream.flush()
         if done.wait(every):
             break

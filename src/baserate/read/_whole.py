@@ -40,28 +40,46 @@ class Whole(NamedTuple):
     diagnose: Callable[[], None] | None = None
     """Called when something cannot be converted; raises an error that says what."""
 
+    def place(self, name: str) -> tuple[str, str]:
+        """Where a column is, in SQL, and its type."""
+        at = self.names.index(name)
+        return f"c{at}", str(self.relation.types[at])
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, if that is known without reading them."""
+        if self.met.kind not in ("parquet", "arrow"):
+            return None
+        [(rows,)] = self.relation.aggregate("count(*)").fetchall()
+        return int(rows)
+
 
 @contextmanager
-def whole(sources: Sequence[str | os.PathLike[str]], numbers: Sequence[str]) -> Iterator[Whole]:
+def whole(
+    sources: Sequence[str | os.PathLike[str]], numbers: Sequence[str], labels: Sequence[str] = ()
+) -> Iterator[Whole]:
     """Open files, patterns, folders, or standard input as `-`; the columns `numbers` must hold numbers.
+
+    The columns `labels` must be there, too, but may hold anything.
 
     Columns of CSV files are text, those of JSON files are JSON, all others have the types that they have.
     """
     with met(sources) as found:
         with translated(found.name):
-            opened = _READERS[found.kind](found, numbers)
+            opened = _READERS[found.kind](found, numbers, labels)
         yield opened
 
 
-def _csv(found: Met, numbers: Sequence[str]) -> Whole:
+def _csv(found: Met, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
     read, names = csv_text(found.connection, found.files)
-    return _of_text(found, read, names, {name: f"c{names.index(name)}" for name in _there(numbers, names)})
+    _check_there([*numbers, *labels], names)
+    return _of_text(found, read, names, {name: f"c{names.index(name)}" for name in numbers})
 
 
-def _json(found: Met, numbers: Sequence[str]) -> Whole:
+def _json(found: Met, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
     several = [json_names(found.connection, file, of_all=True) for file in found.files]
     for names in several:
-        _there(numbers, names)
+        _check_there([*numbers, *labels], names)
     names = list(dict.fromkeys(name for names in several for name in names))
     read = _numbered(json_columns(found.connection, found.files, dict.fromkeys(names, "JSON")), names)
     return _of_text(found, read, names, {name: f"(c{names.index(name)} ->> '$')" for name in numbers})
@@ -73,22 +91,22 @@ def _of_text(found: Met, read: DuckDBPyRelation, names: list[str], text: dict[st
     return Whole(found, read, names, cast, partial(no_numbers, read, spelled))
 
 
-def _parquet(found: Met, numbers: Sequence[str]) -> Whole:
-    read = parquet_columns(found.connection, found.files, numbers)
+def _parquet(found: Met, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
+    read = parquet_columns(found.connection, found.files, [*numbers, *labels])
     names = read.columns
-    _there(numbers, names)
+    _check_there([*numbers, *labels], names)
     more = check_schemas(found.connection, found.files, names) - set(names)
     if more:
         raise BadFile(f"not all of the files have the column {min(more)!r}; give files of one form.")
     return _of_types(found, read, numbers)
 
 
-def _arrow(found: Met, numbers: Sequence[str]) -> Whole:
+def _arrow(found: Met, numbers: Sequence[str], labels: Sequence[str]) -> Whole:
     tables = arrow_tables(found.files)
     import pyarrow as pa  # there, since the tables are
 
     for file, table in zip(found.files, tables, strict=True):
-        _there(numbers, table.column_names)
+        _check_there([*numbers, *labels], table.column_names)
         check_alike(file, table, found.files[0], tables[0])
     return _of_types(found, found.connection.from_arrow(pa.concat_tables(tables)), numbers)
 
@@ -104,10 +122,9 @@ def _numbered(read: DuckDBPyRelation, names: Sequence[str]) -> DuckDBPyRelation:
     return read.project(", ".join(f"{quoted(name)} AS c{at}" for at, name in enumerate(names)))
 
 
-def _there(numbers: Sequence[str], names: Sequence[str]) -> Sequence[str]:
-    for name in numbers:
+def _check_there(used: Sequence[str], names: Sequence[str]) -> None:
+    for name in used:
         check_there(name, names)
-    return numbers
 
 
 _READERS = {"csv": _csv, "json": _json, "parquet": _parquet, "arrow": _arrow}

@@ -1,0 +1,318 @@
+"""A policy applied to files: every row is decided as the policy says, whole or not at all."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from baserate import (
+    BadOption,
+    BaserateError,
+    Cut,
+    Lottery,
+    MissingValues,
+    Policy,
+    UnknownLabel,
+    UnknownName,
+    apply,
+)
+from baserate._cut import Treatment
+from tests.apply.decided import COLUMNS, HALF, IDS, POLICIES, THREE, rows_of, said, table
+from tests.apply.tables import read, write
+
+OF_FILES = ("combinations", "of three")
+"""Those that every kind of file meets."""
+KINDS = ("in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow")
+
+
+@pytest.mark.parametrize("source", KINDS)
+@pytest.mark.parametrize("ids", IDS)
+def test_every_kind_of_file_is_decided_as_the_policy_says(source: str, ids: str, tmp_path: Path) -> None:
+    # An empty cell of CSV is nothing, and so no id.
+    rows = [row for row in rows_of(IDS[ids] * 3, seed=1) if row["who"] != "" or ".json" in source]
+    write(table(rows, pa.uint64() if ids == "large" else None), tmp_path / source)
+    for policy in (POLICIES[name] for name in OF_FILES):
+        written = apply.file(policy, tmp_path / source, tmp_path / "out.jsonl")
+        found = [row["action"] for row in read(tmp_path / "out.jsonl")]
+        assert written.rows == len(rows)
+        assert found == [said(policy, row) for row in rows]
+
+
+def test_an_id_is_how_it_is_written(tmp_path: Path) -> None:
+    rows = rows_of(range(200))
+    write(table(rows, pa.int16()), tmp_path / "in.parquet")
+    write(table(rows, pa.uint64()), tmp_path / "in.arrow")
+    for name in ("in.csv", "in.jsonl"):
+        write(table(rows), tmp_path / name)
+    texts = [{**row, "who": str(row["who"])} for row in rows]
+    write(table(texts), tmp_path / "text.parquet")
+    found = []
+    for name in ("in.parquet", "in.arrow", "in.csv", "in.jsonl", "text.parquet"):
+        apply.file(POLICIES["groups"], tmp_path / name, tmp_path / "out.jsonl")
+        found.append([row["action"] for row in read(tmp_path / "out.jsonl")])
+    assert all(each == found[0] for each in found)
+
+
+def test_neither_splits_nor_order_change_anything(tmp_path: Path) -> None:
+    rows, policy = rows_of([f"p{at}" for at in range(300)]), POLICIES["groups"]
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    write(table(rows), tmp_path / "in.parquet")
+    apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", chances=True)
+    wanted = read(tmp_path / "out.parquet")
+    for part in range(7):
+        write(table(rows[part * 43 : (part + 1) * 43]), folder / f"part-{part}.parquet")
+    for source in (folder, folder / "part-*.parquet", [folder / f"part-{part}.parquet" for part in range(7)]):
+        assert apply.file(policy, source, tmp_path / "again.parquet", chances=True).rows == 300
+        assert read(tmp_path / "again.parquet") == wanted
+    write(table(rows[::-1]), tmp_path / "back.parquet")
+    apply.file(policy, tmp_path / "back.parquet", tmp_path / "again.parquet", chances=True)
+    assert read(tmp_path / "again.parquet") == wanted[::-1]
+
+
+def test_folders_may_name_the_group(tmp_path: Path) -> None:
+    for site in ("f", "m"):
+        (tmp_path / f"site={site}").mkdir()
+        part = table([{**row, "site": None} for row in rows_of(range(20))]).drop_columns(["site"])
+        write(part, tmp_path / f"site={site}" / "part.parquet")
+    apply.file(POLICIES["groups"], tmp_path / "site=*" / "*.parquet", tmp_path / "out.jsonl")
+    found = read(tmp_path / "out.jsonl")
+    assert {row["site"] for row in found} == {"f", "m"}
+    assert [row["action"] for row in found] == [said(POLICIES["groups"], row) for row in found]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_chances_stand_beside_the_action(name: str, tmp_path: Path) -> None:
+    policy, rows = POLICIES[name], rows_of(IDS["numbers"], seed=2)
+    write(table(rows), tmp_path / "in.parquet")
+    apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", chances=True, to="do")
+    for row in read(tmp_path / "out.parquet"):
+        assert [*row][5:] == ["do", *(f"do_chance_{action}" for action in policy.actions)]
+        treatment = policy.treatment([row[name] for name in policy.attributes])
+        assert {each: row[f"do_chance_{each}"] for each in policy.actions} == chances(policy, treatment, row["risk"])
+
+
+def chances(policy: Policy, treatment: Treatment, score: float) -> dict[str, float]:
+    if isinstance(treatment, Lottery):
+        return dict.fromkeys(policy.actions, 0.0) | treatment.chances_at(score)
+    return {each: float(each == treatment.action(score)) for each in policy.actions}
+
+
+def test_many_groups_and_many_rows_keep_their_order(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    sites, risk = rng.integers(0, 300, 100_000), rng.random(100_000)
+    levels = {f"s{at}": Cut((at / 300,)) if at % 9 else Cut((0.5,)) for at in range(300)}
+    policy = Policy(by_group={(name,): cut for name, cut in levels.items()}, otherwise="refuse", attributes=("site",))
+    given = pa.table({"at": np.arange(len(risk)), "risk": risk, "site": [f"s{at}" for at in sites]})
+    write(given, tmp_path / "in.parquet")
+    apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", score="risk")
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert found.drop_columns(["action"]).to_pydict() == given.to_pydict()
+    at = np.array([cut.threshold for cut in levels.values()])
+    assert np.array_equal(found["action"].to_numpy() == "flag", risk >= at[sites])
+
+
+def test_lots_fall_as_often_as_they_should(tmp_path: Path) -> None:
+    n = 100_000
+    write(pa.table({"who": np.arange(n), "risk": np.full(n, 0.5)}), tmp_path / "in.parquet")
+    policy = Policy(by_group={(): Lottery((Cut((0.3,)), Cut((0.6,))), (0.2, 0.8))}, otherwise="refuse")
+    apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", score="risk", id="who")
+    flagged = np.mean([row["action"] == "flag" for row in read(tmp_path / "out.parquet")])
+    assert abs(flagged - 0.2) < 5 * np.sqrt(0.2 * 0.8 / n)
+
+
+def test_ids_that_rows_share_are_noted(tmp_path: Path) -> None:
+    rows = [{"who": who, "risk": risk, "site": None} for who, risk in zip("aabbbc", [0.5, 0.9] * 3, strict=True)]
+    rows += [{"who": "c", "risk": 0.4, "site": None}] * 2
+    write(table(rows), tmp_path / "in.csv")
+    written = apply.file(POLICIES["lottery"], tmp_path / "in.csv", tmp_path / "out.csv")
+    [note] = written.notes
+    assert note.startswith("2 of 5 rows whose lot decides have an id in 'who' that another has, too, and so draw the")
+    assert apply.file(POLICIES["lottery"], tmp_path / "in.csv", tmp_path / "out.csv", id="risk").notes != ()
+    assert apply.file(POLICIES["plain"], tmp_path / "in.csv", tmp_path / "out.csv").notes == ()
+    (tmp_path / "kept.csv").write_text("who,risk\na,\na,\na,0.1\n")
+    everywhere = Policy(by_group={(): THREE}, otherwise="refuse", columns=COLUMNS)
+    assert apply.file(everywhere, tmp_path / "kept.csv", tmp_path / "out.csv", missing="keep").notes == ()
+    write(table(rows_of(range(50))), tmp_path / "in.parquet")
+    assert apply.file(POLICIES["lottery"], tmp_path / "in.parquet", tmp_path / "out.csv").notes == ()
+
+
+def lines(**columns: Sequence[Any]) -> str:
+    return "".join(
+        json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True)
+    )
+
+
+STRICT = Policy(by_group={("f",): HALF}, otherwise="refuse", attributes=("site",), columns=COLUMNS)
+BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
+    "missing scores": (
+        lines(who="abc", risk=[None, 0.5, "NA"], site="fxf"),
+        {},
+        MissingValues,
+        "2 of 3 rows have a score that is missing, NaN or infinite in 'risk' (rows 1, 3, counted from 1); fill them in",
+    ),
+    "groups that are refused": (
+        lines(who=range(9), risk=[0.5] * 9, site=["f", "x", "x", None, "a", "b", "c", "d", "e"]),
+        {},
+        UnknownLabel,
+        "'x' (2 rows), site = 'a' (1 row), site = 'b' (1 row), site = 'c' (1 row), site = 'd' (1 row) and 2 more",
+    ),
+    "a group that is missing": (
+        lines(who="a", risk=[0.5], site=[None]),
+        {},
+        UnknownLabel,
+        "1 of 1 rows are of groups that this policy refuses: site missing (1 row); leave them out",
+    ),
+    "no id": (
+        lines(who=["a", None], risk=[0.5, 0.9], site="ff"),
+        {},
+        MissingValues,
+        "1 of 2 rows have no id in 'who' (row 2, counted from 1), which this policy draws lots with; give every row",
+    ),
+    "ids with a fraction": (lines(who=[1, 2.5], risk=[0.5] * 2, site="ff"), {}, BadOption, "numbers that are not"),
+    "ids that are too large": (lines(who=[2**64], risk=[0.5], site="f"), {}, BadOption, "or too large; they must"),
+    "ids of two kinds": (
+        lines(who=[1, "1"], risk=[0.5] * 2, site="ff"),
+        {},
+        BadOption,
+        "ids in 'who' hold whole numbers and text; they must be whole numbers or text, and all of one kind",
+    ),
+    "booleans for ids": (lines(who=[True], risk=[0.5], site="f"), {}, BadOption, "hold booleans; they must be"),
+    "objects for ids": (lines(who=[{"a": 1}], risk=[0.5], site="f"), {}, BadOption, "hold objects; they must be"),
+    "no column of ids": (lines(risk=[0.5], site="f"), {}, UnknownName, "there is no column 'who'"),
+    "no column of groups": (lines(who="a", risk=[0.5]), {}, UnknownName, "there is no column 'site'"),
+    "a name that is taken": (
+        lines(who="a", risk=[0.5], site="f"),
+        {"to": "site"},
+        BadOption,
+        "a column 'site' already",
+    ),
+    "an option of maps": (lines(who="a", risk=[0.5], site="f"), {"bounds": True}, BadOption, "bounds is no option"),
+    "two groups for one": (
+        lines(who="a", risk=[0.5], site="f"),
+        {"group": ["site", "who"]},
+        BadOption,
+        "group names 2 columns; this policy asks for site: name one for each.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_decided_is_told_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+    text, asked, error, message = BAD[name]
+    (tmp_path / "in.jsonl").write_text(text)
+    (tmp_path / "out.jsonl").write_text("precious")
+    with pytest.raises(error) as refused:
+        apply.file(STRICT, tmp_path / "in.jsonl", tmp_path / "out.jsonl", **asked)
+    assert message in str(refused.value)
+    assert (tmp_path / "out.jsonl").read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("in.csv", "is one of the files that are read; name another to write."),
+        ("folder.csv", "is a folder; name a file in it."),
+        ("no/out.csv", "(No such file or directory); name another file."),
+    ],
+)
+def test_what_is_read_is_never_written_over(target: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    write(table(rows_of(range(5))), tmp_path / "in.csv")
+    before = (tmp_path / "in.csv").read_text()
+    with pytest.raises(BadOption) as refused:
+        apply.file(POLICIES["plain"], tmp_path / "in.csv", tmp_path / target)
+    assert str(refused.value).endswith(message)
+    assert (tmp_path / "in.csv").read_text() == before
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder.csv", "in.csv"]
+
+
+def test_an_id_must_be_named() -> None:
+    nameless = Policy(by_group={(): HALF}, otherwise="refuse")
+    with pytest.raises(BadOption, match='name their column, such as id="patient"'):
+        apply.file(nameless, "in.csv", "out.csv", score="risk")
+
+
+def test_a_row_without_a_score_may_stay_undecided(tmp_path: Path) -> None:
+    write(pa.table({"who": [1, 2, 3], "risk": [0.5, 1.5, None]}), tmp_path / "in.parquet")
+    apply.file(POLICIES["plain"], tmp_path / "in.parquet", tmp_path / "out.csv", missing="keep")
+    assert [row["action"] for row in read(tmp_path / "out.csv")] == ["flag", "flag", ""]
+
+
+@pytest.mark.parametrize("source", KINDS)
+def test_rows_without_a_score_may_stay(source: str, tmp_path: Path) -> None:
+    rows = [{**row, "risk": row["risk"] if row["who"] % 2 else None} for row in rows_of(IDS["numbers"])]
+    write(table(rows), tmp_path / source)
+    for policy in (POLICIES[name] for name in OF_FILES):
+        apply.file(policy, tmp_path / source, tmp_path / "out.jsonl", missing="keep", chances=True)
+        for row, new in zip(rows, read(tmp_path / "out.jsonl"), strict=True):
+            made = [new[name] for name in [*new][5:]]
+            if row["risk"] is None:
+                assert made == [None] * len(made)
+            else:
+                assert made[0] == said(policy, row)
+                assert sum(made[1:]) == pytest.approx(1)
+
+
+FULL = """
+import resource, sys
+from baserate import BadOption, Policy, apply
+if sys.argv[3] == "limit":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+try:
+    apply.file(Policy.load(sys.argv[1]), sys.argv[2], sys.argv[4])
+except BadOption as error:
+    print(error)
+"""
+
+
+def written_where_there_is_no_room(folder: Path, target: Path, how: str) -> str:
+    """Write 300 000 rows there, in a process of its own."""
+    n = 300_000
+    write(pa.table({"who": np.arange(n), "risk": np.random.default_rng(0).random(n)}), folder / "in.parquet")
+    POLICIES["lottery"].save(folder / "policy.json")
+    paths = [folder / "policy.json", folder / "in.parquet", how, target]
+    done = subprocess.run([sys.executable, "-c", FULL, *map(str, paths)], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_a_file_that_grows_too_large_leaves_the_old_one(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("precious")
+    told = written_where_there_is_no_room(tmp_path, tmp_path / name, "limit")
+    assert told == f"cannot write {tmp_path / name} (File too large); make room there, or name another file.\n"
+    assert (tmp_path / name).read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["in.parquet", name, "policy.json"])
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """Make a folder that holds 200 kB and no more."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(place)]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no program to mount a small tmpfs")
+    if done.returncode:
+        pytest.skip(f"a small tmpfs cannot be mounted here: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)  # noqa: S607  (where it is differs)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_a_full_disk_leaves_the_old_file(name: str, small: Path, tmp_path: Path) -> None:
+    (small / name).write_text("precious")
+    told = written_where_there_is_no_room(tmp_path, small / name, "disk")
+    assert told == f"cannot write {small / name} (No space left on device); make room there, or name another file.\n"
+    assert [path.name for path in small.iterdir()] == [name]
+    assert (small / name).read_text() == "precious"
