@@ -118,7 +118,7 @@ def test_the_public_names_are_these() -> None:
         *("Spelled", "class_rows", "class_target", "confusion", "confusions", "costs", "cross_table", "decisions"),
         *("joined", "label_sets", "rows", "scored", "tallies", "tally", "target"),
     }
-    assert set(apply.__all__) == set(dir(apply)) == {"file", "frame", "to_python", "to_sql"}
+    assert set(apply.__all__) == set(dir(apply)) == {"Actions", "actions", "file", "frame", "to_python", "to_sql"}
     assert set(infer.__all__) == set(dir(infer)) == INFERENCE
     assert set(calibrate.__all__) == set(dir(calibrate)) == CALIBRATION
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION

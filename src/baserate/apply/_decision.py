@@ -61,6 +61,11 @@ class Decision:
         return Decision(policy, score, groups, id_, made, missing == "keep")
 
     @property
+    def scores(self) -> tuple[str, ...]:
+        """Columns that hold scores: one."""
+        return (self.score,)
+
+    @property
     def used(self) -> tuple[str, ...]:
         """All columns that are read, each once."""
         return tuple(dict.fromkeys([self.score, *self.groups, *([] if self.id is None else [self.id])]))

@@ -1,4 +1,4 @@
-"""Rows that a map cannot be applied to: how frames and files speak of them alike."""
+"""Rows that a map cannot be applied to, nor a policy: how arrays, frames and files speak of them alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from baserate._errors import BadShape, DataError, MissingValues, NotAProbability
+from baserate.apply._decision import Decision
 from baserate.apply._task import Task
 
 SHOWN = 5
@@ -35,7 +36,7 @@ def kinds(task: Task) -> tuple[Kind, ...]:
     return tuple(possible)
 
 
-def error(wrong: Wrong, task: Task) -> DataError:
+def error(wrong: Wrong, task: Task | Decision) -> DataError:
     """What is wrong, where, and what to do.
 
     >>> from baserate._map import shifted

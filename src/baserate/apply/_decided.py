@@ -1,0 +1,174 @@
+"""What a policy does with every row of columns in memory: by tables, block by block; only open rows draw lots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._arrays import Bools, Floats, Reals, sealed
+from baserate._cut import FLAG
+from baserate._lots import lots
+from baserate._numeric.threads import blocks, mapped
+from baserate._policy import Policy
+from baserate.apply._computed import computed
+from baserate.apply._decision import Decision
+from baserate.apply._ids import Ids, checked_ids, texts
+from baserate.apply._keys import Keys, Numbers, coded, keys_of
+from baserate.apply._refused import shared_ids, unknown_groups
+from baserate.apply._tables import NOTHING, OPEN, REFUSED, Codes, Tables, tables
+from baserate.apply._task import Task
+from baserate.apply._wrong import SHOWN, Wrong, error
+from baserate.read._eager import Coded, Table, length
+from baserate.read._eager import Numbers as Scores
+from baserate.read._memory import numbers_in
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Actions:
+    """What is done with each row: the number of an action that has a name."""
+
+    codes: Codes
+    """Place of the action among the names; −1 where nothing is decided, for want of a score."""
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the rows."""
+    chances: Mapping[str, Floats] | None = None
+    """Chance of each action, if that was asked for; NaN where nothing is decided."""
+
+    def __repr__(self) -> str:
+        many = (f"{name} {np.count_nonzero(self.codes == at)}" for at, name in enumerate(self.names))
+        return f"Actions({len(self)} rows: {', '.join(many)})"
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def text(self) -> npt.NDArray[Any]:
+        """Name of each action; None where nothing is decided."""
+        if self.codes.min(initial=0) < 0:
+            return np.array([*self.names, None], dtype=object)[self.codes]
+        return np.array(self.names)[self.codes]
+
+    @property
+    def flagged(self) -> Bools:
+        """Which rows are flagged."""
+        at = self.names.index(FLAG) if FLAG in self.names else len(self.names)
+        return np.asarray(self.codes == at)
+
+
+class Given(NamedTuple):
+    """Columns that a policy reads, of any kind."""
+
+    scores: Any
+    groups: Sequence[Any] = ()
+    """One for each attribute."""
+    ids: Any = None
+
+
+class _Rows(NamedTuple):
+    """Rows whose columns are read, and tables in which they are looked up by their keys."""
+
+    scores: Reals
+    keys: Keys
+    tables: Tables
+    at: Floats
+    """Thresholds, for each key in columns."""
+
+    @staticmethod
+    def of(policy: Policy, scores: Reals, groups: Sequence[Coded]) -> _Rows:
+        """Lay out what is looked up."""
+        found, keys = tables(policy), keys_of(policy, groups)
+        return _Rows(scores, keys, found, found.at[:, keys.treatments])
+
+    def cells(self, place: Any) -> Numbers:  # noqa: ANN401  (a slice, or numbers of rows)
+        """Cell of each of some rows: its key times the number of stretches, and its stretch."""
+        scores, key = self.scores[place], self.keys.of(place)
+        if key is None:
+            found: Numbers = np.zeros(len(scores), dtype=np.intp)
+            for at in self.at:
+                found += scores >= at[0]
+            return found
+        found = key * self.tables.done.shape[1]
+        for at in self.at:
+            # Wrapping round makes −1 the last entry, and is quicker than looking for what is out of range.
+            found += scores >= at.take(key, mode="wrap")
+        return found
+
+
+def decided(decision: Decision, given: Given) -> Actions:
+    """Decide every row, or say which rows cannot be decided, and why."""
+    scores, groups, ids = _read(decision, given)
+    rows = _Rows.of(decision.policy, _mapped(decision, scores), groups)
+    codes: Codes = _looked_up(rows, rows.tables.done, NOTHING)
+    notes: tuple[str, ...] = ()
+    if codes.min(initial=0) < 0:
+        _refuse(decision, rows, codes)
+        notes = _draw(decision, rows, codes, ids)
+    names = decision.policy.actions
+    chances = [_looked_up(rows, each, np.nan) for each in rows.tables.chances[: len(decision.made) - 1]]
+    likely = MappingProxyType(dict(zip(names, map(sealed, chances), strict=True))) if chances else None
+    return Actions(sealed(codes), names, notes, likely)
+
+
+def _read(decision: Decision, given: Given) -> tuple[Reals, list[Coded], Ids]:
+    """Scores as numbers, groups as codes, and ids that were looked at, all of one length."""
+    scores = numbers_in(decision.score, given.scores).values
+    groups = [coded(name, column) for name, column in zip(decision.groups, given.groups, strict=True)]
+    ids = None if decision.id is None else checked_ids(decision.id, given.ids)
+    length(Table(dict(zip(decision.groups, groups, strict=True)), {decision.score: Scores(scores)}, ids))
+    return scores, groups, ids
+
+
+def _mapped(decision: Decision, scores: Reals) -> Reals:
+    """Scores after the map of the policy, if it has one."""
+    map_ = decision.policy.map
+    if map_ is None:
+        return scores
+    task = Task.of(map_, score=decision.score, missing="keep" if decision.keep else "refuse")
+    return computed(task, [scores])[0]
+
+
+def _looked_up(rows: _Rows, table: npt.NDArray[Any], nothing: float) -> npt.NDArray[Any]:
+    """Entry of each row in a table of treatments and stretches; nothing for want of a score."""
+    flat = table[rows.keys.treatments].reshape(-1)
+    found = np.empty(len(rows.scores), dtype=table.dtype)
+
+    def fill(place: slice) -> None:
+        there = np.isfinite(rows.scores[place])
+        found[place] = flat.take(rows.cells(place), mode="wrap")
+        if not there.all():
+            found[place][~there] = nothing
+
+    mapped(fill, blocks(len(found)), size=len(found))
+    return found
+
+
+def _refuse(decision: Decision, rows: _Rows, codes: Codes) -> None:
+    """Refuse rows without a score, unless they are kept, and those of groups that the policy refuses."""
+    missing = np.flatnonzero(codes == NOTHING)
+    if len(missing) and not decision.keep:
+        raise error(Wrong("missing", len(missing), len(codes), (missing[:SHOWN] + 1).tolist()), decision)
+    refused = np.flatnonzero(codes == REFUSED)
+    if len(refused):
+        raise unknown_groups(decision.groups, rows.keys.texts(refused), len(codes))
+
+
+def _draw(decision: Decision, rows: _Rows, codes: Codes, ids: Ids) -> tuple[str, ...]:
+    """Draw the lots of rows whose cuts disagree, and put down what they say; return what is to be noted."""
+    open_ = np.flatnonzero(codes == OPEN)
+    if not len(open_):
+        return ()
+    named, width = texts(ids, open_), rows.tables.done.shape[1]
+    key, stretch = np.divmod(rows.cells(open_), width)  # rounds down, so that what has no label stays −1
+    treatment = rows.keys.treatments[key]
+    lot, cut = lots(decision.policy.key, named), np.zeros(len(open_), dtype=np.intp)
+    for edges in rows.tables.edges:
+        cut += lot >= edges[treatment]
+    codes[open_] = rows.tables.drawn[treatment, stretch, cut]
+    shared = len(named) - len({*named})
+    return (shared_ids(str(decision.id), shared, len(named)),) if shared else ()
