@@ -3,6 +3,7 @@
 from decimal import Decimal
 from math import inf, nan
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,14 @@ def test_every_row_gets_what_the_policy_says(case: Case) -> None:
     assert found.flagged.tolist() == [each == "flag" for each in case.expected]
     assert not found.codes.flags.writeable
     assert found.chances is None
+
+
+@given(cases())
+def test_few_groups_are_compared_as_many_are_looked_up(case: Case) -> None:
+    with patch("baserate.apply._lookup._FEW", 10**9):
+        compared = drawn(case.policy, case.scores, **case.arrays)
+    with patch("baserate.apply._lookup._FEW", -1):
+        assert drawn(case.policy, case.scores, **case.arrays) == compared == case.expected
 
 
 @given(cases(), st.data())
@@ -129,6 +138,14 @@ def test_the_lot_of_a_row_is_that_of_its_key_and_id() -> None:
     assert drawn(DRAWN, [0.5] * len(names), id=names) == wanted
     whole = [7, 2**63 - 1]
     assert drawn(DRAWN, [0.5, 0.5], id=whole) == drawn(DRAWN, [0.5, 0.5], id=[str(each) for each in whole])
+
+
+def test_a_cut_is_drawn_from_its_first_lot_on() -> None:
+    three = Lottery((Cut((), ("a",)), Cut((), ("b",)), Cut((), ("c",))), (0.25, 0.5, 0.25))
+    first, second = three.edges
+    found = np.array([0, first - 1, first, second - 1, second, RANGE - 1], dtype=np.uint64)
+    with patch("baserate.apply._decided.lots", lambda *_: found):
+        assert drawn(Policy(by_group={(): three}, otherwise="refuse"), [0.5] * 6, id=range(6)) == list("aabbcc")
 
 
 def test_only_rows_whose_cuts_disagree_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a policy does with every row of columns in memory: by tables, block by block; only open rows draw lots."""
+"""What a policy does with every row of columns in memory; only rows whose cuts disagree draw lots."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats, Reals, sealed
 from baserate._cut import FLAG
 from baserate._lots import lots
-from baserate._numeric.threads import blocks, mapped
-from baserate._policy import Policy
 from baserate.apply._computed import computed
 from baserate.apply._decision import Decision
 from baserate.apply._ids import Ids, checked_ids, texts
-from baserate.apply._keys import Keys, Numbers, coded, keys_of
+from baserate.apply._keys import coded
+from baserate.apply._lookup import Lookup
 from baserate.apply._refused import shared_ids, unknown_groups
-from baserate.apply._tables import NOTHING, OPEN, REFUSED, Codes, Tables, tables
+from baserate.apply._tables import NOTHING, OPEN, REFUSED, Codes
 from baserate.apply._task import Task
 from baserate.apply._wrong import SHOWN, Wrong, error
 from baserate.read._eager import Coded, Table, length
@@ -70,49 +69,20 @@ class Given(NamedTuple):
     ids: Any = None
 
 
-class _Rows(NamedTuple):
-    """Rows whose columns are read, and tables in which they are looked up by their keys."""
-
-    scores: Reals
-    keys: Keys
-    tables: Tables
-    at: Floats
-    """Thresholds, for each key in columns."""
-
-    @staticmethod
-    def of(policy: Policy, scores: Reals, groups: Sequence[Coded]) -> _Rows:
-        """Lay out what is looked up."""
-        found, keys = tables(policy), keys_of(policy, groups)
-        return _Rows(scores, keys, found, found.at[:, keys.treatments])
-
-    def cells(self, place: Any) -> Numbers:  # noqa: ANN401  (a slice, or numbers of rows)
-        """Cell of each of some rows: its key times the number of stretches, and its stretch."""
-        scores, key = self.scores[place], self.keys.of(place)
-        if key is None:
-            found: Numbers = np.zeros(len(scores), dtype=np.intp)
-            for at in self.at:
-                found += scores >= at[0]
-            return found
-        found = key * self.tables.done.shape[1]
-        for at in self.at:
-            # Wrapping round makes −1 the last entry, and is quicker than looking for what is out of range.
-            found += scores >= at.take(key, mode="wrap")
-        return found
-
-
 def decided(decision: Decision, given: Given) -> Actions:
     """Decide every row, or say which rows cannot be decided, and why."""
     scores, groups, ids = _read(decision, given)
-    rows = _Rows.of(decision.policy, _mapped(decision, scores), groups)
-    codes: Codes = _looked_up(rows, rows.tables.done, NOTHING)
+    rows = Lookup.of(decision.policy, _mapped(decision, scores), groups)
+    codes = rows.done()
     notes: tuple[str, ...] = ()
     if codes.min(initial=0) < 0:
         _refuse(decision, rows, codes)
         notes = _draw(decision, rows, codes, ids)
     names = decision.policy.actions
-    chances = [_looked_up(rows, each, np.nan) for each in rows.tables.chances[: len(decision.made) - 1]]
-    likely = MappingProxyType(dict(zip(names, map(sealed, chances), strict=True))) if chances else None
-    return Actions(sealed(codes), names, notes, likely)
+    if len(decision.made) == 1:
+        return Actions(sealed(codes), names, notes)
+    chances = dict(zip(names, map(sealed, rows.chances()), strict=True))
+    return Actions(sealed(codes), names, notes, MappingProxyType(chances))
 
 
 def _read(decision: Decision, given: Given) -> tuple[Reals, list[Coded], Ids]:
@@ -133,22 +103,7 @@ def _mapped(decision: Decision, scores: Reals) -> Reals:
     return computed(task, [scores])[0]
 
 
-def _looked_up(rows: _Rows, table: npt.NDArray[Any], nothing: float) -> npt.NDArray[Any]:
-    """Entry of each row in a table of treatments and stretches; nothing for want of a score."""
-    flat = table[rows.keys.treatments].reshape(-1)
-    found = np.empty(len(rows.scores), dtype=table.dtype)
-
-    def fill(place: slice) -> None:
-        there = np.isfinite(rows.scores[place])
-        found[place] = flat.take(rows.cells(place), mode="wrap")
-        if not there.all():
-            found[place][~there] = nothing
-
-    mapped(fill, blocks(len(found)), size=len(found))
-    return found
-
-
-def _refuse(decision: Decision, rows: _Rows, codes: Codes) -> None:
+def _refuse(decision: Decision, rows: Lookup, codes: Codes) -> None:
     """Refuse rows without a score, unless they are kept, and those of groups that the policy refuses."""
     missing = np.flatnonzero(codes == NOTHING)
     if len(missing) and not decision.keep:
@@ -158,14 +113,13 @@ def _refuse(decision: Decision, rows: _Rows, codes: Codes) -> None:
         raise unknown_groups(decision.groups, rows.keys.texts(refused), len(codes))
 
 
-def _draw(decision: Decision, rows: _Rows, codes: Codes, ids: Ids) -> tuple[str, ...]:
+def _draw(decision: Decision, rows: Lookup, codes: Codes, ids: Ids) -> tuple[str, ...]:
     """Draw the lots of rows whose cuts disagree, and put down what they say; return what is to be noted."""
     open_ = np.flatnonzero(codes == OPEN)
     if not len(open_):
         return ()
-    named, width = texts(ids, open_), rows.tables.done.shape[1]
-    key, stretch = np.divmod(rows.cells(open_), width)  # rounds down, so that what has no label stays −1
-    treatment = rows.keys.treatments[key]
+    named = texts(ids, open_)
+    treatment, stretch = rows.places(open_)
     lot, cut = lots(decision.policy.key, named), np.zeros(len(open_), dtype=np.intp)
     for edges in rows.tables.edges:
         cut += lot >= edges[treatment]

@@ -48,7 +48,7 @@ def _of_array(name: str, given: Any) -> Ids:  # noqa: ANN401  (an array or a lis
     column = as_column(name, given)
     if isinstance(given, np.ma.MaskedArray):
         _refuse(name, np.ma.getmaskarray(given))
-    if column.dtype.kind in "OT":
+    if column.dtype.kind in ("O", "T"):
         return _of_objects(name, column)
     if column.dtype.kind == "f":
         _refuse(name, np.isnan(column))
