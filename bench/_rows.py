@@ -7,6 +7,7 @@ from bench import _calibrate as calibrate
 from bench import _classes as classes
 from bench import _decide as decide
 from bench import _intervals as intervals
+from bench import _policy as policy
 from bench import _policy_file as policy_file
 from bench import _reliability as reliability
 from bench import _shift as shift
@@ -238,6 +239,23 @@ ROWS: dict[str, Row] = {
         policy_file.filed,
         n=10**8,
         repeats=3,
+    ),
+    "apply-policy": Row(
+        "a policy of 3 groups applied to an Arrow table of 10⁷ rows",
+        "one comparison of the scores with a threshold",
+        "<=",
+        12,
+        duel(policy.groups),
+        n=10**7,
+        repeats=15,
+    ),
+    "apply-lottery": Row(
+        "a policy that draws lots for 5 % of 10⁶ rows",
+        "a loop that hashes every row",
+        ">=",
+        15,
+        duel(policy.lottery),
+        n=10**6,
     ),
     "against-prevalence-1e6": Row(
         "all measures of decisions at 1000 prevalences",

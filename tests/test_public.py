@@ -142,7 +142,8 @@ def test_the_public_names_are_these() -> None:
         *("Spelled", "class_rows", "class_target", "confusion", "confusions", "costs", "cross_table", "decisions"),
         *("joined", "label_sets", "rows", "scored", "tallies", "tally", "target"),
     }
-    assert set(apply.__all__) == set(dir(apply)) == {"Written", "as_python", "as_sql", "file", "frame"}
+    assert set(apply.__all__) == set(dir(apply))
+    assert set(apply.__all__) == {"Actions", "Written", "actions", "as_python", "as_sql", "file", "frame"}
     assert set(infer.__all__) == set(dir(infer)) == INFERENCE
     assert set(calibrate.__all__) == set(dir(calibrate)) == CALIBRATION
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION

@@ -17,14 +17,12 @@ from baserate._errors import BadFile, BadShape, BaserateError, MissingValues, No
 from baserate._files import write_text
 from baserate._form_json import as_json, of_json
 from baserate._forms import Between, Form, LogOdds
-from baserate._numeric.threads import mapped
+from baserate._numeric.threads import blocks, mapped
 from baserate._sealed import opened_json, sealed_json
 from baserate._tally import Tally
 
 KIND = "baserate/map"
 SCHEMA_VERSION = 1
-_BLOCK = 1 << 15
-"""Scores that fit the cache with what is computed of them."""
 _SHOWN = 5
 """Places that are named when something is wrong."""
 
@@ -99,7 +97,7 @@ class Map:
                 found[place] = self.form(x)
             return fit
 
-        if not all(mapped(fill, _blocks(len(flat)), size=len(flat))):
+        if not all(mapped(fill, blocks(len(flat)), size=len(flat))):
             refuse(flat, of_probabilities=self.form.of_probabilities)
         return found.reshape(given.shape)
 
@@ -190,10 +188,6 @@ def _places(wrong: Bools) -> str:
     at = np.flatnonzero(wrong)
     more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
     return f"at {', '.join(map(str, at[:_SHOWN]))}{more}, counted from 0"
-
-
-def _blocks(size: int) -> list[slice]:
-    return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
 
 
 def head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (a map of either kind)

@@ -172,7 +172,7 @@ def test_what_cannot_be_asked_of_several_classes(asked: dict[str, Any], message:
 
 def test_a_map_must_be_one_and_a_frame_too() -> None:
     with pytest.raises(BadOption, match="dict is no map; read one with load_map"):
-        apply.frame({}, {"risk": [0.1]})  # type: ignore[arg-type]
+        apply.frame({}, {"risk": [0.1]})  # type: ignore[call-overload]
     with pytest.raises(BadOption, match="int is no frame that we know"):
         apply.frame(mapped(FORMS["rarer"]), 7)
     with pytest.raises(BadFile, match="two columns of the frame have the same name"):

@@ -10,14 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from baserate import BadOption, Cut, Lottery, Policy, decide
-from baserate._cut import Treatment
 from baserate.apply._decision import Decision
 from baserate.apply._policy_engine import of_relation
 from tests.apply.decided import COLUMNS, IDS, NAMES, POLICIES, rows_of, said, table
 from tests.apply.forms import FORMS, mapped
+from tests.apply.policies import Case, cases
 
 
 @pytest.fixture
@@ -49,42 +48,12 @@ def test_groups_that_are_too_many_to_look_up_are_asked_for(
     assert [row[len(NAMES)] for row in found] == [said(policy, row) for row in rows]
 
 
-thresholds = st.lists(st.sampled_from([-np.inf, -0.5, 0.0, 0.25, 0.5, 1.0, 1e300, np.inf]), unique=True, max_size=3)
-names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3)
-
-
-@st.composite
-def cuts(draw: st.DrawFn) -> Cut:
-    at = sorted(draw(thresholds))
-    actions = draw(st.lists(names, min_size=len(at) + 1, max_size=len(at) + 1, unique=True))
-    return Cut(tuple(at), tuple(actions))
-
-
-@st.composite
-def policies(draw: st.DrawFn) -> Policy:
-    lotteries = st.lists(cuts(), min_size=2, max_size=3, unique=True).map(
-        lambda found: Lottery(tuple(found), tuple([1 / len(found)] * len(found)))
-    )
-    words = names.filter(lambda name: not name[-1].isdigit())  # 1.0 is the number 1
-    labels = draw(st.lists(words | st.integers(-3, 3), unique=True, min_size=1, max_size=4))
-    by_group: dict[tuple[object, ...], Treatment] = {(label,): draw(cuts() | lotteries) for label in labels}
-    return Policy(by_group=by_group, otherwise=draw(names), attributes=("site",), columns=COLUMNS)
-
-
-@given(
-    policies(),
-    st.lists(st.tuples(names, st.sampled_from([-1.0, -0.5, 0.1, 0.25, 0.5, 1.0, 7.0])), min_size=1),
-    st.data(),
-)
-@settings(max_examples=40, deadline=None)
-def test_any_policy_decides_any_row_as_it_says(
-    policy: Policy, given: list[tuple[str, float]], data: st.DataObject
-) -> None:
-    labels = st.sampled_from([None, "other", *(str(group[0]) for group in policy.by_group)])
-    rows = [{"who": id_, "risk": score, "site": data.draw(labels)} for id_, score in given]
+@given(cases())
+@settings(max_examples=60, deadline=None)
+def test_any_policy_decides_any_row_as_it_says(case: Case) -> None:
     with duckdb.connect() as engine:
-        found = of_relation(Decision.of(policy), engine.from_arrow(table(rows))).fetchall()
-    assert [row[-1] for row in found] == [said(policy, row) for row in rows]
+        found = of_relation(Decision.of(case.policy), engine.from_arrow(pa.table(case.columns))).fetchall()
+    assert [row[-1] for row in found] == case.expected
 
 
 @pytest.mark.parametrize("name", ["beta", "logistic", "line", "temperature"])

@@ -312,7 +312,7 @@ def test_what_is_refused() -> None:
         model.predict(x)
     with pytest.raises(BadOption, match="X has no column 'who'; give id="):
         model.predict(x, group=["f"] * 60)
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(BadShape, match="different lengths"):
         model.predict(x, group=["f"] * 59, id=range(60))
     with pytest.raises(MissingValues, match=r"2 of 3 rows have a score that is NaN or infinite \(rows 1, 3, counted"):
         asked(CUT).decide({"risk": [np.nan, 0.5, np.nan]})

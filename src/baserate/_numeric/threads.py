@@ -11,6 +11,17 @@ Made = TypeVar("Made")
 
 _LARGE = 1_000_000
 """Numbers from which threads pay."""
+_BLOCK = 1 << 15
+"""Numbers that fit the cache with what is computed of them."""
+
+
+def blocks(size: int) -> list[slice]:
+    """Divide so many numbers into parts that fit the cache.
+
+    >>> blocks(40_000)
+    [slice(0, 32768, None), slice(32768, 65536, None)]
+    """
+    return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
 
 
 def mapped(function: Callable[[Item], Made], items: Iterable[Item], *, size: int) -> list[Made]:

@@ -66,8 +66,8 @@ class Decision:
         return Decision(policy, score, groups, id_, made, missing == "keep")
 
     @property
-    def scores(self) -> tuple[str]:
-        """The column of scores, as maps have theirs."""
+    def scores(self) -> tuple[str, ...]:
+        """Columns that hold scores: one."""
         return (self.score,)
 
     @property

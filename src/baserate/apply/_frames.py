@@ -1,57 +1,74 @@
-"""A map applied to a frame: the same kind comes back, with new columns."""
+"""A map or a policy applied to a frame: the same kind comes back, with new columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 import numpy as np
 
-from baserate._arrays import Bools, Floats
 from baserate._class_map import ClassMap
-from baserate._errors import BadFile, BadOption, BadShape, DataError
+from baserate._errors import BadFile, BadOption
 from baserate._map import Map
+from baserate._policy import Policy
+from baserate.apply._computed import computed
+from baserate.apply._decided import Actions, Given, decided
+from baserate.apply._decision import AskedOfPolicy, Decision
 from baserate.apply._task import Asked, Task
-from baserate.apply._wrong import SHOWN, Kind, Wrong, error, kinds
-from baserate.read._memory import numbers_of, numbers_of_series
+from baserate.read._memory import numbers_in
 
 
-def frame(map_: Map | ClassMap, table: Any, /, **asked: Unpack[Asked]) -> Any:  # noqa: ANN401  (a frame of any library)
-    """Apply a map to a table: the same kind of table comes back, with what the map makes of the scores.
+@overload
+def frame(what: Map | ClassMap, table: Any, /, **asked: Unpack[Asked]) -> Any: ...  # noqa: ANN401
+@overload
+def frame(what: Policy, table: Any, /, **asked: Unpack[AskedOfPolicy]) -> Any: ...  # noqa: ANN401
+def frame(what: Policy | Map | ClassMap, table: Any, /, **asked: Any) -> Any:  # (a frame of any library)
+    """Apply a map or a policy to a table: the same kind of table comes back, with what is made of the scores.
 
     Every row and column stays in its place. Lazy frames of Polars and relations of DuckDB stay lazy, and refuse what
-    cannot be mapped when they are collected.
+    cannot be mapped or decided when they are collected.
 
     Parameters
     ----------
-    map_
-        A map of two classes or of several.
+    what
+        A map of two classes or of several; or a policy.
     table
         A frame of pandas, Polars, PyArrow or another library that Narwhals knows, a lazy frame of Polars, a relation of
         DuckDB, or a mapping from names to arrays or lists.
     score
         Name of the column of scores; of several classes, one for each, in their order or by their names. Without it,
-        those that the map was fitted on.
+        those that the map was fitted on, or the policy chosen on.
+    group
+        Of a policy: names of the columns of groups, one for each of its attributes. Without it, those are their names.
+    id
+        Of a policy that draws lots: name of the column of ids, which are whole numbers or text. Rows that share one
+        draw the same lot, and are warned of.
     to
-        Name of the new column; of several classes, one for each. Without it, the name of the score and ``_calibrated``.
+        Name of the new column; of several classes, one for each. Without it, the name of the score and ``_calibrated``;
+        of a policy ``action``, categorical where the library knows that.
     bounds
         Whether to add the two probabilities of a Venn–Abers map too, in columns that end in ``_low`` and ``_high``.
+    chances
+        Of a policy: whether to add the chance of each action too, in columns such as ``action_chance_flag``.
     missing
-        ``"refuse"`` rows whose score is missing, NaN or infinite; or ``"keep"`` them, with nothing in the new column.
+        ``"refuse"`` rows whose score is missing, NaN or infinite; or ``"keep"`` them, with nothing in the new columns.
 
     Examples
     --------
+    >>> from baserate import Cut
     >>> from baserate._map import shifted
-    >>> found = frame(shifted(np.log(4)), {"who": ["a", "b"], "risk": [0.2, 0.5]}, score="risk")
+    >>> table = {"who": ["a", "b"], "risk": [0.2, 0.5]}
+    >>> found = frame(shifted(np.log(4)), table, score="risk")
     >>> found["who"], found["risk_calibrated"].round(9).tolist()
     (['a', 'b'], [0.5, 0.8])
+    >>> frame(Policy(by_group={(): Cut((0.3,))}, otherwise="refuse"), table, score="risk")["action"].tolist()
+    ['pass', 'flag']
     """
-    task = Task.of(map_, **asked)
+    task = Decision.of(what, **asked) if isinstance(what, Policy) else Task.of(what, **asked)
     if isinstance(table, Mapping):
-        task.check(list(table))
-        given = [numbers_of(name, table[name]).values for name in task.scores]
-        return {**table, **dict(zip(task.made, computed(task, given), strict=True))}
+        return _mapping(task, table)
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 
@@ -66,102 +83,87 @@ def frame(map_: Map | ClassMap, table: Any, /, **asked: Unpack[Asked]) -> Any:  
     raise BadOption(f"{type(table).__name__} is no frame that we know; give a frame or a mapping of columns.")
 
 
-def computed(task: Task, columns: Sequence[Any]) -> list[Floats]:
-    """What the map makes of columns of numbers, NaN where it keeps what is missing."""
-    given: list[Floats] = [np.asarray(column, dtype=np.float64) for column in columns]
-    if len({len(column) for column in given}) > 1:
-        raise BadShape("the columns have different lengths; give one value of each for every row.")
-    apply = _of_classes(task.map) if isinstance(task.map, ClassMap) else _of_two(task.map, bounds=task.bounds)
-    there = np.logical_and.reduce([np.isfinite(column) for column in given]) if task.keep else None
-    if there is None or there.all():
-        return _refusing(task, given, apply, None)
-    found = _refusing(task, [column[there] for column in given], apply, there)
-    return [_scattered(each, there) for each in found]
+def _made(task: Task | Decision, columns: Any, library: Any) -> dict[str, Any]:  # noqa: ANN401  (of any library)
+    """New columns by name, as a library keeps them; or as arrays if it is None."""
+    if isinstance(task, Task):
+        return dict(
+            zip(task.made, computed(task, [numbers_in(at, columns[at]).values for at in task.scores]), strict=True)
+        )
+    ids = None if task.id is None else columns[task.id]
+    found = decided(task, Given(columns[task.score], [columns[name] for name in task.groups], ids))
+    for note in found.notes:
+        warnings.warn(note, UserWarning, stacklevel=4)  # whoever called `frame`
+    chances = () if found.chances is None else found.chances.values()
+    return dict(zip(task.made, [_kept(found, library), *chances], strict=True))
 
 
-def _of_two(map_: Map, *, bounds: bool) -> Callable[[Sequence[Floats]], list[Floats]]:
-    def apply(given: Sequence[Floats]) -> list[Floats]:
-        return [map_(given[0]), *(map_.bounds(given[0]) if bounds else ())]
-
-    return apply
-
-
-def _of_classes(map_: ClassMap) -> Callable[[Sequence[Floats]], list[Floats]]:
-    def apply(given: Sequence[Floats]) -> list[Floats]:
-        return list(map_(np.column_stack(given)).T)
-
-    return apply
-
-
-def _refusing(
-    task: Task, given: Sequence[Floats], apply: Callable[[Sequence[Floats]], list[Floats]], there: Bools | None
-) -> list[Floats]:
-    """Apply; where that fails, say which rows of all it is about."""
-    try:
-        return apply(given)
-    except DataError:
-        at = np.arange(len(given[0])) if there is None else np.flatnonzero(there)
-        total = len(at) if there is None else len(there)
-        for kind in kinds(task):
-            wrong = at[_wrong(kind, np.column_stack(given))]
-            if len(wrong):
-                raise error(Wrong(kind, len(wrong), total, (wrong[:SHOWN] + 1).tolist()), task) from None
-        raise
+def _kept(found: Actions, library: Any) -> Any:  # noqa: ANN401  (of any library)
+    """Actions as a categorical column, where a library has those."""
+    if library is None:
+        return found.text
+    space: Any = library.to_native_namespace()
+    codes, names = found.codes, list(found.names)
+    nothing = codes < 0 if codes.min(initial=0) < 0 else None
+    if library.is_pandas():
+        return space.Categorical.from_codes(codes, names)
+    if library.is_polars():
+        places = space.Series(codes) if nothing is None else space.Series(codes).set(space.Series(nothing), None)
+        return space.Series(names, dtype=space.Enum(names)).gather(places)
+    if library.is_pyarrow():
+        return space.DictionaryArray.from_arrays(space.array(codes, mask=nothing), space.array(names), safe=False)
+    return found.text.tolist()
 
 
-def _wrong(kind: Kind, given: Floats) -> Bools:
-    """Rows that are wrong in this way alone."""
-    there: Bools = np.asarray(np.isfinite(given).all(axis=1))
-    if kind == "missing":
-        wrong: Bools = ~there
-    elif kind == "outside":
-        wrong = there & ((given < 0) | (given > 1)).any(axis=1)
-    else:
-        wrong = there & (given == 0).all(axis=1)
-    return wrong
+def _mapping(task: Task | Decision, table: Mapping[str, Any]) -> dict[str, Any]:
+    task.check(list(table))
+    return {**table, **_made(task, table, None)}
 
 
-def _scattered(found: Floats, there: Bools) -> Floats:
-    everywhere = np.full(there.shape, np.nan)
-    everywhere[there] = found
-    return everywhere
-
-
-def _eager(task: Task, found: Any) -> Any:  # noqa: ANN401  (frames)
+def _eager(task: Task | Decision, found: Any) -> Any:  # noqa: ANN401  (frames)
     import narwhals.stable.v2 as nw
 
     task.check(found.columns)
-    given = [numbers_of_series(name, found[name]).values for name in task.scores]
-    made = computed(task, given)
     backend = found.implementation
-    new = [nw.new_series(name, each, backend=backend) for name, each in zip(task.made, made, strict=True)]
-    whole = found.with_columns(*new)
-    if task.keep and any(np.isnan(each).any() for each in made):
+    made = _made(task, found, backend)
+    whole = found.with_columns(*(nw.new_series(name, each, backend=backend) for name, each in made.items()))
+    numbers = task.made if isinstance(task, Task) else task.made[1:]
+    if task.keep and any(np.isnan(made[name]).any() for name in numbers):
         # Null, not NaN, where a library knows the difference.
-        whole = whole.with_columns(*(nw.when(~nw.col(name).is_nan()).then(nw.col(name)) for name in task.made))
+        whole = whole.with_columns(*(nw.when(~nw.col(name).is_nan()).then(nw.col(name)) for name in numbers))
     return whole.to_native()
 
 
-def _lazy(task: Task, found: Any) -> Any:  # noqa: ANN401  (lazy frames)
+def _lazy(task: Task | Decision, found: Any) -> Any:  # noqa: ANN401  (lazy frames)
     if found.implementation.is_duckdb():
-        from baserate.apply._engine import of_relation
-
-        return of_relation(task, found.to_native())
+        return _of_relation(task, found.to_native())
     if not found.implementation.is_polars():
+        what = "map" if isinstance(task, Task) else "policy"
         raise BadOption(
-            f"a lazy frame of {found.implementation.name.title()} cannot take a map; collect it first, or give its "
-            "engine the expression that as_sql writes."
+            f"a lazy frame of {found.implementation.name.title()} cannot take a {what}; collect it first, or give "
+            "its engine the expression that as_sql writes."
         )
     task.check(found.collect_schema().names())
     pl: Any = found.implementation.to_native_namespace()
-    # One struct of all new columns, so that the map is applied once however many they are.
-    kind = pl.Struct(dict.fromkeys(task.made, pl.Float64))
-    made = pl.struct(pl.col(list(task.scores))).map_batches(partial(_struct, task), return_dtype=kind)
+    # One struct of all new columns, so that the work is done once however many they are.
+    kinds = dict.fromkeys(task.made, pl.Float64)
+    if isinstance(task, Decision):
+        kinds[task.made[0]] = pl.Enum(task.policy.actions)
+    made = pl.struct(pl.col(list(task.used))).map_batches(partial(_struct, task), return_dtype=pl.Struct(kinds))
     return found.to_native().with_columns(made.struct.unnest())
 
 
-def _struct(task: Task, part: Any) -> Any:  # noqa: ANN401  (structs of Polars)
-    """New columns of those that hold the scores."""
+def _of_relation(task: Task | Decision, relation: Any) -> Any:  # noqa: ANN401  (relations of DuckDB)
+    if isinstance(task, Decision):
+        from baserate.apply._policy_engine import of_relation as decided_in
+
+        return decided_in(task, relation)
+    from baserate.apply._engine import of_relation
+
+    return of_relation(task, relation)
+
+
+def _struct(task: Task | Decision, part: Any) -> Any:  # noqa: ANN401  (structs of Polars)
+    """New columns of those that are read."""
     import narwhals.stable.v2 as nw
 
     whole = _eager(task, nw.from_native(part.struct.unnest(), eager_only=True))

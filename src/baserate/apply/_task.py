@@ -60,6 +60,11 @@ class Task:
             raise BadOption("two of the new columns have the same name; give each its own with to=.")
         return Task(map_, scores, made, bounds, missing == "keep")
 
+    @property
+    def used(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return self.scores
+
     def check(self, there: Sequence[object], *, capitals: bool = True) -> None:
         """See that the scores are there, and the new names are not; without `capitals` a is A."""
         for name in self.scores:

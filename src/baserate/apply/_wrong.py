@@ -1,4 +1,4 @@
-"""Rows whose scores a map or a policy cannot take: how frames and files speak of them alike."""
+"""Rows that a map cannot be applied to, nor a policy: how arrays, frames and files speak of them alike."""
 
 from __future__ import annotations
 

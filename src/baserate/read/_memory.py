@@ -15,6 +15,7 @@ from baserate._errors import NotBinary, NotNumeric
 from baserate._numeric.codes import distinct_codes
 from baserate.read._columns import as_column, as_numbers, missing_objects
 from baserate.read._eager import Coded, Numbers, Table
+from baserate.read._encoded import encoded, in_use, is_encoded
 from baserate.read._labels import parsed, parsed_alike
 from baserate.read._named import Columns
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _FEW = 64
 """Labels that are looked for one after the other."""
+_LIBRARIES = ("pandas", "pyarrow")
+"""Whose columns need not be series."""
 
 
 def loaded(
@@ -39,8 +42,8 @@ def loaded(
     """
     labels = {name: coded[name] if name in coded else _labels(name, given[name]) for name in columns.labels}
     labels |= _read({name: labels[name] for name in text}, alike)
-    numbers = {name: _numbers(name, given[name]) for name in columns.numbers}
-    orders = {name: _order(given[name]) for name in columns.labels if name not in coded and _framed(given[name])}
+    numbers = {name: numbers_in(name, given[name]) for name in columns.numbers}
+    orders = {name: _order(given[name]) for name in columns.labels if name not in coded and framed(given[name])}
     return Table(labels, numbers, None if columns.id is None else _names(columns.id, given[columns.id]), orders)
 
 
@@ -59,7 +62,7 @@ def _order(series: nw.Series[Any]) -> Sequence[object]:
 
 def array_of(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (array, list or column of a frame)
     """Return a column as an array."""
-    if not _framed(column):
+    if not framed(column):
         return as_column(name, column)
     return np.array(column.to_list(), dtype=object) if column.null_count() else column.to_numpy()
 
@@ -80,16 +83,30 @@ def _names(name: str, column: Any) -> npt.NDArray[Any]:  # noqa: ANN401  (array,
     return names
 
 
-def _framed(column: object) -> bool:
+def framed(column: object) -> bool:
+    """Whether it is a column of a frame, as Narwhals knows it."""
     return type(column).__module__.startswith("narwhals")
 
 
-def _numbers(name: str, column: Any) -> Numbers:  # noqa: ANN401  (array, list or column of a frame)
-    return numbers_of_series(name, column) if _framed(column) else numbers_of(name, column)
+def series_of(name: str, column: Any) -> Any:  # noqa: ANN401  (any column)
+    """Return a column of any library as Narwhals knows it; arrays of NumPy, lists and anything else as they are."""
+    if isinstance(column, (np.ndarray, list, tuple)) or framed(column):
+        return column
+    import narwhals.stable.v2 as nw
+
+    library: Any = type(column).__module__.partition(".")[0]
+    found = nw.from_native(column, series_only=True, pass_through=True)
+    # Categoricals of pandas and arrays of PyArrow are no series by themselves.
+    return nw.new_series(name, column, backend=library) if found is column and library in _LIBRARIES else found
+
+
+def numbers_in(name: str, column: Any) -> Numbers:  # noqa: ANN401  (array, list or column of a frame)
+    """Numbers of an array, a list or a column of a frame."""
+    return numbers_of_series(name, column) if framed(column) else numbers_of(name, column)
 
 
 def _labels(name: str, column: Any) -> Coded:  # noqa: ANN401  (array, list or column of a frame)
-    return coded_of_series(name, column) if _framed(column) else coded_of(name, column)
+    return coded_of_series(name, column) if framed(column) else coded_of(name, column)
 
 
 def numbers_of(name: str, given: object) -> Numbers:
@@ -138,13 +155,29 @@ def coded_of_series(name: str, series: nw.Series[Any]) -> Coded:
     """Labels of a column of a frame; the library itself looks for each of them where they are text."""
     import narwhals.stable.v2 as nw
 
-    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
-        if series.cat.get_categories().dtype != nw.String:
-            return coded_of(name, np.array(series.to_list(), dtype=object))
-        series = series.cast(nw.String)
+    if is_encoded(series):
+        return _numbered(name, encoded(series))
     there, present = _present(series)
     found = _coded_text(name, present) if series.dtype == nw.String else coded_of(name, present.to_numpy())
     return found if there is None else Coded(_scattered(found.codes, there, -1), found.labels)
+
+
+def labels_of(name: str, column: Any) -> Coded:  # noqa: ANN401  (array, list or column of a frame)
+    """Labels of a column; where a library keeps codes, those of its own, which may not all be in use."""
+    return encoded(column) if framed(column) and is_encoded(column) else _labels(name, column)
+
+
+def _numbered(name: str, column: Coded) -> Coded:
+    """Number anew those labels that are in use, if need be."""
+    used = np.flatnonzero(in_use(column))
+    labels = np.empty(len(used), dtype=object)
+    labels[:] = [column.labels[at] for at in used.tolist()]
+    found = coded_of(name, labels)
+    if np.array_equal(found.codes, np.arange(len(column.labels))):
+        return Coded(column.codes, found.labels)
+    number = np.full(len(column.labels) + 1, -1, dtype=found.codes.dtype)
+    number[used] = found.codes
+    return Coded(number[column.codes], found.labels)  # −1 is the last, too
 
 
 def _present(series: nw.Series[Any]) -> tuple[Bools | None, nw.Series[Any]]:

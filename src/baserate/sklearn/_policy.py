@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from baserate._arrays import Floats
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, Cut
-from baserate._errors import BadOption, MissingValues, NotBinary, UnknownLabel
+from baserate._errors import BadOption, NotBinary, UnknownLabel
 from baserate._policy import REFUSE, Policy, spellings, text_of_label
 from baserate._tally import Tally
-from baserate.apply._wrong import SHOWN, Wrong
-from baserate.apply._wrong import rows as rows_of
+from baserate.apply import actions
 from baserate.sklearn._data import Data
 from baserate.sklearn._fitting import Asked, Fitting, with_tags_of
 
@@ -114,7 +112,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
             group = _groups_in(X, policy)
         if policy.needs_id and id is None:
             id = _ids_in(X, policy)  # noqa: A001
-        return _decided(policy, self._scores(X), group, id)
+        return actions(policy, self._scores(X), group=group if policy.needs_group else None, id=id).text
 
     def predict(self, X: Any, *, group: Any = None, id: Any = None) -> npt.NDArray[Any]:  # noqa: A002, ANN401, N803
         """Class of each row: what is flagged is of the class that the policy looks for."""
@@ -207,21 +205,3 @@ def _ids_in(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
         told = "the policy does not know what their column is called" if name is None else f"X has no column {name!r}"
         raise BadOption(f"this policy draws lots, which the ids of rows decide, and {told}; give id=.")
     return X[name]
-
-
-def _decided(policy: Policy, scores: Floats, group: Any, ids: Any) -> npt.NDArray[np.str_]:  # noqa: ANN401
-    """Action for each row; a group has one column, or a mapping or sequence of several."""
-    lost = np.flatnonzero(~np.isfinite(scores))
-    if len(lost):
-        told = rows_of(Wrong("missing", len(lost), len(scores), (lost[:SHOWN] + 1).tolist()))
-        raise MissingValues(
-            f"{len(lost)} of {len(scores)} rows have a score that is NaN or infinite ({told}); leave those rows out, "
-            "or give a classifier that scores them."
-        )
-    columns = [group] if len(policy.attributes) == 1 else group
-    if isinstance(columns, Mapping):
-        columns = [columns[name] for name in policy.attributes]
-    many = len(scores)
-    groups = zip(*columns, strict=True) if policy.needs_group else repeat((), many)
-    rows = zip(scores, groups, ids if policy.needs_id else repeat(None, many), strict=True)
-    return np.array([policy.action(score, each, id=own) for score, each, own in rows], dtype=np.str_)
