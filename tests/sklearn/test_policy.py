@@ -34,6 +34,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baserate import (
     BadOption,
+    BadShape,
     Costs,
     Curve,
     Cut,
@@ -314,7 +315,9 @@ def test_what_is_refused() -> None:
         model.predict(x, group=["f"] * 60)
     with pytest.raises(BadShape, match="different lengths"):
         model.predict(x, group=["f"] * 59, id=range(60))
-    with pytest.raises(MissingValues, match=r"2 of 3 rows have a score that is NaN or infinite \(rows 1, 3, counted"):
+    with pytest.raises(
+        MissingValues, match=r"2 of 3 rows have a score that is missing, NaN or infinite in .* \(rows 1, 3"
+    ):
         asked(CUT).decide({"risk": [np.nan, 0.5, np.nan]})
     nameless = Policy(by_group={(): DRAWN.by_group["m",]}, otherwise="refuse")
     with pytest.raises(BadOption, match="does not know what their column is called; give id="):
