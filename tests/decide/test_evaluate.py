@@ -16,6 +16,7 @@ from baserate import (
     Lottery,
     Policy,
     UnknownLabel,
+    UnknownName,
     calibrate,
     decide,
     infer,
@@ -162,7 +163,7 @@ def test_a_model_is_named_where_there_are_several() -> None:
     both = tallied(columns | {"old": columns["risk"] / 2}, score=["risk", "old"])
     with pytest.raises(BadOption, match="several models"):
         decide.tables(both, alike(Cut((0.5,))))
-    with pytest.raises(BadOption, match="no model 'new'; there are: risk, old"):
+    with pytest.raises(UnknownName, match=r"no model 'new'\. There are: risk, old"):
         decide.tables(both, alike(Cut((0.5,))), model="new")
     with pytest.raises(BadOption, match="no policy for old"):
         decide.judge(both, {"risk": alike(Cut((0.5,)))})

@@ -46,7 +46,7 @@ def as_sql(
         duckdb, postgresql or spark. They differ in how names and text are quoted, and in how ids are hashed.
     table
         Name of a table, perhaps with its schema: ``schema.scores``. Then it is a query, for policies alone, that
-        selects every column of the table and then the new ones; it maps and hashes each row at most once.
+        selects every column of the table and then the new ones; it hashes each row at most once.
     **asked
         ``score``: name of the column of scores; for a map of several classes, one for each, in their order or by their
         names. Without it, those that it was fitted or chosen on. For policies also ``group`` (a column for each

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from baserate._curve import Curve
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import BadOption
 from baserate._map import Map
 from baserate._policy import Policy
 from baserate._tallies import Tallies
 from baserate._tally import Tally
+from baserate.decide._evaluate import model_of
 from baserate.decide._rule import Choose
 from baserate.decide._unmapped import unmapped
 from baserate.infer._reliability._parts import SAME_ROWS
-from baserate.measure._summary import check_tallies
 
 
 def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Map | None = None) -> Policy:  # noqa: A002
@@ -29,8 +29,9 @@ def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Map
     >>> policy.threshold, dict(policy.columns), policy.prevalence
     (0.4, {'truth': 'sick', 'score': 'risk'}, 0.5)
     """
-    check_tallies(tallies)
-    name = _model(tallies, model)
+    name = model_of(tallies, model)
+    if name == tallies.intake.columns.get("predicted"):
+        raise BadOption(f"{name} holds labels, which are decided already; a policy is of scores.")
     tally = tallies.pooled(name)
     policy = rule(Curve(tally)) if map is None else _after(map, tally, rule)
     truth = tallies.intake.columns.get("truth")
@@ -43,15 +44,3 @@ def _after(map_: Map, tally: Tally, rule: Choose) -> Policy:
     found = unmapped(rule(Curve(tally.rescored(map_(tally.score)))), map_, seen=tally.score)
     notes = (*found.notes, *[SAME_ROWS] * map_.was_fitted_on(tally))
     return replace(found, chosen_on=found.chosen_on and tally.digest, notes=notes)
-
-
-def _model(tallies: Tallies, given: str | None) -> str:
-    known = list(tallies.models)
-    if given is None and len(known) > 1:
-        raise BadOption(f"there are several models ({', '.join(known)}), and a policy is of one; name it with model=.")
-    name = known[0] if given is None else given
-    if name not in tallies.models:
-        raise UnknownName(f"there is no model {name!r}. There are: {', '.join(known)}.")
-    if name == tallies.intake.columns.get("predicted"):
-        raise BadOption(f"{name} holds labels, which are decided already; a policy is of scores.")
-    return name

@@ -10,7 +10,7 @@ import numpy as np
 from baserate._counts import Counts, combined
 from baserate._curve import Curve
 from baserate._cut import Treatment, passed_or_flagged
-from baserate._errors import BadOption, UnknownLabel
+from baserate._errors import BadOption, UnknownLabel, UnknownName
 from baserate._policy import Policy, text_of_label
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
@@ -62,13 +62,20 @@ def tables(tallies: Tallies, policy: Policy, *, model: str | None = None) -> dic
     >>> found[None]["flag"], found["m",]["flag"]
     (Counts(tp=2.0, fp=0.0, fn=0.0, tn=2.0), Counts(tp=1.0, fp=0.0, fn=0.0, tn=1.0))
     """
+    found = evaluated(tallies, policy, model_of(tallies, model))
+    return {group: part.tables for group, part in found.items()}
+
+
+def model_of(tallies: Tallies, given: str | None) -> str:
+    """Name of the model: the one that is given, or else the only one."""
     check_tallies(tallies)
-    if model is None and len(tallies.models) > 1:
-        raise BadOption(f"there are several models ({', '.join(tallies.models)}); say which with model=.")
-    which = next(iter(tallies.models)) if model is None else model
-    if which not in tallies.models:
-        raise BadOption(f"there is no model {which!r}; there are: {', '.join(tallies.models)}.")
-    return {group: part.tables for group, part in evaluated(tallies, policy, which).items()}
+    known = ", ".join(tallies.models)
+    if given is None and len(tallies.models) > 1:
+        raise BadOption(f"there are several models ({known}), and a policy is of one; say which with model=.")
+    name = next(iter(tallies.models)) if given is None else given
+    if name not in tallies.models:
+        raise UnknownName(f"there is no model {name!r}. There are: {known}.")
+    return name
 
 
 def evaluated(
