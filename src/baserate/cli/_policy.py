@@ -106,8 +106,8 @@ def _asked(verb: Verb) -> Verb:
 def sql(path: str, asked: Asked) -> None:
     """Write a policy as SQL: an expression, or with --table a query that keeps every column and adds the action.
 
-    POLICY is a file that holds one. NULL stands where `baserate apply` would refuse a row: where a score is missing,
-    infinite or cannot be mapped, where the policy refuses the group, and where it draws lots and the id is missing.
+    POLICY is a file that holds one. NULL stands where `baserate apply` would refuse a row: where a score is missing or
+    infinite, where the policy refuses the group, and where it draws lots and the id is missing.
     """
     from baserate.apply import as_sql
 
