@@ -24,6 +24,12 @@ class Dialect(NamedTuple):
     """Text -> its SHA-256 in small hexadecimal digits, which compare as bytes do."""
     underflows: bool = False
     """Whether a product that is too small for a double is an error, not 0."""
+    categories: str | None = None
+    """Type of actions, where that is another than text."""
+
+    def action(self, name: str) -> str:
+        """Name of an action, as a value."""
+        return self.literal(name) + (f"::{self.categories}" if self.categories else "")
 
 
 def _doubled(mark: str) -> Callable[[str], str]:

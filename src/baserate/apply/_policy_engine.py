@@ -81,7 +81,9 @@ class Deciding:
         """Add the new columns; the engine fails at the first row that is refused."""
         policy, (given, at) = self.decision.policy, self._scored(prefix)
         refused = f"error({literal(UNKNOWN)})"
-        found = [action(policy, at, _SAY, refused=refused)]
+        # Categories are written in a fraction of the time that text takes.
+        named = _SAY._replace(categories=f"ENUM ({', '.join(map(literal, policy.actions))})")
+        found = [action(policy, at, named, refused=refused)]
         if len(self.source.made) > 1:
             found += [chance(policy, each, at, _SAY, refused=refused) for each in policy.actions]
         if self.decision.keep:

@@ -65,7 +65,7 @@ def action_case(
     def values(found: Stretches) -> list[Expression]:
         return [_drawn(policy, found, place, at, say, nameless) for place in range(len(found.drawn))]
 
-    rest = refused if policy.otherwise == REFUSE else say.literal(policy.otherwise)
+    rest = refused if policy.otherwise == REFUSE else say.action(policy.otherwise)
     return _by_group(policy, at, say, values, rest)
 
 
@@ -148,11 +148,11 @@ def _lot(policy: Policy, at: Places, say: Dialect) -> str:
 def _drawn(policy: Policy, found: Stretches, place: int, at: Places, say: Dialect, nameless: str | None) -> Expression:
     """What is done in a stretch: one thing, or what the lot says."""
     if not found.open[place]:
-        return say.literal(found.drawn[place][0])
+        return say.action(found.drawn[place][0])
     assert at.id is not None  # noqa: S101  (whoever asks for places has checked what the policy needs)
     lot = _lot(policy, at, say)
     pairs = zip(found.drawn[place], [*found.edges, None], strict=True)
     kept = [list(alike)[-1] for _, alike in groupby(pairs, key=lambda pair: pair[0])]
-    cases = [When((f"{lot} < '{end:0{DIGITS}x}'",), say.literal(name)) for name, end in kept if end is not None]
+    cases = [When((f"{lot} < '{end:0{DIGITS}x}'",), say.action(name)) for name, end in kept if end is not None]
     absent = [] if nameless is None else [When((f"{at.id} IS NULL",), nameless)]
-    return Case((*absent, *cases), say.literal(kept[-1][0]))
+    return Case((*absent, *cases), say.action(kept[-1][0]))
