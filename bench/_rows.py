@@ -240,7 +240,7 @@ ROWS: dict[str, Row] = {
         n=10**8,
         repeats=3,
     ),
-    "apply-policy": Row(
+    "apply-policy-1e7": Row(
         "a policy of 3 groups applied to an Arrow table of 10⁷ rows",
         "one comparison of the scores with a threshold",
         "<=",
@@ -249,7 +249,7 @@ ROWS: dict[str, Row] = {
         n=10**7,
         repeats=15,
     ),
-    "apply-lottery": Row(
+    "apply-lottery-1e6": Row(
         "a policy that draws lots for 5 % of 10⁶ rows",
         "a loop that hashes every row",
         ">=",
