@@ -65,6 +65,20 @@ def test_wrong_cuts_are_refused() -> None:
     assert Cut((inf,)).counts(curve(tally([1, 0], [1, 0]))).flagged == 0
 
 
+def test_a_number_is_no_cut() -> None:
+    with pytest.raises(BadOption, match=r"what is done with a group is 0\.5; give a Cut"):
+        Policy(by_group={(): 0.5}, otherwise="refuse")  # type: ignore[dict-item]
+
+
+def test_a_score_that_is_none_is_not_decided() -> None:
+    with pytest.raises(MissingValues, match="neither above a threshold nor below"):
+        Cut((0.5,)).action(nan)
+    assert Cut((0.5,)).action(inf) == "flag"
+    for score in (nan, inf, -inf):
+        with pytest.raises(MissingValues, match="give a finite number"):
+            Policy(by_group={(): Cut((0.5,))}, otherwise="refuse").action(score)
+
+
 def test_a_policy_says_what_it_asks_of_a_row() -> None:
     alike = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
     assert (alike.needs_group, alike.threshold, alike.cut) == (False, 0.5, Cut((0.5,)))

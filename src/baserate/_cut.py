@@ -70,6 +70,8 @@ class Cut:
 
     def action(self, score: float) -> str:
         """What is done with a score."""
+        if isnan(score):
+            raise MissingValues("the score is NaN, which is neither above a threshold nor below; give a number.")
         return self.actions[bisect_right(self.thresholds, score)]
 
     def stretches(self, curve: Curve) -> Counts[Floats]:

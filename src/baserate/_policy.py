@@ -6,14 +6,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from math import isnan
+from math import isfinite, isnan
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from baserate._cut import Cut, Lottery, Treatment, actions_of
-from baserate._errors import BadOption, BadShape, UnknownLabel
+from baserate._errors import BadOption, BadShape, MissingValues, UnknownLabel
 from baserate._files import write_text
 from baserate._lots import lot, text_of_id
 from baserate._map import Map, text_of
@@ -63,11 +63,33 @@ class Policy:
     """What a reader should know of the choice."""
 
     def __post_init__(self) -> None:
+        self._check_done()
+        self._check_told()
+        by_group = {tuple(map(_plain, group)): found for group, found in self.by_group.items()}
+        for name, mapping in (("by_group", by_group), ("settings", self.settings), ("columns", self.columns)):
+            object.__setattr__(self, name, MappingProxyType(dict(mapping)))
+        self._check_alike()
+        content(self)  # refuses what a file could not hold
+
+    def _check_done(self) -> None:
+        """See that every group has its treatment, and all others an action."""
         if not self.by_group:
             raise BadOption("a policy without a cut decides nothing; give one for each group, or for ().")
+        done: list[object] = [*self.by_group.values()]  # whatever a caller without a type checker gave
+        strange = [each for each in done if not isinstance(each, (Cut, Lottery))]
+        if strange:
+            raise BadOption(
+                f"what is done with a group is {strange[0]!r}; give a Cut, such as Cut((0.5,)), or a Lottery."
+            )
         if not self.otherwise or not isinstance(self.otherwise, str):
             raise BadOption(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")
-        names: list[object] = [*self.attributes]  # whatever a caller without a type checker gave
+        wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
+        if wrong:
+            raise BadShape(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
+
+    def _check_told(self) -> None:
+        """See that what is told of it is what it should be."""
+        names: list[object] = [*self.attributes]
         if not all(isinstance(name, str) and name for name in names) or len({*names}) < len(names):
             raise BadOption(f"attributes are {self.attributes}; they are names of columns, each once.")
         told: list[object] = [self.rule, *self.notes, *([] if self.positive is None else [self.positive])]
@@ -75,14 +97,6 @@ class Policy:
             raise BadOption("the rule, the positive class and notes are text; write them so.")
         if self.prevalence is not None and not 0 <= self.prevalence <= 1:
             raise BadOption(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
-        wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
-        if wrong:
-            raise BadShape(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
-        by_group = {tuple(map(_plain, group)): found for group, found in self.by_group.items()}
-        for name, mapping in (("by_group", by_group), ("settings", self.settings), ("columns", self.columns)):
-            object.__setattr__(self, name, MappingProxyType(dict(mapping)))
-        self._check_alike()
-        content(self)  # refuses what a file could not hold
 
     def _check_alike(self) -> None:
         """Two groups that are written alike could not be told apart."""
@@ -156,6 +170,8 @@ class Policy:
 
     def action(self, score: float, group: Sequence[object] = (), *, id: object = None) -> str:  # noqa: A002
         """What is done with one row. Many are the business of `baserate.apply`."""
+        if not isfinite(score):
+            raise MissingValues(f"the score is {score}; give a finite number.")
         found = self.treatment(group)
         if isinstance(found, Cut):
             return found.action(score)

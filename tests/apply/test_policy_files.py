@@ -309,6 +309,15 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)  # noqa: S607  (where it is differs)
 
 
+def test_a_folder_that_cannot_be_written_is_told(small: Path, tmp_path: Path) -> None:
+    (small / "out.csv").write_text("precious")
+    subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)  # noqa: S607  (root may write anything else)
+    write(table(rows_of(range(5))), tmp_path / "in.csv")
+    with pytest.raises(BadOption, match=r"cannot write .*out\.csv \(Read-only file system\); name another file"):
+        apply.file(POLICIES["plain"], tmp_path / "in.csv", small / "out.csv")
+    assert (small / "out.csv").read_text() == "precious"
+
+
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_full_disk_leaves_the_old_file(name: str, small: Path, tmp_path: Path) -> None:
     (small / name).write_text("precious")

@@ -9,7 +9,7 @@ import click
 from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._failures import UNMET
 from baserate.cli._intervals import Intervals, always
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, scored, thresholds, writing
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, one_threshold, scored, writing
 from baserate.cli._prices import prevalence
 from baserate.cli._say import say
 
@@ -74,11 +74,7 @@ class Checking:
 
 
 def _cutoff(text: str) -> float:
-    """Read one threshold."""
-    found = thresholds(text)
-    if len(found) != 1:
-        raise click.BadParameter(f"{text!r} are {len(found)} cut-offs; give one, or a policy with --policy.")
-    return found[0]
+    return one_threshold(text, "give one, or a policy with --policy.")
 
 
 def checking(verb: Verb) -> Verb:

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from baserate._errors import BadOption
-from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, share, thresholds
+from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, one_threshold, share
 from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
 
 if TYPE_CHECKING:
@@ -224,11 +224,7 @@ def _flag(name: str) -> str:
 
 
 def _single(text: str) -> float:
-    """Read one threshold."""
-    found = thresholds(text)
-    if len(found) != 1:
-        raise click.BadParameter(f"{text!r} are {len(found)} cut-offs; several make bands: --bands {text}")
-    return found[0]
+    return one_threshold(text, f"several make bands: --bands {text}")
 
 
 def _coverage(text: str) -> float:

@@ -192,6 +192,14 @@ def thresholds(text: str) -> tuple[float, ...]:
     return tuple(_threshold(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
 
 
+def one_threshold(text: str, remedy: str) -> float:
+    """Read one threshold; of several, say what to do instead."""
+    found = thresholds(text)
+    if len(found) != 1:
+        raise click.BadParameter(f"{text!r} are {len(found)} cut-offs; {remedy}")
+    return found[0]
+
+
 def _threshold(text: str) -> float:
     try:
         number = float(text)
