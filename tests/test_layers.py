@@ -53,6 +53,7 @@ FLOORS: list[set[str]] = [
     {"population", "infer", "calibrate", "apply"},
     {"shift"},
     {"decide"},
+    {"equalize"},
     {"sklearn"},
     {"cli"},
     {"__main__"},

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import baserate
-from baserate import apply, calibrate, decide, infer, measure, population, read, shift
+from baserate import apply, calibrate, decide, equalize, infer, measure, population, read, shift
 from baserate import sklearn as bridge
 from baserate.measure import multiclass
 
@@ -42,7 +42,7 @@ NAMES = {
         "Tally",
     ),
     *("confusion", "curve", "label_sets", "scored", "tally", "__version__"),
-    *("apply", "calibrate", "decide", "infer", "measure", "population", "read", "shift"),
+    *("apply", "calibrate", "decide", "equalize", "infer", "measure", "population", "read", "shift"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -115,6 +115,9 @@ DECISIONS = {
     *("judge", "least_cost", "named", "net_benefits", "probability_cost", "ranked", "require", "requirements"),
     *("resampled", "slopes", "summary", "tables", "unmapped", "youden"),
 }
+EQUALITY = {
+    *("PARITIES", "Goal", "Parity", "optimum", "parity"),
+}
 
 ROOMS = [
     apply,
@@ -122,6 +125,7 @@ ROOMS = [
     calibrate,
     calibrate.multiclass,
     decide,
+    equalize,
     infer,
     measure,
     multiclass,

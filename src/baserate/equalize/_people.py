@@ -1,0 +1,189 @@
+"""Who is to be treated alike: the groups of one model, at the prevalence that they will have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from baserate._arrays import Floats, ratio
+from baserate._curve import Curve
+from baserate._cut import Treatment
+from baserate._errors import BadOption, CannotFit, UnknownLabel
+from baserate._policy import REFUSE, Policy
+from baserate._tallies import Group, Tallies
+from baserate._tally import Tally
+from baserate.decide._evaluate import model_of
+from baserate.equalize._goal import Goal
+from baserate.equalize._parity import NEEDS
+from baserate.shift._reweigh import reweigh
+
+Groups = Tallies | Mapping[Any, Curve]
+"""Groups with their scores: as they were read, or a curve for each; a group that is no tuple has one attribute."""
+FEW = 30
+"""Rows of a class below which a rate says little."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """The groups that take part, where they will be used, and those that are left to what is done otherwise."""
+
+    tallies: Tallies
+    """All groups of one model, at the prevalence that was asked for."""
+    model: str
+    goal: Goal
+    left: tuple[Group, ...]
+    """Groups that have no rows of a class that the parity asks for."""
+    otherwise: str
+    digest: str
+    """Of the rows as they were given."""
+
+    @property
+    def labels(self) -> bool:
+        """Whether the scores are labels that somebody predicted: 1 for the positive class, 0 for the other."""
+        return self.model == self.tallies.intake.columns.get("predicted")
+
+    @property
+    def curves(self) -> dict[Group, Curve]:
+        """Of each group that takes part."""
+        there = self.tallies.models[self.model].items()
+        return {group: Curve(tally) for group, tally in there if group not in self.left}
+
+    @property
+    def shares(self) -> Floats:
+        """Positives and negatives of each group that takes part, as shares of everybody in those: two rows."""
+        mass = np.array([[curve.positives, curve.negatives] for curve in self.curves.values()]).T
+        found: Floats = mass / mass.sum()
+        return found
+
+    def policy(self, by_group: Mapping[Group, Treatment], *, rule: str, settings: Mapping[str, Any]) -> Policy:
+        """Return what was chosen as a policy that knows its columns, its goal, and what to be wary of."""
+        intake, name = self.tallies.intake, self.model
+        truth = intake.columns.get("truth")
+        columns = {"truth": truth, "score": name} if isinstance(truth, str) else {"score": name}
+        mass = np.sum([tally.mass.sum(axis=1) for tally in self.tallies.models[name].values()], axis=0)
+        return Policy(
+            by_group=by_group,
+            otherwise=self.otherwise if self.tallies.attributes and () not in by_group else REFUSE,
+            attributes=() if () in by_group else self.tallies.attributes,
+            rule=rule,
+            settings={**self.goal.told, **self._prevalences(), **settings},
+            columns=columns if intake.columns else {},
+            positive=None if intake.positive is None else str(intake.positive),
+            prevalence=ratio(*map(float, (mass[0], mass.sum()))),
+            chosen_on=self.digest,
+            notes=tuple(self._notes()),
+        )
+
+    def _prevalences(self) -> dict[str, Any]:
+        """The prevalence that was stated, if one was."""
+        stated = self.goal.prevalence
+        if stated is None or not isinstance(stated, Mapping):
+            return {} if stated is None else {"prevalence": stated}
+        return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in stated.items()]}
+
+    def _notes(self) -> list[str]:
+        groups = self.tallies.models[self.model]
+        notes = [
+            f"{named(self.tallies, group)} has no {lacking(groups[group], self.goal)}, so that nothing can be made "
+            f"equal there; everybody in it gets: {self.otherwise}."
+            for group in self.left
+        ]
+        if self.labels:
+            notes.append(
+                f"{self.model} holds labels: hand the policy 1 where it says {self.tallies.intake.positive}, else 0."
+            )
+        few = [group for group in self.curves if _fewest(groups[group], self.goal) < FEW]
+        notes += [
+            f"{named(self.tallies, group)} rests on {_fewest(groups[group], self.goal)} rows of a class; what is equal "
+            "here may be far from equal elsewhere."
+            for group in few
+        ]
+        return notes
+
+
+def people_of(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE) -> People:
+    """See who takes part; a group that the parity cannot be asked of is an error unless there is an `otherwise`."""
+    given = as_tallies(groups)
+    name = model_of(given, model)
+    tallies = Tallies({name: given.models[name]}, given.attributes, given.intake)
+    if not tallies.attributes:
+        raise BadOption("the rows were read without groups; read them with group=, the column that tells who is who.")
+    digest = tallies.digest
+    tallies = carried(tallies, goal)
+    left = tuple(group for group, tally in tallies.models[name].items() if lacking(tally, goal))
+    if left and otherwise == REFUSE:
+        first = tallies.models[name][left[0]]
+        raise CannotFit(
+            f"{_listed([named(tallies, group) for group in left])} has no {lacking(first, goal)}, so that "
+            f"{' and '.join(each.name for each in goal.parities)} cannot be asked of it; leave such rows out, or say "
+            "what to do with them: otherwise= an action."
+        )
+    if len(left) == len(tallies.groups):
+        raise CannotFit("no group has rows of each class that the parity asks for; give rows of both classes.")
+    return People(tallies, name, goal, left, otherwise, digest)
+
+
+def as_tallies(groups: Groups) -> Tallies:
+    """Groups as tallies; of a mapping, the attributes are called `group`, or `group_1` and so on."""
+    if isinstance(groups, Tallies):
+        return groups
+    given: object = groups  # whatever a caller without a type checker gave
+    if not isinstance(given, Mapping) or not given:
+        raise BadOption(
+            f"{type(groups).__name__} holds no groups; give Tallies that were read with group=, or a mapping from "
+            "groups to curves."
+        )
+    made: dict[Group, Tally] = {}
+    for key, each in given.items():
+        if not isinstance(each, Curve | Tally):
+            raise BadOption(f"what is given for the group {key!r} is {type(each).__name__}; give a Curve.")
+        made[key if isinstance(key, tuple) else (key,)] = each.tally if isinstance(each, Curve) else each
+    wide = max(map(len, made))
+    names = ("group",) if wide == 1 else tuple(f"group_{at}" for at in range(1, wide + 1))
+    return Tallies({"score": made}, names)
+
+
+def carried(tallies: Tallies, goal: Goal) -> Tallies:
+    """Groups where they will be used; those whose prevalence nobody stated keep their own."""
+    to = goal.prevalence
+    if to is None:
+        return tallies
+    if not isinstance(to, Mapping):
+        return reweigh(tallies, to=to)
+    (name,) = tallies.models
+    known = tallies.models[name]
+    stated = {key if isinstance(key, tuple) else (key,): share for key, share in to.items()}
+    strange = [group for group in stated if group not in known]
+    if strange:
+        there = ", ".join(named(tallies, group) for group in known)
+        raise UnknownLabel(f"a prevalence is stated for {strange[0]}, which is no group here. There are: {there}.")
+    made = {group: reweigh(tally, to=stated.get(group, tally.prevalence)) for group, tally in known.items()}
+    return replace(tallies, models={name: made})
+
+
+def lacking(tally: Tally, goal: Goal) -> str:
+    """Classes that the goal asks for and a group does not have, in words; nothing if it has all."""
+    wanted = dict.fromkeys(need for rate, bound in goal.tolerances.items() if bound < 1 for need in NEEDS[rate])
+    absent = [need for need in wanted if not getattr(tally, need)]
+    if not tally.total:
+        absent = ["rows"]
+    return " and no ".join(absent)
+
+
+def named(tallies: Tallies, group: Group) -> str:
+    """A group in words."""
+    return ", ".join(f"{name} = {value}" for name, value in zip(tallies.attributes, group, strict=True))
+
+
+def _fewest(tally: Tally, goal: Goal) -> int:
+    """Rows of the smallest class that the goal asks for; without one, all rows."""
+    rows = dict(zip(("positives", "negatives"), tally.rows.sum(axis=1, dtype=np.int64).tolist(), strict=True))
+    wanted = {need for rate in goal.rates for need in NEEDS[rate]}
+    return int(min((rows[need] for need in wanted), default=sum(rows.values())))
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
