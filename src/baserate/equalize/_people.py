@@ -16,6 +16,7 @@ from baserate._policy import REFUSE, Policy
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.decide._evaluate import model_of
+from baserate.decide._rule import as_setting
 from baserate.equalize._goal import Goal
 from baserate.equalize._parity import NEEDS
 from baserate.shift._reweigh import reweigh
@@ -69,7 +70,7 @@ class People:
             otherwise=self.otherwise if self.tallies.attributes and () not in by_group else REFUSE,
             attributes=() if () in by_group else self.tallies.attributes,
             rule=rule,
-            settings={**self.goal.told, **self._prevalences(), **settings},
+            settings=as_setting({**self.goal.told, **self._prevalences(), **settings}),
             columns=columns if intake.columns else {},
             positive=None if intake.positive is None else str(intake.positive),
             prevalence=ratio(*map(float, (mass[0], mass.sum()))),
