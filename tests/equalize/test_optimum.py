@@ -187,6 +187,15 @@ def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
     assert _lots(policy.by_group["none",], nobody) == 0
 
 
+@given(groups=curves(most=3), within=st.floats(0, 0.5))
+def test_a_group_of_one_class_is_held_to_the_rates_that_it_has(groups: dict[Any, Curve], within: float) -> None:
+    healthy = Curve(Tally.counted([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 0, 3, 2]]))
+    goal = Goal(["demographic-parity", "predictive-equality"], within=within, costs=Costs(fn=3))
+    policy = equalize.optimum({**groups, ("healthy",): healthy}, goal)
+    least = least_cost([*groups.values(), healthy], goal.tolerances, goal.costs)
+    assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
+
+
 def test_a_group_is_judged_where_it_will_be_used() -> None:
     groups = {
         "f": baserate.curve(baserate.tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])),

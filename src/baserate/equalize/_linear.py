@@ -11,8 +11,8 @@ from baserate._costs import Costs
 from baserate._errors import CannotFit
 from baserate.equalize._region import Region
 
-_TOLERANCE = 1e-10
-"""The finest that the solver takes."""
+_TOLERANCES = (1e-10, 1e-8)
+"""The finest that the solver takes, and a coarser one for when it gives up."""
 _ABOVE = 1e-11
 """So far may a point be above a hull, for rounding."""
 _ACTIVE = 1e-8
@@ -20,6 +20,7 @@ _ACTIVE = 1e-8
 _FIRST = 16
 """Edges of each hull that are taken before anything is known."""
 _ROUNDS = 100
+_REMEDY = "pool scores that lie close together, with Tally.rounded."
 
 
 def by_cutting_planes(regions: Sequence[Region], bounds: Mapping[str, float], costs: Costs) -> Floats:
@@ -50,7 +51,7 @@ def by_cutting_planes(regions: Sequence[Region], bounds: Mapping[str, float], co
             near = int(np.searchsorted(regions[at].fpr, points[at, 0]))
             last = len(regions[at].fpr) - 2
             edges[at] |= {min(max(place, 0), last) for place in (near - 2, near - 1, near, near + 1)}
-    raise CannotFit("the linear program of the parity did not settle; take a coarser score, with Tally.rounded.")
+    raise CannotFit(f"the linear program of the parity did not settle in {_ROUNDS} rounds; {_REMEDY}")
 
 
 def _spread(vertices: int) -> set[int]:
@@ -100,12 +101,13 @@ class _Shape:
 def _least(objective: Floats, matrix: Floats, most: Floats) -> Floats:
     from scipy.optimize import linprog
 
-    options = {"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE}
-    found = linprog(objective, A_ub=matrix, b_ub=most, bounds=(0.0, 1.0), method="highs-ds", options=options)
-    if found.x is None:
-        raise CannotFit(f"the linear program of the parity was not solved: {found.message}")
-    solution: Floats = found.x
-    return solution
+    for tolerance in _TOLERANCES:
+        options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+        found = linprog(objective, A_ub=matrix, b_ub=most, bounds=(0.0, 1.0), method="highs-ds", options=options)
+        if found.success:
+            solution: Floats = found.x
+            return solution
+    raise CannotFit(f"the linear program of the parity was not solved ({found.message}); {_REMEDY}")
 
 
 def _polished(matrix: Floats, most: Floats, found: Floats) -> Floats:
