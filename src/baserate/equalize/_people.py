@@ -75,7 +75,7 @@ class People:
             positive=None if intake.positive is None else str(intake.positive),
             prevalence=ratio(*map(float, (mass[0], mass.sum()))),
             chosen_on=self.digest,
-            notes=tuple(self._notes()),
+            notes=tuple(self._notes(alike=() in by_group)),
         )
 
     def _prevalences(self) -> dict[str, Any]:
@@ -85,11 +85,12 @@ class People:
             return {} if stated is None else {"prevalence": stated}
         return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in stated.items()]}
 
-    def _notes(self) -> list[str]:
+    def _notes(self, *, alike: bool) -> list[str]:
         groups = self.tallies.models[self.model]
+        done = "what its score gets elsewhere" if alike else self.otherwise
         notes = [
             f"{named(self.tallies, group)} has no {lacking(groups[group], self.goal)}, so that nothing can be made "
-            f"equal there; everybody in it gets: {self.otherwise}."
+            f"equal there; everybody in it gets: {done}."
             for group in self.left
         ]
         if self.labels:
