@@ -19,8 +19,6 @@ _ACTIVE = 1e-8
 """Constraints that are so near to their bound are met exactly in the end."""
 _FIRST = 16
 """Edges of each hull that are taken before anything is known."""
-_ROUNDS = 100
-_REMEDY = "pool scores that lie close together, with Tally.rounded."
 
 
 def by_cutting_planes(regions: Sequence[Region], bounds: Mapping[str, float], costs: Costs) -> Floats:
@@ -34,24 +32,26 @@ def by_cutting_planes(regions: Sequence[Region], bounds: Mapping[str, float], co
     rows, limits = shape.parity()
     edges = [_spread(len(region.fpr)) for region in regions]
     objective = shape.objective(costs)
-    for _ in range(_ROUNDS):
+    while True:
         lines = [shape.edge(at, place) for at, several in enumerate(edges) for place in sorted(several)]
         matrix = np.array([*rows, *(line for line, _ in lines)])
         most = np.array([*limits, *(limit for _, limit in lines)])
         found = _polished(matrix, most, _least(objective, matrix, most))
         points = found[: 2 * len(regions)].reshape(-1, 2)
-        missed = [
-            at
-            for at, (region, (false, true)) in enumerate(zip(regions, points, strict=True))
-            if true > float(region.height(false)) + _ABOVE
-        ]
-        if not missed:
+        new = {at: _violated(region, *points[at]) - edges[at] for at, region in enumerate(regions)}
+        # What is then still above an edge that was taken is the solver's tolerance.
+        if not any(new.values()):
             return _inside(regions, points)
-        for at in missed:
-            near = int(np.searchsorted(regions[at].fpr, points[at, 0]))
-            last = len(regions[at].fpr) - 2
-            edges[at] |= {min(max(place, 0), last) for place in (near - 2, near - 1, near, near + 1)}
-    raise CannotFit(f"the linear program of the parity did not settle in {_ROUNDS} rounds; {_REMEDY}")
+        for at, several in new.items():
+            edges[at] |= several
+
+
+def _violated(region: Region, false: float, true: float) -> set[int]:
+    """Edges about a point that is above the hull."""
+    if true <= float(region.height(false)) + _ABOVE:
+        return set()
+    near, last = int(np.searchsorted(region.fpr, false)), len(region.fpr) - 2
+    return {min(max(place, 0), last) for place in (near - 2, near - 1, near, near + 1)}
 
 
 def _spread(vertices: int) -> set[int]:
@@ -107,7 +107,10 @@ def _least(objective: Floats, matrix: Floats, most: Floats) -> Floats:
         if found.success:
             solution: Floats = found.x
             return solution
-    raise CannotFit(f"the linear program of the parity was not solved ({found.message}); {_REMEDY}")
+    raise CannotFit(
+        f"the linear program of the parity was not solved ({found.message}); pool scores that lie close together, with "
+        "Tally.rounded."
+    )
 
 
 def _polished(matrix: Floats, most: Floats, found: Floats) -> Floats:
