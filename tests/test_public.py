@@ -116,7 +116,7 @@ DECISIONS = {
     *("resampled", "slopes", "summary", "tables", "unmapped", "youden"),
 }
 EQUALITY = {
-    *("PARITIES", "Goal", "Parity", "deterministic", "optimum", "parity"),
+    *("PARITIES", "Crossing", "Goal", "Parity", "crossing", "crossings", "deterministic", "optimum", "parity"),
 }
 
 ROOMS = [

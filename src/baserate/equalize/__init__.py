@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.equalize._crossing import Crossing, crossing, crossings
     from baserate.equalize._deterministic import deterministic
     from baserate.equalize._goal import Goal
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_crossing": ("Crossing", "crossing", "crossings"),
     "_deterministic": ("deterministic",),
     "_goal": ("Goal",),
     "_optimum": ("optimum",),
@@ -22,8 +24,11 @@ _HOMES: dict[str, tuple[str, ...]] = {
 
 __all__ = [
     "PARITIES",
+    "Crossing",
     "Goal",
     "Parity",
+    "crossing",
+    "crossings",
     "deterministic",
     "optimum",
     "parity",
