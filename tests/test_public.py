@@ -116,7 +116,20 @@ DECISIONS = {
     *("resampled", "slopes", "summary", "tables", "unmapped", "youden"),
 }
 EQUALITY = {
-    *("PARITIES", "Goal", "Parity", "blind", "optimum", "parity", "reject_option"),
+    *(
+        "PARITIES",
+        "Crossing",
+        "Goal",
+        "Parity",
+        "Scale",
+        "blind",
+        "crossing",
+        "crossings",
+        "deterministic",
+        "optimum",
+        "parity",
+        "reject_option",
+    ),
 }
 
 ROOMS = [

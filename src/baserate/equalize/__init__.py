@@ -9,6 +9,8 @@ from baserate._lazy import resolver
 
 if TYPE_CHECKING:
     from baserate.equalize._blind import blind
+    from baserate.equalize._crossing import Crossing, Scale, crossing, crossings
+    from baserate.equalize._deterministic import deterministic
     from baserate.equalize._goal import Goal
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
@@ -16,13 +18,28 @@ if TYPE_CHECKING:
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_blind": ("blind",),
+    "_crossing": ("Crossing", "Scale", "crossing", "crossings"),
+    "_deterministic": ("deterministic",),
     "_goal": ("Goal",),
     "_optimum": ("optimum",),
     "_parity": ("PARITIES", "Parity", "parity"),
     "_reject": ("reject_option",),
 }
 
-__all__ = ["PARITIES", "Goal", "Parity", "blind", "optimum", "parity", "reject_option"]
+__all__ = [
+    "PARITIES",
+    "Crossing",
+    "Goal",
+    "Parity",
+    "Scale",
+    "blind",
+    "crossing",
+    "crossings",
+    "deterministic",
+    "optimum",
+    "parity",
+    "reject_option",
+]
 
 __getattr__ = resolver(__name__, _HOMES)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baserate._arrays import Bools, Floats
+from baserate._arrays import Bools, Floats, Value
 from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, Cut, Lottery, Treatment
@@ -56,7 +56,7 @@ class Region:
         """What a case costs if nobody here is flagged, in cases of everybody."""
         return self.positive * costs.fn + self.negative * costs.tn
 
-    def cost(self, costs: Costs, fpr: float, tpr: float) -> float:
+    def cost(self, costs: Costs, fpr: Value, tpr: Value) -> Value:
         """What a case of everybody costs for what is done in this group."""
         dear, saved = self.gains(costs)
         return self.fixed(costs) + dear * fpr - saved * tpr
@@ -113,10 +113,10 @@ class Region:
         threshold = np.concatenate([[self.threshold[left]], score[first:last][on]])
         at = int(np.clip(np.searchsorted(part, chance), 1, len(part) - 1))
         lax = (chance - part[at - 1]) / (part[at] - part[at - 1])
-        return _lottery([Cut((float(threshold[place]),)) for place in (at - 1, at)], np.array([1 - lax, lax]))
+        return lottery([Cut((float(threshold[place]),)) for place in (at - 1, at)], np.array([1 - lax, lax]))
 
     def _mixed(self, vertices: list[int], chances: Floats) -> Treatment:
-        return _lottery([self.cut(at) for at in vertices], chances)
+        return lottery([self.cut(at) for at in vertices], chances)
 
     def _narrowest(self, fpr: float, tpr: float) -> tuple[int, int]:
         """Two vertices whose chord passes below a point, with the fewest people between them."""
@@ -135,22 +135,22 @@ class Region:
 def region(curve: Curve, *, positive: float, negative: float, reversal: bool = False) -> Region:
     """What a group can have; with `reversal`, also by flagging what is below a threshold."""
     hull = curve.hull()
-    threshold, false, true = hull.threshold, *_rates(hull)
+    threshold, false, true = hull.threshold, *roc(hull)
     turned = np.zeros(len(threshold), dtype=bool)
     if reversal:
         back = Curve(curve.tally.rescored(-curve.tally.score)).hull()
         # Flagged is what is at most −threshold, so what is below the next higher score.
         above = np.append(np.inf, curve.tally.score)[np.searchsorted(-curve.tally.score, back.threshold[1:])]
         threshold = np.concatenate([threshold, [-np.inf], above])
-        false, true = (np.concatenate(pair) for pair in zip((false, true), _rates(back), strict=True))
+        false, true = (np.concatenate(pair) for pair in zip((false, true), roc(back), strict=True))
         turned = np.append(turned, np.ones(len(above) + 1, dtype=bool))
         kept = _hull(false, true)
         threshold, false, true, turned = threshold[kept], false[kept], true[kept], turned[kept]
     return Region(curve, threshold, turned, false, true, positive, negative)
 
 
-def _rates(curve: Curve) -> tuple[Floats, Floats]:
-    """False and true positive rates; those of the other class for one that is not there."""
+def roc(curve: Curve) -> tuple[Floats, Floats]:
+    """Return false and true positive rates; those of the other class for one that is not there."""
     true, false = curve.flagged_mass
     true, false = (each if each[-1] else other for each, other in ((true, false), (false, true)))
     return false / false[-1], true / true[-1]
@@ -174,8 +174,8 @@ def _turns_right(false: Floats, true: Floats, places: tuple[int, int, int]) -> b
     return bool(one - other > 1e-14 * (abs(one) + abs(other)))
 
 
-def _lottery(cuts: list[Cut], chances: Floats) -> Treatment:
-    """A lottery, or the one cut that is left when the others have no chance but rounding."""
+def lottery(cuts: list[Cut], chances: Floats) -> Treatment:
+    """Return a lottery, or the one cut that is left when the others have no chance but rounding."""
     kept = [(cut, float(chance)) for cut, chance in zip(cuts, chances, strict=True) if chance > CLOSE]
     if len(kept) == 1:
         return kept[0][0]

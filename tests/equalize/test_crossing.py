@@ -1,0 +1,237 @@
+"""Crossings of ROC curves: by hand, in exact arithmetic, and as policies."""
+
+from fractions import Fraction
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
+from baserate._curve import Mixture
+from baserate._errors import BadOption, CannotFit, CannotMeet
+from baserate.equalize import Crossing, Goal, Scale, crossing, crossings, optimum
+from baserate.equalize._people import as_tallies
+from baserate.equalize._rates import decided, gaps
+
+Steps = list[tuple[int, int]]
+
+
+def stepped(steps: Steps) -> Curve:
+    """Curve through steps of so many positives and negatives, at scores of 0.9 and below."""
+    return curve(Tally.counted(0.9 - 0.1 * np.arange(len(steps)), np.array(steps).T))
+
+
+# Positives and negatives of ten each: up, right, or both at once.
+UP_FIRST = [(5, 0), (0, 5), (5, 0), (0, 5)]
+
+
+@pytest.mark.parametrize(
+    ("second", "points"),
+    [
+        pytest.param(UP_FIRST, [], id="the same curve"),
+        pytest.param([(10, 0), (0, 10)], [], id="above, and together at both ends"),
+        pytest.param([(10, 10)], [], id="below, touching in the middle"),
+        pytest.param([(0, 5), (5, 0), (0, 5), (5, 0)], [], id="below, touching in a corner"),
+        pytest.param([(3, 0), (0, 3), (7, 0), (0, 7)], [(0.3, 0.5)], id="an upward and a rightward line"),
+        pytest.param([(8, 0), (0, 8), (2, 0), (0, 2)], [(0.5, 0.8)], id="the other way round"),
+        pytest.param([(3, 4), (7, 0), (0, 6)], [(0.4, 0.5)], id="a slope before"),
+        pytest.param([(3, 0), (0, 2), (2, 0), (0, 2), (5, 0), (0, 6)], [(0.2, 0.5)], id="together for a while"),
+        pytest.param([(3, 0), (0, 2), (2, 0), (0, 3), (3, 0), (0, 2), (2, 0), (0, 3)], [], id="together, then back"),
+        pytest.param([(3, 0), (2, 5), (5, 2), (0, 3)], [], id="touching in a corner, from below"),
+        pytest.param(
+            [(3, 0), (0, 2), (4, 0), (0, 5), (3, 0), (0, 3)], [(0.2, 0.5), (0.5, 0.7)], id="there and back again"
+        ),
+        pytest.param([(4, 0), (2, 10), (4, 0)], [], id="a slope that touches a corner"),
+    ],
+)
+def test_what_a_crossing_is(second: Steps, points: list[tuple[float, float]]) -> None:
+    first, other = stepped(UP_FIRST), stepped(second)
+    for found in (crossings(first, other), crossings(other, first)):
+        assert [(each.fpr, each.tpr) for each in found] == [pytest.approx(point, abs=1e-12) for point in points]
+
+
+def test_thresholds_at_a_crossing() -> None:
+    (found,) = crossings(stepped(UP_FIRST), stepped([(3, 0), (0, 3), (7, 0), (0, 7)]))
+    assert told(found.first) == pytest.approx([0.9, 0.8, 0.6])
+    assert told(found.second) == pytest.approx([0.8, 0.7, 2 / 7])
+    assert found.thresholds == pytest.approx((0.84, 0.8 - 0.1 * 2 / 7))
+    h = found.h
+    assert h([0.6, found.thresholds[1], 0.9]).tolist() == pytest.approx([0.6, 0.84, 0.9])
+    assert rises(h)
+
+
+def rises(h: Scale) -> bool:
+    """Whether a higher score is higher on the other scale, too, beyond its ends as well."""
+    return bool((np.diff(h(np.linspace(h.x[0] - 1, h.x[-1] + 1, 1001))) > 0).all())
+
+
+def told(mixture: Mixture[float]) -> list[float]:
+    return [mixture.strict, mixture.lax, mixture.chance]
+
+
+def test_a_crossing_above_the_greatest_score_is_at_it() -> None:
+    (found,) = crossings(stepped([(4, 4), (6, 0), (0, 6)]), stepped([(1, 0), (0, 4), (9, 1), (0, 5)]))
+    assert told(found.first) == pytest.approx([inf, 0.9, 0.25])
+    assert found.thresholds == pytest.approx((0.9, 0.9 - 0.1 / 4))
+    # From there up scores of the second group stay as far away.
+    assert found.h([0.6, 0.875, 0.89, 0.9]).tolist() == pytest.approx([0.7, 0.9, 0.915, 0.925])
+    back = crossings(stepped([(1, 0), (0, 4), (9, 1), (0, 5)]), stepped([(4, 4), (6, 0), (0, 6)]))[0]
+    assert back.h([0.7, 0.9]).tolist() == pytest.approx([0.6, 0.875])
+
+
+def test_a_crossing_at_a_threshold_needs_no_lot() -> None:
+    (found,) = crossings(stepped([(5, 5), (5, 5)]), stepped([(3, 5), (4, 0), (3, 5)]))
+    assert (found.fpr, found.tpr) == (0.5, 0.5)
+    assert told(found.first) == [inf, 0.9, 1.0]
+    assert told(found.second) == pytest.approx([0.9, 0.8, 0.5])
+
+
+steps = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7)
+
+
+@st.composite
+def stairs(draw: st.DrawFn) -> Curve:
+    found = draw(steps)
+    assume(all(sum(each) for each in zip(*found, strict=True)))
+    return stepped(found)
+
+
+@given(stairs(), stairs())
+def test_exact_arithmetic_finds_the_same(first: Curve, second: Curve) -> None:
+    found = [(each.fpr, each.tpr) for each in crossings(first, second)]
+    assert found == [pytest.approx(point, abs=1e-9) for point in exactly(first, second)]
+
+
+def exactly(first: Curve, second: Curve) -> list[tuple[float, float]]:
+    """Where the paths change sides, in fractions, by what is left and right of each piece between their corners."""
+    paths = [_corners(each) for each in (first, second)]
+    sums = sorted({x + y for path in paths for x, y in path})
+    pairs = [tuple(_reached(path, total) for path in paths) for total in sums]
+    apart = [one[0] - other[0] for one, other in pairs]
+    points, side, touched = [], Fraction(0), None
+    for (before, after), gap, was in zip(pairwise(pairs), apart[1:], apart, strict=False):
+        if gap * was < 0:
+            part = was / (was - gap)
+            points.append(tuple(float((1 - part) * a + part * b) for a, b in zip(before[0], after[0], strict=True)))
+        if gap == 0 and was != 0:
+            touched = tuple(map(float, after[0]))
+        if was == 0 and side * gap < 0:
+            assert touched is not None
+            points.append(touched)
+        side = gap or side
+    return points  # type: ignore[return-value]
+
+
+def _corners(curve: Curve) -> list[tuple[Fraction, Fraction]]:
+    counts = curve.counts
+    return [
+        (Fraction(int(fp), int(curve.negatives)), Fraction(int(tp), int(curve.positives)))
+        for fp, tp in zip(counts.fp, counts.tp, strict=True)
+    ]
+
+
+def _reached(path: list[tuple[Fraction, Fraction]], total: Fraction) -> tuple[Fraction, Fraction]:
+    for (x0, y0), (x1, y1) in pairwise(path):
+        if x0 + y0 < x1 + y1 and x0 + y0 <= total <= x1 + y1:
+            part = (total - x0 - y0) / (x1 + y1 - x0 - y0)
+            return x0 + part * (x1 - x0), y0 + part * (y1 - y0)
+    raise AssertionError(total)
+
+
+@given(stairs(), stairs(), st.booleans())
+def test_both_groups_reach_the_point(first: Curve, second: Curve, hull: bool) -> None:  # noqa: FBT001
+    for each in crossings(first, second, hull=hull):
+        assert 0 < each.fpr + each.tpr < 2
+        for group, mixture in ((first, each.first), (second, each.second)):
+            for rate, value in ((measure.fpr, each.fpr), (measure.sensitivity, each.tpr)):
+                strict, lax = (rate(group.at(at)) for at in (mixture.strict, mixture.lax))
+                assert (1 - mixture.chance) * strict + mixture.chance * lax == pytest.approx(value, abs=1e-9)
+        assert rises(each.h)
+        assert each.h(each.thresholds[1]) == pytest.approx(each.thresholds[0], abs=1e-12)
+
+
+def people(seed: int, size: int = 4000) -> tuple[Curve, Curve]:
+    """Two groups with scores between 0 and 1 that are all different, and whose curves cross in the middle."""
+    random = np.random.default_rng(seed)
+    found = []
+    for apart, spread in ((1.3, 1.0), (1.5, 2.0)):
+        truth = random.random(size) < 0.4
+        score = random.normal(size=size) * np.where(truth, spread, 1.0) + apart * truth
+        found.append(curve(tally(truth, 1 / (1 + np.exp(-score)))))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_on_the_common_scale_one_threshold_serves_both(seed: int) -> None:
+    first, second = people(seed)
+    found = crossings(first, second)
+    assert found
+    for each in found:
+        moved = curve(second.tally.rescored(each.h(second.tally.score)))
+        one, other = first.at(each.thresholds[0]), moved.at(each.thresholds[0])
+        for rate, classes in ((measure.sensitivity, "positives"), (measure.fpr, "negatives")):
+            two_rows = sum(2 / getattr(group, classes) for group in (first, second))
+            assert abs(rate(one) - rate(other)) <= two_rows
+        assert rises(each.h)
+        assert [*each.h([second.tally.score[-1], second.tally.score[0]])] == [*each.ends[0]]
+
+
+def test_scores_of_any_scale_have_a_common_one() -> None:
+    first, second = (curve(each.tally.rescored(20 * each.tally.score - 5)) for each in people(1))
+    found = crossings(first, second)[0]
+    plain = crossings(*people(1))[0]
+    assert found.thresholds == pytest.approx([20 * at - 5 for at in plain.thresholds])
+    assert found.h([-5.0, 0.0, 9.0]) == pytest.approx(20 * plain.h([0.0, 0.25, 0.7]) - 5)
+
+
+def test_a_curve_of_one_class_is_refused() -> None:
+    with pytest.raises(CannotFit, match="give rows of both"):
+        crossings(stepped([(3, 0), (2, 0)]), stepped(UP_FIRST))
+
+
+@pytest.mark.parametrize("costs", [Costs(), Costs(fp=1, fn=3)])
+def test_at_a_crossing_odds_are_equal_and_cost_no_less_than_the_optimum(costs: Costs) -> None:
+    groups = dict(zip("fm", people(2), strict=True))
+    goal = Goal("equalized-odds", costs=costs)
+    policy = crossing(groups, goal)
+    tables = decided(as_tallies(groups), policy, "score")
+    assert max(gaps(tables, ["sensitivity", "fpr"]).values()) < 1e-12
+    paid = sum(costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
+    told = policy.settings
+    assert told["cost"] == pytest.approx(paid, abs=1e-12)
+    assert told["bound"] == pytest.approx(optimum(groups, goal).settings["cost"], abs=1e-12)
+    assert told["above"] == told["cost"] - told["bound"] >= 0
+    assert told["parity"] == ("equalized-odds",)
+    every = [each for hull in (False, True) for each in crossings(*groups.values(), hull=hull)]
+    assert told["cost"] == pytest.approx(min(cost_of(each, groups, costs) for each in every), abs=1e-12)
+    assert told["thresholds"] in [each.thresholds for each in every]
+    assert Policy.from_json(policy.to_json()).settings["thresholds"] == told["thresholds"]
+
+
+def cost_of(point: Crossing, groups: dict[str, Curve], costs: Costs) -> float:
+    positives, negatives = (sum(getattr(each, of) for each in groups.values()) for of in ("positives", "negatives"))
+    paid = costs.fn * positives * (1 - point.tpr) + costs.fp * negatives * point.fpr
+    return float(paid / (positives + negatives))
+
+
+def test_the_order_of_groups_does_not_matter() -> None:
+    first, second = people(2)
+    policy = crossing({"f": first, "m": second}, Goal())
+    other = crossing({"m": second, "f": first}, Goal())
+    for group in policy.by_group:
+        mine, theirs = policy.by_group[group], other.by_group[group]
+        assert mine.cuts == theirs.cuts  # type: ignore[union-attr]
+        assert mine.chances == pytest.approx(theirs.chances, abs=1e-9)  # type: ignore[union-attr]
+
+
+def test_what_has_no_crossing_is_told() -> None:
+    above, below = stepped([(10, 0), (0, 10)]), stepped([(10, 10)])
+    with pytest.raises(CannotMeet, match=r"take equalize\.optimum"):
+        crossing({"f": above, "m": below}, Goal())
+    with pytest.raises(BadOption, match="3 take part"):
+        crossing({"f": above, "m": below, "x": below}, Goal())
+    with pytest.raises(BadOption, match="flag rates are not"):
+        crossing({"f": above, "m": below}, Goal("demographic-parity"))

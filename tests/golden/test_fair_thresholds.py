@@ -1,0 +1,101 @@
+"""Thresholds without lots, and crossings of ROC curves, on COMPAS: against searches by others and by hand."""
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import Costs, Curve, Tallies, Tally, curve
+from baserate.equalize import Crossing, Goal, crossing, crossings, deterministic, optimum
+from baserate.equalize._rates import decided, gaps
+
+POPULATIONS = {"two_years_unfiltered_n6150": 6150, "propublica_filter_n5278": 5278}
+RACES = ("African-American", "Caucasian")
+PARITIES = {"equalized_odds": "equalized-odds", "tpr": "equal-opportunity", "dp": "demographic-parity"}
+
+
+@pytest.fixture(scope="module", params=POPULATIONS)
+def population(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def people(columns: Callable[[str], dict[str, list[str]]], population: str) -> Tallies:
+    rows = {name: np.array(column) for name, column in columns("compas.csv").items()}
+    kept = (
+        rows["propublica_filter"] == "1"
+        if population.startswith("propublica")
+        else np.ones(len(rows["race"]), dtype=bool)
+    )
+    made: dict[tuple[object, ...], Tally] = {}
+    for race in RACES:
+        here = kept & (rows["race"] == race)
+        decile, truth = rows["decile_score"][here].astype(int), rows["two_year_recid"][here] == "1"
+        made[race,] = Tally.of_rows(truth, decile / 10)
+    assert sum(each.total for each in made.values()) == POPULATIONS[population]
+    return Tallies({"decile": made}, attributes=("race",))
+
+
+@pytest.fixture(scope="module")
+def expected(published: Callable[[str], Any], population: str) -> dict[str, Any]:
+    found: dict[str, Any] = published("compas_reference.json")[population]
+    return found
+
+
+def curves(people: Tallies) -> tuple[Curve, Curve]:
+    first, second = (curve(each) for each in people.models["decile"].values())
+    return first, second
+
+
+@pytest.mark.parametrize("within", ["0.01", "0.02", "0.05", "0.1"])
+@pytest.mark.parametrize("parity", PARITIES)
+def test_thresholds_without_lots(people: Tallies, expected: dict[str, Any], parity: str, within: str) -> None:
+    published = expected["deterministic_and_relaxed"]
+    policy = deterministic(people, Goal(PARITIES[parity], float(within)))
+    best = published[f"deterministic_{parity}_tol{within}"]
+    assert [cut.threshold for cut in policy.by_group.values()] == [best["t_AA"], best["t_C"]]  # type: ignore[union-attr]
+    assert 1 - policy.settings["cost"] == pytest.approx(best["acc"], abs=1e-12)
+    assert 1 - policy.settings["bound"] == pytest.approx(published[f"relaxed_lp_{parity}_tol{within}"], abs=1e-9)
+    apart = gaps(decided(people, policy, "decile"), ["sensitivity", "fpr", "flag_rate"])
+    assert [*apart.values()] == pytest.approx([best["dTPR"], best["dFPR"], best["dp"]], abs=1e-12)
+
+
+def test_without_a_tolerance_thresholds_flag_nobody(people: Tallies) -> None:
+    policy = deterministic(people, Goal("equalized-odds"))
+    assert [cut.threshold for cut in policy.by_group.values()] == [inf, inf]  # type: ignore[union-attr]
+    assert policy.notes[-1].startswith("nobody is flagged")
+
+
+@pytest.mark.parametrize(("kind", "hull"), [("raw", False), ("hull", True)])
+def test_crossings(people: Tallies, expected: dict[str, Any], kind: str, hull: bool) -> None:  # noqa: FBT001
+    published = expected["roc_crossings"][kind]
+    found = crossings(*curves(people), hull=hull)
+    assert [(each.fpr, each.tpr) for each in found] == [pytest.approx(each[:2], abs=5e-7) for each in published]
+    for each, (_, _, *thresholds) in zip(found, published, strict=True):
+        for mixture, (strict, lax, chance) in zip((each.first, each.second), thresholds, strict=True):
+            assert (mixture.strict, mixture.lax) == (float(strict), lax)
+            assert mixture.chance == pytest.approx(chance, abs=5e-5)
+
+
+def test_a_crossing_may_be_far_from_the_optimum(people: Tallies, population: str) -> None:
+    goal = Goal("equalized-odds", costs=Costs(fp=1, fn=1))
+    policy = crossing(people, goal)
+    told: Mapping[str, Any] = policy.settings
+    best = 1 - optimum(people, goal).settings["cost"]
+    assert 1 - told["bound"] == pytest.approx(best, abs=1e-12)
+    accuracy = {"two_years_unfiltered_n6150": 0.633309, "propublica_filter_n5278": 0.649069}[population]
+    assert 1 - told["cost"] == pytest.approx(accuracy, abs=5e-7)
+    above = {"two_years_unfiltered_n6150": 0.643184 - 0.633309, "propublica_filter_n5278": 0.0}[population]
+    assert told["above"] == pytest.approx(above, abs=1e-6)
+    assert max(gaps(decided(people, policy, "decile"), ["sensitivity", "fpr"]).values()) < 1e-12
+
+
+def test_the_common_scale_of_the_crossing(people: Tallies) -> None:
+    found: Crossing = crossings(*curves(people), hull=True)[-1]
+    here, there = found.thresholds
+    assert there < here  # the same rates need a lower score of Caucasian defendants
+    assert found.h([0.1, there, 1.0]).tolist() == pytest.approx([0.1, here, 1.0])
+    assert [*found.h.y] == sorted(found.h.y)
