@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.equalize._frontier import frontier
     from baserate.equalize._goal import Goal
+    from baserate.equalize._held_out import HeldOut, held_out
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_frontier": ("frontier",),
     "_goal": ("Goal",),
+    "_held_out": ("HeldOut", "held_out"),
     "_optimum": ("optimum",),
     "_parity": ("PARITIES", "Parity", "parity"),
 }
 
-__all__ = ["PARITIES", "Goal", "Parity", "optimum", "parity"]
+__all__ = ["PARITIES", "Goal", "HeldOut", "Parity", "frontier", "held_out", "optimum", "parity"]
 
 __getattr__ = resolver(__name__, _HOMES)
 

@@ -74,7 +74,7 @@ class People:
             positive=None if intake.positive is None else str(intake.positive),
             prevalence=ratio(*map(float, (mass[0], mass.sum()))),
             chosen_on=self.digest,
-            notes=tuple(self._notes()),
+            notes=tuple(self.notes()),
         )
 
     def _prevalences(self) -> dict[str, Any]:
@@ -84,7 +84,8 @@ class People:
             return {} if stated is None else {"prevalence": stated}
         return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in stated.items()]}
 
-    def _notes(self) -> list[str]:
+    def notes(self) -> list[str]:
+        """What to be wary of."""
         groups = self.tallies.models[self.model]
         notes = [
             f"{named(self.tallies, group)} has no {lacking(groups[group], self.goal)}, so that nothing can be made "

@@ -30,7 +30,13 @@ def solved(regions: Sequence[Region], tolerances: Mapping[str, float], costs: Co
         return _one_rate(regions, rate, bound, costs)
     if {*bounds} == BOTH and not any(bounds.values()):
         return np.tile(_envelope(regions, costs), (len(regions), 1))
-    return by_cutting_planes(regions, bounds, costs)
+    order = sorted(range(len(regions)), key=lambda at: _content(regions[at]))
+    return by_cutting_planes([regions[at] for at in order], bounds, costs)[np.argsort(order)]
+
+
+def _content(region: Region) -> tuple[float | bytes, ...]:
+    """What groups are put in order by, since the program may take any of several optima."""
+    return region.positive, region.negative, region.fpr.tobytes(), region.tpr.tobytes()
 
 
 def total(regions: Sequence[Region], points: Floats, costs: Costs) -> float:
