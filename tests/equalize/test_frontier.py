@@ -43,7 +43,7 @@ def column(found: Results, name: str) -> list[float]:
     return list(found.columns[name])
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(groups=several(), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS))
 def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(
     groups: dict[str, Curve], name: str, costs: Costs
@@ -81,15 +81,16 @@ def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[str, Curve],
     assert within[0] == 0
     assert within == sorted(set(within))
     assert len(within) <= 27
-    assert price[-1] == 0
-    assert column(found, "gap")[-1] == found.data["free_from"]
+    assert price[-1] == near(0)
+    assert all(each > 1e-9 for each in price[:-1])
+    assert column(found, "gap")[-1] == near(found.data["free_from"])
+    assert within[-1] == found.data["free_from"]
     if found.data["free_from"] > 0:
-        assert within[-1] == found.data["free_from"]
         assert len(within) >= 11
         assert all(len(f"{each:.12g}") <= 8 for each in within[:-1])
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(groups=several(), name=st.sampled_from(NAMES))
 def test_the_order_of_groups_does_not_matter(groups: dict[str, Curve], name: str) -> None:
     one = equalize.frontier(groups, Goal(name), within=EVENLY)
@@ -108,7 +109,7 @@ def test_by_hand() -> None:
     assert column(found, "price") == near([0.15, 0.1, 0.05, 0])
     assert column(found, "gap") == near([0, 0.1, 0.2, 0.4])
     assert column(found, "lottery") == near([0.5, 0.5, 0.25, 0])
-    assert found.columns["binds"] == ["group = m", "group = m", "group = f; group = m", "group = f; group = m"]
+    assert found.columns["binds"] == ["group = m", "group = m", "group = m", "group = f; group = m"]
     assert found.data["free_from"] == near(0.4)
     assert found.data["cost_without"] == near(0.15)
     assert found.data["costs"] == {"tp": 0, "fp": 1, "fn": 1, "tn": 0}
@@ -122,6 +123,7 @@ def test_a_parity_of_scores_that_are_not_used_is_free(costs: Costs, who: str) ->
     assert column(found, "within") == [0]
     assert column(found, "price") == [0]
     assert column(found, "lottery") == [0]
+    assert found.columns["binds"] == [""]
     assert [who in note and "not used" in note for note in found.data["notes"]][-1]
 
 

@@ -13,8 +13,6 @@ from baserate._cut import FLAG, PASS, Cut, Lottery, Treatment
 
 CLOSE = 1e-12
 """Distance in ROC space, and chance, that are nothing but rounding."""
-BESIDE = 1e-9
-"""Distance in ROC space that a linear program may leave."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,23 +79,15 @@ class Region:
         Of all mixtures of vertices that reach a point below the hull it is the one that leaves the fewest people to a
         lot: those with scores between its strictest and its laxest cut.
         """
-        edge = self._edge(fpr, tpr)
-        if self._below(*edge, fpr, tpr) <= CLOSE:
-            return self._on_edge(*edge, fpr, tpr)
+        along = self.fpr + self.tpr
+        right = int(np.clip(np.searchsorted(along, fpr + tpr), 1, len(along) - 1))
+        left = right - 1
+        if self._below(left, right, fpr, tpr) <= CLOSE:
+            return self._on_edge(left, right, fpr, tpr)
         strict, lax = self._narrowest(fpr, tpr)
         corners = [strict, lax - 1, lax]
         matrix = np.array([self.fpr[corners], self.tpr[corners], np.ones(3)])
         return self._mixed(corners, np.linalg.solve(matrix, np.array([fpr, tpr, 1.0])))
-
-    def binds(self, fpr: float, tpr: float) -> bool:
-        """Whether a point is on the hull, so that the group could not do better there."""
-        return self._below(*self._edge(fpr, tpr), fpr, tpr) <= BESIDE
-
-    def _edge(self, fpr: float, tpr: float) -> tuple[int, int]:
-        """The edge that a point lies below, by its two vertices."""
-        along = self.fpr + self.tpr
-        right = int(np.clip(np.searchsorted(along, fpr + tpr), 1, len(along) - 1))
-        return right - 1, right
 
     def _below(self, left: int, right: int, fpr: float, tpr: float) -> float:
         """How far a point is below the line through two vertices."""
