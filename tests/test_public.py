@@ -116,7 +116,7 @@ DECISIONS = {
     *("resampled", "slopes", "summary", "tables", "unmapped", "youden"),
 }
 EQUALITY = {
-    *("PARITIES", "Goal", "HeldOut", "Parity", "frontier", "held_out", "optimum", "parity"),
+    *("PARITIES", "Goal", "HeldOut", "Parity", "blind", "frontier", "held_out", "optimum", "parity", "reject_option"),
 }
 
 ROOMS = [

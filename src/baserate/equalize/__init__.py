@@ -8,21 +8,36 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.equalize._blind import blind
     from baserate.equalize._frontier import frontier
     from baserate.equalize._goal import Goal
     from baserate.equalize._held_out import HeldOut, held_out
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
+    from baserate.equalize._reject import reject_option
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_blind": ("blind",),
     "_frontier": ("frontier",),
     "_goal": ("Goal",),
     "_held_out": ("HeldOut", "held_out"),
     "_optimum": ("optimum",),
     "_parity": ("PARITIES", "Parity", "parity"),
+    "_reject": ("reject_option",),
 }
 
-__all__ = ["PARITIES", "Goal", "HeldOut", "Parity", "frontier", "held_out", "optimum", "parity"]
+__all__ = [
+    "PARITIES",
+    "Goal",
+    "HeldOut",
+    "Parity",
+    "blind",
+    "frontier",
+    "held_out",
+    "optimum",
+    "parity",
+    "reject_option",
+]
 
 __getattr__ = resolver(__name__, _HOMES)
 
