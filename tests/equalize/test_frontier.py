@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from baserate import BadOption, CannotFit, Costs, Curve, Results, Tally, equalize, read
 from baserate.equalize import Goal
 from tests.equalize.brute import least_cost
+from tests.equalize.fair_groups import curves
 
 near = partial(pytest.approx, rel=0, abs=1e-9)
 NAMES = [each.name for each in equalize.PARITIES.values() if each.reachable]
@@ -28,25 +29,14 @@ def one_way() -> Iterator[None]:
         yield
 
 
-@st.composite
-def several(draw: st.DrawFn) -> dict[str, Curve]:
-    """Two to four groups with both classes at a few scores."""
-    made = {}
-    for name in "abcd"[: draw(st.integers(2, 4))]:
-        rows = draw(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=6))
-        cells = np.array(rows).T + np.eye(2, len(rows), dtype=np.int64)
-        made[name] = Curve(Tally.counted(np.arange(len(rows), 0, -1) / 8, cells))
-    return made
-
-
 def column(found: Results, name: str) -> list[float]:
     return list(found.columns[name])
 
 
 @settings(max_examples=40)
-@given(groups=several(), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS))
+@given(groups=curves(most=4), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS))
 def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(
-    groups: dict[str, Curve], name: str, costs: Costs
+    groups: dict[tuple[str], Curve], name: str, costs: Costs
 ) -> None:
     found = equalize.frontier(groups, Goal(name, costs=costs), within=EVENLY)
     cost = np.array(column(found, "cost"))
@@ -58,9 +48,9 @@ def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(
 
 
 @settings(max_examples=60)
-@given(groups=several(), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS), most=st.floats(0, 1))
+@given(groups=curves(most=4), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS), most=st.floats(0, 1))
 def test_each_cost_is_the_optimum_and_that_of_brute_force(
-    groups: dict[str, Curve], name: str, costs: Costs, most: float
+    groups: dict[tuple[str], Curve], name: str, costs: Costs, most: float
 ) -> None:
     goal = Goal(name, costs=costs)
     asked = sorted({0.0, most, inf})
@@ -74,8 +64,8 @@ def test_each_cost_is_the_optimum_and_that_of_brute_force(
 
 
 @settings(max_examples=20)
-@given(groups=several(), name=st.sampled_from(NAMES))
-def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[str, Curve], name: str) -> None:
+@given(groups=curves(most=4), name=st.sampled_from(NAMES))
+def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[tuple[str], Curve], name: str) -> None:
     found = equalize.frontier(groups, Goal(name))
     within, price = column(found, "within"), column(found, "price")
     assert within[0] == 0
@@ -91,8 +81,8 @@ def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[str, Curve],
 
 
 @settings(max_examples=25)
-@given(groups=several(), name=st.sampled_from(NAMES))
-def test_the_order_of_groups_does_not_matter(groups: dict[str, Curve], name: str) -> None:
+@given(groups=curves(most=4), name=st.sampled_from(NAMES))
+def test_the_order_of_groups_does_not_matter(groups: dict[tuple[str], Curve], name: str) -> None:
     one = equalize.frontier(groups, Goal(name), within=EVENLY)
     other = equalize.frontier(dict(reversed(groups.items())), Goal(name), within=EVENLY)
     for each in ("cost", "price", "gap", "lottery"):
