@@ -342,3 +342,18 @@ def test_a_share_of_folds_is_a_share() -> None:
     assert all(one <= other for one, other in pairwise(found.quantile(share / 4) for share in range(5)))
     with pytest.raises(BadOption, match="from 0 to 1"):
         found.quantile(95)
+
+
+def test_a_policy_that_neither_passes_nor_flags_has_no_rates() -> None:
+    def bands(_tallies: Tallies, _goal: Goal) -> Policy:
+        return Policy(by_group={(): Cut((0.3,), ("low", "high"))}, otherwise="refuse")
+
+    with pytest.raises(BadOption, match="the action 'high'"):
+        equalize.held_out(tallied(people()), ODDS, choose=bands)
+
+
+def test_a_policy_that_asks_for_no_group_is_judged_by_group_all_the_same() -> None:
+    found = equalize.held_out(tallied(people()), Goal("equalized-odds", within=0.3), choose=equalize.blind)
+    assert not found.policy.needs_group
+    assert [row["group"] for row in found.results().rows()][:2] == [{"sex": "f"}, {"sex": "m"}]
+    assert sum(table.total for table in found.tables.values()) == near(400)

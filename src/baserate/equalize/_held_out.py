@@ -12,6 +12,7 @@ import numpy as np
 
 from baserate._arrays import Floats, sealed
 from baserate._counts import Counts, combined
+from baserate._cut import FLAG, PASS, REFER, actions_of
 from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
 from baserate._policy import REFUSE, Policy
@@ -69,15 +70,19 @@ class HeldOut:
     @property
     def mean(self) -> float:
         """Mean gap of a fold."""
-        there = self.each[~np.isnan(self.each)]
-        return float(there.mean()) if len(there) else nan
+        return float(self._known.mean()) if len(self._known) else nan
 
     def quantile(self, share: float = 0.95) -> float:
         """Gap that so many of the folds do not exceed."""
         if not 0 <= share <= 1:
             raise BadOption(f"the quantile is {share}; it is a share of the folds, so give a number from 0 to 1.")
-        there = self.each[~np.isnan(self.each)]
-        return float(np.quantile(there, share)) if len(there) else nan
+        return float(np.quantile(self._known, share)) if len(self._known) else nan
+
+    @property
+    def _known(self) -> Floats:
+        """Gaps of folds that have one."""
+        found: Floats = self.each[~np.isnan(self.each)]
+        return found
 
     def results(self) -> Results:
         """Return tidy rows: rates of groups, gaps, and costs, each with what kind of rows it is of."""
@@ -147,20 +152,14 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     tallies = alone.tallies() if isinstance(alone, Rows) else alone
     people = people_of(tallies, goal, otherwise=otherwise)
     task = _Task(tallies, people, choose or partial(optimum, otherwise=otherwise))
-    policy = task.choose(tallies, goal)
-    deck, seeds = _in_order(alone), _seeds(seed, repeats)
-    judged: list[_Judged] = []
-    for each in seeds:
-        parts = dealt(deck, folds=folds, seed=each)
-        for found in task.judged(parts):
-            judged.append(found)
-            if watch is not None:
-                watch(len(judged), len(parts) * len(seeds))
-    first = judged[: len(judged) // len(seeds)]
+    policy = _decisive(task.choose(tallies, goal))
+    deal = _Deal(folds, repeats, seed)
+    judged = _judged(task, alone, deal, watch)
+    first = judged[: len(judged) // repeats]
     tables = {group: combined([part.tables[group] for part in first]) for group in people.curves}
     seen = {group: table for group, table in decided(people.tallies, policy, people.model).items() if group in tables}
     cost = partial(expected_cost, costs=goal.costs)
-    told = {"folds": len(first), "repeats": repeats, "seed": seed}
+    told = {"dealt": deal._replace(folds=len(first))._asdict(), "notes": _notes(alone, people, judged)}
     return HeldOut(
         policy=policy,
         tables=tables,
@@ -173,8 +172,35 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
         cost=interval.of(cost, combined([*tables.values()])),
         cost_apparent=cost(combined([*seen.values()])),
         attributes=tallies.attributes,
-        data=_head(people, policy, interval, {"dealt": told, "notes": _notes(alone, people, judged)}),
+        data=_head(people, policy, interval, told),
     )
+
+
+class _Deal(NamedTuple):
+    """To how many folds rows are dealt, how often, and from which seed on."""
+
+    folds: int
+    repeats: int
+    seed: int
+
+    def seeds(self) -> list[int]:
+        """One for each deal; the first is the one that is given."""
+        if self.repeats < 1:
+            raise BadOption(f"repeats is {self.repeats}; rows are dealt once, or more often.")
+        more: list[int] = np.random.default_rng(self.seed).integers(2**63, size=self.repeats - 1).tolist()
+        return [self.seed, *more]
+
+
+def _judged(task: _Task, alone: Tallies | Rows, deal: _Deal, watch: Watch | None) -> list[_Judged]:
+    """Every fold of every deal."""
+    deck, found = _in_order(alone), list[_Judged]()
+    for seed in deal.seeds():
+        parts = dealt(deck, folds=deal.folds, seed=seed)
+        for each in task.judged(parts):
+            found.append(each)
+            if watch is not None:
+                watch(len(found), len(parts) * deal.repeats)
+    return found
 
 
 def _alone(data: Groups | Rows, model: str | None) -> Tallies | Rows:
@@ -194,12 +220,15 @@ def _in_order(alone: Tallies | Rows) -> Tallies | Rows:
     return replace(alone, models={name: dict(sorted(groups.items(), key=lambda item: item[1].digest))})
 
 
-def _seeds(seed: int, repeats: int) -> list[int]:
-    """One for each deal; the first is the one that is given."""
-    if repeats < 1:
-        raise BadOption(f"repeats is {repeats}; rows are dealt once, or more often.")
-    more: list[int] = np.random.default_rng(seed).integers(2**63, size=repeats - 1).tolist()
-    return [seed, *more]
+def _decisive(policy: Policy) -> Policy:
+    """A policy that passes or flags, or refers, so that there are rates."""
+    strange = {*actions_of(policy.by_group.values())} - {PASS, REFER, FLAG}
+    if strange:
+        raise BadOption(
+            f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
+            "flagged; choose one that does nothing else."
+        )
+    return policy
 
 
 class _Judged(NamedTuple):
