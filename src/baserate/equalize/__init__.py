@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from baserate.equalize._blind import blind
     from baserate.equalize._crossing import Crossing, Scale, crossing, crossings
     from baserate.equalize._deterministic import deterministic
+    from baserate.equalize._frontier import frontier
     from baserate.equalize._goal import Goal
+    from baserate.equalize._held_out import HeldOut, held_out
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
     from baserate.equalize._reject import reject_option
@@ -20,7 +22,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "_blind": ("blind",),
     "_crossing": ("Crossing", "Scale", "crossing", "crossings"),
     "_deterministic": ("deterministic",),
+    "_frontier": ("frontier",),
     "_goal": ("Goal",),
+    "_held_out": ("HeldOut", "held_out"),
     "_optimum": ("optimum",),
     "_parity": ("PARITIES", "Parity", "parity"),
     "_reject": ("reject_option",),
@@ -30,12 +34,15 @@ __all__ = [
     "PARITIES",
     "Crossing",
     "Goal",
+    "HeldOut",
     "Parity",
     "Scale",
     "blind",
     "crossing",
     "crossings",
     "deterministic",
+    "frontier",
+    "held_out",
     "optimum",
     "parity",
     "reject_option",

@@ -75,7 +75,7 @@ class People:
             positive=None if intake.positive is None else str(intake.positive),
             prevalence=ratio(*map(float, (mass[0], mass.sum()))),
             chosen_on=self.digest,
-            notes=tuple(self._notes(alike=() in by_group)),
+            notes=tuple(self.notes(alike=() in by_group)),
         )
 
     def _prevalences(self) -> dict[str, Any]:
@@ -85,7 +85,8 @@ class People:
             return {} if stated is None else {"prevalence": stated}
         return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in stated.items()]}
 
-    def _notes(self, *, alike: bool) -> list[str]:
+    def notes(self, *, alike: bool = False) -> list[str]:
+        """What to be wary of; with everybody treated alike, nobody is left out of that."""
         groups = self.tallies.models[self.model]
         done = "what its score gets elsewhere" if alike else self.otherwise
         notes = [

@@ -30,7 +30,13 @@ def solved(regions: Sequence[Region], tolerances: Mapping[str, float], costs: Co
         return _one_rate(regions, rate, bound, costs)
     if {*bounds} == BOTH and not any(bounds.values()):
         return np.tile(_envelope(regions, costs), (len(regions), 1))
-    return by_cutting_planes(regions, bounds, costs)
+    order = sorted(range(len(regions)), key=lambda at: _content(regions[at]))
+    return by_cutting_planes([regions[at] for at in order], bounds, costs)[np.argsort(order)]
+
+
+def _content(region: Region) -> tuple[float | bytes, ...]:
+    """What groups are put in order by, since the program may take any of several optima."""
+    return region.positive, region.negative, region.fpr.tobytes(), region.tpr.tobytes()
 
 
 def total(regions: Sequence[Region], points: Floats, costs: Costs) -> float:
@@ -40,11 +46,12 @@ def total(regions: Sequence[Region], points: Floats, costs: Costs) -> float:
 
 def _alone(region: Region, costs: Costs) -> tuple[float, float]:
     """The cheapest vertex."""
-    at = _cheapest(_costs(region, costs))
+    at = _cheapest(vertex_costs(region, costs))
     return float(region.fpr[at]), float(region.tpr[at])
 
 
-def _costs(region: Region, costs: Costs) -> Floats:
+def vertex_costs(region: Region, costs: Costs) -> Floats:
+    """What each vertex costs beyond flagging nobody."""
     dear, saved = region.gains(costs)
     found: Floats = dear * region.fpr - saved * region.tpr
     return found
@@ -76,7 +83,7 @@ def _one_rate(regions: Sequence[Region], rate: str, bound: float, costs: Costs) 
 
 def _line(region: Region, rate: str, costs: Costs) -> tuple[Floats, Floats, float]:
     """The rate at each vertex, what it costs there, and the rate at which it costs least; each rate once."""
-    rates, cost = region.rate(rate), _costs(region, costs)
+    rates, cost = region.rate(rate), vertex_costs(region, costs)
     best = float(rates[_cheapest(cost)])
     distinct, back = np.unique(rates, return_inverse=True)
     least = np.full(len(distinct), np.inf)
@@ -86,7 +93,7 @@ def _line(region: Region, rate: str, costs: Costs) -> tuple[Floats, Floats, floa
 
 def _at(region: Region, rate: str, wanted: float, costs: Costs) -> tuple[float, float]:
     """The cheapest point of the hull at a rate."""
-    rates, cost = region.rate(rate), _costs(region, costs)
+    rates, cost = region.rate(rate), vertex_costs(region, costs)
     here = np.flatnonzero(rates == wanted)
     if len(here):
         at = int(here[_cheapest(cost[here])])

@@ -98,7 +98,11 @@ def _tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
 
 
 def _counts(counts: Counts[Any], to: object, gamma: object) -> Counts[Any]:
-    first, second = _both_factors(counts, to, gamma)
+    return times(counts, *_both_factors(counts, to, gamma))
+
+
+def times(counts: Counts[Any], first: Floats | float, second: Floats | float) -> Counts[Any]:
+    """Multiply positives and negatives, each with its factor, as with shares that are known."""
     one = np.ones_like(first)
     squares, rows = _cells(counts.squares, first**2, second**2), _cells(counts.rows, one, one)
     return Counts(*_cells(counts, first, second), moments=(Counts(*squares), Counts(*rows)), reweighed=True)
@@ -121,7 +125,7 @@ def _both_factors(counts: Counts[Any], to: object, gamma: object) -> tuple[Float
     return given * total / positives, (1 - given) * total / negatives
 
 
-def _cells(counts: Counts[Any], first: Floats, second: Floats) -> tuple[Floats, ...]:
+def _cells(counts: Counts[Any], first: Floats | float, second: Floats | float) -> tuple[Floats, ...]:
     cells = counts.tp * first, counts.fp * second, counts.fn * first, counts.tn * second
     return tuple(sealed(np.asarray(cell)) for cell in cells)
 

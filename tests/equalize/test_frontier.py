@@ -1,0 +1,180 @@
+"""What a parity costs at each tolerance."""
+
+from functools import partial
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from baserate import BadOption, CannotFit, Costs, Curve, Results, Tally, equalize, read
+from baserate.equalize import Goal
+from tests.equalize.brute import least_cost
+from tests.equalize.fair_groups import curves
+
+near = partial(pytest.approx, rel=0, abs=1e-9)
+NAMES = [each.name for each in equalize.PARITIES.values() if each.reachable]
+COSTS = [Costs(), Costs(fp=2, fn=1), Costs(fp=1, fn=3), Costs(tp=-1, fp=1, fn=2, tn=0.5)]
+EVENLY = [at / 8 for at in range(9)]
+SOME = [0.0, 0.05, 0.1, 0.2, 0.4, 1.0]
+WAYS = {"deterministic_cost": "deterministic", "blind_cost": "blind"}
+
+
+def column(found: Results, name: str) -> list[float]:
+    return list(found.columns[name])
+
+
+@settings(max_examples=40)
+@given(groups=curves(most=4), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS))
+def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(
+    groups: dict[tuple[str], Curve], name: str, costs: Costs
+) -> None:
+    found = equalize.frontier(groups, Goal(name, costs=costs), within=EVENLY)
+    cost = np.array(column(found, "cost"))
+    assert np.diff(cost).max() <= 1e-9
+    assert np.diff(cost, 2).min() >= -1e-9
+    assert min(column(found, "price")) >= 0
+    assert all(gap <= most + 1e-9 for gap, most in zip(column(found, "gap"), EVENLY, strict=True))
+    assert column(found, "price") == near((cost - found.data["cost_without"]).tolist())
+
+
+@settings(max_examples=60)
+@given(groups=curves(most=4), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS), most=st.floats(0, 1))
+def test_each_cost_is_the_optimum_and_that_of_brute_force(
+    groups: dict[tuple[str], Curve], name: str, costs: Costs, most: float
+) -> None:
+    goal = Goal(name, costs=costs)
+    asked = sorted({0.0, most, inf})
+    found = equalize.frontier(groups, goal, within=asked)
+    for within, cost in zip(asked, column(found, "cost"), strict=True):
+        assert cost == near(equalize.optimum(groups, Goal(name, within=within, costs=costs)).settings["cost"])
+        assert cost == near(least_cost(list(groups.values()), dict.fromkeys(goal.rates, within), costs))
+    assert column(found, "cost")[-1] == found.data["cost_without"]
+
+
+@settings(max_examples=20)
+@given(groups=curves(most=4), name=st.sampled_from(NAMES))
+def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[tuple[str], Curve], name: str) -> None:
+    found = equalize.frontier(groups, Goal(name))
+    within, price = column(found, "within"), column(found, "price")
+    assert within[0] == 0
+    assert within == sorted(set(within))
+    assert len(within) <= 27
+    assert price[-1] == near(0)
+    assert all(each > 1e-9 for each in price[:-1])
+    assert column(found, "gap")[-1] == near(found.data["free_from"])
+    assert within[-1] == found.data["free_from"]
+    if found.data["free_from"] > 0:
+        assert len(within) >= 11
+        assert all(len(f"{each:.12g}") <= 8 for each in within[:-1])
+
+
+@settings(max_examples=25)
+@given(groups=curves(most=4), name=st.sampled_from(NAMES))
+def test_the_order_of_groups_does_not_matter(groups: dict[tuple[str], Curve], name: str) -> None:
+    one = equalize.frontier(groups, Goal(name), within=EVENLY)
+    other = equalize.frontier(dict(reversed(groups.items())), Goal(name), within=EVENLY)
+    for each in ("cost", "price", "gap", "lottery"):
+        assert column(one, each) == near(column(other, each))
+
+
+def test_by_hand() -> None:
+    """A predictor that is perfect for one group is held back, by lots, to what it is for the other."""
+    perfect = Curve(Tally.counted([0.9, 0.1], [[10, 0], [0, 10]]))
+    poor = Curve(Tally.counted([0.8, 0.2], [[6, 4], [2, 8]]))
+    found = equalize.frontier({"f": perfect, "m": poor}, Goal("equalized-odds"), within=[0.2, 0, 0.1, 0.4])
+    assert column(found, "within") == [0, 0.1, 0.2, 0.4]
+    assert column(found, "cost") == near([0.3, 0.25, 0.2, 0.15])
+    assert column(found, "price") == near([0.15, 0.1, 0.05, 0])
+    assert column(found, "gap") == near([0, 0.1, 0.2, 0.4])
+    assert column(found, "lottery") == near([0.5, 0.5, 0.25, 0])
+    assert found.columns["binds"] == ["group = m", "group = m", "group = m", "group = f; group = m"]
+    assert found.data["free_from"] == near(0.4)
+    assert found.data["cost_without"] == near(0.15)
+    assert found.data["costs"] == {"tp": 0, "fp": 1, "fn": 1, "tn": 0}
+    assert found.to_csv().splitlines()[0] == "within,cost,price,gap,lottery,binds,deterministic_cost,blind_cost"
+
+
+@pytest.mark.parametrize(("costs", "who"), [(Costs(fp=100, fn=1), "nobody"), (Costs(fp=1, fn=100), "everybody")])
+def test_a_parity_of_scores_that_are_not_used_is_free(costs: Costs, who: str) -> None:
+    groups = {name: Curve(Tally.counted([0.9, 0.1], [[6, 4 + at], [2, 8]])) for at, name in enumerate("ab")}
+    found = equalize.frontier(groups, Goal("equalized-odds", costs=costs))
+    assert column(found, "within") == [0]
+    assert column(found, "price") == [0]
+    assert column(found, "lottery") == [0]
+    assert found.columns["binds"] == [""]
+    assert [who in note and "not used" in note for note in found.data["notes"]][-1]
+
+
+def test_groups_without_a_class_are_left_out_if_there_is_something_to_do_with_them() -> None:
+    people = {
+        "sick": [1, 0, 1, 0, 1, 0, 1, 0, 0, 0],
+        "risk": [0.9, 0.3, 0.6, 0.7, 0.8, 0.6, 0.4, 0.5, 0.9, 0.2],
+        "sex": [*"ffff", *"mmmm", *"xx"],
+    }
+    tallies = read.tallies(people, truth="sick", score="risk", group="sex")
+    with pytest.raises(CannotFit, match="sex = x has no positives"):
+        equalize.frontier(tallies, Goal("equal-opportunity"))
+    found = equalize.frontier(tallies, Goal("equal-opportunity"), within=[0, inf], otherwise="refer")
+    best = equalize.optimum(tallies, Goal("equal-opportunity"), otherwise="refer")
+    assert column(found, "cost")[0] == near(best.settings["cost"])
+    assert max(column(found, "cost")) < min(column(found, "blind_cost"))  # one threshold cannot turn one group round
+    assert any("sex = x has no positives" in note for note in found.data["notes"])
+    assert found.data["digest"] == tallies.digest
+
+
+def test_costs_are_those_at_the_prevalence_that_is_stated() -> None:
+    people = {
+        "sick": [1, 0, 1, 0, 1, 0, 1, 0],
+        "risk": [0.9, 0.3, 0.6, 0.7, 0.8, 0.6, 0.4, 0.5],
+        "sex": [*"ffff", *"mmmm"],
+    }
+    tallies = read.tallies(people, truth="sick", score="risk", group="sex")
+    for prevalence in (0.2, {"f": 0.1, "m": 0.4}):
+        goal = Goal("demographic-parity", prevalence=prevalence, costs=Costs(fp=1, fn=3))
+        found = equalize.frontier(tallies, goal, within=[0])
+        assert column(found, "cost")[0] == near(equalize.optimum(tallies, goal).settings["cost"])
+        assert column(found, "deterministic_cost")[0] == near(equalize.deterministic(tallies, goal).settings["cost"])
+
+
+def test_labels_may_be_turned_round() -> None:
+    people = {"sick": [1, 0, 1, 0, 1, 0, 1, 0], "said": [1, 0, 1, 1, 0, 1, 0, 0], "sex": [*"ffff", *"mmmm"]}
+    tallies = read.tallies(people, truth="sick", predicted="said", group="sex")
+    found = equalize.frontier(tallies, Goal("equalized-odds"), within=[0, 1])
+    assert column(found, "cost")[0] == near(equalize.optimum(tallies, Goal("equalized-odds")).settings["cost"])
+    assert max(column(found, "cost")) < min(column(found, "blind_cost"))  # one threshold cannot turn one group round
+
+
+@pytest.mark.parametrize("within", [[], [-0.1], [float("nan")]])
+def test_tolerances_that_cannot_be_are_refused(within: list[float]) -> None:
+    groups = {name: Curve(Tally.counted([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
+    with pytest.raises(BadOption, match="within"):
+        equalize.frontier(groups, Goal("equalized-odds"), within=within)
+
+
+@settings(max_examples=30)
+@given(
+    groups=curves(most=3),
+    name=st.sampled_from(["equalized-odds", "equal-opportunity", "demographic-parity"]),
+    costs=st.sampled_from([Costs(), Costs(fp=2, fn=1)]),
+)
+def test_less_freedom_costs_more(groups: dict[tuple[str], Curve], name: str, costs: Costs) -> None:
+    found = equalize.frontier(groups, Goal(name, costs=costs), within=SOME)
+    best, apart, together = (np.array(found.columns[each]) for each in ("cost", *WAYS))
+    assert (best <= apart + 1e-9).all()
+    assert (apart <= together + 1e-9).all()
+    for each in (apart, together):
+        assert np.diff(each).max() <= 1e-9
+    assert apart[-1] == pytest.approx(best[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_they_are_those_of_the_policies(name: str) -> None:
+    cells = {"f": [[4, 3, 1, 0], [0, 2, 3, 5]], "m": [[2, 3, 2, 1], [1, 2, 3, 3]]}
+    groups = {sex: Curve(Tally.counted([0.8, 0.6, 0.4, 0.2], rows)) for sex, rows in cells.items()}
+    for prevalence in (None, 0.2, {"f": 0.3, "m": 0.6}):
+        goal = Goal("equalized-odds", within=0.1, prevalence=prevalence)
+        found = equalize.frontier(groups, goal, within=[0.1])
+        policy = getattr(equalize, WAYS[name])(groups, goal)
+        assert found.columns[name][0] == pytest.approx(policy.settings["cost"], abs=1e-12)

@@ -1,0 +1,359 @@
+"""Whether a parity carries over to rows that it was not made on."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from math import isnan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from baserate import (
+    BadOption,
+    BaserateError,
+    CannotFit,
+    Costs,
+    Counts,
+    Curve,
+    Cut,
+    Lottery,
+    Policy,
+    Tallies,
+    Tally,
+    equalize,
+    measure,
+    population,
+    read,
+)
+from baserate._cut import Treatment
+from baserate._tallies import Group
+from baserate.equalize import Goal, HeldOut
+from baserate.infer import Interval
+
+near = partial(pytest.approx, rel=0, abs=1e-9)
+ODDS = Goal("equalized-odds")
+CELLS = ("tp", "fp", "fn", "tn")
+APART: dict[Group, Treatment] = {("f",): Cut((0.5,)), ("m",): Lottery((Cut((0.0,)), Cut((1.0,))), (0.25, 0.75))}
+Choose = Callable[[Tallies, Goal], Policy]
+
+
+def people(rows: int = 400, seed: int = 0) -> dict[str, Any]:
+    """Two groups for which the scores are not equally good."""
+    (sick, risk), (also, less) = (
+        population.binormal(means=(0, mean), prevalence=share).draw(rows // 2, seed + at)
+        for at, (mean, share) in enumerate([(1.5, 0.4), (0.8, 0.5)])
+    )
+    sex = np.repeat(["f", "m"], rows // 2)
+    return {"sick": np.append(sick, also), "risk": np.append(risk, less).round(1), "sex": sex}
+
+
+def tallied(columns: dict[str, Any], **more: Any) -> Tallies:  # noqa: ANN401
+    return read.tallies(columns, truth="sick", score="risk", group="sex", **more)
+
+
+def curve_of(tallies: Tallies, group: Group) -> Curve:
+    return Curve(tallies.models["risk"][group])
+
+
+def fixed(_tallies: Tallies, _goal: Goal) -> Policy:
+    return Policy(by_group=APART, otherwise="refuse", attributes=("sex",))
+
+
+def cells(table: Counts[float]) -> list[float]:
+    return [getattr(table, cell) for cell in CELLS]
+
+
+def recorded(seen: list[Tallies]) -> Choose:
+    """Choose as usual, and keep what was seen: all rows first, then those without each fold."""
+
+    def choose(tallies: Tallies, goal: Goal) -> Policy:
+        seen.append(tallies)
+        return equalize.optimum(tallies, goal)
+
+    return choose
+
+
+def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
+    t = tallied(people())
+    costs = Costs(fp=1, fn=4)
+    found = equalize.held_out(t, Goal("equalized-odds", costs=costs), choose=fixed, folds=4)
+    for group, treatment in APART.items():
+        curve = curve_of(t, group)
+        assert cells(found.tables[group]) == near(cells(treatment.counts(curve)))
+    assert found.gap == near(found.apparent)
+    assert found.cost.value == near(found.cost_apparent)
+    whole = sum(costs.total(treatment.counts(curve_of(t, group))) for group, treatment in APART.items())
+    assert found.cost_apparent == near(whole / 400)
+    assert found.policy == fixed(t, ODDS)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), repeats=st.integers(1, 3))
+def test_every_row_is_judged_once_and_never_by_what_it_was_seen_for(seed: int, folds: int, repeats: int) -> None:
+    t, seen = tallied(people(120, seed)), list[Tallies]()
+    found = equalize.held_out(t, ODDS, choose=recorded(seen), folds=folds, repeats=repeats, seed=seed)
+    assert len(found.each) == len(seen) - 1 == folds * repeats
+    for group, tally in t.models["risk"].items():
+        table = found.tables[group]
+        assert [table.positives, table.negatives] == near([tally.positives, tally.negatives])
+        rest = Tally.sum(each.models["risk"][group] for each in seen[1 : 1 + folds])
+        np.testing.assert_array_equal(rest.score, tally.score)
+        np.testing.assert_array_equal(rest.rows, tally.rows.astype(np.int64) * (folds - 1))
+    assert found.policy == equalize.optimum(t, ODDS)
+    assert found.cost_apparent == near(found.policy.settings["cost"])
+    assert max(found.apparent.values()) < 1e-9
+    assert min(found.each) >= 0
+
+
+def test_each_fold_is_judged_by_what_was_chosen_without_it() -> None:
+    """With two folds, what was seen without one is the other: so both can be judged by hand."""
+    t, seen = tallied(people()), list[Tallies]()
+    found = equalize.held_out(t, ODDS, choose=recorded(seen), folds=2)
+    _, one, other = seen
+    tables = [
+        {group: policy.by_group[group].counts(curve_of(half, group)) for group in t.groups}
+        for policy, half in ((equalize.optimum(one, ODDS), other), (equalize.optimum(other, ODDS), one))
+    ]
+    for group in t.groups:
+        added = np.sum([cells(each[group]) for each in tables], axis=0)
+        assert cells(found.tables[group]) == near(added.tolist())
+    for gap, each in zip(found.each, tables, strict=True):
+        f, m = each["f",], each["m",]
+        wide = [abs(rate(f) - rate(m)) for rate in (measure.sensitivity, measure.fpr)]
+        assert gap == near(max(wide))
+    assert found.mean == near(found.each.mean())
+    assert found.quantile(0.95) == near(np.quantile(found.each, 0.95))
+
+
+def test_what_was_made_on_many_rows_carries_over() -> None:
+    few = tallied(people(2000))
+    many = {group: Tally.counted(tally.score, tally.rows.astype(np.int64) * 10**6) for group, tally in groups_of(few)}
+    wide, narrow = (equalize.held_out(each, ODDS) for each in (few, Tallies({"risk": many}, ("sex",))))
+    assert wide.each.max() > 0.02
+    assert narrow.each.max() < 0.001
+    assert max(narrow.gap.values()) < 0.001
+    assert narrow.cost.value == pytest.approx(narrow.cost_apparent, abs=1e-4)
+    assert wide.cost.value > wide.cost_apparent
+
+
+def groups_of(tallies: Tallies) -> list[tuple[Group, Tally]]:
+    return list(tallies.models["risk"].items())
+
+
+def test_intervals_are_those_of_the_tables() -> None:
+    interval = Interval(level=0.9, method="jeffreys")
+    found = equalize.held_out(tallied(people()), Goal(["equalized-odds", "demographic-parity"]), interval=interval)
+    assert [*found.rates] == ["sensitivity", "fpr", "flag_rate"]
+    for rate, groups in found.rates.items():
+        for group, estimate in groups.items():
+            assert estimate == interval.of(measure.MEASURES[rate], found.tables[group])
+    rates = [[each.value for each in groups.values()] for groups in found.rates.values()]
+    assert [max(each) - min(each) for each in rates] == near([*found.gap.values()])
+    assert found.cost.low < found.cost.value < found.cost.high
+    assert found.cost.level == 0.9
+
+
+def test_weights_count_as_much_as_they_weigh() -> None:
+    columns = people()
+    weight = np.random.default_rng(0).uniform(0.5, 2, 400)
+    one, tenfold = (tallied(columns | {"w": weight * by}, weight="w") for by in (1, 10))
+    found, scaled = (equalize.held_out(each, ODDS, folds=3) for each in (one, tenfold))
+    assert found.each == near(scaled.each)
+    assert found.cost.value == near(scaled.cost.value)
+    for group, tally in groups_of(one):
+        table = found.tables[group]
+        assert [table.positives, table.negatives] == near([tally.positives, tally.negatives])
+        assert table.rows.total == near(200)
+        low, high = (each.rates["fpr"][group].low for each in (found, scaled))
+        assert low == near(high)
+
+
+def test_rows_of_a_cluster_stay_together() -> None:
+    columns = people()
+    # Every cluster has a score of its own, by which it is known again.
+    columns["risk"] = np.arange(400) // 8 / 50 + columns["risk"].round() / 1000
+    columns["home"] = np.arange(400) // 8
+    rows = read.rows(columns, truth="sick", score="risk", group="sex", cluster="home")
+    seen = list[Tallies]()
+    found = equalize.held_out(rows, ODDS, choose=recorded(seen), folds=5)
+    whole, *parts = seen
+    for part in parts:
+        homes = [np.floor(each.pooled("risk").score * 50 + 0.25).astype(int) for each in (part, whole)]
+        left = {*homes[1]} - {*homes[0]}
+        assert len(left) == 10
+        assert sum(int(tally.rows.sum()) for _, tally in groups_of(part)) == 320
+    assert sum(table.total for table in found.tables.values()) == near(400)
+    assert any("cluster" in note for note in found.data["notes"])
+    assert not any("cluster" in note for note in equalize.held_out(tallied(people()), ODDS).data["notes"])
+
+
+def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
+    columns = people()
+    order = np.random.default_rng(1).permutation(400)
+    shuffled = {name: values[order] for name, values in columns.items()}
+    renamed = columns | {"sex": np.where(columns["sex"] == "f", "z", "a")}
+    one, *others = (equalize.held_out(tallied(each), ODDS, repeats=3) for each in (columns, shuffled, renamed))
+    for other in others:
+        assert one.each == near(other.each)
+        assert one.gap == near(other.gap)
+        assert one.cost.value == near(other.cost.value)
+    assert cells(one.tables["f",]) == near(cells(others[1].tables["z",]))
+
+
+def test_deals_depend_on_the_seed_and_the_first_is_kept() -> None:
+    t = tallied(people())
+    once, often, again = (
+        equalize.held_out(t, ODDS, repeats=each, seed=seed) for each, seed in ((1, 0), (4, 0), (1, 1))
+    )
+    assert often.each[:5].tolist() == once.each.tolist()
+    assert len({*often.each.tolist()}) > 10
+    assert cells(often.tables["f",]) == cells(once.tables["f",])
+    assert again.each.tolist() != once.each.tolist()
+
+
+def test_who_watches_is_told_of_every_fold() -> None:
+    told = list[tuple[int, int]]()
+    equalize.held_out(tallied(people()), ODDS, folds=3, repeats=2, watch=lambda done, every: told.append((done, every)))
+    assert told == [(at, 6) for at in range(1, 7)]
+
+
+def with_few(positives: int) -> Tallies:
+    """A third group, with few positives."""
+    columns = people()
+    more: dict[str, Any] = {
+        "sick": [1] * positives + [0] * 10,
+        "risk": [0.5] * (positives + 10),
+        "sex": ["x"] * (positives + 10),
+    }
+    return tallied({name: np.append(values, more[name]) for name, values in columns.items()})
+
+
+def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
+    t = with_few(1)
+    with pytest.raises(CannotFit, match=r"without fold \d of 5: sex = x has no positives.*otherwise= an action.*folds"):
+        equalize.held_out(t, ODDS)
+    found = equalize.held_out(t, ODDS, otherwise="flag")
+    assert ("x",) in found.policy.by_group
+    assert sum(table.total for table in found.tables.values()) == near(411)
+    assert found.tables["x",].tp == near(1)
+    assert any("sex = x lacks a class without 1 of 5 folds, and there gets: flag" in each for each in notes(found))
+    assert any("takes no part" in note for note in notes(found))
+
+
+def test_a_group_that_lacks_a_class_altogether_takes_no_part() -> None:
+    with pytest.raises(CannotFit, match="sex = x has no positives"):
+        equalize.held_out(with_few(0), ODDS)
+    found = equalize.held_out(with_few(0), ODDS, otherwise="refer")
+    assert [*found.tables] == [("f",), ("m",)]
+    assert found.cost_apparent == near(found.policy.settings["cost"])
+
+
+def notes(found: HeldOut) -> list[str]:
+    kept: list[str] = found.data["notes"]
+    return kept
+
+
+def test_a_gap_that_nobody_saw_is_not_0() -> None:
+    """A fold in which only one group has positives says nothing of their sensitivity."""
+    t = Tallies({"risk": {("f",): Tally.counted([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",))
+    found = equalize.held_out(t, Goal("equal-opportunity"), choose=fixed, folds=4)
+    assert 1 <= np.isnan(found.each).sum() < 4
+    assert found.mean == near(np.nanmean(found.each))
+    alone = equalize.held_out(
+        Tallies({"risk": {("f",): Tally.counted([0.9, 0.1], [[20, 20], [9, 9]])}}, ("sex",)),
+        Goal("equal-opportunity"),
+        choose=fixed,
+    )
+    assert isnan(alone.mean)
+    assert isnan(alone.quantile())
+    assert [row["why"] for row in alone.results().rows() if row["kind"] == "mean of folds"] == [
+        "no rate is defined in two groups"
+    ]
+
+
+def two_positives() -> Tally:
+    return Tally.counted([0.9, 0.1], [[1, 1], [20, 20]])
+
+
+@pytest.mark.parametrize("prevalence", [0.1, {"f": 0.05, "m": 0.3}])
+def test_rows_are_carried_to_where_they_will_be_used(prevalence: Any) -> None:  # noqa: ANN401
+    t, costs = tallied(people()), Costs(fp=1, fn=5)
+    here = equalize.held_out(t, Goal("equalized-odds", costs=costs), choose=fixed)
+    goal = Goal(["equalized-odds", "demographic-parity"], costs=costs, prevalence=prevalence)
+    there = equalize.held_out(t, goal, choose=fixed)
+    assert there.cost.value == near(there.cost_apparent)
+    assert there.gap == near(there.apparent)
+    assert there.cost.value != near(here.cost.value)
+    for rate in ("sensitivity", "fpr"):
+        assert there.gap[rate] == near(here.gap[rate])
+    if isinstance(prevalence, dict):
+        for (sex,), table in there.tables.items():
+            assert measure.prevalence(table) == near(prevalence[sex])
+    chosen = equalize.held_out(t, Goal("equalized-odds", costs=costs, prevalence=prevalence))
+    assert chosen.cost_apparent == near(chosen.policy.settings["cost"])
+
+
+def test_results_name_the_kind_of_every_number() -> None:
+    t = tallied(people())
+    found = equalize.held_out(t, ODDS, folds=3, repeats=2, seed=5)
+    rows = found.results().rows()
+    told = {(row["measure"], row["kind"], row["rate"], *(row["group"] or {}).values()): row["value"] for row in rows}
+    assert len(told) == len(rows) == 4 + 4 + 2 + 2
+    assert told["fpr", "held out", None, "m"] == found.rates["fpr"]["m",].value
+    assert told["gap", "held out", "fpr"] == found.gap["fpr"]
+    assert told["gap", "apparent", "sensitivity"] == found.apparent["sensitivity"]
+    assert told["gap", "mean of folds", "sensitivity, fpr"] == found.mean
+    assert told["gap", "95 % of folds", "sensitivity, fpr"] == found.quantile()
+    assert told["expected_cost", "held out", None] == found.cost.value
+    assert told["expected_cost", "apparent", None] == found.cost_apparent
+    data = found.results().data
+    assert data["dealt"] == {"folds": 3, "repeats": 2, "seed": 5}
+    assert data["digest"] == t.digest == found.policy.chosen_on
+    assert data["parity"] == ["equalized-odds"]
+    assert "95 % of folds" in found.results().to_json()
+
+
+def test_one_model_of_several_is_named() -> None:
+    columns = people()
+    columns["other"] = -columns["risk"]
+    t = read.tallies(columns, truth="sick", score=["risk", "other"], group="sex")
+    with pytest.raises(BadOption, match="model="):
+        equalize.held_out(t, ODDS)
+    alone = equalize.held_out(tallied(columns), ODDS)
+    assert equalize.held_out(t, ODDS, model="risk").each == near(alone.each)
+    rows = read.rows(
+        columns | {"home": np.arange(400)}, truth="sick", score=["risk", "other"], group="sex", cluster="home"
+    )
+    assert equalize.held_out(rows, ODDS, model="other").policy.columns["score"] == "other"
+
+
+@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"folds": 1}, {"model": "nobody"}])
+def test_what_cannot_be_asked_is_refused(wrong: dict[str, Any]) -> None:
+    ((what, value),) = wrong.items()
+    with pytest.raises(BaserateError, match=f"{what}.*{value}"):
+        equalize.held_out(tallied(people()), ODDS, **wrong)
+
+
+def test_a_share_of_folds_is_a_share() -> None:
+    found = equalize.held_out(tallied(people()), ODDS)
+    assert all(one <= other for one, other in pairwise(found.quantile(share / 4) for share in range(5)))
+    with pytest.raises(BadOption, match="from 0 to 1"):
+        found.quantile(95)
+
+
+def test_a_policy_that_neither_passes_nor_flags_has_no_rates() -> None:
+    def bands(_tallies: Tallies, _goal: Goal) -> Policy:
+        return Policy(by_group={(): Cut((0.3,), ("low", "high"))}, otherwise="refuse")
+
+    with pytest.raises(BadOption, match="the action 'high'"):
+        equalize.held_out(tallied(people()), ODDS, choose=bands)
+
+
+def test_a_policy_that_asks_for_no_group_is_judged_by_group_all_the_same() -> None:
+    found = equalize.held_out(tallied(people()), Goal("equalized-odds", within=0.3), choose=equalize.blind)
+    assert not found.policy.needs_group
+    assert [row["group"] for row in found.results().rows()][:2] == [{"sex": "f"}, {"sex": "m"}]
+    assert sum(table.total for table in found.tables.values()) == near(400)
