@@ -13,7 +13,7 @@ from baserate._arrays import Floats, ratio
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
-from baserate.equalize._noise import Noise, greatest, noise
+from baserate.equalize._noise import Noise, greatest, noise, stream
 from baserate.equalize._parity import PARITIES
 from baserate.equalize._seen import Decided, Row, Seen, View, view
 from baserate.infer import Interval
@@ -147,9 +147,7 @@ def gap_notes(view: View, spreads: Mapping[str, list[Spread]]) -> list[str]:
 
 def _spreads(seen: Seen, interval: Interval, draws: int) -> Iterator[Spread]:
     nouns = {of: seen.nouns(of) for of in {about(measure).of for measure in seen.measures}}
-    names = sorted(about(measure).name for measure in seen.measures)
-    # By name, so that it does not matter in which order measures are asked for.
-    streams = dict(zip(names, checked_seed(interval.seed).spawn(len(names)), strict=True))
+    seed = checked_seed(interval.seed).spawn(1)[0]
     for measure in seen.measures:
         told = about(measure)
         every = {group: nouns[told.of][group] for group in seen.groups}
@@ -158,7 +156,7 @@ def _spreads(seen: Seen, interval: Interval, draws: int) -> Iterator[Spread]:
         there = [group for group in seen.groups if group not in lacking]
         chance = Noise(None, None, _FEW)
         if len(there) > 1:
-            of: dict[str, Any] = {"draws": draws, "rng": streams[told.name]}
+            of: dict[str, Any] = {"draws": draws, "rng": stream(seed, told.name)}
             chance = noise(measure, [every[group] for group in there], [found[group] for group in there], **of)
         yield Spread(measure, {group: found[group].value for group in there}, chance, lacking)
 

@@ -70,6 +70,14 @@ def noise(
     return Noise(np.ptp(rng.standard_normal((draws, len(errors))) * errors, axis=1), NORMAL)
 
 
+def stream(seed: np.random.Generator, name: str) -> np.random.Generator:
+    """Randomness of a measure's own: it does not matter what else is measured, nor in which order."""
+    root = seed.bit_generator.seed_seq
+    assert isinstance(root, np.random.SeedSequence)  # noqa: S101  (for the type checker)
+    key = (*root.spawn_key, *name.encode())
+    return np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
+
+
 def greatest(several: Sequence[Noise]) -> Noise:
     """Noise of the greatest of several gaps, whose rows are dealt independently."""
     unknown = [each for each in several if each.gaps is None]
