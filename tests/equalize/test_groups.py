@@ -427,6 +427,8 @@ class TestRefused:
             equalize.groups(t, by="site")
         with pytest.raises(UnknownName, match="Did you mean"):
             equalize.groups(t, measures=["sensitivty"])
+        with pytest.raises(BadOption, match="method='delong' makes no interval of fpr"):
+            equalize.groups(t, measures=["fpr"], interval=infer.Interval(method="delong"))
         with pytest.raises(BadOption, match="there is nothing to measure; name"):
             equalize.groups(t, measures=[])
         bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")

@@ -19,6 +19,7 @@ from baserate.decide._evaluate import Part, evaluated
 from baserate.decide._judge import flattery, head, in_columns, policies_of
 from baserate.infer import Interval
 from baserate.infer._comparing._compare import cut
+from baserate.infer._summary import all_reweighed, check_use
 from baserate.measure import Measure, about
 from baserate.measure._registry import known
 from baserate.measure._summary import check_tallies
@@ -81,7 +82,9 @@ class View:
         told = flattery(self.tallies, policies)
         told["notes"] = [*told["notes"], *dict.fromkeys(notes)]
         columns = in_columns(names, list(rows), several=len(self.tallies.models) > 1)
-        return Results(columns, {**head(self.tallies, told, policies, interval), "by": list(self.by)})
+        found = Results(columns, {**head(self.tallies, told, policies, interval), "by": list(self.by)})
+        check_use(interval, found, reweighed=all_reweighed(self.tallies))
+        return found
 
 
 def view(
