@@ -6,6 +6,7 @@ from bench import _apply as apply
 from bench import _calibrate as calibrate
 from bench import _classes as classes
 from bench import _decide as decide
+from bench import _equalize as equalize
 from bench import _intervals as intervals
 from bench import _policy as policy
 from bench import _policy_file as policy_file
@@ -319,5 +320,14 @@ ROWS: dict[str, Row] = {
         50,
         duel(decide.decision_curve),
         n=10**6,
+    ),
+    "group-table-1e6": Row(
+        "4 measures of 8 groups, with intervals, from 10⁶ rows",
+        "fairlearn's MetricFrame, n_boot=100",
+        ">=",
+        500,
+        equalize.group_table,
+        n=10**6,
+        repeats=1,
     ),
 }
