@@ -143,7 +143,7 @@ def test_who_takes_no_part_is_told(tmp_path: Path) -> None:
         (ONE, "missing option '--group'"),
         ((*ONE, "--group", "sex", "--threshold", "0.2,0.5"), "'0.2,0.5' are 2 cut-offs; give one, which decides"),
         ((*ONE, "--group", "sex", "--threshold", "0.2", "--policy", "p.json"), "leave out one of them"),
-        ((*ONE, "--group", "sex", "--measures", "recal"), "Did you mean sensitivity"),
+        ((*ONE, "--group", "sex", "--measures", "sensitivityx"), "Did you mean sensitivity"),
         ((*ONE, "--group", "sects"), "Did you mean 'sex'"),
         ((*ONE, "--group", "sex", "--draws", "0"), "'--draws'"),
     ],

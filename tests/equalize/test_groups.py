@@ -426,7 +426,7 @@ class TestRefused:
         with pytest.raises(BadOption, match="groups by site are needed"):
             equalize.groups(t, by="site")
         with pytest.raises(UnknownName, match="Did you mean"):
-            equalize.groups(t, measures=["sensitivty"])
+            equalize.groups(t, measures=["sensitivityx"])
         with pytest.raises(BadOption, match="method='delong' makes no interval of fpr"):
             equalize.groups(t, measures=["fpr"], interval=infer.Interval(method="delong"))
         with pytest.raises(BadOption, match="there is nothing to measure; name"):

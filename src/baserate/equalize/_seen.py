@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from baserate._counts import Counts, combined
 from baserate._curve import Curve
@@ -28,6 +28,7 @@ from baserate.read._labels import ordered
 Decided = float | Policy | Mapping[str, Policy] | None
 """How scores become decisions: a threshold, a policy, or one for each model; None is what suits the scores."""
 Row = dict[str, Any]
+Each = TypeVar("Each")
 USUAL = ("flag_rate", "sensitivity", "fpr", "precision", "accuracy")
 """What is measured of groups when nobody says what."""
 LABELS = 0.5
@@ -49,13 +50,17 @@ class Seen:
 
     def nouns(self, of: type) -> dict[Group | None, Any]:
         """What measures of that kind take, of everybody and of each group."""
-        return {group: _noun(of, [part]) for group, part in self.parts.items()}
+        if of is Counts:
+            return {group: part.counts for group, part in self.parts.items()}
+        return {group: _of_tally(of, part.tally) for group, part in self.parts.items()}
 
     def rests(self, of: type) -> dict[Group, Any]:
         """The same of all groups but one."""
-        return {
-            group: _noun(of, [self.parts[other] for other in self.groups if other != group]) for group in self.groups
-        }
+        if of is Counts:
+            counts = {group: self.parts[group].counts for group in self.groups}
+            return {group: combined(_others(counts, group)) for group in self.groups}
+        tallies = {group: self.parts[group].tally for group in self.groups}
+        return {group: _of_tally(of, Tally.sum(_others(tallies, group))) for group in self.groups}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,8 +162,9 @@ def _sorted(parts: Mapping[Group | None, Part]) -> dict[Group | None, Part]:
     return dict(sorted(parts.items(), key=lambda item: place.get(item[0], -1)))
 
 
-def _noun(of: type, parts: Sequence[Part]) -> Any:  # noqa: ANN401  (what the measure takes)
-    if of is Counts:
-        return parts[0].counts if len(parts) == 1 else combined([part.counts for part in parts])
-    tally = parts[0].tally if len(parts) == 1 else Tally.sum(tally for part in parts for tally in part.tallies)
+def _of_tally(of: type, tally: Tally) -> Curve | Tally:
     return Curve(tally) if of is Curve else tally
+
+
+def _others(every: Mapping[Group, Each], group: Group) -> list[Each]:
+    return [each for other, each in every.items() if other != group]
