@@ -27,9 +27,9 @@ Values = Sequence[Any] | npt.NDArray[Any]
 class Results:
     """Columns of equal length, and `data`: what they were made from.
 
-    The column `group`, if there is one, holds None for everybody or a mapping from attribute to value. Undefined
-    numbers are None in rows, null in JSON and frames, empty in CSV; the column `why` gives the reason. Infinite
-    numbers are floats in Python and frames, and "inf" or "-inf" in JSON and CSV.
+    The column `group`, if there is one, holds None for everybody or a mapping from attribute to value; so may `other`,
+    with which it is compared. Undefined numbers are None in rows, null in JSON and frames, empty in CSV; the column
+    `why` gives the reason. Infinite numbers are floats in Python and frames, and "inf" or "-inf" in JSON and CSV.
 
     >>> r = Results({"measure": ["auc"], "group": [{"sex": "f"}], "value": [0.75]}, data={"rows": 10})
     >>> r.rows()
@@ -102,10 +102,12 @@ class Results:
 
     def _flattened(self) -> Iterator[tuple[str, Values]]:
         for name, column in self.columns.items():
-            attributes = dict.fromkeys(key for group in column if group for key in group) if name == "group" else {}
+            # A column `other` may hold groups, or names of models.
+            groups = [each for each in column if isinstance(each, Mapping)] if name in {"group", "other"} else []
+            attributes = dict.fromkeys(key for group in groups for key in group)
             if attributes:
                 for key in attributes:
-                    yield f"group.{key}", [group and group[key] for group in column]
+                    yield f"{name}.{key}", [group and group.get(key) for group in column]
             else:
                 yield name, column.tolist() if isinstance(column, np.ndarray) else column
 

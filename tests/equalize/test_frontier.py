@@ -119,7 +119,7 @@ def test_groups_without_a_class_are_left_out_if_there_is_something_to_do_with_th
     found = equalize.frontier(tallies, Goal("equal-opportunity"), within=[0, inf], otherwise="refer")
     best = equalize.optimum(tallies, Goal("equal-opportunity"), otherwise="refer")
     assert column(found, "cost")[0] == near(best.settings["cost"])
-    assert max(column(found, "cost")) < min(column(found, "blind_cost"))  # one threshold cannot turn one group round
+    assert column(found, "blind_cost") == near(column(found, "cost"))
     assert any("sex = x has no positives" in note for note in found.data["notes"])
     assert found.data["digest"] == tallies.digest
 

@@ -1,6 +1,6 @@
 """`baserate check`: read, decide as a policy does, and tell whether what is required holds."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -126,9 +126,10 @@ def check(reading: Reading, checking: Checking, intervals: Intervals, writing: W
     Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
     """
     from baserate.cli._checked import page, verdict
+    from baserate.cli._policies import filled
 
     policy, _ = checking.taken, checking.wanted  # before reading, so that a slip is told at once
-    asked = _filled(reading, policy)
+    asked = filled(reading, policy)
     found = _found(asked, reading.group, checking, intervals, quiet=writing.quiet)
     line = carried_line(asked, found.data)
     remark(line, found.data, writing, inferred=asked.positive is None)
@@ -137,23 +138,6 @@ def check(reading: Reading, checking: Checking, intervals: Intervals, writing: W
         say(verdict(found))
     if not found.data["holds"]:
         click.get_current_context().exit(UNMET)
-
-
-def _filled(reading: Reading, policy: "Policy") -> Reading:
-    """Take from the policy what was not named."""
-    known = policy.columns
-    score = reading.score or tuple(known[name] for name in ("score",) if name in known)
-    if not score:
-        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
-    positive = policy.positive if reading.positive is None and reading.negative is None else reading.positive
-    more = tuple(name for name in reading.group if name not in policy.attributes)
-    return replace(
-        reading,
-        truth=reading.truth or known.get("truth"),
-        score=score,
-        positive=positive,
-        group=(*policy.attributes, *more),
-    )
 
 
 def _found(

@@ -28,7 +28,7 @@ def page(found: Results, policy: "Policy", line: str, digits: int) -> Page:
     """Lay the verdicts out."""
     rows, reasons = found.rows(), Reasons()
     models = list(dict.fromkeys(row["model"] for row in rows))
-    panels: list[Panel | str] = [_decided(policy, [label(name) for name in found.data["policies"]])]
+    panels: list[Panel | str] = [decided(policy, [label(name) for name in found.data["policies"]])]
     for model in models:
         of_model = [row for row in rows if row["model"] == model]
         sections = tuple(_sections(of_model, reasons, digits))
@@ -56,7 +56,7 @@ def verdict(found: Results) -> str:
     return f"{told}, by {by[alone]}."
 
 
-def _decided(policy: "Policy", models: Sequence[str]) -> str:
+def decided(policy: "Policy", models: Sequence[str]) -> str:
     """What is done, in a sentence."""
     after = "" if policy.map is None else f", chosen behind a map ({policy.map.method})"
     if policy.needs_group:

@@ -16,6 +16,7 @@ from baserate.cli._say import colour
 VERBS: dict[str, tuple[str, str]] = {
     "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
+    "groups": ("_groups:groups", "See groups side by side: measures, differences, gaps and chance."),
     "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
     "decide": ("_decide:decide", "Choose a cut-off: by costs, requirements, capacity; bands."),
     "check": ("_check:check", "Tell whether requirements hold: by how much, rows needed."),

@@ -81,6 +81,12 @@ def ungrouped(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", options)
 
 
+def grouped(verb: Verb) -> Verb:
+    """Add those for groups, of which columns are named with commas or one by one; the verb gets them as `reading`."""
+    options = [_GROUPS if each is _GROUP else each for each in _READING]
+    return bundled(verb, Reading, "reading", options)
+
+
 def sampled(verb: Verb) -> Verb:
     """Add those for files that are a sample each, of which there may be none; the verb gets them as `reading`."""
     options = [_FILES, *(each for each in _READING if each not in (_FILE, _GROUP))]
@@ -275,12 +281,26 @@ def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 
+def _each_column(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Columns that are named with commas or one by one, each once."""
+    named = (name.strip() for text in given for name in text.split(","))
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
 _PREDICTED = click.option(
     "--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."
 )
 _FILE = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
 _FILES = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="[FILE]...")
 _GROUP = click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations.")
+_GROUPS = click.option(
+    "--group",
+    multiple=True,
+    required=True,
+    callback=_each_column,
+    metavar="COLUMNS",
+    help="Columns of groups, with commas or repeated: of several, each alone and then their combinations.",
+)
 _HIDDEN_GROUP = click.option("--group", multiple=True, hidden=True)
 _READING = (
     _FILE,

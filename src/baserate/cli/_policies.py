@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import click
 
 from baserate.cli import _maps
 from baserate.cli._maps import opened
+from baserate.cli._options import Reading
 
 if TYPE_CHECKING:
     from baserate._class_map import ClassMap
@@ -30,6 +34,23 @@ def loaded_either(path: str) -> "Map | ClassMap | Policy":
     if kind is None:
         raise BadFile(f"{path} holds neither a map nor a policy; name a file that holds one.")
     return _maps.loaded(path) if kind[1] == "map" else loaded(path)
+
+
+def filled(reading: Reading, policy: "Policy") -> Reading:
+    """Take from the policy what was not named."""
+    known = policy.columns
+    score = reading.score or tuple(known[name] for name in ("score",) if name in known)
+    if not score:
+        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+    positive = policy.positive if reading.positive is None and reading.negative is None else reading.positive
+    more = tuple(name for name in reading.group if name not in policy.attributes)
+    return replace(
+        reading,
+        truth=reading.truth or known.get("truth"),
+        score=score,
+        positive=positive,
+        group=(*policy.attributes, *more),
+    )
 
 
 def _load(path: str) -> "Policy":

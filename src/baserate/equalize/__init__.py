@@ -11,23 +11,31 @@ if TYPE_CHECKING:
     from baserate.equalize._blind import blind
     from baserate.equalize._crossing import Crossing, Scale, crossing, crossings
     from baserate.equalize._deterministic import deterministic
+    from baserate.equalize._differences import differences
     from baserate.equalize._frontier import frontier
+    from baserate.equalize._gaps import gaps
     from baserate.equalize._goal import Goal
+    from baserate.equalize._groups import groups
     from baserate.equalize._held_out import HeldOut, held_out
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
     from baserate.equalize._reject import reject_option
+    from baserate.equalize._table import group_table
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_blind": ("blind",),
     "_crossing": ("Crossing", "Scale", "crossing", "crossings"),
     "_deterministic": ("deterministic",),
+    "_differences": ("differences",),
     "_frontier": ("frontier",),
+    "_gaps": ("gaps",),
     "_goal": ("Goal",),
+    "_groups": ("groups",),
     "_held_out": ("HeldOut", "held_out"),
     "_optimum": ("optimum",),
     "_parity": ("PARITIES", "Parity", "parity"),
     "_reject": ("reject_option",),
+    "_table": ("group_table",),
 }
 
 __all__ = [
@@ -41,7 +49,11 @@ __all__ = [
     "crossing",
     "crossings",
     "deterministic",
+    "differences",
     "frontier",
+    "gaps",
+    "group_table",
+    "groups",
     "held_out",
     "optimum",
     "parity",

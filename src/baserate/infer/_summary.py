@@ -81,7 +81,7 @@ def summary(
     tallies = data.tallies() if isinstance(data, Rows) else data
     judge = _of_clusters(data, interval) if isinstance(data, Rows) and clustered else _of_tallies(interval)
     found = measured(tallies, measures=measures, threshold=threshold, judge=judge)
-    _check_use(interval, found, reweighed=_reweighed(tallies))
+    check_use(interval, found, reweighed=all_reweighed(tallies))
     clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
     return Results(found.columns, {**found.data, "interval": _told(interval, clusters)})
 
@@ -103,11 +103,11 @@ def class_summary(
         return interval.of(measure, noun.classes if isinstance(noun, multiclass.Split) else noun)
 
     found = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, judge=judge)
-    _check_use(interval, found, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
+    check_use(interval, found, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
     return Results(found.columns, {**found.data, "interval": _told(interval, None)})
 
 
-def _check_use(interval: Interval, found: Results, *, reweighed: bool = False) -> None:
+def check_use(interval: Interval, found: Results, *, reweighed: bool = False) -> None:
     """See that the method was of use."""
     names = {*found.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
     registries = (MEASURES, multiclass.MEASURES)
@@ -119,7 +119,8 @@ def _check_use(interval: Interval, found: Results, *, reweighed: bool = False) -
         raise BadOption(told)
 
 
-def _reweighed(tallies: Tallies) -> bool:
+def all_reweighed(tallies: Tallies) -> bool:
+    """Whether every tally is at known shares of its classes."""
     return all(tally.reweighed for groups in tallies.models.values() for tally in groups.values())
 
 

@@ -61,17 +61,21 @@ def compare_unpaired(
         if not isinstance(each, Tally):
             raise BadOption(f"{type(each).__name__} is not a tally; make one first, with baserate.tally(…).")
     found = known(measure)
-    told = about(found)
-    asked = Asked(found, question)
-    nouns = [_noun(tally, told.of, threshold) for tally in (a, b)]
+    nouns = [_noun(tally, about(found).of, threshold) for tally in (a, b)]
+    return compared(Asked(found, question), nouns, seed=seed)
+
+
+def compared(asked: Asked, nouns: list[Any], *, seed: Seed = 0) -> Comparison:
+    """Compare two samples by what the measure takes: tables of decisions that were made, curves, or tallies."""
+    found = asked.measure
     values = float(found(nouns[0])), float(found(nouns[1]))
     if isnan(values[0] - values[1]):
         reasons = [why(found, noun) for noun in nouns]
         named = zip(("first", "second"), reasons, strict=True)
         return asked.found(values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in named if each))
-    method = _method(asked, values, reweighed=a.reweighed or b.reweighed)
+    method = _method(asked, values, reweighed=any(map(_known.reweighed, nouns)))
     by: dict[str, Callable[[], Comparison]] = {
-        "delong": partial(_welch, asked, (a, b)),
+        "delong": partial(_welch, asked, nouns),
         "newcombe": partial(_newcombe, asked, nouns),
         "hybrid": partial(_hybrid, asked, nouns, values),
         "resample": partial(_drawn, asked, nouns, values, seed),
@@ -103,13 +107,13 @@ def _noun(tally: Tally, of: type, threshold: float | None) -> Any:  # noqa: ANN4
     return Curve(tally) if of is Curve else tally
 
 
-def _welch(asked: Asked, tallies: tuple[Tally, Tally]) -> Comparison:
+def _welch(asked: Asked, curves: list[Curve]) -> Comparison:
     from scipy.special import stdtrit
 
     told, question = about(asked.measure), asked.question
     scale, side, bound = AREAS[told.name], question.side(told), question.bound(told)
-    areas = [_auc.area(tally) for tally in tallies]
-    values = float(asked.measure(Curve(tallies[0]))), float(asked.measure(Curve(tallies[1])))
+    areas = [_auc.area(curve.tally) for curve in curves]
+    values = float(asked.measure(curves[0])), float(asked.measure(curves[1]))
     spread = areas[0].variance + areas[1].variance
     # Of constant scores it is sure that they have none; of perfect ones it is not.
     if not spread > 0 or any(not each.variance > 0 and each.value != _CONSTANT for each in areas):

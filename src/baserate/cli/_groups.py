@@ -1,0 +1,167 @@
+"""`baserate groups`: read, decide, and see groups side by side."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate.cli._ask import answer, explain, tallies
+from baserate.cli._options import (
+    LEVEL,
+    Reading,
+    Verb,
+    Writing,
+    bundled,
+    command,
+    complete_two_class,
+    grouped,
+    names,
+    one_threshold,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from baserate._policy import Policy
+    from baserate._results import Results
+    from baserate._tallies import Tallies
+
+_EXAMPLES = (
+    (
+        "by race and by sex, then by both at once",
+        "baserate groups people.csv --truth sick --score risk --group race,sex",
+    ),
+    (
+        "what a policy that was saved does to groups",
+        "baserate groups new.csv --policy policy.json --group race",
+    ),
+    (
+        "other measures, also of ranks and probabilities, for a program",
+        "baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json",
+    ),
+    ("labels that somebody predicted", "baserate groups people.csv --truth sick --predicted says --group race"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """What decides, and what is looked at."""
+
+    threshold: float | None
+    policy: str | None
+    measures: tuple[tuple[str, ...], ...]
+    level: float
+    draws: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.policy is not None and self.threshold is not None:
+            raise click.UsageError("--policy and --threshold both decide; leave out one of them.")
+
+    @property
+    def loaded(self) -> "Policy | None":
+        """The policy, if one decides."""
+        if self.policy is None:
+            return None
+        from baserate.cli._policies import loaded
+
+        return loaded(self.policy)
+
+    @property
+    def chosen(self) -> list[str] | None:
+        """Measures by their own names; None for the usual ones."""
+        from baserate.measure import about, named
+
+        return [about(named(name)).name for each in self.measures for name in each] or None
+
+
+def _cutoff(text: str) -> float:
+    return one_threshold(text, "give one, which decides for every group.")
+
+
+def looking(verb: Verb) -> Verb:
+    """Add the options that say what to look at; the verb gets them as `looking`."""
+    return bundled(verb, Looking, "looking", _LOOKING)
+
+
+_LOOKING = (
+    click.option(
+        "--threshold",
+        type=_cutoff,
+        metavar="NUMBER",
+        help="Flag scores at or above it; otherwise 0.5 if scores are probabilities.",
+    ),
+    click.option(
+        "--policy",
+        type=click.Path(),
+        metavar="FILE",
+        help="What decides instead: names of columns are taken from it, too.",
+    ),
+    click.option(
+        "--measures",
+        type=names,
+        metavar="NAMES",
+        shell_complete=complete_two_class,
+        multiple=True,
+        help="Measures by any of their names, separated by commas; otherwise flag rate, sensitivity, FPR, precision "
+        "and accuracy.",
+    ),
+    LEVEL,
+    click.option(
+        "--draws",
+        type=click.IntRange(1),
+        default=10_000,
+        show_default=True,
+        help="How often groups are dealt anew, to see what chance alone would do.",
+    ),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same gives the same."),
+)
+
+
+@command("groups", examples=_EXAMPLES)
+@grouped
+@looking
+@writing
+def groups(reading: Reading, looking: Looking, writing: Writing) -> None:
+    """See how groups are treated: measures of each, differences between any two, and how far they lie apart in all.
+
+    Every number has its interval, and base rates beside it; numbers that rest on few rows are marked. The greatest gap
+    between groups stands beside what chance alone would give if they were alike. It says how groups differ, not whether
+    that is right. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for
+    stdin.
+    """
+    from baserate.cli._policies import filled
+    from baserate.cli._side_by_side import page
+
+    policy, measures = looking.loaded, looking.chosen  # before reading, so that a slip is told at once
+    if policy is not None and reading.predicted:
+        raise click.UsageError("--predicted holds labels, which are decided already; leave out it or --policy.")
+    asked = reading if policy is None else filled(reading, policy)
+    found = _found(tallies(asked, quiet=writing.quiet), reading.group, policy, looking, measures)
+    explain(asked, found.data, writing)
+    answer(found, lambda: page(found, asked, policy, writing.digits), writing)
+
+
+def _found(
+    read: "Tallies",
+    columns: tuple[str, ...],
+    policy: "Policy | None",
+    looking: Looking,
+    measures: list[str] | None,
+) -> "Results":
+    """Each attribute alone, and then all of them together."""
+    from baserate import Results, equalize
+    from baserate.infer import Interval
+
+    options: dict[str, Any] = {
+        "decided": looking.threshold if policy is None else policy,
+        "measures": measures,
+        "interval": Interval(level=looking.level, seed=looking.seed),
+        "draws": looking.draws,
+    }
+    sets = [(name,) for name in columns] + ([columns] if len(columns) > 1 else [])
+    parts = {", ".join(by): equalize.groups(read, by=by, **options) for by in sets}
+    *_, last = parts.values()
+    together = {name: [each for part in parts.values() for each in part.columns[name]] for name in last.columns}
+    by = [name for name, part in parts.items() for _ in range(len(part))]
+    notes = dict.fromkeys(note for part in parts.values() for note in part.data["notes"])
+    return Results({"by": by, **together}, {**last.data, "by": list(parts), "notes": list(notes)})

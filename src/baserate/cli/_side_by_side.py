@@ -1,0 +1,209 @@
+"""Tidy numbers of groups -> a page: groups side by side, differences of pairs, and gaps beside their noise floor."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from baserate._counts import Counts
+from baserate._results import Results
+from baserate.cli._ask import headline
+from baserate.cli._checked import decided
+from baserate.cli._chosen import done
+from baserate.cli._numbers import UNDEFINED, amount, number, percent
+from baserate.cli._options import Reading
+from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label
+from baserate.cli._summary import TITLES
+from baserate.cli._sure import Reasons, cell, footnotes
+from baserate.measure import MEASURES, about
+
+if TYPE_CHECKING:
+    from baserate._policy import Policy
+
+Line = Mapping[str, Any]
+
+PAIRS = 10
+"""Pairs of groups that a person wants to read; those that chance explains least."""
+_CHANCES = (("p", "p"), ("adjusted", "p (Holm)"))
+_FEW = "*"
+_SMALL = (
+    f"{_FEW} rests on fewer than 30 rows, or on too few to show a difference of 0.2. What a group would show: the "
+    "smallest difference from everybody else that so many rows show in four samples of five, at level 0.95."
+)
+_GAPS = (
+    "max difference: greatest number less the least; ratio: least by greatest; mean absolute: mean over pairs of "
+    "groups. Of a parity of two measures: the greatest, the least, and the mean of both."
+)
+_CURVES = (
+    "Curves of each group: `baserate curve roc … --group COLUMN` or `curve pr` for what other thresholds would give, "
+    "`baserate reliability … --group COLUMN` for whether a probability means the same in each."
+)
+
+
+def page(found: Results, asked: Reading, policy: "Policy | None", digits: int) -> Page:
+    """Lay the numbers out: for each set of attributes and each model a table, differences, and gaps."""
+    sheet = _Sheet(found, asked, digits)
+    panels: list[Panel | str] = [*_decided(found, asked, policy)]
+    for by in found.data["by"]:
+        for model in dict.fromkeys(row["model"] for row in sheet.rows):
+            panels += sheet.panels(by, model)
+    return Page(headline(asked, found.data), tuple(panels), tuple(sheet.footnotes()))
+
+
+def _decided(found: Results, asked: Reading, policy: "Policy | None") -> Iterator[str]:
+    """What is done, in a sentence for each model."""
+    policies = found.data["policies"]
+    if policy is not None:
+        yield decided(policy, [label(name) for name in policies])
+        return
+    for model, told in policies.items():
+        if model == asked.predicted:
+            yield f"Flagged: {label(model)} = {label(found.data['positive'])}."
+        else:
+            yield f"{done(label(model), told['thresholds'], told['actions'])}."
+
+
+class _Sheet:
+    """All rows, and the reasons why some numbers are undefined."""
+
+    def __init__(self, found: Results, asked: Reading, digits: int) -> None:
+        self.rows, self.data, self.asked, self.digits = found.rows(), found.data, asked, digits
+        self.reasons = Reasons()
+
+    def panels(self, by: str, model: str | None) -> Iterator[Panel]:
+        """Return the panels of one model by some attributes."""
+        rows = [row for row in self.rows if row["by"] == by and row["model"] == model]
+        of = f"{label(model)}, " if model is not None else ""
+        apart = {name: [row for row in rows if row["table"] == name] for name in ("group", "difference", "gap")}
+        yield self._groups(apart["group"], f"{of}by {label(by)}")
+        if apart["difference"]:
+            yield self._differences(apart["difference"], by)
+        yield self._gaps(apart["gap"], by)
+
+    def _groups(self, rows: Sequence[Line], corner: str) -> Panel:
+        names = list(dict.fromkeys(row["measure"] for row in rows))
+        by_name = {name: [row for row in rows if row["measure"] == name] for name in names}
+        first = by_name[names[0]]
+        sections = [
+            Section("", tuple(self._counted(name, first) for name in ("rows", "positives", "negatives")), apart=True),
+            *self._measured(by_name, [Row("prevalence", tuple(self._plain(row["prevalence"]) for row in first))]),
+        ]
+        small = [name for name in names if any(row["small"] and row["detects"] for row in by_name[name])]
+        if small:
+            shown = (Row(_words(name), tuple(self._detects(row) for row in by_name[name])) for name in small)
+            sections.append(Section("what a group would show", tuple(shown)))
+        return Panel(corner, tuple(_group(row["group"]) for row in first), tuple(sections))
+
+    def _counted(self, name: str, rows: Sequence[Line]) -> Row:
+        return Row(name, tuple(amount(row[name], self.digits) for row in rows))
+
+    def _measured(self, by_name: Mapping[str, Sequence[Line]], first: Sequence[Row]) -> Iterator[Section]:
+        """Measures of decisions below the prevalence, then those of ranks, then those of probabilities."""
+        for noun, title in {Counts: "", **TITLES}.items():
+            rows = [
+                Row(_words(name), tuple(map(self._marked, several)))
+                for name, several in by_name.items()
+                if about(MEASURES[name]).of is noun
+            ]
+            if rows or noun is Counts:
+                yield Section(title, (*(first if noun is Counts else ()), *rows))
+
+    def _marked(self, row: Line) -> Cell:
+        shown = cell(row, self.reasons, digits=self.digits, several=True)
+        if not row["small"] or row["value"] is None:
+            return shown
+        return shown._replace(value=shown.value + _FEW) if isinstance(shown, Spread) else shown + _FEW
+
+    def _plain(self, value: float | None) -> str:
+        return UNDEFINED if value is None else number(value, self.digits)
+
+    def _detects(self, row: Line) -> str:
+        return "" if row["detects"] is None else number(row["detects"], 2)
+
+    def _differences(self, rows: Sequence[Line], by: str) -> Panel:
+        sections = []
+        chances = _CHANCES if _pairs(rows, by) > 1 else _CHANCES[:1]
+        for name in dict.fromkeys(row["measure"] for row in rows):
+            alike = [row for row in rows if row["measure"] == name]
+            kept = sorted(alike, key=lambda row: 2.0 if row["p"] is None else row["p"])[:PAIRS]
+            lines = alike if len(alike) <= PAIRS else kept
+            sections.append(Section(_words(name), tuple(self._pair(row, chances) for row in lines)))
+        columns = ("difference", *(told for _, told in chances))
+        return Panel(f"differences by {label(by)}", columns, tuple(sections))
+
+    def _pair(self, row: Line, chances: Sequence[tuple[str, str]]) -> Row:
+        other = "everybody else" if row["other"] is None else _group(row["other"])
+        value: Cell = cell(row, self.reasons, digits=self.digits, several=True)
+        shown = ("" if row[name] is None else number(row[name], 2) for name, _ in chances)
+        return Row(f"{_group(row['group'])} − {other}", (value, *shown))
+
+    def _gaps(self, rows: Sequence[Line], by: str) -> Panel:
+        sets: dict[tuple[str, str | None], dict[str, Line]] = {}
+        for row in rows:
+            sets.setdefault((row["measure"], row["parity"]), {})[row["kind"]] = row
+        lines = tuple(self._gap(*name, kinds) for name, kinds in sets.items())
+        columns = ("max difference", "if alike", "1 in 20 if alike", "p", "ratio", "mean absolute")
+        return Panel(f"gaps by {label(by)}", columns, (Section("", lines),))
+
+    def _gap(self, measure: str, parity: str | None, kinds: Mapping[str, Line]) -> Row:
+        widest = kinds["max_difference"]
+        ratio = kinds.get("ratio")
+        cells = (
+            self._number(widest),
+            *("" if widest[name] is None else number(widest[name], 2) for name in ("floor", "floor_high", "p")),
+            "" if ratio is None else self._number(ratio),
+            self._number(kinds["mean_absolute"]),
+        )
+        name = _words(measure) if parity is None else f"{_words(measure)} ({parity.replace('-', ' ')})"
+        return Row(name, cells, _ends(widest, kinds.get("worst_group")))
+
+    def _number(self, row: Line) -> str:
+        digits = max(self.digits - 1, 1)
+        return self.reasons.undefined(row["why"]) if row["value"] is None else number(row["value"], digits)
+
+    def footnotes(self) -> Iterator[str]:
+        """Say what signs mean, how numbers were made, and what else there is to see."""
+        yield from self.reasons.footnotes()
+        yield from footnotes([row for row in self.rows if row["table"] == "group"], self.data)
+        yield from [_SMALL] * any(row["small"] for row in self.rows)
+        yield from self._of_pairs([row for row in self.rows if row["table"] == "difference"])
+        yield _GAPS
+        hows = dict.fromkeys(row["how"] for row in self.rows if row["kind"] == "max_difference" and row["how"])
+        if hows:
+            yield (
+                f"if alike: the max difference if groups were alike, its mean and what one in twenty exceeds; p: how "
+                f"many are as great. {amount(self.data['draws'], 4)} draws: {' or '.join(hows)}. A small group raises "
+                "it: two large ones may surely differ all the same."
+            )
+        yield _CURVES
+
+    def _of_pairs(self, rows: Sequence[Line]) -> Iterator[str]:
+        hows = dict.fromkeys(row["how"] for row in rows if row["how"])
+        most = max((_pairs(rows, by) for by in self.data["by"]), default=0)
+        if hows:
+            level, many = percent(self.data["interval"]["level"]), " p (Holm): as one of all pairs." * (most > 1)
+            yield f"Differences, their {level} % intervals and p: {'; '.join(hows)}.{many}"
+        if most > PAIRS:
+            yield f"Of up to {most} pairs, those {PAIRS} are shown that have the least p; --format csv has all."
+
+
+def _pairs(rows: Sequence[Line], by: str) -> int:
+    """How many pairs there are of each measure."""
+    found = Counter((row["model"], row["measure"]) for row in rows if row["by"] == by)
+    return max(found.values(), default=0)
+
+
+def _ends(widest: Line, worst: Line | None) -> str:
+    """Between whom the gap is, and who is worst off."""
+    if widest["group"] is None or widest["other"] is None:
+        return ""
+    told = f"{_group(widest['group'])} − {_group(widest['other'])}"
+    return told if worst is None else f"{told}; worst: {_group(worst['group'])}"
+
+
+def _group(group: Mapping[str, object] | None) -> str:
+    named = ", ".join(map(label, (group or {}).values()))
+    return EVERYBODY if group is None else repr(named) if named == EVERYBODY else named
+
+
+def _words(measure: str) -> str:
+    return measure.replace("_", " ")

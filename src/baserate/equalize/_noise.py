@@ -1,0 +1,97 @@
+"""How far groups that are alike would lie apart, by chance alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._counts import Counts
+from baserate._estimate import Estimate
+from baserate.infer._binomial import Share, share, two_sided
+from baserate.infer._known import reweighed
+from baserate.measure import Measure, about
+
+PERMUTED = "groups dealt anew among the rows that the rate is of"
+NORMAL = "normal draws about a common value, with the standard error of each group's interval"
+HIGH = 0.95
+"""What is above this share of gaps between groups that are alike is more than chance."""
+_TIED = 1e-12
+_LARGEST = 10**9
+"""Rows that NumPy deals."""
+
+
+class Noise(NamedTuple):
+    """Gaps between groups that are alike, how they were drawn, and why they were not."""
+
+    gaps: Floats | None
+    how: str | None
+    why: str | None = None
+
+    @property
+    def floor(self) -> float | None:
+        """Their mean."""
+        return None if self.gaps is None else float(self.gaps.mean())
+
+    @property
+    def floor_high(self) -> float | None:
+        """Bound that only one in twenty exceeds."""
+        return None if self.gaps is None else float(np.quantile(self.gaps, HIGH, method="higher"))
+
+    def p(self, seen: float) -> float | None:
+        """Share of gaps that are as great as the one that was seen, which is counted among them [@davison1997]."""
+        if self.gaps is None:
+            return None
+        return float((1 + np.count_nonzero(self.gaps >= seen - _TIED)) / (1 + len(self.gaps)))
+
+
+def noise(
+    measure: Measure, nouns: Sequence[Any], estimates: Sequence[Estimate], *, draws: int, rng: np.random.Generator
+) -> Noise:
+    """Draw the greatest difference between groups that are alike, each as large as it is.
+
+    Of a share of counted rows, the hits of all groups are dealt among their trials, each group keeping as many as it
+    has: that is to permute the groups among the rows that the rate is of. Otherwise each group's value is drawn from a
+    normal distribution with the standard error that its interval implies. Groups are sorted by their numbers first, so
+    that it does not matter in which order they come.
+    """
+    shares = _counted(measure, nouns)
+    if shares is not None:
+        order = sorted((round(each.trials), round(each.hits)) for each in shares)
+        trials, hits = np.array(order, dtype=np.int64).T
+        dealt = rng.multivariate_hypergeometric(trials, int(hits.sum()), size=draws)
+        return Noise(np.ptp(dealt / trials, axis=1), PERMUTED)
+    levels = [each.level or np.nan for each in estimates]
+    errors = np.sort([(each.high - each.low) / 2 for each in estimates]) / two_sided(levels[0])
+    if not np.isfinite(errors).all():
+        return Noise(None, None, "the interval of a group is undefined, so what chance would do is unknown")
+    return Noise(np.ptp(rng.standard_normal((draws, len(errors))) * errors, axis=1), NORMAL)
+
+
+def stream(seed: np.random.Generator, name: str) -> np.random.Generator:
+    """Randomness of a measure's own: it does not matter what else is measured, nor in which order."""
+    root = seed.bit_generator.seed_seq
+    assert isinstance(root, np.random.SeedSequence)  # noqa: S101  (for the type checker)
+    key = (*root.spawn_key, *name.encode())
+    return np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
+
+
+def greatest(several: Sequence[Noise]) -> Noise:
+    """Noise of the greatest of several gaps, whose rows are dealt independently."""
+    unknown = [each for each in several if each.gaps is None]
+    if unknown:
+        return unknown[0]
+    gaps = np.max([each.gaps for each in several if each.gaps is not None], axis=0)
+    return Noise(gaps, "; ".join(dict.fromkeys(each.how for each in several if each.how)))
+
+
+def _counted(measure: Measure, nouns: Sequence[Any]) -> list[Share[float]] | None:
+    """Hits and misses of counted rows; None where there are weights, parts of rows, or no share at all."""
+    told = about(measure)
+    if told.of is not Counts or told.share is None or any(noun.moments or reweighed(noun) for noun in nouns):
+        return None
+    found = [share(measure, noun) for noun in nouns]
+    parts = any(not float(cell).is_integer() for each in found for cell in each)
+    return None if parts or sum(each.trials for each in found) >= _LARGEST else found

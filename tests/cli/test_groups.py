@@ -1,0 +1,172 @@
+"""`baserate groups`: what people see, what programs get, and what is refused."""
+
+import csv
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+import baserate
+from baserate import Cut, Policy, equalize
+from baserate.cli._panels import cells_wide
+from tests.cli.shell import is_as_ever, people, run
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
+QUICK = ("--draws", "200", "-q")
+
+
+def screened(folder: Path, size: int = 900) -> Path:
+    """Write a file of people in groups, one of them small and one without positives."""
+    rng = np.random.default_rng(4)
+    risk, sex = np.round(rng.random(size), 2), rng.choice(["f", "m"], size)
+    site = rng.choice(["north", "coast", "hill", "isle"], size, p=[0.5, 0.42, 0.06, 0.02])
+    sick = (rng.random(size) < risk) & (site != "isle")
+    path = folder / "screened.csv"
+    lines = (f"{s:d},{r},{x},{p},{r >= 0.6:d}" for s, r, x, p in zip(sick, risk, sex, site, strict=True))
+    path.write_text("\n".join(["sick,risk,sex,site,says", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "side-by-side": (*ONE, "--group", "site"),
+    "side-by-side-both": (*ONE, "--group", "site,sex", "--measures", "fpr", "--threshold", "0.7"),
+    "side-by-side-whole": (*ONE, "--group", "sex", "--measures", "auc,observed_expected,mcc", "--level", "90%"),
+    "side-by-side-models": (*ONE, "--predicted", "says", "--group", "sex", "--measures", "recall,fpr"),
+    "side-by-side-narrow": (*ONE, "--group", "sex", "--measures", "recall,fpr"),
+    "side-by-side-md": (*ONE, "--group", "sex", "--measures", "flag_rate", "--format", "md"),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    width = "60" if name.endswith("narrow") else "100"
+    result = run("groups", screened(tmp_path), *VIEWS[name], *QUICK, env={"COLUMNS": width})
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+    if not name.endswith("md"):
+        assert max(map(cells_wide, result.stdout.splitlines())) <= int(width)
+
+
+def test_help_is_as_ever() -> None:
+    assert is_as_ever(run("groups", "--help").stdout, "help-groups")
+
+
+def rows_of(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.stderr
+    found: list[dict[str, Any]] = fitting(result.stdout)["rows"]
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
+def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
+    found = rows_of(run("groups", screened(tmp_path), *VIEWS[name], *QUICK, "--json"))
+    assert {row["table"] for row in found} == {"group", "difference", "gap"}
+
+
+def test_programs_get_what_the_library_finds(tmp_path: Path) -> None:
+    path = screened(tmp_path)
+    typed = ("groups", path, *ONE, "--group", "site", "--group", "sex", "--threshold", "0.4", *QUICK, "--json")
+    found = rows_of(run(*typed))
+    t = baserate.read.tallies(path, truth="sick", score="risk", group=["site", "sex"], positive=1)
+    for by in (["site"], ["sex"], ["site", "sex"]):
+        wanted = equalize.groups(t, by=by, decided=0.4, draws=200).rows()
+        assert [{**row, "by": ", ".join(by)} for row in wanted] == [row for row in found if row["by"] == ", ".join(by)]
+
+
+@pytest.mark.parametrize(
+    "named", [("--group", "site,sex"), ("--group", "site", "--group", "sex"), ("--group", "site, sex,site")]
+)
+def test_columns_are_named_with_commas_or_one_by_one(named: tuple[str, ...], tmp_path: Path) -> None:
+    result = run("groups", screened(tmp_path), *ONE, *named, "--measures", "fpr", *QUICK, "--format", "csv")
+    lines = list(csv.DictReader(StringIO(result.stdout)))
+    assert list(dict.fromkeys(line["by"] for line in lines)) == ["site", "sex", "site, sex"]
+    assert {line["group.sex"] for line in lines if line["by"] == "site"} == {""}
+    assert {line["other.site"] for line in lines if line["by"] == "sex"} == {""}
+    pairs = [line for line in lines if line["by"] == "site, sex" and line["table"] == "difference"]
+    assert (pairs[0]["group.site"], pairs[0]["group.sex"], pairs[0]["other.sex"]) == ("coast", "f", "m")
+
+
+def test_a_policy_names_its_columns_and_decides(tmp_path: Path) -> None:
+    path = screened(tmp_path)
+    policy = Policy(
+        by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))},
+        otherwise="refuse",
+        attributes=("sex",),
+        columns={"truth": "sick", "score": "risk"},
+        positive="1",
+    )
+    policy.save(tmp_path / "policy.json")
+    result = run("groups", path, "--policy", tmp_path / "policy.json", "--group", "site", *QUICK, "--json")
+    t = baserate.read.tallies(path, truth="sick", score="risk", group=["sex", "site"], positive=1)
+    wanted = equalize.groups(t, by="site", decided=policy, draws=200).rows()
+    assert [{**row, "by": "site"} for row in wanted] == rows_of(result)
+    shown = run("groups", path, "--policy", tmp_path / "policy.json", "--group", "site", *QUICK).stdout
+    assert "Decided for each of 2 groups by sex." in shown
+
+
+def test_small_groups_are_marked_and_what_they_would_show_is_told(tmp_path: Path) -> None:
+    shown = run("groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout
+    (isle,) = [line for line in shown.splitlines() if line.startswith("  fpr  ") and "*" in line]
+    assert isle.count("*") == 2  # hill and isle
+    assert "what a group would show" in shown
+    assert "* rests on fewer than 30 rows" in shown
+    large = run("groups", screened(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK).stdout
+    assert "*" not in large
+    assert "would show" not in large
+
+
+def test_one_digit_is_enough(tmp_path: Path) -> None:
+    result = run("groups", screened(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK, "--digits", "1")
+    assert result.exit_code == 0, result.stderr
+    assert "fpr (predictive equality)" in result.stdout
+
+
+def test_no_page_says_what_is_fair(tmp_path: Path) -> None:
+    for typed in VIEWS.values():
+        result = run("groups", screened(tmp_path), *typed, "--draws", "50")
+        assert "fair" not in result.stdout + result.stderr
+
+
+def test_who_takes_no_part_is_told(tmp_path: Path) -> None:
+    result = run("groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "recall", "--draws", "50")
+    assert "note: sensitivity of site = isle takes no part in gaps: there are no positives." in result.stderr
+    assert "¹ there are no positives" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (ONE, "missing option '--group'"),
+        ((*ONE, "--group", "sex", "--threshold", "0.2,0.5"), "'0.2,0.5' are 2 cut-offs; give one, which decides"),
+        ((*ONE, "--group", "sex", "--threshold", "0.2", "--policy", "p.json"), "leave out one of them"),
+        ((*ONE, "--group", "sex", "--measures", "sensitivityx"), "Did you mean sensitivity"),
+        ((*ONE, "--group", "sects"), "Did you mean 'sex'"),
+        ((*ONE, "--group", "sex", "--draws", "0"), "'--draws'"),
+    ],
+)
+def test_what_is_refused(typed: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    result = run("groups", people(tmp_path), *typed)
+    assert result.exit_code in {2, 3}
+    assert told in result.stderr
+
+
+def test_labels_are_not_decided_again(tmp_path: Path) -> None:
+    Policy(by_group={(): Cut((0.4,))}, otherwise="refuse").save(tmp_path / "policy.json")
+    typed = (*ONE, "--predicted", "says", "--group", "sex", "--policy", tmp_path / "policy.json")
+    result = run("groups", people(tmp_path), *typed)
+    assert result.exit_code == 2
+    assert "--predicted holds labels, which are decided already" in result.stderr
+
+
+@pytest.mark.parametrize("verb", [("curve", "roc"), ("curve", "pr"), ("reliability",)])
+def test_curves_of_each_group_are_had_as_the_footnote_says(verb: tuple[str, ...], tmp_path: Path) -> None:
+    path = screened(tmp_path)
+    assert " ".join(("baserate", *verb)).replace("curve pr", "curve roc") in run(
+        "groups", path, *ONE, "--group", "sex", *QUICK
+    ).stdout.replace("\n", " ")
+    result = run(*verb, path, *ONE, "--group", "sex", "--json", "-q")
+    assert {str(row["group"]) for row in rows_of(result)} == {"None", "{'sex': 'f'}", "{'sex': 'm'}"}

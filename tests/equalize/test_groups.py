@@ -1,0 +1,480 @@
+"""Groups side by side: their numbers, what differs between two, and how far all of them lie apart."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from math import comb, isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from fairlearn.metrics import MetricFrame, true_positive_rate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, precision_score, recall_score
+
+from baserate import (
+    BadOption,
+    Counts,
+    Curve,
+    Cut,
+    Lottery,
+    Policy,
+    Results,
+    Tallies,
+    Tally,
+    UnknownName,
+    equalize,
+    infer,
+    read,
+    shift,
+)
+from baserate.equalize._noise import NORMAL, PERMUTED
+from baserate.infer._comparing._question import holm
+from baserate.measure import MEASURES
+
+Cells = tuple[int, int, int, int]
+"""True and false positives, false and true negatives."""
+
+QUICK: dict[str, Any] = {"draws": 200}
+
+
+def tallies(tables: Mapping[Any, Cells]) -> Tallies:
+    """Groups whose decisions are these, with scores of 1 and 0."""
+    made = {
+        key if isinstance(key, tuple) else (key,): Tally.counted([1.0, 0.0], [[tp, fn], [fp, tn]])
+        for key, (tp, fp, fn, tn) in tables.items()
+    }
+    wide = len(next(iter(made)))
+    return Tallies({"m": made}, ("g",) if wide == 1 else tuple(f"g{at}" for at in range(wide)))
+
+
+def counts(cells: Cells) -> Counts[float]:
+    return Counts(*cells)
+
+
+THREE: dict[str, Cells] = {"a": (40, 10, 20, 30), "b": (30, 25, 15, 40), "c": (5, 2, 5, 8)}
+cell = st.integers(0, 30)
+several = st.lists(st.tuples(cell, cell, cell, cell), min_size=2, max_size=5).map(lambda each: dict(enumerate(each)))
+
+
+def rows(found: Results, **wanted: object) -> list[dict[str, Any]]:
+    return [row for row in found.rows() if all(row[name] == value for name, value in wanted.items())]
+
+
+def people(size: int = 600, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    risk = np.round(rng.random(size), 2)
+    return {
+        "sick": (rng.random(size) < risk).astype(int),
+        "risk": risk,
+        "sex": rng.choice(["f", "m"], size),
+        "site": rng.choice(["hill", "coast", "north"], size),
+        "w": rng.choice([0.5, 1.0, 2.0], size),
+    }
+
+
+class TestTable:
+    def test_numbers_are_those_of_each_group_alone(self) -> None:
+        found = equalize.group_table(tallies(THREE), measures=["sensitivity", "mcc"])
+        whole = tuple(sum(each) for each in zip(*THREE.values(), strict=True))
+        tables: list[tuple[str | None, tuple[int, ...]]] = [(None, whole), *THREE.items()]
+        for name in ("sensitivity", "mcc"):
+            for group, cells in tables:
+                (row,) = rows(found, measure=name, group=group and {"g": group})
+                wanted = infer.estimate(name, Counts(*cells))
+                assert (row["value"], row["low"], row["high"]) == (wanted.value, wanted.low, wanted.high)
+                tp, fp, fn, tn = cells
+                assert (row["rows"], row["positives"], row["negatives"]) == (sum(cells), tp + fn, fp + tn)
+                assert row["prevalence"] == (tp + fn) / sum(cells)
+
+    def test_trials_are_the_rows_that_a_number_rests_on(self) -> None:
+        names = ["flag_rate", "sensitivity", "fpr", "precision", "accuracy", "f1", "auc"]
+        found = equalize.group_table(tallies(THREE), measures=names)
+        told = {row["measure"]: row["trials"] for row in rows(found, group={"g": "a"})}
+        wanted = {"flag_rate": 100, "sensitivity": 60, "fpr": 40, "precision": 50, "accuracy": 100, "f1": 100}
+        assert told == {**wanted, "auc": 100}
+
+    def test_a_group_without_positives_has_no_sensitivity_and_is_not_said_to_have_0(self) -> None:
+        truth, said, group = [1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 1, 0], ["a", "a", "a", "a", "b", "b"]
+        read_ = read.tallies({"y": truth, "p": said, "g": group}, truth="y", predicted="p", group="g", positive=1)
+        (row,) = rows(equalize.group_table(read_, measures=["sensitivity"]), group={"g": "b"})
+        assert (row["value"], row["why"], row["trials"]) == (None, "there are no positives", 0)
+        frame = MetricFrame(metrics=true_positive_rate, y_true=truth, y_pred=said, sensitive_features=group)
+        assert frame.by_group["b"] == 0  # as if all of its positives were missed
+        gaps = equalize.gaps(read_, measures=["sensitivity"], **QUICK)
+        assert rows(gaps, kind="max_difference")[0]["why"] == "fewer than two groups have a number"
+        assert gaps.data["notes"] == ["sensitivity of g = b takes no part in gaps: there are no positives."]
+
+    def test_a_rival_finds_the_same_values(self) -> None:
+        data = people()
+        said = (data["risk"] >= 0.4).astype(int)
+        metrics = {"sensitivity": recall_score, "precision": precision_score, "accuracy": accuracy_score}
+        frame = MetricFrame(metrics=metrics, y_true=data["sick"], y_pred=said, sensitive_features=data["site"])
+        t = read.tallies(data, truth="sick", score="risk", group="site")
+        for row in equalize.group_table(t, decided=0.4, measures=metrics).rows():
+            theirs = frame.overall if row["group"] is None else frame.by_group.loc[row["group"]["site"]]
+            assert row["value"] == pytest.approx(theirs[row["measure"]], abs=1e-12)
+
+    def test_a_difference_that_a_group_detects_is_shown_in_four_samples_of_five(self) -> None:
+        (row,) = rows(
+            equalize.group_table(tallies({"a": (40, 0, 60, 0), "b": (120, 0, 180, 0)}), measures=["sensitivity"]),
+            group={"g": "a"},
+        )
+        p = 161 / 402
+        assert row["detects"] == pytest.approx(
+            (1.959964 + 0.841621) * sqrt(p * (1 - p) * (1 / 100 + 1 / 300)), abs=1e-6
+        )
+        rng = np.random.default_rng(0)
+        few, many = (
+            rng.binomial(100, 0.4 + row["detects"] * 3 / 4, 4000),
+            rng.binomial(300, 0.4 - row["detects"] / 4, 4000),
+        )
+        pooled = (few + many) / 400
+        z = (few / 100 - many / 300) / np.sqrt(pooled * (1 - pooled) * (1 / 100 + 1 / 300))
+        assert np.mean(np.abs(z) > 1.96) == pytest.approx(0.8, abs=0.03)
+
+    def test_small_groups_are_marked_by_what_they_can_support(self) -> None:
+        tables = {"tiny": (10, 0, 10, 0), "coarse": (22, 0, 22, 0), "large": (300, 0, 300, 0)}
+        found = rows(equalize.group_table(tallies(tables), measures=["sensitivity", "auc", "f1"]))
+        marked = {row["group"]["g"]: row["small"] for row in found if row["measure"] == "sensitivity" and row["group"]}
+        assert marked == {"tiny": True, "coarse": True, "large": False}
+        (coarse,) = [row for row in found if row["measure"] == "sensitivity" and row["group"] == {"g": "coarse"}]
+        assert coarse["trials"] >= 30
+        assert coarse["detects"] > 0.2
+        assert {row["detects"] for row in found if row["measure"] != "sensitivity"} == {None}
+        assert not any(row["small"] for row in found if row["group"] is None)
+
+    def test_weights_count_for_as_many_rows_as_would_be_as_sure(self) -> None:
+        data = people()
+        plain, same, uneven = (
+            equalize.group_table(
+                read.tallies({**data, "w": weight}, truth="sick", score="risk", group="sex", weight="w"),
+                measures=["fpr"],
+            ).rows()[1]
+            for weight in (np.ones(600), np.full(600, 3.0), data["w"])
+        )
+        assert same["detects"] == pytest.approx(plain["detects"], rel=1e-9)
+        assert uneven["detects"] > 1.05 * plain["detects"]
+
+    def test_some_attributes_alone_are_as_if_nothing_else_had_been_read(self) -> None:
+        both = read.tallies(people(), truth="sick", score="risk", group=["sex", "site"])
+        alone = read.tallies(people(), truth="sick", score="risk", group="site")
+        assert equalize.groups(both, by="site", **QUICK).rows() == equalize.groups(alone, **QUICK).rows()
+        crossed = equalize.group_table(both, measures=["fpr"]).rows()
+        assert [row["group"] for row in crossed[:3]] == [
+            None,
+            {"sex": "f", "site": "coast"},
+            {"sex": "f", "site": "hill"},
+        ]
+        assert len(crossed) == 7
+
+
+class TestDecided:
+    def test_a_policy_decides_for_each_group(self) -> None:
+        data = people()
+        t = read.tallies(data, truth="sick", score="risk", group=["sex", "site"])
+        policy = Policy(by_group={("f",): Cut((0.3,)), ("m",): Cut((0.6,))}, otherwise="refuse", attributes=("sex",))
+        said = np.where(data["sex"] == "f", data["risk"] >= 0.3, data["risk"] >= 0.6).astype(int)
+        done = read.tallies({**data, "said": said}, truth="sick", predicted="said", group=["sex", "site"], positive=1)
+        for by in ("site", ("sex", "site")):
+            ours = equalize.groups(t, decided=policy, by=by, **QUICK).rows()
+            assert ours == equalize.groups(done, by=by, **QUICK).rows()
+
+    def test_lots_are_expected_and_not_dealt(self) -> None:
+        t = read.tallies(people(), truth="sick", score="risk", group="sex")
+        lottery = Policy(by_group={(): Lottery((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
+        found = equalize.groups(t, decided=lottery, measures=["sensitivity"], **QUICK)
+        lax, strict = (
+            rows(equalize.group_table(t, decided=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
+            for at in (0.3, 0.6)
+        )
+        assert rows(found, table="group", group={"sex": "f"})[0]["value"] == pytest.approx(0.3 * lax + 0.7 * strict)
+        assert rows(found, kind="max_difference")[0]["how"] == NORMAL
+
+    def test_a_policy_that_was_chosen_here_is_told(self) -> None:
+        t = read.tallies(people(), truth="sick", score="risk", group="sex")
+        policy = equalize.optimum(t, equalize.Goal("equal-opportunity"))
+        found = equalize.groups(t, decided=policy, measures=["sensitivity"], **QUICK)
+        assert found.data["same"] == ["risk"]
+        assert any("chosen on these very rows" in note for note in found.data["notes"])
+        assert rows(found, kind="max_difference")[0]["value"] == pytest.approx(0, abs=1e-12)
+
+    def test_several_models_and_labels_stand_beside_each_other(self) -> None:
+        data = people()
+        data["said"] = (data["risk"] >= 0.5).astype(int)
+        t = read.tallies(data, truth="sick", score="risk", predicted="said", group="sex", positive=1)
+        found = equalize.groups(t, measures=["fpr", "auc"], **QUICK)
+        risk, said = (rows(found, model=name, measure="fpr") for name in ("risk", "said"))
+        assert [{**row, "model": None} for row in risk] == [{**row, "model": None} for row in said]
+        assert not rows(found, model="said", measure="auc")
+        assert len(rows(found, model="risk", measure="auc", table="group")) == 3
+
+
+class TestDifferences:
+    def test_pairs_are_compared_as_independent_samples(self) -> None:
+        t = read.tallies(people(), truth="sick", score="risk", group="site")
+        names = ["fpr", "f1", "auc", "brier"]
+        found = equalize.differences(t, measures=names)
+        for name in names:
+            alike = rows(found, measure=name)
+            pairs = [(row["group"]["site"], row["other"]["site"]) for row in alike]
+            assert pairs == [("coast", "hill"), ("coast", "north"), ("hill", "north")]
+            for row, (one, other) in zip(alike, pairs, strict=True):
+                groups = t.models["risk"]
+                at = 0.5 if name in ("fpr", "f1") else None
+                wanted = infer.compare_unpaired(groups[one,], groups[other,], measure=name, threshold=at)
+                told = wanted.difference
+                assert (row["value"], row["low"], row["high"], row["p"]) == (told.value, told.low, told.high, wanted.p)
+            assert [row["adjusted"] for row in alike] == holm([row["p"] for row in alike])
+
+    def test_many_groups_are_compared_with_everybody_else(self) -> None:
+        rng = np.random.default_rng(1)
+        tables = {at: tuple(rng.integers(5, 40, 4).tolist()) for at in range(13)}
+        found = equalize.differences(tallies(tables), measures=["fpr", "auc"])
+        assert "13 groups make 78 pairs; each group is compared with everybody else instead." in found.data["notes"]
+        whole = np.sum(list(tables.values()), axis=0)
+        for at, cells in tables.items():
+            (row,) = rows(found, measure="fpr", group={"g": at})
+            one, rest = (infer.estimate("fpr", Counts(*each)).value for each in (cells, whole - cells))
+            assert row["other"] is None
+            assert row["value"] == pytest.approx(one - rest, abs=1e-15)
+        twelve = {at: tables[at] for at in range(12)}
+        assert len(equalize.differences(tallies(twelve), measures=["fpr"])) == comb(12, 2)
+
+    def test_what_is_undefined_is_told_with_its_group(self) -> None:
+        found = equalize.differences(tallies({"a": (3, 1, 1, 3), "b": (0, 2, 0, 2)}), measures=["sensitivity"])
+        (row,) = found.rows()
+        assert (row["value"], row["p"], row["why"]) == (None, None, "g = b: there are no positives")
+
+
+def brute(values: list[float], kind: str) -> float:
+    """The definitions, word by word."""
+    pairs = [abs(one - other) for one, other in combinations(values, 2)]
+    if kind == "ratio":
+        return min(values) / max(values) if max(values) else nan
+    return max(pairs) if kind == "max_difference" else sum(pairs) / len(pairs)
+
+
+class TestGaps:
+    @given(several)
+    def test_each_kind_is_what_it_says(self, tables: dict[int, Cells]) -> None:
+        if not all(map(sum, tables.values())):
+            return
+        found = equalize.gaps(tallies(tables), measures=["sensitivity", "fpr", "accuracy"], draws=2)
+        values = {
+            name: [
+                each for each in (float(MEASURES[name](counts(cells))) for cells in tables.values()) if not isnan(each)
+            ]
+            for name in ("sensitivity", "fpr", "accuracy")
+        }
+        for name, each in values.items():
+            told = {row["kind"]: row for row in rows(found, measure=name)}
+            if len(each) < 2:
+                assert {row["value"] for row in told.values()} == {None}
+                continue
+            for kind in ("max_difference", "ratio", "mean_absolute"):
+                wanted = brute(each, kind)
+                got = told[kind]["value"]
+                assert (got is None and isnan(wanted)) or got == pytest.approx(wanted, abs=1e-12)
+            assert told["worst_group"]["value"] == (max if name == "fpr" else min)(each)
+        if min(len(values[name]) for name in ("sensitivity", "fpr")) > 1:
+            told = {row["kind"]: row["value"] for row in rows(found, parity="equalized-odds")}
+            odds = [
+                [brute(values[name], kind) for name in ("sensitivity", "fpr")]
+                for kind in ("max_difference", "mean_absolute")
+            ]
+            assert told["max_difference"] == pytest.approx(max(odds[0]), abs=1e-12)
+            assert told["mean_absolute"] == pytest.approx(sum(odds[1]) / 2, abs=1e-12)
+
+    def test_a_parity_is_told_where_all_of_its_measures_are_measured(self) -> None:
+        t = read.tallies(people(), truth="sick", score="risk", group="sex")
+        every = {name for each in equalize.PARITIES.values() for name in each.measures}
+        told = {row["parity"] for row in equalize.gaps(t, measures=sorted(every), **QUICK).rows()}
+        assert told == {*equalize.PARITIES}
+        alone = equalize.gaps(t, measures=["sensitivity", "auc"], **QUICK).rows()
+        assert {(row["measure"], row["parity"]) for row in alone} == {
+            ("sensitivity", "equal-opportunity"),
+            ("auc", None),
+        }
+
+    def test_the_groups_at_the_ends_are_named(self) -> None:
+        found = equalize.gaps(tallies(THREE), measures=["fpr"], **QUICK)
+        ends = {row["kind"]: (row["group"], row["other"]) for row in found.rows()}
+        assert ends == {
+            "max_difference": ({"g": "b"}, {"g": "c"}),
+            "ratio": ({"g": "b"}, {"g": "c"}),
+            "worst_group": ({"g": "b"}, None),
+            "mean_absolute": (None, None),
+        }
+
+    def test_numbers_that_may_be_negative_have_no_ratio(self) -> None:
+        kinds = {row["kind"] for row in equalize.gaps(tallies(THREE), measures=["mcc"], **QUICK).rows()}
+        assert kinds == {"max_difference", "worst_group", "mean_absolute"}
+
+    def test_the_rule_of_four_fifths_is_told_where_it_may_apply_and_nowhere_else(self) -> None:
+        for measures, wanted in ((["flag_rate"], 1), (["pass_rate", "fpr"], 1), (["sensitivity", "fpr"], 0)):
+            notes = equalize.gaps(tallies(THREE), measures=measures, **QUICK).data["notes"]
+            assert sum("four fifths" in note for note in notes) == wanted
+            assert not any("fair" in note for note in notes)
+
+
+class TestNoise:
+    def test_six_groups_of_a_hundred_that_are_alike_lie_an_eighth_apart(self) -> None:
+        for hits in (30, 40, 50):
+            t = tallies(dict.fromkeys(range(6), (hits, 0, 100 - hits, 0)))
+            row = rows(equalize.gaps(t, measures=["sensitivity"]), kind="max_difference")[0]
+            assert row["value"] == 0
+            assert row["floor"] == pytest.approx(0.12, abs=0.01)
+            assert row["floor_high"] > 0.17
+            assert (row["p"], row["how"]) == (1, PERMUTED)
+
+    def test_chances_are_those_of_all_deals(self) -> None:
+        # Of 7 trials 4 are hits; the first group has 3 of the trials.
+        trials, hits, seen = (3, 4), 4, abs(3 / 3 - 1 / 4)
+        chance = [comb(3, k) * comb(4, hits - k) / comb(7, hits) for k in range(4)]
+        apart = [abs(k / trials[0] - (hits - k) / trials[1]) for k in range(4)]
+        exact = sum(each for each, gap in zip(chance, apart, strict=True) if gap >= seen - 1e-12)
+        (row,) = rows(
+            equalize.gaps(tallies({"a": (3, 0, 0, 5), "b": (1, 5, 3, 0)}), measures=["sensitivity"]),
+            kind="max_difference",
+        )
+        assert row["p"] == pytest.approx(exact, abs=0.015)
+        assert row["floor"] == pytest.approx(sum(np.multiply(chance, apart)), abs=0.01)
+
+    def test_classes_are_dealt_apart_for_equalized_odds(self) -> None:
+        tables = {"a": (30, 20, 20, 30), "b": (25, 25, 25, 25), "c": (20, 30, 30, 20)}
+        found = equalize.gaps(tallies(tables), measures=["sensitivity", "fpr"])
+        told = {row["measure"]: row for row in rows(found, kind="max_difference")}
+        rng = np.random.default_rng(5)
+        deals = rng.multivariate_hypergeometric([50, 50, 50], 75, size=(20_000, 2)) / 50
+        worst = np.ptp(deals, axis=2).max(axis=1)
+        both = told["sensitivity, fpr"]
+        assert both["floor"] == pytest.approx(worst.mean(), abs=0.002)
+        assert both["p"] == pytest.approx(np.mean(worst >= 0.2 - 1e-12), abs=0.02)
+        assert both["floor"] > told["sensitivity"]["floor"]
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_alarms_are_false_in_one_sample_of_twenty(self, *, weighted: bool) -> None:
+        rng = np.random.default_rng(3)
+        alarms = 0
+        for _ in range(400):
+            hits = rng.binomial(80, 0.4, 5)
+            t = tallies({at: (int(hit), 0, 80 - int(hit), 0) for at, hit in enumerate(hits)})
+            if weighted:
+                groups = t.models["m"]
+                made = {
+                    group: Tally(each.score, each.mass * 2.0, each.mass * 4.0, each.rows)
+                    for group, each in groups.items()
+                }
+                t = Tallies({"m": made}, ("g",))
+            row = rows(equalize.gaps(t, measures=["sensitivity"], draws=400), kind="max_difference")[0]
+            assert row["how"] == (NORMAL if weighted else PERMUTED)
+            alarms += row["p"] <= 0.05
+        assert 8 <= alarms <= 34  # 20 expected, and a standard error of 4.4
+
+    @settings(max_examples=30)
+    @given(several, st.permutations(range(5)))
+    def test_it_does_not_matter_in_which_order_groups_come(self, tables: dict[int, Cells], order: list[int]) -> None:
+        if not all(map(sum, tables.values())):
+            return
+        shuffled = {at: tables[at] for at in order if at in tables}
+        one, other = (
+            equalize.groups(tallies(each), measures=["fpr", "precision"], draws=20) for each in (tables, shuffled)
+        )
+        assert one.rows() == other.rows()
+
+    def test_the_seed_decides_and_the_order_of_measures_does_not(self) -> None:
+        def chance(measures: list[str], seed: int) -> dict[str, float]:
+            found = equalize.gaps(tallies(THREE), measures=measures, interval=infer.Interval(seed=seed), **QUICK)
+            return {row["measure"]: row["floor"] for row in rows(found, kind="max_difference") if row["parity"]}
+
+        first, again, other = (chance(["fpr", "sensitivity"], seed) for seed in (1, 1, 2))
+        assert first == again == chance(["sensitivity", "fpr"], 1)
+        assert chance(["fpr"], 1)["fpr"] == first["fpr"]
+        assert first["fpr"] != other["fpr"]
+
+    def test_measures_of_ranks_are_drawn_by_their_standard_errors(self) -> None:
+        t = read.tallies(people(2000), truth="sick", score="risk", group="site")
+        found = equalize.gaps(t, measures=["auc"])
+        (row,) = rows(found, kind="max_difference")
+        errors = [
+            (each["high"] - each["low"]) / 2 / 1.959964
+            for each in equalize.group_table(t, measures=["auc"]).rows()
+            if each["group"]
+        ]
+        drawn = np.random.default_rng(9).standard_normal((40_000, 3)) * errors
+        assert row["floor"] == pytest.approx(np.ptp(drawn, axis=1).mean(), rel=0.03)
+        assert row["how"] == NORMAL
+
+    def test_where_the_prevalence_is_known_chance_is_within_classes(self) -> None:
+        t = shift.reweigh(read.tallies(people(), truth="sick", score="risk", group="sex"), to=0.1)
+        found = equalize.groups(t, measures=["precision"], **QUICK)
+        assert rows(found, kind="max_difference")[0]["how"] == NORMAL
+        assert {row["detects"] for row in rows(found, table="group")} == {None}
+        assert rows(found, table="group", group=None)[0]["prevalence"] == pytest.approx(0.1)
+
+
+class TestRefused:
+    def test_what_cannot_be_is_refused_with_a_remedy(self) -> None:
+        data = people(50)
+        ungrouped = read.tallies(data, truth="sick", score="risk")
+        with pytest.raises(BadOption, match="read without groups; read them with group="):
+            equalize.groups(ungrouped)
+        t = read.tallies(data, truth="sick", score="risk", group="sex")
+        with pytest.raises(BadOption, match="draws is 0; give how often"):
+            equalize.groups(t, draws=0)
+        with pytest.raises(BadOption, match="groups by site are needed"):
+            equalize.groups(t, by="site")
+        with pytest.raises(UnknownName, match="Did you mean"):
+            equalize.groups(t, measures=["sensitivityx"])
+        with pytest.raises(BadOption, match="method='delong' makes no interval of fpr"):
+            equalize.groups(t, measures=["fpr"], interval=infer.Interval(method="delong"))
+        with pytest.raises(BadOption, match="there is nothing to measure; name"):
+            equalize.groups(t, measures=[])
+        bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")
+        with pytest.raises(BadOption, match="low, middle, high has no 2×2 table"):
+            equalize.groups(t, decided=bands)
+        with pytest.raises(BadOption, match="threshold is nan"):
+            equalize.groups(t, decided=nan)
+        deciles = read.tallies({**data, "risk": data["risk"] * 10}, truth="sick", score="risk", group="sex")
+        with pytest.raises(BadOption, match="scores are not probabilities; give a threshold"):
+            equalize.groups(deciles)
+        assert len(equalize.group_table(deciles, measures=["auc"])) == 3
+
+    def test_labels_have_no_ranks(self) -> None:
+        t = read.tallies({"y": [1, 0], "p": [1, 0], "g": ["a", "b"]}, truth="y", predicted="p", group="g", positive=1)
+        with pytest.raises(BadOption, match="p holds labels"):
+            equalize.groups(t, measures=["auc"])
+
+    def test_one_group_lies_apart_from_nobody(self) -> None:
+        found = equalize.groups(tallies({"a": (3, 1, 1, 3)}), measures=["fpr"], **QUICK)
+        assert [row["table"] for row in found.rows()] == ["group", "group", "gap", "gap"]
+        assert {row["why"] for row in rows(found, table="gap")} == {"fewer than two groups have a number"}
+
+
+def test_the_tables_alone_are_those_together() -> None:
+    t = read.tallies(people(), truth="sick", score="risk", group="sex")
+    together = equalize.groups(t, **QUICK)
+    alone = {
+        "group": equalize.group_table(t),
+        "difference": equalize.differences(t),
+        "gap": equalize.gaps(t, **QUICK),
+    }
+    for name, found in alone.items():
+        kept = [{key: row[key] for key in found.columns} for row in rows(together, table=name)]
+        assert kept == found.rows()
+
+
+def test_groups_and_others_have_columns_of_their_own_in_files() -> None:
+    t = read.tallies(people(), truth="sick", score="risk", group=["sex", "site"])
+    head = equalize.differences(t, measures=["fpr"]).to_csv().splitlines()[0]
+    assert head.startswith("measure,model,group.sex,group.site,other.sex,other.site,value")
+
+
+def test_a_curve_of_each_group_is_had_elsewhere() -> None:
+    t = read.tallies(people(), truth="sick", score="risk", group="sex")
+    found = equalize.group_table(t, measures=["auc", "observed_expected"])
+    for group, tally in t.models["risk"].items():
+        for name, noun in (("auc", Curve(tally)), ("observed_expected", tally)):
+            (row,) = rows(found, measure=name, group={"sex": group[0]})
+            assert row["value"] == MEASURES[name](noun)
