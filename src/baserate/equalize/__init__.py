@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.equalize._account import account
     from baserate.equalize._goal import Goal
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_account": ("account",),
     "_goal": ("Goal",),
     "_optimum": ("optimum",),
     "_parity": ("PARITIES", "Parity", "parity"),
 }
 
-__all__ = ["PARITIES", "Goal", "Parity", "optimum", "parity"]
+__all__ = ["PARITIES", "Goal", "Parity", "account", "optimum", "parity"]
 
 __getattr__ = resolver(__name__, _HOMES)
 

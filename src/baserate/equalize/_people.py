@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,7 +117,7 @@ def people_of(groups: Groups, goal: Goal, *, model: str | None = None, otherwise
     if left and otherwise == REFUSE:
         first = tallies.models[name][left[0]]
         raise CannotFit(
-            f"{_listed([named(tallies, group) for group in left])} has no {lacking(first, goal)}, so that "
+            f"{listed([named(tallies, group) for group in left])} has no {lacking(first, goal)}, so that "
             f"{' and '.join(each.name for each in goal.parities)} cannot be asked of it; leave such rows out, or say "
             "what to do with them: otherwise= an action."
         )
@@ -185,5 +185,6 @@ def _fewest(tally: Tally, goal: Goal) -> int:
     return int(min((rows[need] for need in wanted), default=sum(rows.values())))
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Put names together as a sentence does."""
     return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
