@@ -53,9 +53,9 @@ def problems(draw: st.DrawFn) -> Problem:
 
 
 def numbers(found: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Rows by set, group, measure and what it is of; thresholds left out."""
+    """Rows by set, group, measure and the rate of a gap; thresholds left out."""
     return {
-        (row["set"], None if row["group"] is None else tuple(row["group"].values()), row["measure"], row["of"]): row
+        (row["set"], None if row["group"] is None else tuple(row["group"].values()), row["measure"], row["rate"]): row
         for row in found.rows()
         if row["measure"] != "threshold"
     }
@@ -253,6 +253,13 @@ def test_prevalences_of_groups_are_their_base_rates() -> None:
     rows = numbers(equalize.account(people(), goal))
     each = {group: rows["with parity", group, "base_rate", None]["value"] for group in [("f",), ("m",), None]}
     assert each == pytest.approx({("f",): 0.2, ("m",): 0.4, None: 0.3})
+
+
+def test_a_policy_survives_its_file() -> None:
+    within = {"sensitivity": 0.1, "fpr": 0.2}
+    for prevalence in (None, 0.1, {"f": 0.2, "m": 0.4}, {("f",): 0.2}):
+        policy = equalize.optimum(people(), Goal("equalized-odds", within=within, prevalence=prevalence))
+        assert Policy.from_json(policy.to_json()) == policy
 
 
 def test_groups_that_nothing_can_be_made_equal_in_are_left_out() -> None:

@@ -31,10 +31,11 @@ def rule_told(name: str, settings: Line) -> str:
     >>> rule_told("coin", {"sides": 2})
     'coin, sides 2'
     """
-    if name not in {*_TOLD, *_PLAIN}:
+    if "parity" not in settings and name not in {*_TOLD, *_PLAIN}:
         return ", ".join([name, *(f"{_words(each)} {value}" for each, value in settings.items() if value is not None)])
     where = f", at a prevalence of {_share(settings['prevalence'])}" if "prevalence" in settings else ""
-    return f"{_TOLD[name](settings) if name in _TOLD else _PLAIN[name]}{where}"
+    told = _equal(name, settings) if "parity" in settings else _TOLD[name](settings) if name in _TOLD else _PLAIN[name]
+    return f"{told}{where}"
 
 
 def scores_of(model: str, thresholds: Sequence[float]) -> list[str]:
@@ -94,6 +95,16 @@ def _costs(settings: Line) -> str:
     costs = settings.get("costs") or {"fp": 1.0, "fn": 1.0, "tp": 0.0, "tn": 0.0}
     shown = [name for name in ("fp", "fn", "tp", "tn") if costs[name] or name in ("fp", "fn")]
     return ", ".join(f"{name.upper()}\N{NO-BREAK SPACE}{costs[name]:g}" for name in shown)
+
+
+def _equal(name: str, settings: Line) -> str:
+    """Say which parity is kept, how strictly, and by what way, if it is not that of the exact optimum."""
+    bound = settings["within"]
+    each = [f"{rate} within {plain(value)}" for rate, value in bound.items()] if isinstance(bound, Mapping) else []
+    within = f"({', '.join(each)})" if each else f"within {plain(bound)}"
+    best = f"best {_words(settings['objective'])}" if "objective" in settings else f"least cost with {_costs(settings)}"
+    way = "" if name == "equalized" else f"{name}, "
+    return f"{way}{best} that keeps {listed(settings['parity'])} {within}"
 
 
 def _best(settings: Line) -> str:

@@ -30,7 +30,7 @@ from baserate.measure._summary import named_group
 
 TABLE, WITHOUT, WITH = "account", "without parity", "with parity"
 COLUMNS = (
-    *("table", "set", "group", "measure", "of", "kind", "action", "chance"),
+    *("table", "set", "group", "measure", "rate", "kind", "action", "chance"),
     *("value", "low", "high", "level", "how", "why", "change"),
 )
 _ENDS = ((0.0, 0.0), (1.0, 1.0))
@@ -189,14 +189,14 @@ def _gaps(both: _Both, parts: Parts) -> Iterator[Row]:
         known = sum(not isnan(each) for each in both.rates(MEASURES[rate], parts).values())
         found = gaps(tables, [rate])[rate] if known > 1 else nan
         why = None if known > 1 else f"{rate} is defined in fewer than two groups"
-        yield {"measure": "gap", "of": rate, "kind": "max_difference", "value": found, "why": why}
+        yield {"measure": "gap", "rate": rate, "kind": "max_difference", "value": found, "why": why}
 
 
 def _change(seen: dict[tuple[Any, ...], float], group: Group | None, row: Row) -> Row:
     """By how much a number differs from the first one of its kind, if there was one."""
     if row["measure"] == "threshold":
         return {}
-    key = group, row["measure"], row.get("of")
+    key = group, row["measure"], row.get("rate")
     if key in seen:
         return {"change": row["value"] - seen[key]}
     seen[key] = row["value"]

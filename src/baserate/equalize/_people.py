@@ -82,7 +82,8 @@ class People:
         stated = self.goal.prevalence
         if stated is None or not isinstance(stated, Mapping):
             return {} if stated is None else {"prevalence": stated}
-        return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in stated.items()]}
+        several = ((key if isinstance(key, tuple) else (key,), share) for key, share in stated.items())
+        return {"prevalences": tuple({"group": group, "prevalence": share} for group, share in several)}
 
     def _notes(self) -> list[str]:
         groups = self.tallies.models[self.model]
