@@ -10,6 +10,7 @@ from baserate import equalize as room
 from baserate import read
 from baserate.cli._panels import cells_wide
 from baserate.equalize import Goal
+from baserate.infer import Interval
 from tests.cli.shell import is_as_ever, run
 from tests.schemas import fitting
 
@@ -71,8 +72,9 @@ def test_an_objective_and_a_middle_are_handed_on(screened: Path) -> None:
 
 
 def test_a_band_that_keeps_no_parity_is_told(screened: Path) -> None:
-    result = run("equalize", screened, *TYPED, "--favour", "m", "--favourable", "flag", "--around", "9")
+    result = run("equalize", screened, *TYPED, "--favour", "m", "--favourable", "flag", "--around", "0.5")
     assert (result.exit_code, result.stdout) == (1, "")
+    assert "band" in result.stderr
     strange = run("equalize", screened, *TYPED, "--favour", "x", "--favourable", "flag")
     assert strange.exit_code == 3
     assert "sex = f" in strange.stderr
@@ -91,7 +93,7 @@ def test_the_frontier_follows(screened: Path) -> None:
 def test_what_is_held_out_follows(screened: Path) -> None:
     told = found(screened, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05")
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
-    wanted = equalize.held_out(t, Goal(within=0.05), folds=3, repeats=2, seed=7).results()
+    wanted = equalize.held_out(t, Goal(within=0.05), folds=3, repeats=2, seed=7, interval=Interval(seed=7)).results()
     rows = [row for row in told["rows"] if row["table"] == "held_out"]
     names = ("measure", "kind", "rate", "group", "value", "low", "high")
     assert [[row[name] for name in names] for row in rows] == [[row[name] for name in names] for row in wanted.rows()]

@@ -45,7 +45,7 @@ _FRONTIER = {
 }
 _TITLES = {**_RATES, "gap": _GAP}
 _LONGEST = 8
-"""Letters of a cut-off beside others; a longer one is rounded there."""
+"""Letters of a number that is shown in full; a longer one is rounded."""
 _NOTHING = 1e-12
 """A gap below it is nothing but rounding."""
 
@@ -119,8 +119,10 @@ class _Sheet:
         at, flagged = row["value"], row["action"] == "flag"
         if at in (float("inf"), float("-inf")):
             return "everybody" if (at < 0) == flagged else "nobody"
-        shown = plain(at) if len(plain(at)) <= _LONGEST else number(at, self.digits)
-        return f"{'≥' if flagged else '<'}\N{NO-BREAK SPACE}{shown}"
+        return f"{'≥' if flagged else '<'}\N{NO-BREAK SPACE}{self._short(at)}"
+
+    def _short(self, value: float) -> str:
+        return plain(value) if len(plain(value)) <= _LONGEST else number(value, self.digits)
 
     def _rates(self) -> Panel:
         """Rates of everybody and of each group under the policy."""
@@ -202,7 +204,9 @@ class _Sheet:
         rows = self._of("frontier")
         if not rows:
             return
-        lines = (Row(plain(row["within"]), tuple(self._plain(row[name], name) for name in _FRONTIER)) for row in rows)
+        lines = (
+            Row(self._short(row["within"]), tuple(self._plain(row[name], name) for name in _FRONTIER)) for row in rows
+        )
         yield "What the parity costs at every tolerance:"
         yield Panel("within", tuple(_FRONTIER.values()), (Section("", tuple(lines)),))
 
