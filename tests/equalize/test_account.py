@@ -227,6 +227,7 @@ def test_any_policy_that_passes_or_flags_is_accounted_for() -> None:
     found = equalize.account(people(), goal, blind)
     rows = numbers(found)
     assert (found.data["needs_group"], found.data["legal"], found.data["same"]) == (False, None, [])
+    assert found.data["binds"] == []  # better scores say nothing of a policy that is given
     assert rows["with parity", ("f",), "sensitivity", None]["value"] == 1
     assert rows["with parity", ("m",), "sensitivity", None]["value"] == pytest.approx(2 / 3)
     table = Counts(*(rows["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")))

@@ -20,7 +20,7 @@ from baserate.decide._evaluate import Part, evaluated, same
 from baserate.decide._judge import CELLS, Row, head, number_of, thresholds
 from baserate.equalize import _words
 from baserate.equalize._goal import Goal
-from baserate.equalize._optimum import cheapest, regions_of
+from baserate.equalize._optimum import RULE, cheapest, regions_of
 from baserate.equalize._people import Groups, People, as_tallies, named, people_of
 from baserate.equalize._rates import gaps
 from baserate.equalize._region import Region
@@ -56,7 +56,7 @@ def account(
     group's scores could make it at its false positive rate: sensitivity that is thrown away lest others fall behind.
     A `gap` is the greatest difference between two groups, of each rate of the goal and of the precision, which no
     parity of rates makes equal where base rates differ. `data` holds the cost with and without the parity, its
-    `price`, and the groups that bind: better scores for them would make it cheaper. There is no verdict in it.
+    `price`, and the groups that bind: better scores for them would make the optimum cheaper. There is no verdict in it.
 
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
@@ -216,7 +216,7 @@ def _told(both: _Both, policy: Policy) -> Row:
         "cost": cost,
         "cost_without": free,
         "price": cost - free,
-        "binds": [named_group(people.tallies, group) for group in both.binding],
+        "binds": [named_group(people.tallies, group) for group in both.binding if policy.rule == RULE],
         "left": [named_group(people.tallies, group) for group in people.left],
         "levelling_down": _levelling(both),
         "needs_group": policy.needs_group,
