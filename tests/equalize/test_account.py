@@ -339,8 +339,10 @@ def test_words_of_what_is_trivial() -> None:
 
 
 def test_words_of_lots() -> None:
-    (told,) = _words.by_lot({"f": 0.5, "m": 0.0, "x": 0.125})
-    assert told.startswith("a lot decides for 50 % of f and 12.5 % of x:")
+    (told,) = _words.by_lot({"f": 0.125, "m": 0.0, "x": 0.5})
+    assert told.startswith("a lot decides for 50 % of x and 12.5 % of f:")
+    (several,) = _words.by_lot({"abcdefg"[at]: 0.1 * at for at in range(7)})
+    assert several.startswith("a lot decides for 60 % of g, 50 % of f, 40 % of e, 30 % of d and 2 more groups:")
     assert _words.by_lot({"f": 0.0}) == []
     assert _words.in_vain({"x": 0.25})[0].endswith("all of its flags, 25 % of the group, are in vain.")
 

@@ -44,6 +44,8 @@ _FRONTIER = {
     "blind_cost": "cost of one cut-off",
 }
 _TITLES = {**_RATES, "gap": _GAP}
+_FEW = 3
+"""Groups that a sentence names."""
 _LONGEST = 8
 """Letters of a number that is shown in full; a longer one is rounded."""
 _NOTHING = 1e-12
@@ -192,9 +194,9 @@ class _Sheet:
         return f"Expected cost of a case: {cost} with the parity, {free} without: its price is {price}{more}."
 
     def _binding(self) -> str:
-        """Who sets the limit, where others are held back."""
+        """Who sets the limit, where others are held back and it is not nearly everybody."""
         held = [row for row in self.numbers.values() if row["measure"] == "forgone" and row["value"]]
-        if not (held and self.data["binds"]):
+        if not held or not 0 < len(self.data["binds"]) <= _FEW:
             return ""
         binds = listed(map(group_told, self.data["binds"]))
         return f"All are held to what the scores in {binds} allow; better scores there would lower the cost."

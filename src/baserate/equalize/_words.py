@@ -11,6 +11,8 @@ from baserate.measure import MEASURES, about
 
 ROUNDING = 1e-9
 """Differences of shares below this are nothing but rounding."""
+_MOST = 5
+"""Groups that a sentence names; the rows tell of all."""
 SAME = (
     "the parity was made on these very rows, and does not hold exactly on others; see how far it is off there, with "
     "equalize.held_out."
@@ -91,10 +93,10 @@ def by_lot(shares: Shares) -> list[str]:
     >>> by_lot({"sex = f": 0.25, "sex = m": 0.0})
     ['a lot decides for 25 % of sex = f: of people with the same score, some are flagged and some are not.']
     """
-    there = [f"{_percent(share)} of {name}" for name, share in shares.items() if share > 0]
+    there = [f"{_percent(share)} of {name}" for name, share in _greatest_first(shares).items() if share > 0]
     if not there:
         return []
-    return [f"a lot decides for {listed(there)}: of people with the same score, some are flagged and some are not."]
+    return [f"a lot decides for {_few(there)}: of people with the same score, some are flagged and some are not."]
 
 
 def levelled_down(rate: str, before: Shares, after: Shares) -> list[str]:
@@ -109,7 +111,7 @@ def levelled_down(rate: str, before: Shares, after: Shares) -> list[str]:
     worse = [name for name in known if gained[name] < -ROUNDING]
     if best is None or not worse or any(each > ROUNDING for each in gained.values()):
         return []
-    told = listed([f"{name} ({before[name]:.4g} to {after[name]:.4g})" for name in worse])
+    told = _few([f"{name} ({before[name]:.4g} to {after[name]:.4g})" for name in worse])
     return [f"levelling down: {rate} gets better in no group, and worse in {told}."]
 
 
@@ -119,9 +121,19 @@ def given_up(forgone: Shares) -> list[str]:
     >>> given_up({"sex = f": 0.05, "sex = m": 0.0})[0].partition(";")[0]
     'at the same false positive rate, sensitivity could be greater in sex = f by 0.05'
     """
-    there = [f"{name} by {lost:.4g}" for name, lost in forgone.items() if lost > ROUNDING]
-    told = f"at the same false positive rate, sensitivity could be greater in {listed(there)}" if there else ""
+    there = [f"{name} by {lost:.4g}" for name, lost in _greatest_first(forgone).items() if lost > ROUNDING]
+    told = f"at the same false positive rate, sensitivity could be greater in {_few(there)}" if there else ""
     return [f"{told}; the policy throws that away to keep the groups together."] * bool(there)
+
+
+def _greatest_first(shares: Shares) -> Shares:
+    return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _few(parts: Sequence[str]) -> str:
+    """Name the first of many groups, and say how many more there are."""
+    more = len(parts) - _MOST + 1
+    return listed(parts if len(parts) <= _MOST else [*parts[: _MOST - 1], f"{more} more groups"])
 
 
 def _percent(share: float) -> str:
