@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn import metrics
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 import baserate as br
 from baserate import Costs, decide, read
 from bench._row import Duel, Outcome, medians
-from bench._scores import positive_scores, real_scores
+from bench._scores import AsScored, positive_scores, real_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,22 +33,6 @@ _TURNS = 20
 """Turns of a loop that are timed; the rest is extrapolated."""
 
 Table = npt.NDArray[np.float64]
-
-
-class _Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose probabilities are its one feature, so that only the search for a threshold is timed."""
-
-    def __init__(self) -> None:
-        self.classes_ = np.array([0, 1])
-        self.n_features_in_ = 1
-
-    def fit(self, X: Table, y: object) -> _Scores:  # noqa: ARG002, N803  (scikit-learn's names)
-        """Learn nothing."""
-        return self
-
-    def predict_proba(self, X: Table) -> Table:  # noqa: N803
-        """Return the feature as it is."""
-        return np.column_stack([1 - X[:, 0], X[:, 0]])
 
 
 def _saved(truth: npt.NDArray[Any], flagged: npt.NDArray[Any]) -> float:
@@ -75,7 +58,7 @@ def threshold(name: str, n: int) -> Duel:
         return br.measure.f1(counts) if name == "f1" else -br.measure.expected_cost(counts, costs=_COSTS)
 
     def rival() -> float:
-        tuned = TunedThresholdClassifierCV(_Scores(), scoring=scoring, cv="prefit", refit=False)
+        tuned = TunedThresholdClassifierCV(AsScored(), scoring=scoring, cv="prefit", refit=False)
         return float(tuned.fit(score[:, None], truth).best_score_)
 
     return Duel(ours, rival, lambda found, other: max(other - found, 0.0))

@@ -7,8 +7,10 @@ from bench import _calibrate as calibrate
 from bench import _classes as classes
 from bench import _decide as decide
 from bench import _intervals as intervals
+from bench import _odds as odds
 from bench import _policy as policy
 from bench import _policy_file as policy_file
+from bench import _reject as reject
 from bench import _reliability as reliability
 from bench import _shift as shift
 from bench._row import Row, duel, peak
@@ -319,5 +321,22 @@ ROWS: dict[str, Row] = {
         50,
         duel(decide.decision_curve),
         n=10**6,
+    ),
+    "equalized-odds-1e6": Row(
+        "equalized odds of two groups, exactly, from 10⁶ rows",
+        "fairlearn ThresholdOptimizer, on its grid of 1000",
+        ">=",
+        50,
+        duel(odds.equalized_odds, slow=True),
+        n=10**6,
+        repeats=3,
+    ),
+    "reject-option": Row(
+        "the reject option of two groups, the best of all bands, from 6150 rows",
+        "AIF360 0.6.1's RejectOptionClassification, 12.06 s of CPU as measured once",
+        ">=",
+        200,
+        reject.reject_option,
+        n=6150,
     ),
 }

@@ -6,12 +6,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import baserate as br
 from bench._row import Duel
 
 Data = dict[str, npt.NDArray[Any]]
 """Arguments of `baserate.tally`."""
+Floats = npt.NDArray[np.float64]
+
+
+class AsScored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose probabilities are its one feature, so that only what follows is timed."""
+
+    def __init__(self) -> None:
+        self.classes_ = np.array([0, 1])
+        self.n_features_in_ = 1
+
+    def fit(self, X: Floats, y: object) -> "AsScored":  # noqa: ARG002, N803  (scikit-learn's names)
+        """Learn nothing."""
+        return self
+
+    def predict_proba(self, X: Floats) -> Floats:  # noqa: N803
+        """Return the feature as it is."""
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
 
 
 def real_scores(n: int) -> Data:

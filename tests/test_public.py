@@ -116,7 +116,7 @@ DECISIONS = {
     *("resampled", "slopes", "summary", "tables", "unmapped", "youden"),
 }
 EQUALITY = {
-    *("PARITIES", "Goal", "Parity", "account", "optimum", "parity"),
+    *("PARITIES", "Goal", "Parity", "account", "blind", "optimum", "parity", "reject_option"),
 }
 
 ROOMS = [

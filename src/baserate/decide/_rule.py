@@ -186,19 +186,20 @@ def _plain(given: dict[str, Any]) -> dict[str, Any]:
         if isinstance(setting, partial)
         for name, value in setting.keywords.items()
     }
-    return more | {name: _named(setting) for name, setting in given.items()}
+    return more | {name: as_setting(setting) for name, setting in given.items()}
 
 
-def _named(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+def as_setting(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+    """Return what a rule was told as a file can hold it, and gives it back."""
     if callable(setting):
         return about(setting).name
     if isinstance(setting, Requirement):
         return str(setting)
     if isinstance(setting, np.ndarray | np.generic):
-        return _named(setting.tolist())
+        return as_setting(setting.tolist())
     if isinstance(setting, Mapping):
-        return {str(name): _named(each) for name, each in setting.items()}
-    return tuple(map(_named, setting)) if isinstance(setting, list | tuple) else setting
+        return {str(name): as_setting(each) for name, each in setting.items()}
+    return tuple(map(as_setting, setting)) if isinstance(setting, list | tuple) else setting
 
 
 def _given(function: Callable[..., Any], *args: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401

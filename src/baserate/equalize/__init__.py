@@ -9,18 +9,22 @@ from baserate._lazy import resolver
 
 if TYPE_CHECKING:
     from baserate.equalize._account import account
+    from baserate.equalize._blind import blind
     from baserate.equalize._goal import Goal
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
+    from baserate.equalize._reject import reject_option
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_account": ("account",),
+    "_blind": ("blind",),
     "_goal": ("Goal",),
     "_optimum": ("optimum",),
     "_parity": ("PARITIES", "Parity", "parity"),
+    "_reject": ("reject_option",),
 }
 
-__all__ = ["PARITIES", "Goal", "Parity", "account", "optimum", "parity"]
+__all__ = ["PARITIES", "Goal", "Parity", "account", "blind", "optimum", "parity", "reject_option"]
 
 __getattr__ = resolver(__name__, _HOMES)
 

@@ -33,8 +33,6 @@ COLUMNS = (
     *("table", "set", "group", "measure", "rate", "kind", "action", "chance"),
     *("value", "low", "high", "level", "how", "why", "change"),
 )
-_ENDS = ((0.0, 0.0), (1.0, 1.0))
-"""Points of ROC space at which scores are not used."""
 Parts = dict[Group | None, Part]
 
 
@@ -111,11 +109,11 @@ class _Both:
 
     @property
     def binding(self) -> list[Group]:
-        """Groups that are on their own hull, where scores are used."""
+        """Groups of whose rates neither could be better without the other's getting worse, where scores are used."""
         return [
             group
             for group, lost in self.forgone.items()
-            if lost == 0 and not any(np.allclose(_point(self.after[group]), end, atol=_words.ROUNDING) for end in _ENDS)
+            if lost == 0 and _uses_scores(self.regions[group], *_point(self.after[group]))
         ]
 
 
@@ -150,6 +148,12 @@ def _point(part: Part) -> tuple[float, float]:
 def _below(region: Region, false: float, true: float) -> float:
     lost = float(region.height(false)) - true
     return 0.0 if lost <= _words.ROUNDING else lost
+
+
+def _uses_scores(region: Region, false: float, true: float) -> bool:
+    """Whether a point of the hull is neither an end of it nor beyond what it takes to find all positives."""
+    enough = float(region.fpr[np.argmax(region.tpr)])
+    return false + true > _words.ROUNDING and false <= enough + _words.ROUNDING and false + true < 2 - _words.ROUNDING
 
 
 def _rows(both: _Both, interval: Interval | None) -> Iterator[Row]:

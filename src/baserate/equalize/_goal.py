@@ -84,7 +84,7 @@ class Goal:
         within = self.tolerances
         alike = len({*within.values()}) == 1
         return {
-            "parity": tuple(each.name for each in self.parities),
+            "parity": [each.name for each in self.parities],
             "within": next(iter(within.values())) if alike else within,
             "costs": self.costs,
         }

@@ -11,15 +11,14 @@ from baserate._costs import Costs
 from baserate._errors import CannotFit
 from baserate.equalize._region import Region
 
-_TOLERANCE = 1e-10
-"""The finest that the solver takes."""
+_TOLERANCES = (1e-10, 1e-8)
+"""The finest that the solver takes, and a coarser one for when it gives up."""
 _ABOVE = 1e-11
 """So far may a point be above a hull, for rounding."""
 _ACTIVE = 1e-8
 """Constraints that are so near to their bound are met exactly in the end."""
 _FIRST = 16
 """Edges of each hull that are taken before anything is known."""
-_ROUNDS = 100
 
 
 def by_cutting_planes(regions: Sequence[Region], bounds: Mapping[str, float], costs: Costs) -> Floats:
@@ -33,24 +32,26 @@ def by_cutting_planes(regions: Sequence[Region], bounds: Mapping[str, float], co
     rows, limits = shape.parity()
     edges = [_spread(len(region.fpr)) for region in regions]
     objective = shape.objective(costs)
-    for _ in range(_ROUNDS):
+    while True:
         lines = [shape.edge(at, place) for at, several in enumerate(edges) for place in sorted(several)]
         matrix = np.array([*rows, *(line for line, _ in lines)])
         most = np.array([*limits, *(limit for _, limit in lines)])
         found = _polished(matrix, most, _least(objective, matrix, most))
         points = found[: 2 * len(regions)].reshape(-1, 2)
-        missed = [
-            at
-            for at, (region, (false, true)) in enumerate(zip(regions, points, strict=True))
-            if true > float(region.height(false)) + _ABOVE
-        ]
-        if not missed:
+        new = {at: _violated(region, *points[at]) - edges[at] for at, region in enumerate(regions)}
+        # What is then still above an edge that was taken is the solver's tolerance.
+        if not any(new.values()):
             return _inside(regions, points)
-        for at in missed:
-            near = int(np.searchsorted(regions[at].fpr, points[at, 0]))
-            last = len(regions[at].fpr) - 2
-            edges[at] |= {min(max(place, 0), last) for place in (near - 2, near - 1, near, near + 1)}
-    raise CannotFit("the linear program of the parity did not settle; take a coarser score, with Tally.rounded.")
+        for at, several in new.items():
+            edges[at] |= several
+
+
+def _violated(region: Region, false: float, true: float) -> set[int]:
+    """Edges about a point that is above the hull."""
+    if true <= float(region.height(false)) + _ABOVE:
+        return set()
+    near, last = int(np.searchsorted(region.fpr, false)), len(region.fpr) - 2
+    return {min(max(place, 0), last) for place in (near - 2, near - 1, near, near + 1)}
 
 
 def _spread(vertices: int) -> set[int]:
@@ -100,12 +101,16 @@ class _Shape:
 def _least(objective: Floats, matrix: Floats, most: Floats) -> Floats:
     from scipy.optimize import linprog
 
-    options = {"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE}
-    found = linprog(objective, A_ub=matrix, b_ub=most, bounds=(0.0, 1.0), method="highs-ds", options=options)
-    if found.x is None:
-        raise CannotFit(f"the linear program of the parity was not solved: {found.message}")
-    solution: Floats = found.x
-    return solution
+    for tolerance in _TOLERANCES:
+        options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+        found = linprog(objective, A_ub=matrix, b_ub=most, bounds=(0.0, 1.0), method="highs-ds", options=options)
+        if found.success:
+            solution: Floats = found.x
+            return solution
+    raise CannotFit(
+        f"the linear program of the parity was not solved ({found.message}); pool scores that lie close together, with "
+        "Tally.rounded."
+    )
 
 
 def _polished(matrix: Floats, most: Floats, found: Floats) -> Floats:

@@ -16,6 +16,7 @@ from baserate._policy import REFUSE, Policy
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.decide._evaluate import model_of
+from baserate.decide._rule import as_setting
 from baserate.equalize._goal import Goal
 from baserate.equalize._parity import NEEDS
 from baserate.shift._reweigh import reweigh
@@ -69,12 +70,12 @@ class People:
             otherwise=self.otherwise if self.tallies.attributes and () not in by_group else REFUSE,
             attributes=() if () in by_group else self.tallies.attributes,
             rule=rule,
-            settings={**self.goal.told, **self._prevalences(), **settings},
+            settings=as_setting({**self.goal.told, **self._prevalences(), **settings}),
             columns=columns if intake.columns else {},
             positive=None if intake.positive is None else str(intake.positive),
             prevalence=ratio(*map(float, (mass[0], mass.sum()))),
             chosen_on=self.digest,
-            notes=tuple(self._notes()),
+            notes=tuple(self._notes(alike=() in by_group)),
         )
 
     def _prevalences(self) -> dict[str, Any]:
@@ -83,13 +84,14 @@ class People:
         if stated is None or not isinstance(stated, Mapping):
             return {} if stated is None else {"prevalence": stated}
         several = ((key if isinstance(key, tuple) else (key,), share) for key, share in stated.items())
-        return {"prevalences": tuple({"group": group, "prevalence": share} for group, share in several)}
+        return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in several]}
 
-    def _notes(self) -> list[str]:
+    def _notes(self, *, alike: bool) -> list[str]:
         groups = self.tallies.models[self.model]
+        done = "what its score gets elsewhere" if alike else self.otherwise
         notes = [
             f"{named(self.tallies, group)} has no {lacking(groups[group], self.goal)}, so that nothing can be made "
-            f"equal there; everybody in it gets: {self.otherwise}."
+            f"equal there; everybody in it gets: {done}."
             for group in self.left
         ]
         if self.labels:

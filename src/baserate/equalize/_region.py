@@ -19,7 +19,7 @@ CLOSE = 1e-12
 class Region:
     """The upper hull of a group's curve, strictest vertex first; all that lies between it and the diagonal can be had.
 
-    A class that is not there has rates of 0 throughout, and no weight.
+    A class that is not there has the rates of the other one, and no weight: then the region is the diagonal.
     """
 
     curve: Curve
@@ -150,9 +150,10 @@ def region(curve: Curve, *, positive: float, negative: float, reversal: bool = F
 
 
 def _rates(curve: Curve) -> tuple[Floats, Floats]:
-    """False and true positive rates; 0 throughout for a class that is not there."""
-    true, false = (each / each[-1] if each[-1] else np.zeros(len(each)) for each in curve.flagged_mass)
-    return false, true
+    """False and true positive rates; those of the other class for one that is not there."""
+    true, false = curve.flagged_mass
+    true, false = (each if each[-1] else other for each, other in ((true, false), (false, true)))
+    return false / false[-1], true / true[-1]
 
 
 def _hull(false: Floats, true: Floats) -> list[int]:

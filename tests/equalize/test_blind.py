@@ -1,0 +1,123 @@
+"""One threshold for everybody: the best there is, beside a loop over all rows."""
+
+import re
+from math import inf
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import baserate
+from baserate import CannotFit, Costs, Curve, Policy, Tally, equalize
+from baserate.equalize import Goal
+from tests.equalize.brute import least_cost
+from tests.equalize.crowds import Crowd, Decision, cost, crowds, curves, goals, keeps, tables, thresholds
+
+
+def above(threshold: float) -> Decision:
+    return lambda _, person: person.score >= threshold
+
+
+@given(crowds(), goals)
+def test_it_is_the_best_of_all_thresholds_and_the_strictest_of_equals(crowd: Crowd, goal: Goal) -> None:
+    found = {at: tables(crowd, above(at)) for at in thresholds(crowd)}
+    paid = {at: cost(each, goal.costs) for at, each in found.items()}
+    kept = {at: each for at, each in paid.items() if keeps(found[at], goal.tolerances)}
+    best = min(kept, key=lambda at: (kept[at], -at))
+    policy = equalize.blind(curves(crowd), goal)
+    assert policy.threshold == best
+    assert policy.settings["cost"] == pytest.approx(kept[best], abs=1e-12)
+    assert policy.settings["price"] == pytest.approx(kept[best] - min(paid.values()), abs=1e-12)
+
+
+@given(crowds(), goals)
+def test_its_bound_is_the_cost_of_the_best_policy_with_groups_and_lots(crowd: Crowd, goal: Goal) -> None:
+    groups = curves(crowd)
+    settings = equalize.blind(groups, goal).settings
+    assert settings["bound"] == pytest.approx(least_cost([*groups.values()], goal.tolerances, goal.costs), abs=1e-9)
+    assert settings["bound"] <= settings["cost"] + 1e-12
+
+
+@given(crowds(), goals)
+def test_what_is_allowed_more_costs_no_more_and_without_a_bound_there_is_no_price(crowd: Crowd, goal: Goal) -> None:
+    asked = [Goal(goal.parity, within=within, costs=goal.costs) for within in (0.0, 0.1, 0.3, 0.7, inf)]
+    found = [equalize.blind(curves(crowd), each).settings for each in asked]
+    paid = [each["cost"] for each in found]
+    assert paid == sorted(paid, reverse=True)
+    assert found[-1]["price"] == 0
+
+
+@given(crowds(), goals, st.randoms(use_true_random=False))
+def test_the_order_of_groups_does_not_matter(crowd: Crowd, goal: Goal, random: Random) -> None:
+    names = [*crowd]
+    random.shuffle(names)
+    one, other = (equalize.blind(curves(each), goal) for each in (crowd, {name: crowd[name] for name in names}))
+    assert one.threshold == other.threshold
+    assert one.settings["cost"] == other.settings["cost"]
+    assert one.settings["price"] == other.settings["price"]
+    assert one.settings["bound"] == pytest.approx(other.settings["bound"], abs=1e-14)
+
+
+def test_no_group_is_asked_for_and_a_file_keeps_it() -> None:
+    groups = {"f": _curve([3, 1, 0], [0, 1, 4]), "m": _curve([2, 0, 1], [1, 1, 3])}
+    policy = equalize.blind(groups, Goal("demographic-parity", within=0.2))
+    assert policy.rule == "group-blind"
+    assert not policy.needs_group
+    assert not policy.needs_id
+    again = Policy.from_json(policy.to_json())
+    assert again.cut == policy.cut
+    assert again.key == policy.key
+
+
+def test_it_is_told_where_only_flagging_nobody_or_everybody_keeps_the_parity() -> None:
+    groups = {"f": _curve([3, 1, 0], [0, 1, 4]), "m": _curve([2, 0, 1], [1, 1, 3])}
+    [note] = _notes(groups, within=0.0)
+    assert note == (
+        "no single threshold keeps equal-opportunity within 0.0 but to flag nobody, or everybody; allow more, or treat "
+        "groups apart."
+    )
+    # Sensitivities at 0.9 are 3/4 and 2/3.
+    assert not _notes(groups, within=0.1)
+
+
+def _notes(groups: dict[str, Curve], within: float) -> list[str]:
+    notes = equalize.blind(groups, Goal("equal-opportunity", within=within)).notes
+    return [note for note in notes if "rests on" not in note]
+
+
+def test_a_group_without_a_class_is_refused_or_plays_no_part() -> None:
+    both, one = _curve([3, 1, 0], [0, 1, 4]), _curve([0, 0, 0], [9, 9, 9])
+    goal = Goal("equal-opportunity", costs=Costs(fp=1, fn=2))
+    with pytest.raises(CannotFit, match="group = m has no positives"):
+        equalize.blind({"f": both, "m": one}, goal)
+    policy = equalize.blind({"f": both, "m": one}, goal, otherwise="refer")
+    assert policy.threshold == baserate.decide.cost(both, costs=goal.costs).threshold
+    assert policy.action(0.1) == "pass"
+    assert "group = m has no positives, so that nothing can be made equal there; everybody in it gets: what" in str(
+        policy.notes
+    )
+
+
+def test_costs_are_those_at_the_prevalence_that_was_stated() -> None:
+    # At 0.5 it misses 0 of 4 and 2 of 5 positives, and alarms at 1 of 6 and 1 of 5 negatives.
+    groups = {"f": _curve([3, 1, 0], [0, 1, 5]), "m": _curve([2, 1, 2], [1, 0, 4])}
+    goal = Goal("equal-opportunity", within=0.4, prevalence=0.8)
+    policy = equalize.blind(groups, goal)
+    assert policy.threshold == 0.1
+    assert policy.settings["cost"] == pytest.approx(0.2)
+    stricter = equalize.blind(groups, Goal("equal-opportunity", within=0.4, prevalence=0.3))
+    assert stricter.threshold == 0.5
+    missed, alarmed = 0.3 * 2 / 9, 0.7 * 2 / 11
+    assert stricter.settings["cost"] == pytest.approx(missed + alarmed)
+    assert stricter.settings["prevalence"] == 0.3
+
+
+def _curve(positives: list[int], negatives: list[int]) -> Curve:
+    return Curve(Tally.counted([0.9, 0.5, 0.1], np.array([positives, negatives])))
+
+
+def test_what_is_no_group_is_refused() -> None:
+    with pytest.raises(baserate.BadOption, match=re.escape("give Tallies that were read with group=")):
+        equalize.blind([], Goal())  # type: ignore[arg-type]

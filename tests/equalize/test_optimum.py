@@ -1,0 +1,321 @@
+"""The cheapest policy that keeps a parity, against brute force and against what must hold for all groups."""
+
+from dataclasses import replace
+from itertools import combinations, pairwise, permutations
+from math import inf
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import baserate
+from baserate import (
+    BadOption,
+    CannotFit,
+    Costs,
+    Curve,
+    Cut,
+    Lottery,
+    MissingValues,
+    Policy,
+    Tallies,
+    Tally,
+    UnknownLabel,
+    UnknownName,
+    apply,
+    decide,
+    equalize,
+    read,
+    shift,
+)
+from baserate.equalize import Goal
+from baserate.equalize._people import as_tallies, people_of
+from baserate.equalize._rates import decided, gaps
+from baserate.equalize._region import region
+from baserate.measure import MEASURES
+from tests.equalize.brute import Floats, least_cost
+from tests.equalize.fair_groups import Problem, curves, problems
+
+EXACT = 1e-9
+CLEARLY = 1e-6
+
+
+def reached(groups: dict[Any, Curve], policy: Policy, goal: Goal) -> tuple[float, dict[str, float]]:
+    """Cost of a case and gaps that a policy really has, from its tables."""
+    tables = decided(as_tallies(groups), policy, "score")
+    cost = sum(goal.costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
+    return cost, gaps(tables, goal.rates)
+
+
+@pytest.mark.parametrize("reversal", [False, True])
+@given(problem=problems())
+def test_nothing_is_cheaper_and_the_parity_holds(*, problem: Problem, reversal: bool) -> None:
+    groups, goal = problem
+    policy = equalize.optimum(groups, goal, reversal=reversal)
+    least = least_cost(list(groups.values()), goal.tolerances, goal.costs, reversal=reversal)
+    cost, apart = reached(groups, policy, goal)
+    assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
+    assert cost == pytest.approx(least, abs=EXACT)
+    assert all(apart[rate] <= bound + EXACT for rate, bound in goal.tolerances.items())
+
+
+@given(groups=curves(), fp=st.sampled_from([0.3, 1.0, 4.0]))
+def test_without_a_bound_each_group_has_its_own_best_cut(groups: dict[Any, Curve], fp: float) -> None:
+    goal = Goal(within=inf, costs=Costs(fp=fp))
+    policy = equalize.optimum(groups, goal)
+    for group, curve in groups.items():
+        alone = decide.cost(curve, goal.costs).cut
+        assert goal.costs.total(policy.by_group[group].counts(curve)) == pytest.approx(
+            goal.costs.total(alone.counts(curve)), abs=EXACT
+        )
+    assert not policy.needs_id
+
+
+@given(groups=curves(), parity=st.sampled_from(sorted(equalize.PARITIES)), bounds=st.lists(st.floats(0, 1), min_size=2))
+def test_what_is_paid_never_rises_with_the_tolerance(
+    groups: dict[Any, Curve], parity: str, bounds: list[float]
+) -> None:
+    if not equalize.PARITIES[parity].reachable:
+        with pytest.raises(BadOption, match="for measuring"):
+            Goal(parity)
+        return
+    paid = [equalize.optimum(groups, Goal(parity, within=bound)).settings["cost"] for bound in sorted(bounds)]
+    assert all(later <= earlier + EXACT for earlier, later in pairwise(paid))
+
+
+@given(problem=problems(most=4), seed=st.randoms())
+def test_names_of_groups_change_nothing(problem: Problem, seed: Random) -> None:
+    groups, goal = problem
+    names = list(groups)
+    seed.shuffle(names)
+    renamed = dict(sorted(zip(names, groups.values(), strict=True)))
+    one, other = (equalize.optimum(each, goal).settings["cost"] for each in (groups, renamed))
+    assert one == pytest.approx(other, abs=EXACT)
+
+
+@given(problem=problems(most=3))
+def test_groups_that_are_alike_may_as_well_be_one(problem: Problem) -> None:
+    groups, goal = problem
+    (name, first), *rest = groups.items()
+    doubled = {**dict(rest), name: Curve(first.tally + first.tally)}
+    twice = {**groups, ("again",): first}
+    one, other = (equalize.optimum(each, goal).settings["cost"] for each in (doubled, twice))
+    assert one == pytest.approx(other, abs=EXACT)
+
+
+@given(groups=curves(most=2), fn=st.sampled_from([0.5, 1.0, 3.0]))
+def test_labels_are_scores_of_two_values_which_may_be_reversed(groups: dict[Any, Curve], fn: float) -> None:
+    # Hardt's program: the chance to be flagged of each label in each group, four unknowns in all.
+    labels = {
+        name: baserate.curve(each.tally.rescored((each.tally.score >= 0.25).astype(float)))
+        for name, each in groups.items()
+    }
+    found = equalize.optimum(labels, Goal(costs=Costs(fn=fn)), reversal=True)
+    everybody = sum(each.total for each in labels.values())
+    objective, rates = [], []
+    for each in labels.values():
+        flagged, passed = each.at(0.5), each.at(0.5).reversed()
+        objective += [(table.fp - fn * table.tp) / everybody for table in (flagged, passed)]
+        rates.append([(t.fp / t.negatives, t.tp / t.positives) for t in (flagged, passed)])
+    equal = np.hstack([np.array(rates[0]).T, -np.array(rates[1]).T])
+    least = linprog(objective, A_eq=equal, b_eq=[0, 0], bounds=(0, 1)).fun
+    least += sum(fn * each.positives for each in labels.values()) / everybody
+    assert found.settings["cost"] == pytest.approx(least, abs=1e-7)  # the tolerance of that solver
+
+
+def test_labels_that_were_read_as_such_are_reversed_where_that_helps() -> None:
+    people = {
+        "sick": ["yes", "no"] * 6,
+        "said": ["yes", "no"] * 3 + ["no", "yes", "no", "yes", "yes", "no"],
+        "sex": ["f"] * 6 + ["m"] * 6,
+    }
+    t = read.tallies(people, truth="sick", predicted="said", group="sex", positive="yes")
+    policy = equalize.optimum(t, Goal("equalized-odds", within=0.4))
+    assert policy.by_group["f",] == Cut((1.0,))
+    assert isinstance(policy.by_group["m",], Cut | Lottery)
+    assert "flag" in {cut.actions[0] for cut in getattr(policy.by_group["m",], "cuts", [policy.by_group["m",]])}
+    assert "labels: hand the policy 1" in policy.notes[0]
+    assert policy.settings["reversal"] is True
+
+
+@given(groups=curves(most=3), data=st.data())
+def test_any_point_below_the_hull_is_reached_with_the_fewest_lots(
+    groups: dict[Any, Curve], data: st.DataObject
+) -> None:
+    curve = next(iter(groups.values()))
+    found = region(curve, positive=curve.positives / curve.total, negative=curve.negatives / curve.total)
+    false = data.draw(st.floats(0, 1))
+    true = false + data.draw(st.floats(0, 1)) * (float(found.height(false)) - false)
+    treatment = found.treatment(false, true)
+    counts = treatment.counts(curve)
+    assert counts.fp / counts.negatives == pytest.approx(false, abs=EXACT)
+    assert counts.tp / counts.positives == pytest.approx(true, abs=EXACT)
+    if float(found.height(false)) - true > CLEARLY and false > CLEARLY:
+        # By brute force: all that three vertices reach, and how many people are between the outer two.
+        narrowest = min(
+            found.flag_rate[last] - found.flag_rate[first]
+            for first, middle, last in combinations(range(len(found.fpr)), 3)
+            if _within(found.fpr[[first, middle, last]], found.tpr[[first, middle, last]], false, true)
+        )
+        assert _lots(treatment, curve) == pytest.approx(narrowest, abs=EXACT)
+
+
+def _within(x: Floats, y: Floats, false: float, true: float) -> bool:
+    matrix = np.array([x, y, np.ones(3)])
+    return bool(abs(np.linalg.det(matrix)) > 1e-12 and (np.linalg.solve(matrix, [false, true, 1.0]) >= -1e-9).all())
+
+
+def _lots(treatment: Cut | Lottery, curve: Curve) -> float:
+    if isinstance(treatment, Cut):
+        return 0.0
+    flagged: list[float] = [cut.counts(curve).flagged for cut in treatment.cuts]
+    return (max(flagged) - min(flagged)) / curve.total
+
+
+def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
+    # No positives, so that the hull is one edge, and every threshold lies on it.
+    nobody = Curve(Tally.counted([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 1, 1, 1]]))
+    some = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    policy = equalize.optimum({"none": nobody, "some": some}, Goal("demographic-parity", costs=Costs(fn=5)))
+    assert policy.by_group["some",] == Cut((0.4,))
+    flagged = policy.by_group["none",].counts(nobody)
+    assert flagged.flagged == pytest.approx(3)
+    assert _lots(policy.by_group["none",], nobody) == 0
+
+
+@given(groups=curves(most=3), within=st.floats(0, 0.5))
+def test_a_group_of_one_class_is_held_to_the_rates_that_it_has(groups: dict[Any, Curve], within: float) -> None:
+    healthy = Curve(Tally.counted([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 0, 3, 2]]))
+    goal = Goal(["demographic-parity", "predictive-equality"], within=within, costs=Costs(fn=3))
+    policy = equalize.optimum({**groups, ("healthy",): healthy}, goal)
+    least = least_cost([*groups.values(), healthy], goal.tolerances, goal.costs)
+    assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
+
+
+def test_a_group_is_judged_where_it_will_be_used() -> None:
+    groups = {
+        "f": baserate.curve(baserate.tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])),
+        "m": baserate.curve(baserate.tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1])),
+    }
+    goal = Goal("demographic-parity", costs=Costs(fp=1, fn=3), prevalence={"f": 0.1, "m": 0.4})
+    policy = equalize.optimum(groups, goal)
+    there = {name: shift.reweigh(groups[name], to=share) for name, share in (("f", 0.1), ("m", 0.4))}
+    assert policy.settings["cost"] == pytest.approx(least_cost(list(there.values()), goal.tolerances, goal.costs))
+    assert policy.settings["prevalences"] == (
+        {"group": ("f",), "prevalence": 0.1},
+        {"group": ("m",), "prevalence": 0.4},
+    )
+    assert policy.prevalence == pytest.approx(0.25)
+    tables = decided(as_tallies(there), policy, "score")
+    assert gaps(tables, ["flag_rate"])["flag_rate"] == pytest.approx(0, abs=EXACT)
+    everybody = equalize.optimum(groups, replace(goal, prevalence=0.1))
+    assert everybody.prevalence == pytest.approx(0.1)
+    with pytest.raises(UnknownLabel, match="no group here"):
+        equalize.optimum(groups, replace(goal, prevalence={"x": 0.1}))
+
+
+def people(rows: int = 4000, seed: int = 3) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    sex, sick = rng.choice(["f", "m"], rows), rng.random(rows) < 0.4
+    risk = np.round(1 / (1 + np.exp(-rng.normal(size=rows) - sick * np.where(sex == "f", 1.5, 0.8))), 3)
+    return {"sick": sick, "risk": risk, "sex": sex, "id": np.arange(rows)}
+
+
+def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
+    rows = people()
+    t = read.tallies(rows, truth="sick", score="risk", group="sex")
+    goal = Goal("equalized-odds", costs=Costs(fp=2, fn=1))
+    policy = equalize.optimum(t, goal)
+    assert policy.needs_group
+    assert policy.needs_id
+    assert policy.attributes == ("sex",)
+    assert dict(policy.columns) == {"truth": "sick", "score": "risk"}
+    assert policy.settings["parity"] == ("equalized-odds",)
+    assert Policy.from_json(policy.to_json()) == policy
+    assert decide.judge(t, policy, interval=None).data["same"] == ["risk"]
+    flagged = apply.actions(policy, rows["risk"], group=rows["sex"], id=rows["id"]).flagged
+    for sex in "fm":
+        for sick, rate in ((True, "sensitivity"), (False, "fpr")):
+            there = (rows["sex"] == sex) & (rows["sick"] == sick)
+            wanted = float(equalize_rate(t, policy, sex, rate))
+            assert flagged[there].mean() == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(there.sum()))
+
+
+def equalize_rate(t: Tallies, policy: Policy, sex: str, rate: str) -> float:
+    found: float = MEASURES[rate](decided(t, policy, "risk")[sex,])
+    return found
+
+
+def test_a_group_without_a_class_is_an_error_unless_somebody_says_what_to_do() -> None:
+    mixed = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    healthy = Curve(Tally.counted([0.9, 0.3], [[0, 0], [5, 2]]))
+    groups = {("f", 1): mixed, ("m", 1): healthy}
+    with pytest.raises(CannotFit, match="group_1 = m, group_2 = 1 has no positives, so that equalized-odds cannot"):
+        equalize.optimum(groups, Goal())
+    policy = equalize.optimum(groups, Goal(), otherwise="refer")
+    assert list(policy.by_group) == [("f", 1)]
+    assert policy.otherwise == "refer"
+    assert "has no positives, so that nothing can be made equal there; everybody in it gets: refer" in policy.notes[0]
+    # Rates that it does have can be made equal.
+    assert list(equalize.optimum(groups, Goal("predictive-equality")).by_group) == list(groups)
+    with pytest.raises(CannotFit, match="no group has rows of each class"):
+        equalize.optimum({"m": healthy}, Goal(), otherwise="pass")
+
+
+def test_groups_that_nobody_saw_are_refused_when_the_policy_is_applied() -> None:
+    t = read.tallies(people(), truth="sick", score="risk", group="sex")
+    policy = equalize.optimum(t, Goal("demographic-parity", within=1))
+    with pytest.raises(UnknownLabel, match="sex = 'x'"):
+        policy.action(0.5, ["x"], id=1)
+    with pytest.raises(UnknownLabel):
+        policy.action(0.5, [None], id=1)
+    assert equalize.optimum(t, Goal(), otherwise="pass").action(0.5, ["x"], id=1) == "pass"
+
+
+def test_scores_and_groups_that_are_missing_are_an_error_at_once() -> None:
+    rows = people(20)
+    with pytest.raises(MissingValues, match="NaN"):
+        read.tallies({**rows, "risk": np.full(20, np.nan)}, truth="sick", score="risk", group="sex")
+    with pytest.raises(MissingValues, match="sex"):
+        read.tallies({**rows, "sex": [None] * 20}, truth="sick", score="risk", group="sex")
+
+
+def test_what_cannot_be_wanted_is_refused_with_a_remedy() -> None:
+    groups = {"f": baserate.curve(baserate.tally([1, 0], [0.9, 0.1]))}
+    with pytest.raises(UnknownName, match="Did you mean equalized-odds"):
+        Goal("equalised-odds")
+    with pytest.raises(BadOption, match="from 0 up"):
+        Goal(within=-0.1)
+    with pytest.raises(BadOption, match="give it for each of sensitivity, fpr"):
+        Goal(within={"sensitivity": 0.1})
+    with pytest.raises(BadOption, match="no parity is named"):
+        Goal([])
+    with pytest.raises(BadOption, match="costs less than being right"):
+        Goal(costs=Costs(fp=-1))
+    with pytest.raises(BadOption, match="no costs of two classes"):
+        Goal(costs=2)  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="read without groups"):
+        equalize.optimum(Tallies({"risk": {(): groups["f"].tally}}), Goal())
+    with pytest.raises(BadOption, match="holds no groups"):
+        equalize.optimum({}, Goal())
+    with pytest.raises(BadOption, match="give a Curve"):
+        equalize.optimum({"f": 3}, Goal())  # type: ignore[dict-item]
+
+
+def test_one_group_is_its_own_parity_and_few_rows_are_told() -> None:
+    alone = {"f": baserate.curve(baserate.tally([1, 1, 0, 0], [0.9, 0.8, 0.3, 0.1]))}
+    policy = equalize.optimum(alone, Goal())
+    assert policy.by_group["f",] == Cut((0.8,))
+    assert "rests on 2 rows of a class" in policy.notes[0]
+
+
+@pytest.mark.parametrize("names", [*permutations(["fnr-parity", "tnr-parity"])])
+def test_misses_and_passes_are_equal_when_finds_and_false_alarms_are(names: tuple[str, str]) -> None:
+    t = read.tallies(people(), truth="sick", score="risk", group="sex")
+    one, other = (equalize.optimum(t, Goal(parity)) for parity in (names, "equalized-odds"))
+    assert one.by_group == other.by_group
+    assert people_of(t, Goal(names)).goal.tolerances.keys() == {"sensitivity", "fpr"}

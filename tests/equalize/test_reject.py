@@ -1,0 +1,286 @@
+"""The reject option: the best of all bands, beside a loop over bands and rows."""
+
+import tracemalloc
+from collections.abc import Iterable
+from math import inf, isnan
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import baserate
+from baserate import BadOption, CannotMeet, Counts, Curve, Policy, Tally, UnknownLabel, decide, equalize, read
+from baserate.equalize import Goal
+from baserate.equalize._bands import MOST
+from baserate.equalize._people import as_tallies, people_of
+from baserate.equalize._rates import decided, gaps
+from tests.equalize.crowds import (
+    GRID,
+    Crowd,
+    Decision,
+    cost,
+    crowds,
+    curves,
+    goals,
+    keeps,
+    tables,
+    thresholds,
+    together,
+)
+
+Band = tuple[float, float]
+actions = st.sampled_from(["pass", "flag"])
+
+
+def with_band(band: Band, favoured: Iterable[str], favourable: str) -> Decision:
+    """Decide row by row: who is favoured gets the favourable action inside the band."""
+    low, high = band
+
+    def flagged(name: str, person: tuple[bool, float, int]) -> bool:
+        if low <= person[1] < high:
+            return (name in favoured) == (favourable == "flag")
+        return person[1] >= high
+
+    return flagged
+
+
+def all_bands(crowd: Crowd) -> list[Band]:
+    seen = thresholds(crowd)
+    return [(low, high) for low in seen for high in seen if low <= high]
+
+
+def width(band: Band) -> float:
+    return 0.0 if band[0] == band[1] else band[1] - band[0]
+
+
+@given(crowds(), goals, actions, st.integers(1, 3))
+def test_it_is_the_best_of_all_bands(crowd: Crowd, goal: Goal, favourable: str, many: int) -> None:
+    favoured = [*crowd][: min(many, len(crowd) - 1)]
+    found = {band: tables(crowd, with_band(band, favoured, favourable)) for band in all_bands(crowd)}
+    paid = {band: cost(each, goal.costs) for band, each in found.items() if keeps(each, goal.tolerances)}
+    best = min(paid, key=lambda band: (paid[band], width(band), -band[0]))
+    policy = equalize.reject_option(curves(crowd), goal, favour=favoured, favourable=favourable)  # type: ignore[arg-type]
+    assert policy.settings["band"] == best
+    assert policy.settings["cost"] == pytest.approx(paid[best], abs=1e-12)
+    for name in crowd:
+        cut = policy.by_group[(name,)]
+        assert isinstance(cut, baserate.Cut)
+        assert cut.threshold == best[(name in favoured) != (favourable == "flag")]
+
+
+@given(crowds(), goals, actions, st.sampled_from(["balanced_accuracy", "f1", "precision", "fdr"]))
+def test_with_an_objective_it_is_the_best_by_that(crowd: Crowd, goal: Goal, favourable: str, name: str) -> None:
+    found = [tables(crowd, with_band(band, "a", favourable)) for band in all_bands(crowd)]
+    values = [_value(name, each) for each in found if keeps(each, goal.tolerances)]
+    there = [value for value in values if not isnan(value)]
+    policy = equalize.reject_option(curves(crowd), goal, favour="a", favourable=favourable, objective=name)  # type: ignore[arg-type]
+    chosen = tables(crowd, with_band(policy.settings["band"], "a", favourable))
+    assert keeps(chosen, goal.tolerances)
+    assert _value(name, chosen) == pytest.approx(min(there) if name == "fdr" else max(there), abs=1e-12)
+    assert policy.settings["cost"] == pytest.approx(cost(chosen, goal.costs), abs=1e-12)
+    assert policy.settings["objective"] == name
+
+
+def _value(name: str, found: dict[str, dict[str, int]]) -> float:
+    return float(baserate.measure.named(name)(Counts(*together(found).values())))
+
+
+@given(crowds(), goals, actions, st.sampled_from([*GRID, *(at + 1 / 16 for at in GRID)]))
+def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
+    crowd: Crowd, goal: Goal, favourable: str, around: float
+) -> None:
+    # Scores are eighths and the middle is a sixteenth, so that bands in steps of 1/32 hold all sets that there are.
+    bands = [(around - step / 32, around + step / 32) for step in range(33)]
+    found = [tables(crowd, with_band(band, "a", favourable)) for band in bands]
+    paid = [cost(each, goal.costs) if keeps(each, goal.tolerances) else inf for each in found]
+    groups = curves(crowd)
+    if min(paid) == inf:
+        with pytest.raises(CannotMeet, match=f"no band around {around:g} keeps"):
+            equalize.reject_option(groups, goal, favour="a", favourable=favourable, around=around)  # type: ignore[arg-type]
+        return
+    policy = equalize.reject_option(groups, goal, favour="a", favourable=favourable, around=around)  # type: ignore[arg-type]
+    low, high = policy.settings["band"]
+    assert policy.settings["cost"] == pytest.approx(min(paid), abs=1e-12)
+    # Of equals it is the narrowest, so the first.
+    assert tables(crowd, with_band((low, high), "a", favourable)) == found[paid.index(min(paid))]
+    assert policy.settings["around"] == around
+    assert policy.settings["margin"] == around - low == high - around
+
+
+@given(crowds(least=1, most=1), goals, actions)
+def test_groups_that_are_alike_need_no_band(crowd: Crowd, goal: Goal, favourable: str) -> None:
+    groups = curves(dict.fromkeys("abc", crowd["a"]))
+    policy = equalize.reject_option(groups, goal, favour=["b", "c"], favourable=favourable)  # type: ignore[arg-type]
+    alike = equalize.blind(groups, goal)
+    assert policy.settings["band"] == (alike.threshold, alike.threshold)
+    assert policy.settings["cost"] == alike.settings["cost"]
+    assert "the band is empty: everybody is decided by the same threshold" in policy.notes[-1]
+
+
+@given(crowds(), goals, actions)
+def test_it_costs_no_more_than_one_threshold_and_no_less_than_the_optimum(
+    crowd: Crowd, goal: Goal, favourable: str
+) -> None:
+    groups = curves(crowd)
+    policy = equalize.reject_option(groups, goal, favour="b", favourable=favourable)  # type: ignore[arg-type]
+    alike = equalize.blind(groups, goal).settings
+    assert alike["bound"] - 1e-12 <= policy.settings["cost"] <= alike["cost"] + 1e-12
+
+
+@given(crowds(), goals, st.randoms(use_true_random=False))
+def test_the_order_of_rows_and_groups_does_not_matter(crowd: Crowd, goal: Goal, random: Random) -> None:
+    names = [*crowd]
+    random.shuffle(names)
+    turned = {name: crowd[name][::-1] for name in names}
+    one, other = (
+        equalize.reject_option(curves(each), goal, favour=["a"], favourable="flag") for each in (crowd, turned)
+    )
+    assert one.settings == other.settings
+    assert one.by_group == other.by_group
+
+
+@pytest.mark.parametrize("to", [0.2, {"f": 0.1, "m": 0.6}])
+def test_rates_and_costs_are_those_at_the_prevalence_that_was_stated(to: object) -> None:
+    draw = np.random.default_rng(3)
+    groups = {"f": _drawn(draw, 0.2, digits=2), "m": _drawn(draw, 0.5, digits=2)}
+    goal = Goal("demographic-parity", within=0.05, prevalence=to)  # type: ignore[arg-type]
+    policy = equalize.reject_option(groups, goal, favour="f", favourable="flag")
+    people = people_of(groups, goal)
+    found = decided(people.tallies, policy, people.model)
+    assert gaps(found, goal.rates)["flag_rate"] <= 0.05 + 1e-12
+    cases = sum(table.total for table in found.values())
+    assert policy.settings["cost"] == pytest.approx(sum(table.fp + table.fn for table in found.values()) / cases)
+    # Without the parity it would not hold.
+    free = equalize.reject_option(groups, Goal(goal.parity, within=inf, prevalence=to), favour="f", favourable="flag")  # type: ignore[arg-type]
+    assert gaps(decided(people.tallies, free, people.model), goal.rates)["flag_rate"] > 0.05
+    assert free.settings["cost"] < policy.settings["cost"]
+
+
+def _drawn(draw: np.random.Generator, shift: float, *, digits: int) -> Curve:
+    truth = draw.random(4000) < shift
+    return baserate.curve(baserate.tally(truth, np.round(draw.normal(truth * 1.0 + shift), digits)))
+
+
+def test_a_band_that_ends_nowhere_is_kept_by_a_file() -> None:
+    # All of f are flagged from 0.9 on, and nobody of m, whose rows say that a high score is no sign.
+    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([0, 3], [4, 0])}
+    policy = equalize.reject_option(groups, Goal(within=1.0), favour="f", favourable="flag")
+    assert policy.settings["band"] == (0.9, inf)
+    assert "around" not in policy.settings
+    assert "margin" not in policy.settings
+    again = Policy.from_json(policy.to_json())
+    assert again.settings["band"] == (0.9, inf)
+    assert again.settings["favour"] == (("f",),)
+    assert again.by_group == policy.by_group
+    assert again.key == policy.key
+
+
+def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity() -> None:
+    # Of f nobody is at 0.4 or above, so nobody is flagged; of m half of the positives are, or from 0.3 on all.
+    groups = {
+        "f": Curve(Tally.counted([0.2, 0.1], [[2, 0], [0, 2]])),
+        "m": Curve(Tally.counted([0.9, 0.3], [[2, 2], [0, 1]])),
+    }
+    goal = Goal("equal-opportunity", within=0.1)
+    told = (
+        "no band around 0.4 keeps equal-opportunity within 0.1; [0.4, 0.4) comes nearest, where sensitivity differs by "
+        "0.5. Allow that much, or leave around= out, so that the band may be anywhere."
+    )
+    with pytest.raises(CannotMeet) as refused:
+        equalize.reject_option(groups, goal, favour="m", favourable="flag", around=0.4)
+    assert str(refused.value) == told
+    allowed = equalize.reject_option(
+        groups, Goal("equal-opportunity", within=0.5), favour="m", favourable="flag", around=0.4
+    )
+    assert allowed.settings["band"] == (0.4, 0.4)
+
+
+def test_an_objective_that_is_undefined_wherever_the_parity_holds_is_told() -> None:
+    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([2, 1], [1, 4])}
+    with pytest.raises(CannotMeet, match="precision is undefined at every band that keeps equal-opportunity"):
+        equalize.reject_option(
+            groups, Goal("equal-opportunity"), favour="m", favourable="flag", around=1e9, objective="precision"
+        )
+
+
+def _curve(positives: list[int], negatives: list[int]) -> Curve:
+    return Curve(Tally.counted([0.9, 0.1], np.array([positives, negatives])))
+
+
+def test_many_distinct_scores_are_thinned_evenly_and_that_is_told() -> None:
+    draw = np.random.default_rng(5)
+    groups = {"f": _drawn(draw, 0.3, digits=12), "m": _drawn(draw, 0.5, digits=12)}
+    goal = Goal("demographic-parity", within=0.01)
+    tracemalloc.start()
+    policy = equalize.reject_option(groups, goal, favour="f", favourable="flag")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100e6
+    assert policy.settings["exact"] is False
+    assert f"of more than {MOST} distinct scores {MOST - 1} were tried" in policy.notes[-1]
+    seen = np.concatenate([curve.tally.score for curve in groups.values()])
+    assert np.isin(policy.settings["band"], seen).all()
+    bound = equalize.blind(groups, goal).settings["bound"]
+    assert bound <= policy.settings["cost"] <= bound + 0.002
+
+
+PEOPLE = {
+    "sick": [1, 0, 1, 0, 1, 0, 1, 0],
+    "risk": [0.9, 0.6, 0.4, 0.1, 0.8, 0.7, 0.5, 0.2],
+    "sex": ["f", "f", "f", "f", "m", "m", "m", "m"],
+    "old": [1, 1, 0, 0, 1, 1, 0, 0],
+}
+
+
+@pytest.mark.parametrize("favour", ["f", ("f",), ["f"], [("f",)], {"f"}, (("f",),)])
+def test_one_group_is_favoured_however_it_is_named(favour: object) -> None:
+    groups = read.tallies(PEOPLE, truth="sick", score="risk", group="sex")
+    policy = equalize.reject_option(groups, Goal(within=inf), favour=favour, favourable="pass")
+    assert policy.settings["favour"] == (("f",),)
+    assert policy.rule == "reject-option"
+    assert policy.needs_group
+
+
+@pytest.mark.parametrize("favour", [("f", 1), ("f", "1"), [("f", 1.0)], [["f", "1"]]])
+def test_a_group_by_several_attributes_is_known_by_how_it_is_written(favour: object) -> None:
+    groups = read.tallies(PEOPLE, truth="sick", score="risk", group=["sex", "old"])
+    policy = equalize.reject_option(groups, Goal(within=inf), favour=favour, favourable="pass")
+    assert policy.settings["favour"] == (("f", 1),)
+
+
+def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
+    groups = {(np.int64(1),): _curve([3, 1], [0, 4]), (np.int64(2),): _curve([0, 3], [4, 0])}
+    policy = equalize.reject_option(groups, Goal(within=inf), favour=2, favourable="pass")
+    assert Policy.from_json(policy.to_json()).settings["favour"] == ((2,),)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({"favour": "x"}, UnknownLabel, "There are: group = f; group = m."),
+        ({"favour": ("f", "m")}, UnknownLabel, "is no group here"),
+        ({"favour": ["f", "m"]}, BadOption, "2 of 2 groups are favoured"),
+        ({"favour": []}, BadOption, "0 of 2 groups are favoured"),
+        ({"favourable": "refer"}, BadOption, "favourable is 'refer'"),
+        ({"around": inf}, BadOption, "around is inf"),
+        ({"objective": "auc"}, BadOption, "auc has one value for a whole curve"),
+        ({"objective": "flag_rate"}, BadOption, "neither end of flag_rate is the better one"),
+        ({"objective": len}, BadOption, "is no measure"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options: dict[str, object], error: type[Exception], told: str) -> None:
+    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([0, 3], [4, 0])}
+    given: dict[str, object] = {"favour": "f", "favourable": "flag"} | options
+    with pytest.raises(error, match=told):
+        equalize.reject_option(groups, Goal(), **given)  # type: ignore[arg-type]
+
+
+def test_a_left_group_gets_what_is_done_otherwise() -> None:
+    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([1, 3], [2, 2]), "x": _curve([0, 0], [2, 2])}
+    policy = equalize.reject_option(groups, Goal(), favour="m", favourable="flag", otherwise="refer")
+    assert {*policy.by_group} == {("f",), ("m",)}
+    assert policy.action(0.9, ["x"]) == "refer"
+    tallies = as_tallies(groups)
+    assert decide.tables(tallies, policy)["x",]["refer"].flagged == 4

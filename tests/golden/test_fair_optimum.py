@@ -1,0 +1,106 @@
+"""Exact optima on COMPAS, from the reference that was computed by linear programs and checked against four packages."""
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import Costs, Curve, Lottery, equalize, measure
+from baserate.equalize import Goal
+from baserate.equalize._rates import decided
+from tests.golden.compas import POPULATIONS, RACES, tallies
+
+Columns = Callable[[str], dict[str, list[str]]]
+Published = Callable[[str], Any]
+EXACT = 1e-9
+PARITIES = {
+    "equalized_odds": "equalized-odds",
+    "tpr": "equal-opportunity",
+    "fpr": "predictive-equality",
+    "dp": "demographic-parity",
+    "none": "equalized-odds",
+}
+COSTS = {
+    "accuracy_FP1_FN1": Costs(),
+    "FP10_FN1": Costs(fp=10),
+    "FP1_FN10": Costs(fn=10),
+    "FP2_FN1": Costs(fp=2),
+    "FP1_FN2": Costs(fn=2),
+}
+SIX = (*RACES, "Hispanic", "Other", "Asian", "Native American")
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+@pytest.mark.parametrize("paid", COSTS)
+@pytest.mark.parametrize("parity", PARITIES)
+def test_least_cost_under_each_parity(
+    columns: Columns, published: Published, population: str, paid: str, parity: str
+) -> None:
+    told = published("compas_reference.json")[population]["exact"][paid][parity]
+    t = tallies(columns, population)
+    goal = Goal(PARITIES[parity], within=inf if parity == "none" else 0.0, costs=COSTS[paid])
+    policy = equalize.optimum(t, goal)
+    assert policy.settings["cost"] == pytest.approx(told["expected_cost"], abs=EXACT)
+    for group, found in decided(t, policy, "decile").items():
+        (race,) = group
+        assert measure.fpr(found) == pytest.approx(told["groups"][race]["fpr"], abs=EXACT)
+        assert measure.sensitivity(found) == pytest.approx(told["groups"][race]["tpr"], abs=EXACT)
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+@pytest.mark.parametrize("bound", [0.01, 0.02, 0.05, 0.1])
+@pytest.mark.parametrize("parity", ["equalized_odds", "tpr", "dp"])
+def test_accuracy_within_a_tolerance(
+    columns: Columns, published: Published, population: str, bound: float, parity: str
+) -> None:
+    told = published("compas_reference.json")[population]["deterministic_and_relaxed"]
+    policy = equalize.optimum(tallies(columns, population), Goal(PARITIES[parity], within=bound))
+    assert 1 - policy.settings["cost"] == pytest.approx(told[f"relaxed_lp_{parity}_tol{bound:g}"], abs=EXACT)
+
+
+def test_the_published_accuracies_and_costs(columns: Columns) -> None:
+    found = {
+        population: [
+            round(1 - equalize.optimum(t, Goal("equalized-odds")).settings["cost"], 6),
+            round(1 - equalize.optimum(t, Goal("equal-opportunity")).settings["cost"], 6),
+            round(equalize.optimum(t, Goal("equalized-odds", costs=Costs(fp=2, fn=1))).settings["cost"], 6),
+        ]
+        for population in POPULATIONS
+        for t in [tallies(columns, population)]
+    }
+    assert found == {POPULATIONS[0]: [0.643184, 0.646078, 0.445604], POPULATIONS[1]: [0.649069, 0.650832, 0.43848]}
+
+
+def test_the_mixture_where_it_is_the_only_one(columns: Columns) -> None:
+    policy = equalize.optimum(tallies(columns, POPULATIONS[1]), Goal("equalized-odds"))
+    wanted = {"African-American": {0.7: 0.8010, 0.6: 0.1990}, "Caucasian": {0.5: 0.7796, 0.4: 0.2204}}
+    for (race,), found in policy.by_group.items():
+        assert isinstance(found, Lottery)
+        chances = dict(zip((cut.threshold for cut in found.cuts), found.chances, strict=True))
+        assert {at: round(chance, 4) for at, chance in chances.items()} == wanted[str(race)]
+
+
+@pytest.mark.parametrize("base", [5, 6])
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_labels_are_a_score_of_two_values(columns: Columns, published: Published, population: str, base: int) -> None:
+    told = published("compas_reference.json")[population]["deterministic_and_relaxed"]
+    t = tallies(columns, population)
+    labels = {
+        group: Curve(tally.rescored((tally.score >= base / 10 - 0.05).astype(np.float64)))
+        for group, tally in t.models["decile"].items()
+    }
+    policy = equalize.optimum(labels, Goal("equalized-odds"), reversal=True)
+    assert 1 - policy.settings["cost"] == pytest.approx(
+        told[f"binary_derived_base_decile>={base}"]["accuracy"], abs=EXACT
+    )
+
+
+@pytest.mark.parametrize(("population", "wanted"), [*zip(POPULATIONS, (0.631414, 0.629545), strict=True)])
+def test_six_groups_are_held_to_the_weakest_scores(columns: Columns, population: str, wanted: float) -> None:
+    t = tallies(columns, population, SIX)
+    policy = equalize.optimum(t, Goal("equalized-odds"))
+    assert 1 - policy.settings["cost"] == pytest.approx(wanted, abs=5e-7)
+    small = [note for note in policy.notes if "rests on" in note]
+    assert {race for race in SIX if any(race in note for note in small)} == {"Asian", "Native American"}

@@ -1,0 +1,129 @@
+"""The reject option and one threshold for everybody on COMPAS, beside what AIF360 found and a loop over its rows."""
+
+from collections.abc import Callable
+from math import inf
+from typing import Any, NamedTuple
+
+import pytest
+
+from baserate import Cut, Policy, Tallies, decide, equalize, measure, read
+from baserate._tallies import Group
+from baserate.equalize import Goal
+from baserate.equalize._rates import gaps
+
+RACES = ("African-American", "Caucasian")
+GROUPS: list[Group] = [(race,) for race in RACES]
+POPULATIONS = {"two_years_unfiltered_n6150": 6150, "propublica_filter_n5278": 5278}
+METRICS = {
+    "Statistical parity difference": "demographic-parity",
+    "Average odds difference": "equalized-odds",
+    "Equal opportunity difference": "equal-opportunity",
+}
+
+
+class Compas(NamedTuple):
+    back: list[int]
+    score: list[float]
+    race: list[str]
+
+    @property
+    def tallies(self) -> Tallies:
+        return read.tallies(self._asdict(), truth="back", score="score", group="race")
+
+
+Asked = tuple[str, Compas]
+
+
+@pytest.fixture(scope="module", params=POPULATIONS)
+def asked(request: pytest.FixtureRequest, columns: Callable[[str], dict[str, list[str]]]) -> Asked:
+    table = columns("compas.csv")
+    every = zip(*(table[name] for name in ("two_year_recid", "decile_score", "race", "propublica_filter")), strict=True)
+    kept = [
+        (int(back), int(decile) / 10, race)
+        for back, decile, race, filtered in every
+        if race in RACES and (filtered == "1" or request.param == "two_years_unfiltered_n6150")
+    ]
+    assert len(kept) == POPULATIONS[request.param]
+    return request.param, Compas(*map(list, zip(*kept, strict=True)))
+
+
+@pytest.fixture
+def theirs(asked: Asked, published: Callable[[str], Any]) -> dict[str, Any]:
+    found: dict[str, Any] = published("compas_reference.json")[asked[0]]["aif360"]
+    return {metric: found[f"aif360_RejectOption_{metric}"] for metric in METRICS}
+
+
+def test_the_band_of_aif360_gives_its_rates(asked: Asked, theirs: dict[str, Any]) -> None:
+    # Its scores are chances of the favourable class, which are 1 − ours; what it favours is passed.
+    found = theirs["Equal opportunity difference"]
+    middle, margin = 1 - found["classification_threshold"], found["ROC_margin"]
+    cuts = zip(GROUPS, (Cut((middle + margin,)), Cut((middle - margin,))), strict=True)
+    there = decide.tables(asked[1].tallies, Policy(by_group=dict(cuts), otherwise="refuse", attributes=("race",)))
+    for race in RACES:
+        counts, rates = there[race,]["flag"], found[race]
+        assert measure.sensitivity(counts) == pytest.approx(rates["tpr"], abs=1e-12)
+        assert measure.fpr(counts) == pytest.approx(rates["fpr"], abs=1e-12)
+        assert measure.flag_rate(counts) == pytest.approx(rates["sel"], abs=1e-12)
+    assert measure.accuracy(there[None]["flag"]) == pytest.approx(found["_overall"]["acc"], abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_ours_is_as_good_as_that_of_aif360_with_rates_as_near_to_each_other(
+    asked: Asked, theirs: dict[str, Any], metric: str
+) -> None:
+    goal = Goal(METRICS[metric])
+    names = {"sensitivity": "tpr", "fpr": "fpr", "flag_rate": "sel"}
+    rates = theirs[metric]
+    within = {rate: abs(rates[RACES[0]][names[rate]] - rates[RACES[1]][names[rate]]) for rate in goal.rates}
+    tallies = asked[1].tallies
+    policy = equalize.reject_option(
+        tallies, Goal(goal.parity, within=within), favour=RACES[0], favourable="pass", objective="balanced_accuracy"
+    )
+    there = decide.tables(tallies, policy)
+    apart = gaps({group: there[group]["flag"] for group in GROUPS}, within)
+    assert all(apart[rate] <= bound + 1e-12 for rate, bound in within.items())
+    assert measure.balanced_accuracy(there[None]["flag"]) >= _balanced(asked[1], rates) - 1e-12
+
+
+@pytest.mark.parametrize("parity", METRICS.values())
+def test_within_the_bound_that_aif360_has_the_same_band_is_the_best_of_all(asked: Asked, parity: str) -> None:
+    policy = equalize.reject_option(
+        asked[1].tallies,
+        Goal(parity, within=0.05),
+        favour=RACES[0],
+        favourable="pass",
+        objective="balanced_accuracy",
+    )
+    assert policy.settings["band"] == (0.4, 0.6)
+
+
+def _balanced(rows: Compas, rates: dict[str, Any]) -> float:
+    """Balanced accuracy of everybody, from the rates of each race."""
+    people = list(zip(rows.back, rows.race, strict=True))
+    found = {}
+    for truth, rate in ((1, "tpr"), (0, "fpr")):
+        races = [race for back, race in people if back == truth]
+        found[rate] = sum(rates[race][rate] for race in races) / len(races)
+    return float(found["tpr"] + 1 - found["fpr"]) / 2
+
+
+@pytest.mark.parametrize("within", [0.05, 0.1, 0.2, inf])
+@pytest.mark.parametrize(("parity", "classes"), [("equal-opportunity", (1,)), ("equalized-odds", (0, 1))])
+def test_one_threshold_is_the_best_of_a_plain_loop(
+    asked: Asked, parity: str, classes: tuple[int, ...], within: float
+) -> None:
+    rows = list(zip(*asked[1], strict=True))
+    errors = {}
+    for threshold in (inf, *(decile / 10 for decile in range(10, 0, -1))):
+        apart = []
+        for truth in classes:
+            one, other = (
+                [score >= threshold for back, score, race in rows if (back, race) == (truth, name)] for name in RACES
+            )
+            apart.append(abs(sum(one) / len(one) - sum(other) / len(other)))
+        if max(apart) <= within:
+            errors[threshold] = sum((score >= threshold) != back for back, score, _ in rows) / len(rows)
+    best = min(errors, key=lambda threshold: (errors[threshold], -threshold))
+    policy = equalize.blind(asked[1].tallies, Goal(parity, within=within))
+    assert policy.threshold == best
+    assert policy.settings["cost"] == pytest.approx(errors[best], abs=1e-12)
