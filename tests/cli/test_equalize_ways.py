@@ -23,6 +23,13 @@ WAYS: dict[str, tuple[str, ...]] = {
     "reject": ("--favour", "m", "--favourable", "flag", "--within", "0.1"),
     "reversal": ("--reversal",),
 }
+TOLD = {
+    "deterministic": "within 0.1, without lots:",
+    "blind": "within 0.2, with one cut-off for everybody:",
+    "crossing": "within 0, where the ROC curves of two groups cross:",
+    "reject": "within 0.1, by a band that favours some groups (reject option):",
+    "reversal": "within 0:",
+}
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +66,7 @@ def test_a_way_is_taken(name: str, screened: Path) -> None:
     told = found(screened, *TYPED, *WAYS[name])
     assert told["data"]["cost"] == pytest.approx(policy.settings["cost"])
     assert told["data"]["policies"]["risk"]["rule"] == policy.rule
+    assert TOLD[name] in run("equalize", screened, *TYPED, *WAYS[name], "-q").stdout
     assert told["data"]["needs_group"] == (name != "blind") == (told["data"]["legal"] is not None)
 
 

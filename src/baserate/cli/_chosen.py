@@ -98,13 +98,12 @@ def _costs(settings: Line) -> str:
 
 
 def _equal(name: str, settings: Line) -> str:
-    """Say which parity is kept, how strictly, and by what way, if it is not that of the exact optimum."""
+    """Say which parity is kept, how strictly, and among what, if it is not among all policies."""
     bound = settings["within"]
     each = [f"{rate} within {plain(value)}" for rate, value in bound.items()] if isinstance(bound, Mapping) else []
     within = f"({', '.join(each)})" if each else f"within {plain(bound)}"
     best = f"best {_words(settings['objective'])}" if "objective" in settings else f"least cost with {_costs(settings)}"
-    way = "" if name == "equalized" else f"{name}, "
-    return f"{way}{best} that keeps {listed(settings['parity'])} {within}"
+    return f"{best} that keeps {listed(settings['parity'])} {within}{_AMONG.get(name, f', {name}')}"
 
 
 def _best(settings: Line) -> str:
@@ -145,6 +144,13 @@ def _abstain(settings: Line) -> str:
     return f"least cost of a decided case with {_costs(settings)}, at least {_share(settings['coverage'])} decided"
 
 
+_AMONG = {
+    "equalized": "",
+    "deterministic": ", without lots",
+    "group-blind": ", with one cut-off for everybody",
+    "reject-option": ", by a band that favours some groups (reject option)",
+    "crossing": ", where the ROC curves of two groups cross",
+}
 _PLAIN: dict[str, str] = {
     "youden": "greatest sensitivity + specificity",
     "closest": "closest to the upper left corner of the ROC curve",
