@@ -98,11 +98,11 @@ class People:
             notes.append(
                 f"{self.model} holds labels: hand the policy 1 where it says {self.tallies.intake.positive}, else 0."
             )
-        few = [group for group in self.curves if _fewest(groups[group], self.goal) < FEW]
+        few = {group: rows for group in self.curves if (rows := _fewest(groups[group], self.goal)) < FEW}
         notes += [
-            f"{named(self.tallies, group)} rests on {_fewest(groups[group], self.goal)} rows of a class; what is equal "
-            "here may be far from equal elsewhere."
-            for group in few
+            f"{named(self.tallies, group)} rests on {rows} row{'s' * (rows != 1)} of a class; what is equal here may "
+            "be far from equal elsewhere."
+            for group, rows in few.items()
         ]
         return notes
 
