@@ -123,6 +123,7 @@ EQUALITY = {
         "HeldOut",
         "Parity",
         "Scale",
+        "account",
         "blind",
         "crossing",
         "crossings",

@@ -1,6 +1,6 @@
 """Options -> Tallies or Rows, and what a person should hear about them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
@@ -87,19 +87,23 @@ def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results h
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
 
 
-def carried(found: "Results", before: "Tallies", to: float | None) -> "Results":
-    """Tell of rows as they were read, and where they were carried, if they were."""
+def carried(found: "Results", before: "Tallies", to: float | Mapping[str, float] | None) -> "Results":
+    """Tell of rows as they were read, and where they were carried, if they were: all of them, or groups by name."""
     if to is None:
         return found
     pooled = before.pooled(next(iter(before.models)))
-    told = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "to": {"prevalence": to}}
+    where = {"prevalences": dict(to)} if isinstance(to, Mapping) else {"prevalence": to}
+    told = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "to": where}
     return replace(found, data={**found.data, **told})
 
 
 def carried_line(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
     """One line on what was read, and on where it was carried."""
-    where = [f"carried to {number(100 * data['to']['prevalence'], 4)} %"] if "to" in data else []
-    return " · ".join([headline(asked, data), *where])
+    if "to" not in data:
+        return headline(asked, data)
+    each = data["to"].get("prevalences") or {"": data["to"]["prevalence"]}
+    where = ", ".join(f"{label(name)} {number(100 * share, 4)} %".strip() for name, share in each.items())
+    return f"{headline(asked, data)} · carried to {where}"
 
 
 def files_told(files: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ def _sections(rows: Sequence[Line], reasons: Reasons, digits: int) -> Iterator[S
         return
     for requirement in dict.fromkeys(row["requirement"] for row in rows):
         alike = [row for row in rows if row["requirement"] == requirement]
-        lines = tuple(Row(_group(row["group"]), _cells(row, reasons, digits)) for row in alike)
+        lines = tuple(Row(group_told(row["group"]), _cells(row, reasons, digits)) for row in alike)
         yield Section(_required(alike[0]), lines)
 
 
@@ -114,6 +114,7 @@ def _required(row: Line) -> str:
     return f"{row['measure'].replace('_', ' ')} {_SIGNS[row['sense']]} {plain(row['bound'])}"
 
 
-def _group(group: Mapping[str, object] | None) -> str:
+def group_told(group: Mapping[str, object] | None) -> str:
+    """Name a group by its labels."""
     named = ", ".join(map(label, (group or {}).values()))
     return EVERYBODY if group is None else repr(named) if named == EVERYBODY else named

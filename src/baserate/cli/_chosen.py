@@ -31,10 +31,11 @@ def rule_told(name: str, settings: Line) -> str:
     >>> rule_told("coin", {"sides": 2})
     'coin, sides 2'
     """
-    if name not in {*_TOLD, *_PLAIN}:
+    if "parity" not in settings and name not in {*_TOLD, *_PLAIN}:
         return ", ".join([name, *(f"{_words(each)} {value}" for each, value in settings.items() if value is not None)])
     where = f", at a prevalence of {_share(settings['prevalence'])}" if "prevalence" in settings else ""
-    return f"{_TOLD[name](settings) if name in _TOLD else _PLAIN[name]}{where}"
+    told = _equal(name, settings) if "parity" in settings else _TOLD[name](settings) if name in _TOLD else _PLAIN[name]
+    return f"{told}{where}"
 
 
 def scores_of(model: str, thresholds: Sequence[float]) -> list[str]:
@@ -96,6 +97,15 @@ def _costs(settings: Line) -> str:
     return ", ".join(f"{name.upper()}\N{NO-BREAK SPACE}{costs[name]:g}" for name in shown)
 
 
+def _equal(name: str, settings: Line) -> str:
+    """Say which parity is kept, how strictly, and among what, if it is not among all policies."""
+    bound = settings["within"]
+    each = [f"{rate} within {plain(value)}" for rate, value in bound.items()] if isinstance(bound, Mapping) else []
+    within = f"({', '.join(each)})" if each else f"within {plain(bound)}"
+    best = f"best {_words(settings['objective'])}" if "objective" in settings else f"least cost with {_costs(settings)}"
+    return f"{best} that keeps {listed(settings['parity'])} {within}{_AMONG.get(name, f', {name}')}"
+
+
 def _best(settings: Line) -> str:
     return _goal("greatest" if settings["toward"] == "high" else "least", settings["measure"], settings)
 
@@ -134,6 +144,13 @@ def _abstain(settings: Line) -> str:
     return f"least cost of a decided case with {_costs(settings)}, at least {_share(settings['coverage'])} decided"
 
 
+_AMONG = {
+    "equalized": "",
+    "deterministic": ", without lots",
+    "group-blind": ", with one cut-off for everybody",
+    "reject-option": ", by a band that favours some groups (reject option)",
+    "crossing": ", where the ROC curves of two groups cross",
+}
 _PLAIN: dict[str, str] = {
     "youden": "greatest sensitivity + specificity",
     "closest": "closest to the upper left corner of the ROC curve",

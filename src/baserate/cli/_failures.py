@@ -27,6 +27,8 @@ _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d
 _LONGEST = 100
 _ASIDES = {
     r"smoothed=True": "--smoothed",
+    r"equalize\.held_out": "--held-out",
+    r"otherwise= an action": "--otherwise pass, flag or refer",
     r"give a threshold\.": "give one with --threshold.",
     r"name the class of each column, for example score=\{(.*): (.*)\}\.": r"name the class of each: --scores \1=\2,….",
     r"judge all of them: read\.class_rows, read\.confusions\.": "judge all of them: `baserate measure` with "

@@ -49,13 +49,22 @@ def keeping(verb: Verb) -> Verb:
     return bundled(verb, Keeping, "keeping", _KEEPING)
 
 
+def keeping_alone(verb: Verb) -> Verb:
+    """Add that for the file alone, where nothing comes before the cuts; the verb gets it as `keeping`."""
+    return bundled(verb, Keeping, "keeping", (_OUTPUT,), map=None)
+
+
 def keep(policy: "Policy", keeping: Keeping, writing: Writing) -> None:
     """Write the policy, and say how it is used."""
     put(policy.to_json(), keeping.output)
     if keeping.output != "-" and not writing.quiet:
-        say(f"wrote {keeping.output}: {policy!r}; apply it with: baserate apply {keeping.output} FILE -o OUT")
+        lots = " --id COLUMN" if policy.needs_id else ""
+        say(f"wrote {keeping.output}: {policy!r}; apply it with: baserate apply {keeping.output} FILE{lots} -o OUT")
 
 
+_OUTPUT = click.option(
+    "-o", "--output", type=click.Path(allow_dash=True), metavar="POLICY", help="Write the policy there, as JSON."
+)
 _KEEPING = (
     click.option(
         "--map",
@@ -63,7 +72,5 @@ _KEEPING = (
         metavar="MAP",
         help="Cut what this map makes of the scores, which `baserate calibrate` wrote; the policy takes it along.",
     ),
-    click.option(
-        "-o", "--output", type=click.Path(allow_dash=True), metavar="POLICY", help="Write the policy there, as JSON."
-    ),
+    _OUTPUT,
 )

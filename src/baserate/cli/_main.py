@@ -20,6 +20,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "reliability": ("_reliability:reliability", "Tell whether probabilities are right: noise floors, tests."),
     "decide": ("_decide:decide", "Choose a cut-off: by costs, requirements, capacity; bands."),
     "check": ("_check:check", "Tell whether requirements hold: by how much, rows needed."),
+    "equalize": ("_equalize:equalize", "Treat groups alike, at the least cost: what it does to whom."),
     "shift": ("_shift:shift", "Carry predictions to another prevalence: measures here and there."),
     "reprior": ("_reprior:reprior", "Correct probabilities for another prevalence, row by row."),
     "prevalence": ("_prevalence:prevalence", "Estimate the prevalence where nobody knows the truth."),

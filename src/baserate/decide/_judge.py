@@ -37,7 +37,7 @@ COLUMNS = (
     *("crossvalidated", "crossvalidated_low", "crossvalidated_high"),
 )
 SAME = "the cut-off was chosen on these very rows, which flatters it: take it to others."
-_CELLS = ("tp", "fp", "fn", "tn")
+CELLS = ("tp", "fp", "fn", "tn")
 
 Row = dict[str, Any]
 
@@ -110,18 +110,18 @@ def measures_of(measures: Iterable[str | Measure] | None, costs: Costs | None) -
 
 def judged(policy: Policy, part: Part, measures: Iterable[Measure], interval: Interval | None) -> Iterator[Row]:
     """One row for each cut-off, cell and measure."""
-    yield from _thresholds(part.treatment)
+    yield from thresholds(part.treatment)
     if not has_table(policy.actions):
         yield from _bands(part, interval)
         return
     counts = part.counts
-    yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in _CELLS)
+    yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in CELLS)
     if REFER in policy.actions:
         yield from _referred(policy, part, interval)
     yield from (number_of(interval, measure, counts) for measure in measures)
 
 
-def _thresholds(treatment: Treatment | None) -> Iterator[Row]:
+def thresholds(treatment: Treatment | None) -> Iterator[Row]:
     """Where actions begin; nothing where that differs between groups."""
     cuts: list[tuple[Cut, float | None]] = []
     if isinstance(treatment, Lottery):
@@ -150,7 +150,7 @@ def _paid(policy: Policy, part: Part, price: float, interval: Interval | None) -
     value = ratio(costs.total(counts) + price * (total - counts.total), total)
     if interval is None:
         return Estimate(value)
-    beyond = {cell: getattr(costs, cell) - price for cell in _CELLS}
+    beyond = {cell: getattr(costs, cell) - price for cell in CELLS}
     low, high = _net.weighed(counts, beyond, interval.level, everybody=part.nobody)
     how = _net.KNOWN if counts.reweighed else _net.HOW
     return Estimate(value, min(price + low, value), max(price + high, value), interval.level, how)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.equalize._account import account
     from baserate.equalize._blind import blind
     from baserate.equalize._crossing import Crossing, Scale, crossing, crossings
     from baserate.equalize._deterministic import deterministic
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from baserate.equalize._table import group_table
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_account": ("account",),
     "_blind": ("blind",),
     "_crossing": ("Crossing", "Scale", "crossing", "crossings"),
     "_deterministic": ("deterministic",),
@@ -45,6 +47,7 @@ __all__ = [
     "HeldOut",
     "Parity",
     "Scale",
+    "account",
     "blind",
     "crossing",
     "crossings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from baserate._policy import REFUSE, Policy
@@ -35,15 +36,19 @@ def optimum(
     (Cut(thresholds=(0.8,), actions=('pass', 'flag')), Cut(thresholds=(0.6,), actions=('pass', 'flag')))
     """
     people = people_of(groups, goal, model=model, otherwise=otherwise)
-    turning = reversal or people.labels
-    regions = regions_of(people, reversal=turning)
-    points = solved(list(regions.values()), goal.tolerances, goal.costs)
+    return cheapest(people, goal.tolerances, reversal=reversal or people.labels)
+
+
+def cheapest(people: People, tolerances: Mapping[str, float], *, reversal: bool) -> Policy:
+    """Choose for people that are known, with rates that lie no further apart than these tolerances."""
+    regions = regions_of(people, reversal=reversal)
+    points = solved(list(regions.values()), tolerances, people.goal.costs)
     by_group = {
         group: region.treatment(*map(float, point))
         for (group, region), point in zip(regions.items(), points, strict=True)
     }
-    settings: dict[str, Any] = {"reversal": True} if turning else {}
-    settings["cost"] = total(list(regions.values()), points, goal.costs)
+    settings: dict[str, Any] = {"reversal": True} if reversal else {}
+    settings["cost"] = total(list(regions.values()), points, people.goal.costs)
     return people.policy(by_group, rule=RULE, settings=settings)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +83,8 @@ class People:
         stated = self.goal.prevalence
         if stated is None or not isinstance(stated, Mapping):
             return {} if stated is None else {"prevalence": stated}
-        return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in stated.items()]}
+        several = ((key if isinstance(key, tuple) else (key,), share) for key, share in stated.items())
+        return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in several]}
 
     def notes(self, *, alike: bool = False) -> list[str]:
         """What to be wary of; with everybody treated alike, nobody is left out of that."""
@@ -98,11 +99,11 @@ class People:
             notes.append(
                 f"{self.model} holds labels: hand the policy 1 where it says {self.tallies.intake.positive}, else 0."
             )
-        few = [group for group in self.curves if _fewest(groups[group], self.goal) < FEW]
+        few = {group: rows for group in self.curves if (rows := _fewest(groups[group], self.goal)) < FEW}
         notes += [
-            f"{named(self.tallies, group)} rests on {_fewest(groups[group], self.goal)} rows of a class; what is equal "
-            "here may be far from equal elsewhere."
-            for group in few
+            f"{named(self.tallies, group)} rests on {rows} row{'s' * (rows != 1)} of a class; what is equal here may "
+            "be far from equal elsewhere."
+            for group, rows in few.items()
         ]
         return notes
 
@@ -120,7 +121,7 @@ def people_of(groups: Groups, goal: Goal, *, model: str | None = None, otherwise
     if left and otherwise == REFUSE:
         first = tallies.models[name][left[0]]
         raise CannotFit(
-            f"{_listed([named(tallies, group) for group in left])} has no {lacking(first, goal)}, so that "
+            f"{listed([named(tallies, group) for group in left])} has no {lacking(first, goal)}, so that "
             f"{' and '.join(each.name for each in goal.parities)} cannot be asked of it; leave such rows out, or say "
             "what to do with them: otherwise= an action."
         )
@@ -188,5 +189,6 @@ def _fewest(tally: Tally, goal: Goal) -> int:
     return int(min((rows[need] for need in wanted), default=sum(rows.values())))
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Put names together as a sentence does."""
     return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,134 @@
+"""`baserate equalize`: read groups, choose the cheapest policy that keeps a parity, and say what it does to whom."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baserate.cli._ask import answer, carried, carried_line, remark, tallies
+from baserate.cli._equalizing import Equalizing, equalizing
+from baserate.cli._intervals import Intervals, independent
+from baserate.cli._kept import Keeping, keep, keeping_alone
+from baserate.cli._options import Reading, Writing, command, reading, showing
+from baserate.cli._progress import counted
+
+if TYPE_CHECKING:
+    from baserate._policy import Policy
+    from baserate._results import Results
+    from baserate._tallies import Tallies
+    from baserate.equalize import Goal
+
+_READ = ("--truth sick --score risk --group sex", "--fp 2 --fn 1")
+_EXAMPLES = (
+    (
+        "equal sensitivity and false positive rates at the least cost, and the policy for new rows",
+        f"baserate equalize people.csv {_READ[0]} --parity equalized-odds {_READ[1]} -o policy.json",
+    ),
+    (
+        "rates that differ by 0.02 at most, without lots, for groups by two columns",
+        f"baserate equalize people.csv {_READ[0]},site --parity equal-opportunity --within 0.02 --deterministic",
+    ),
+    (
+        "where one in fifty women and one in thirty men is sick",
+        f"baserate equalize people.csv {_READ[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'",
+    ),
+    (
+        "what the parity costs at every tolerance, and whether it carries over",
+        f"baserate equalize people.csv {_READ[0]} --parity equalized-odds {_READ[1]} --frontier --held-out",
+    ),
+    (
+        "one threshold for everybody, so that nobody need tell the group",
+        f"baserate equalize people.csv {_READ[0]} --parity demographic-parity --within 5% --blind",
+    ),
+)
+
+
+@command("equalize", examples=_EXAMPLES)
+@reading
+@equalizing
+@keeping_alone
+@independent
+@showing
+def equalize(
+    reading: Reading, equalizing: Equalizing, keeping: Keeping, intervals: Intervals, writing: Writing
+) -> None:
+    """Choose cut-offs for groups so that they are treated alike, at the least cost, and say what that does to whom.
+
+    A parity names what shall be equal; no policy of these scores and groups that keeps it is cheaper. Some cases may
+    be decided by lot, which --deterministic forbids. Shown are the cut-offs and rates of each group, what they would be
+    without the parity, what it costs, and how far groups lie apart before and after; -o writes the policy, to be
+    applied to new rows. There is no verdict: which parity is right is not for a program to say. FILE is a CSV, TSV,
+    Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
+    """
+    from baserate.cli._equalized import page
+
+    goal = equalizing.goal  # before reading, so that a slip is told at once
+    asked = _checked(reading, keeping, writing)
+    here = tallies(asked, quiet=writing.quiet)
+    goal = replace(goal, prevalence=equalizing.shares(here))
+    policy = equalizing.way(here)(here, goal)
+    found = _found(here, goal, policy, equalizing, intervals, quiet=writing.quiet)
+    found = carried(found, here, equalizing.prevalence)
+    line = carried_line(asked, found.data)
+    remark(line, found.data, writing, inferred=asked.positive is None)
+    if keeping.output is not None:
+        keep(policy, keeping, writing)
+    if keeping.output != "-":
+        answer(found, lambda: page(found, asked, line, writing.digits), writing)
+
+
+def _checked(reading: Reading, keeping: Keeping, writing: Writing) -> Reading:
+    """Refuse what cannot be made equal so; names of groups may stand in one list."""
+    groups = tuple(name.strip() for each in reading.group for name in each.split(",") if name.strip())
+    models = [*reading.score, *filter(None, [reading.predicted])]
+    for flag, given in (("--score", models), ("--group", groups)):
+        if not given:
+            raise click.MissingParameter(param_hint=f"'{flag}'", param_type="option", ctx=click.get_current_context())
+    if len(models) > 1:
+        raise click.UsageError(f"a policy is of one model, and {' and '.join(models)} are {len(models)}; give one.")
+    if keeping.output == "-" and writing.form != "table":
+        raise click.UsageError("-o - writes the policy to stdout, where the numbers would go; name a file for it.")
+    return replace(reading, group=groups)
+
+
+def _found(
+    here: "Tallies", goal: "Goal", policy: "Policy", equalizing: Equalizing, intervals: Intervals, *, quiet: bool
+) -> "Results":
+    """What the policy does, and below it what else was asked for."""
+    from baserate import equalize
+    from baserate.infer import Interval
+
+    room: Any = equalize
+    interval, otherwise = intervals.chosen, {"otherwise": equalizing.otherwise}
+    found: Results = room.account(here, goal, policy, interval=interval, **otherwise)
+    if equalizing.frontier:
+        found = _below(found, room.frontier(here, goal, **otherwise), "frontier")
+    if equalizing.held_out:
+        given = {"folds": equalizing.folds, "repeats": equalizing.repeats, "seed": intervals.seed}
+        of = {name: value for name, value in given.items() if value is not None} | otherwise
+        with counted(quiet=quiet) as watch:
+            held = room.held_out(
+                here, goal, choose=equalizing.way(here), interval=interval or Interval(), watch=watch, **of
+            )
+        found = _below(_without_hint(found), held.results(), "held_out")
+    return found
+
+
+def _without_hint(found: "Results") -> "Results":
+    """Leave out the note that names --held-out, where it was given."""
+    from baserate.equalize._words import SAME
+
+    return replace(found, data={**found.data, "notes": [note for note in found.data["notes"] if note != SAME]})
+
+
+def _below(found: "Results", more: "Results", table: str) -> "Results":
+    """Put another table below; what else is told of it goes under its name."""
+    from baserate._results import Results
+
+    rows = [*found.rows(), *(row | {"table": table} for row in more.rows())]
+    told = {name: value for name, value in more.data.items() if name not in found.data}
+    notes = [note for note in more.data.get("notes", ()) if note not in found.data["notes"]]
+    data = {**found.data, table: told, "notes": [*found.data["notes"], *notes]}
+    return Results(
+        {name: [row.get(name) for row in rows] for name in dict.fromkeys([*found.columns, *more.columns])}, data
+    )

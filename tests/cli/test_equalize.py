@@ -1,0 +1,214 @@
+"""`baserate equalize`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import Costs, Policy, equalize, read
+from baserate.cli._panels import cells_wide
+from baserate.equalize import Goal
+from baserate.infer import Interval
+from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
+BY_SEX = (*ONE, "--group", "sex")
+ODDS = ("--parity", "equalized-odds")
+COSTS = ("--fp", "2", "--fn", "1")
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "equalize": (*BY_SEX, *ODDS, *COSTS, "--within", "0.1"),
+    "equalize-within": (*BY_SEX, *ODDS, "--within", "sensitivity=0.1,fpr=20%", "--no-interval"),
+    "equalize-prevalence": (*BY_SEX, "--parity", "equal-opportunity", "--fn", "5", "--prevalence", "f=20%,m=0.3"),
+    "equalize-two": (*ONE, "--group", "sex,site", "--parity", "demographic-parity", "--fn", "2"),
+    "equalize-left": (*ONE, "--group", "sex,site", *ODDS, "--otherwise", "refer"),
+    "equalize-labels": ("--truth", "sick", "--predicted", "says", "--group", "sex", *ODDS, "--fn", "3"),
+    "equalize-nobody": (*BY_SEX, *ODDS, *COSTS),
+    "equalize-free": (*BY_SEX, "--parity", "tnr_parity", "--within", "inf", "--level", "80%"),
+    "equalize-md": (*BY_SEX, *ODDS, "--within", "0.2", "--format", "md"),
+}
+
+
+def found(*typed: object, given: str | None = None) -> dict[str, Any]:
+    result = run("equalize", *typed, "--json", "-q", given=given)
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six groups, one of them tiny, with scores of many digits."""
+    rng = np.random.default_rng(11)
+    path = tmp_path_factory.mktemp("many") / "many.csv"
+    lines = ["y,s,group\n"]
+    for at, size in enumerate((200, 150, 100, 80, 60, 12)):
+        truth = rng.random(size) < 0.3 + 0.05 * at
+        score = 1 / (1 + np.exp(-rng.normal(size=size) - truth * (2 - 0.2 * at)))
+        lines += [f"{int(y)},{s},the group called {'abcdef'[at]}\n" for y, s in zip(truth, score, strict=True)]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+MANY = ("--truth", "y", "--score", "s", "--group", "group", "--positive", "1", *ODDS)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = run("equalize", people(tmp_path), *VIEWS[name], "-q")
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+    assert result.stderr == ""
+
+
+def test_a_view_of_many_groups_is_as_ever(many: Path) -> None:
+    assert is_as_ever(run("equalize", many, *MANY, "-q", env={"COLUMNS": "120"}).stdout, "equalize-many")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "equalize-md"])
+def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path, many: Path) -> None:
+    for typed in ((people(tmp_path), *VIEWS[name]), (many, *MANY)):
+        shown = run("equalize", *typed, "-q", env={"COLUMNS": str(width)}).stdout
+        assert max(map(cells_wide, shown.splitlines())) <= width
+
+
+def test_the_help_is_as_ever() -> None:
+    assert is_as_ever(run("equalize", "--help").stdout, "help-equalize")
+
+
+def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    told = found(path, *BY_SEX, *ODDS, "--parity", "demographic-parity", *COSTS, "--within", "0.1", "--level", "90%")
+    t = read.tallies(path, truth="sick", score="risk", group="sex")
+    goal = Goal(["equalized-odds", "demographic-parity"], within=0.1, costs=Costs(fp=2, fn=1))
+    wanted = json.loads(equalize.account(t, goal, interval=Interval(level=0.9)).to_json())
+    assert told["rows"] == wanted["rows"]
+    assert told["data"] == wanted["data"]
+
+
+def test_the_cost_of_a_case_is_told_with_the_parity_and_without(tmp_path: Path) -> None:
+    told = found(people(tmp_path), *BY_SEX, *ODDS, *COSTS)
+    costs = {
+        row["set"]: row["value"] for row in told["rows"] if row["measure"] == "expected_cost" and row["group"] is None
+    }
+    assert costs == {"with parity": told["data"]["cost"], "without parity": told["data"]["cost_without"]}
+    assert costs["with parity"] - costs["without parity"] == told["data"]["price"] > 0
+
+
+def test_csv_holds_the_same(tmp_path: Path) -> None:
+    typed = (people(tmp_path), *BY_SEX, *ODDS)
+    rows = list(csv.DictReader(io.StringIO(run("equalize", *typed, "--format", "csv", "-q").stdout)))
+    there = found(*typed)["rows"]
+    assert [row["measure"] for row in rows] == [row["measure"] for row in there]
+    assert {row["table"] for row in rows} == {"account"}
+    assert {row["group.sex"] for row in rows} == {"", "f", "m"}
+
+
+def test_prevalences_are_of_everybody_or_of_groups_by_name(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    everybody = found(path, *BY_SEX, *ODDS, "--prevalence", "2%")["data"]
+    assert everybody["to"] == {"prevalence": 0.02}
+    assert everybody["prevalence"] == 0.4
+    numbered = PEOPLE.replace(",f,", ",1,").replace(",m,", ",2,").splitlines(keepends=True)
+    kept = "".join(line for line in numbered if ",north," not in line and ",coast,2," not in line)
+    by_both = ("--group", "sex", "--group", "site", "--parity", "demographic-parity")
+    both = found("-", *ONE, *by_both, "--prevalence", "1/coast=10%, 2/hill=20%", given=kept)
+    rates = {
+        tuple(map(str, row["group"].values())): row["value"]
+        for row in both["rows"]
+        if row["measure"] == "base_rate" and row["group"]
+    }
+    assert rates["1", "coast"] == pytest.approx(0.1)
+    assert rates["2", "hill"] == pytest.approx(0.2)
+
+
+def test_a_policy_is_kept_and_told(tmp_path: Path) -> None:
+    path, policy = people(tmp_path), tmp_path / "policy.json"
+    typed = (*BY_SEX, *ODDS, "--within", "0.1")
+    result = run("equalize", path, *typed, "-o", policy)
+    assert result.exit_code == 0
+    assert f"wrote {policy}: Policy(equalized; 2 groups by sex; needs group and id)" in result.stderr
+    assert f"baserate apply {policy} FILE --id COLUMN -o OUT" in result.stderr
+    t = read.tallies(path, truth="sick", score="risk", group="sex")
+    assert Policy.load(policy) == equalize.optimum(t, Goal("equalized-odds", within=0.1))
+    alone = run("equalize", path, *typed, "-o", "-", "-q")
+    assert alone.stdout == policy.read_text(encoding="utf-8")
+    shown = " ".join(run("policy", "show", policy).stdout.replace("\xa0", " ").split())
+    assert "rule: least cost with FP 1, FN 1 that keeps equalized-odds within 0.1" in shown
+
+
+def test_what_is_told(tmp_path: Path) -> None:
+    result = run("equalize", people(tmp_path), *BY_SEX, *ODDS, "--fp", "9")
+    assert (
+        "note: the parity was made on these very rows, and does not hold exactly on others; see how far"
+        in result.stderr
+    )
+    assert "with --held-out." in result.stderr
+    assert "note: levelling down: sensitivity gets better in no group" in result.stderr
+    assert "This is not legal advice." in " ".join(result.stdout.split())
+    assert "fair" not in (result.stdout + result.stderr).lower()
+    line = run("equalize", people(tmp_path), *BY_SEX, *ODDS, "--prevalence", "f=2%,m=3%", "--json").stderr
+    assert "prevalence 40.00 % · carried to f 2.000 %, m 3.000 %" in line
+
+
+def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    assert program("equalize", path, *BY_SEX, *ODDS).returncode == 0
+    lacking = program("equalize", path, *ONE, "--group", "site", "--parity", "equal-opportunity", given="")
+    assert lacking.returncode == 0
+    single = program("equalize", path, *ONE, "--group", "sex,site", *ODDS)
+    assert (single.returncode, single.stdout) == (3, "")
+    assert "sex = m, site = coast and sex = m, site = north has no negatives" in single.stderr
+    assert "--otherwise pass, flag or refer" in single.stderr
+    broken = program("equalize", "-", *BY_SEX, *ODDS, given=PEOPLE.replace("0.31", "nan"))
+    assert (broken.returncode, broken.stdout) == (3, "")
+    assert "1 of 10 rows cannot be used (risk: 1 NaN)" in broken.stderr
+    nobody = program("equalize", "-", *BY_SEX, *ODDS, given=PEOPLE.replace(",f,", ",,", 1))
+    assert nobody.returncode == 3
+    assert "sex: 1 missing" in nobody.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [
+        ((*ONE, *ODDS), 2, "missing option '--group'"),
+        (BY_SEX, 2, "missing option '--parity'"),
+        (("--truth", "sick", "--group", "sex", *ODDS), 2, "missing option '--score'"),
+        (("--score", "risk", "--group", "sex", *ODDS), 2, "missing option '--truth'"),
+        ((*BY_SEX, "--score", "old", *ODDS), 2, "a policy is of one model, and risk and old are 2; give one"),
+        ((*BY_SEX, "--parity", "equal-odds"), 2, "Did you mean equalized-odds"),
+        ((*BY_SEX, "--parity", "predictive-parity"), 2, "predictive-parity is for measuring"),
+        ((*BY_SEX, *ODDS, "--within", "2"), 2, "'2' is no tolerance; give how far rates may lie apart"),
+        ((*BY_SEX, *ODDS, "--within", "precision=0.2"), 2, "give it for each of sensitivity, fpr"),
+        ((*BY_SEX, *ODDS, "--within", "=0.2"), 2, "'0.2' is for nobody"),
+        ((*BY_SEX, *ODDS, "--prevalence", "f=2"), 2, "'2' is no prevalence"),
+        ((*BY_SEX, *ODDS, "--prevalence", "x=2%"), 3, "which is no group here. There are: sex = f, sex = m"),
+        ((*BY_SEX, *ODDS, "--fp", "-1"), 2, "a mistake costs less than being right"),
+        ((*BY_SEX, *ODDS, "--deterministic", "--blind"), 2, "--deterministic and --blind are two ways to choose"),
+        ((*BY_SEX, *ODDS, "--crossing", "--reversal"), 2, "--crossing and --reversal are two ways to choose"),
+        ((*BY_SEX, *ODDS, "--favour", "f"), 2, "--favour needs the action that is a favour"),
+        ((*BY_SEX, *ODDS, "--favourable", "pass"), 2, "--favourable is for --favour"),
+        ((*BY_SEX, *ODDS, "--around", "0.5"), 2, "--around is for --favour"),
+        ((*BY_SEX, *ODDS, "--favour", "f", "--around", "0.5,0.6"), 2, "are 2 cut-offs; a band lies around one"),
+        ((*BY_SEX, *ODDS, "--folds", "3"), 2, "--folds is for --held-out"),
+        ((*BY_SEX, *ODDS, "-o", "-", "--json"), 2, "-o - writes the policy to stdout"),
+        ((*BY_SEX, *ODDS, "--group", "colour"), 2, "colour"),
+    ],
+)
+def test_slips_are_told(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+    result = run("equalize", people(tmp_path), *typed)
+    assert result.exit_code == code
+    assert told in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_parity_is_completed() -> None:
+    words = "baserate equalize x --parity equal"
+    env = {"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "4"}
+    done = program(env=env).stdout
+    assert {line.partition(",")[2] for line in done.split()} == {"equal-opportunity", "equalized-odds"}

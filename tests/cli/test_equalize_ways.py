@@ -1,0 +1,117 @@
+"""`baserate equalize` by other ways than the exact optimum, and the tables that may follow: frontier and held out."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import equalize as room
+from baserate import read
+from baserate.cli._panels import cells_wide
+from baserate.equalize import Goal
+from baserate.infer import Interval
+from tests.cli.shell import is_as_ever, run
+from tests.schemas import fitting
+
+equalize: Any = room
+TYPED = ("--truth", "sick", "--score", "risk", "--group", "sex", "--positive", "1", "--parity", "equalized-odds")
+WAYS: dict[str, tuple[str, ...]] = {
+    "deterministic": ("--deterministic", "--within", "0.1"),
+    "blind": ("--blind", "--within", "0.2"),
+    "crossing": ("--crossing",),
+    "reject": ("--favour", "m", "--favourable", "flag", "--within", "0.1"),
+    "reversal": ("--reversal",),
+}
+TOLD = {
+    "deterministic": "within 0.1, without lots:",
+    "blind": "within 0.2, with one cut-off for everybody:",
+    "crossing": "within 0, where the ROC curves of two groups cross:",
+    "reject": "within 0.1, by a band that favours some groups (reject option):",
+    "reversal": "within 0:",
+}
+
+
+@pytest.fixture(scope="session")
+def screened(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two groups whose curves cross: the scores of one tell most at the top, those of the other at the bottom."""
+    rng = np.random.default_rng(5)
+    path = tmp_path_factory.mktemp("screened") / "screened.csv"
+    lines = ["sick,risk,sex\n"]
+    for sex, spread in (("f", 0.5), ("m", 2.0)):
+        truth = rng.random(400) < 0.4
+        risk = np.where(truth, rng.normal(1.0, spread, 400), rng.normal(0.0, 1.0, 400))
+        lines += [f"{int(sick)},{score:.2f},{sex}\n" for sick, score in zip(truth, risk, strict=True)]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def found(*typed: object) -> dict[str, Any]:
+    result = run("equalize", *typed, "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_way_is_taken(name: str, screened: Path) -> None:
+    t = read.tallies(screened, truth="sick", score="risk", group="sex")
+    policies = {
+        "deterministic": lambda: equalize.deterministic(t, Goal(within=0.1)),
+        "blind": lambda: equalize.blind(t, Goal(within=0.2)),
+        "crossing": lambda: equalize.crossing(t, Goal()),
+        "reject": lambda: equalize.reject_option(t, Goal(within=0.1), favour=[("m",)], favourable="flag"),
+        "reversal": lambda: equalize.optimum(t, Goal(), reversal=True),
+    }
+    policy = policies[name]()
+    told = found(screened, *TYPED, *WAYS[name])
+    assert told["data"]["cost"] == pytest.approx(policy.settings["cost"])
+    assert told["data"]["policies"]["risk"]["rule"] == policy.rule
+    assert TOLD[name] in " ".join(run("equalize", screened, *TYPED, *WAYS[name], "-q").stdout.split())
+    assert told["data"]["needs_group"] == (name != "blind") == (told["data"]["legal"] is not None)
+
+
+def test_an_objective_and_a_middle_are_handed_on(screened: Path) -> None:
+    t = read.tallies(screened, truth="sick", score="risk", group="sex")
+    given: dict[str, Any] = {"favour": [("m",)], "favourable": "pass", "around": 0.5, "objective": "balanced_accuracy"}
+    policy = equalize.reject_option(t, Goal("demographic-parity", within=0.3), **given)
+    typed = ("--favour", "m", "--favourable", "pass", "--around", "0.5", "--objective", "balanced_accuracy")
+    told = found(screened, *TYPED[:-1], "demographic-parity", "--within", "0.3", *typed)
+    assert told["data"]["policies"]["risk"]["settings"]["band"] == list(policy.settings["band"])
+
+
+def test_a_band_that_keeps_no_parity_is_told(screened: Path) -> None:
+    result = run("equalize", screened, *TYPED, "--favour", "m", "--favourable", "flag", "--around", "0.5")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "band" in result.stderr
+    strange = run("equalize", screened, *TYPED, "--favour", "x", "--favourable", "flag")
+    assert strange.exit_code == 3
+    assert "sex = f" in strange.stderr
+
+
+def test_the_frontier_follows(screened: Path) -> None:
+    told = found(screened, *TYPED, "--frontier")
+    t = read.tallies(screened, truth="sick", score="risk", group="sex")
+    wanted = equalize.frontier(t, Goal())
+    rows = [row for row in told["rows"] if row["table"] == "frontier"]
+    assert [(row["within"], row["cost"]) for row in rows] == [(row["within"], row["cost"]) for row in wanted.rows()]
+    assert all(row["cost"] is None for row in told["rows"] if row["table"] == "account")
+    assert told["data"]["frontier"]["free_from"] == wanted.data["free_from"]
+
+
+def test_what_is_held_out_follows(screened: Path) -> None:
+    told = found(screened, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05")
+    t = read.tallies(screened, truth="sick", score="risk", group="sex")
+    wanted = equalize.held_out(t, Goal(within=0.05), folds=3, repeats=2, seed=7, interval=Interval(seed=7)).results()
+    rows = [row for row in told["rows"] if row["table"] == "held_out"]
+    names = ("measure", "kind", "rate", "group", "value", "low", "high")
+    assert [[row[name] for name in names] for row in rows] == [[row[name] for name in names] for row in wanted.rows()]
+    assert not any("see how far it is off" in note for note in told["data"]["notes"])
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_all_tables_fit_the_terminal(width: int, screened: Path) -> None:
+    typed = (*TYPED, "--within", "0.02", "--frontier", "--held-out", "-q")
+    shown = run("equalize", screened, *typed, env={"COLUMNS": str(width)}).stdout
+    assert max(map(cells_wide, shown.splitlines())) <= width
+    if width == 100:
+        assert is_as_ever(shown, "equalize-all")

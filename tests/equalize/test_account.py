@@ -1,0 +1,358 @@
+"""What a policy does to whom: costs, changes, lots, what is given up and who binds, and what is said of it."""
+
+import math
+from collections.abc import Mapping
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baserate import (
+    BadOption,
+    Costs,
+    Counts,
+    Curve,
+    Cut,
+    Lottery,
+    Policy,
+    Results,
+    Tallies,
+    curve,
+    equalize,
+    read,
+    tally,
+)
+from baserate.equalize import Goal, _words, parity
+from baserate.infer import Interval
+from baserate.measure import MEASURES, expected_cost
+from tests.equalize.brute import least_cost
+from tests.schemas import fitting
+
+PARITIES = [each.name for each in equalize.PARITIES.values() if each.reachable]
+F = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+M = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
+EVEN = Costs(fp=1, fn=1)
+
+Problem = tuple[dict[str, Curve], Goal]
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """Two to four groups with both classes, a parity, a tolerance and costs."""
+    groups = {}
+    for name in "abcd"[: draw(st.integers(2, 4))]:
+        rows = draw(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=1, max_size=12))
+        truth, score = zip(*rows, (True, 3), (False, 3), strict=True)
+        groups[name] = curve(tally(truth, [each / 6 for each in score]))
+    within = draw(st.sampled_from([0.0, 0.05, 0.3, math.inf]))
+    costs = Costs(fp=draw(st.sampled_from([1.0, 2.0, 5.0])), fn=draw(st.sampled_from([1.0, 3.0])))
+    return groups, Goal(draw(st.sampled_from(PARITIES)), within=within, costs=costs)
+
+
+def numbers(found: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Rows by set, group, measure and the rate of a gap; thresholds left out."""
+    return {
+        (row["set"], None if row["group"] is None else tuple(row["group"].values()), row["measure"], row["rate"]): row
+        for row in found.rows()
+        if row["measure"] != "threshold"
+    }
+
+
+def values(found: Results, measure: str, which: str = "with parity") -> dict[str, float]:
+    """Group -> the value of a measure."""
+    return {
+        row["group"]["group"]: row["value"]
+        for row in found.rows()
+        if row["measure"] == measure and row["set"] == which and row["group"]
+    }
+
+
+@given(problems())
+def test_costs_are_those_of_brute_force(problem: Problem) -> None:
+    groups, goal = problem
+    found = equalize.account(groups, goal, interval=None).data
+    curves = list(groups.values())
+    assert found["cost"] == pytest.approx(least_cost(curves, goal.tolerances, goal.costs), abs=1e-9)
+    assert found["cost_without"] == pytest.approx(least_cost(curves, {}, goal.costs), abs=1e-9)
+    assert found["price"] == found["cost"] - found["cost_without"] >= -1e-12
+
+
+@given(problems())
+def test_laws_of_the_rows(problem: Problem) -> None:
+    groups, goal = problem
+    found = equalize.account(groups, goal, interval=None)
+    rows = numbers(found)
+    for which in ("without parity", "with parity"):
+        for cell in ("tp", "fp", "fn", "tn"):
+            parts = [rows[which, (name,), cell, None]["value"] for name in groups]
+            assert rows[which, None, cell, None]["value"] == pytest.approx(math.fsum(parts))
+    for (which, *rest), row in rows.items():
+        if which == "without parity":
+            assert row["change"] is None
+        elif row["measure"] not in ("lottery", "forgone") and row["value"] is not None:
+            before = rows["without parity", *rest]["value"]
+            assert row["change"] == (None if before is None else row["value"] - before)
+    for rate, bound in goal.tolerances.items():
+        each = values(found, rate).values()
+        gap = rows["with parity", None, "gap", rate]
+        assert gap["value"] == max(each) - min(each) <= bound + 1e-9
+        assert gap["kind"] == "max_difference"
+
+
+@given(problems())
+def test_lots_and_what_is_given_up_by_brute_force(problem: Problem) -> None:
+    groups, goal = problem
+    policy = equalize.optimum(groups, goal)
+    found = equalize.account(groups, goal, interval=None)
+    forgone, rates = values(found, "forgone"), {name: values(found, name) for name in ("fpr", "sensitivity")}
+    for name, each in groups.items():
+        scores, mass = each.tally.score, each.tally.mass.sum(axis=0)
+        treatment = policy.by_group[name,]
+        drawn = [isinstance(treatment, Lottery) and max(treatment.chances_at(at).values()) < 1 for at in scores]
+        assert values(found, "lottery")[name] == pytest.approx(mass[drawn].sum() / mass.sum())
+        best = highest(each, rates["fpr"][name])
+        assert forgone[name] == pytest.approx(best - rates["sensitivity"][name], abs=2e-9)
+
+
+def highest(each: Curve, at: float) -> float:
+    """Greatest sensitivity of a mixture of two thresholds at a false positive rate."""
+    points = [(float(MEASURES["fpr"](counts)), float(MEASURES["sensitivity"](counts))) for counts in cuts(each)]
+    found = 0.0
+    for (x0, y0), (x1, y1) in combinations_with_replacement(sorted(points), 2):
+        if x0 - 1e-12 <= at <= x1 + 1e-12:
+            found = max(
+                found, max(y0, y1) if x1 - x0 < 1e-12 else y0 + (y1 - y0) * min(max((at - x0) / (x1 - x0), 0), 1)
+            )
+    return found
+
+
+def cuts(each: Curve) -> list[Counts[float]]:
+    return [each.at(float(threshold)) for threshold in each.threshold]
+
+
+@given(problems())
+def test_the_order_of_groups_changes_nothing(problem: Problem) -> None:
+    groups, goal = problem
+    one = equalize.account(groups, goal, interval=None)
+    other = equalize.account(dict(reversed(groups.items())), goal, interval=None)
+    there = numbers(other)
+    for key, row in numbers(one).items():
+        assert there[key]["value"] == pytest.approx(row["value"], abs=1e-9)
+    assert one.data["price"] == pytest.approx(other.data["price"], abs=1e-12)
+
+
+@given(problems())
+def test_better_scores_help_where_a_group_binds_and_nowhere_else(problem: Problem) -> None:
+    groups, goal = problem
+    goal = Goal("equalized-odds", costs=goal.costs)
+    found = equalize.account(groups, goal, interval=None).data
+    binding = {group["group"] for group in found["binds"]}
+    for name, each in groups.items():
+        better = equalize.optimum(groups | {name: without_mistakes(each)}, goal).settings["cost"]
+        assert better <= found["cost"] + 1e-12
+        if name not in binding and binding:
+            assert better == pytest.approx(found["cost"], abs=1e-9)
+        if binding == {name}:
+            assert better < found["cost"]
+
+
+def without_mistakes(each: Curve) -> Curve:
+    """The same people, all of whose scores are right."""
+    positives, negatives = int(each.positives), int(each.negatives)
+    return curve(tally([1] * positives + [0] * negatives, [1.0] * positives + [0.0] * negatives))
+
+
+def test_a_table_by_hand() -> None:
+    # Alone, f passes two thirds of its positives without a mistake or finds all with one, both at 1 of 6; m costs 2 of
+    # 6. Together they can have what is on both hulls: of least cost is (0, 1/3), where f throws a third away.
+    found = equalize.account({"f": F, "m": M}, Goal("equalized-odds", costs=EVEN), interval=None)
+    rows = numbers(found)
+    assert values(found, "sensitivity", "without parity") == {"f": 2 / 3, "m": 1 / 3}
+    assert values(found, "sensitivity") == pytest.approx({"f": 1 / 3, "m": 1 / 3})
+    assert values(found, "forgone") == pytest.approx({"f": 1 / 3, "m": 0})
+    assert (found.data["cost"], found.data["cost_without"]) == (pytest.approx(4 / 12), pytest.approx(3 / 12))
+    assert rows["with parity", None, "gap", "sensitivity"]["value"] == pytest.approx(0)
+    assert rows["without parity", None, "gap", "sensitivity"]["value"] == pytest.approx(1 / 3)
+    assert rows["with parity", ("f",), "tp", None]["change"] == pytest.approx(-1)
+    assert found.data["binds"] == [{"group": "m"}]
+    levelled = "levelling down: sensitivity gets better in no group, and worse in group = f (0.6667 to 0.3333)."
+    given_up = (
+        "at the same false positive rate, sensitivity could be greater in group = f by 0.3333; the policy throws "
+    )
+    assert found.data["levelling_down"][0] == levelled
+    assert found.data["levelling_down"][1].startswith(given_up)
+    assert {*found.data["levelling_down"]} <= {*found.data["notes"]}
+
+
+def test_numbers_have_the_intervals_of_the_library() -> None:
+    interval = Interval(level=0.9)
+    goal = Goal("equal-opportunity", within=0.1, costs=Costs(fp=2, fn=1))
+    rows = numbers(equalize.account({"f": F, "m": M}, goal, interval=interval))
+    of = [rows["with parity", ("f",), cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
+    for name in ("flag_rate", "sensitivity", "fpr"):
+        wanted = interval.of(MEASURES[name], Counts(*of))
+        row = rows["with parity", ("f",), name, None]
+        assert (row["value"], row["low"], row["high"], row["how"]) == (
+            wanted.value,
+            wanted.low,
+            wanted.high,
+            wanted.how,
+        )
+    assert rows["with parity", None, "expected_cost", None]["level"] == 0.9
+    assert rows["with parity", ("m",), "base_rate", None]["value"] == 0.5
+
+
+def test_json_fits_the_schema_and_gives_no_verdict() -> None:
+    found = equalize.account({"f": F, "m": M}, Goal("equalized-odds"))
+    assert fitting(found.to_json())["rows"][0]["table"] == "account"
+    assert "fair" not in found.to_json().lower()
+
+
+def people(**more: Any) -> Tallies:  # noqa: ANN401  (columns)
+    columns: dict[str, Any] = {
+        "sick": [1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1],
+        "risk": [0.9, 0.8, 0.7, 0.6, 0.4, 0.2, 0.9, 0.8, 0.6, 0.5, 0.3, 0.1],
+        "sex": ["f"] * 6 + ["m"] * 6,
+    }
+    columns |= more
+    return read.tallies(columns, truth="sick", score="risk", group="sex")
+
+
+def test_any_policy_that_passes_or_flags_is_accounted_for() -> None:
+    goal = Goal("equalized-odds", costs=EVEN)
+    blind = Policy(by_group={(): Cut((0.6,))}, otherwise="refuse")
+    found = equalize.account(people(), goal, blind)
+    rows = numbers(found)
+    assert (found.data["needs_group"], found.data["legal"], found.data["same"]) == (False, None, [])
+    assert found.data["binds"] == []  # better scores say nothing of a policy that is given
+    assert rows["with parity", ("f",), "sensitivity", None]["value"] == 1
+    assert rows["with parity", ("m",), "sensitivity", None]["value"] == pytest.approx(2 / 3)
+    table = Counts(*(rows["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")))
+    assert found.data["cost"] == expected_cost(table, costs=EVEN) == pytest.approx(3 / 12)
+    everybody = [row for row in found.rows() if row["measure"] == "threshold" and row["group"] is None]
+    assert [(row["set"], row["value"]) for row in everybody] == [("with parity", 0.6)]
+    for actions in (("low", "high"), ("pass", "refer")):
+        with pytest.raises(BadOption, match="groups are compared by who is passed and who is flagged"):
+            equalize.account(people(), goal, Policy(by_group={(): Cut((0.6,), actions)}, otherwise="refuse"))
+
+
+def test_the_very_rows_are_told_also_at_another_prevalence() -> None:
+    goal = Goal("equalized-odds", prevalence=0.1)
+    found = equalize.account(people(), goal)
+    assert found.data["same"] == ["risk"]
+    assert _words.SAME in found.data["notes"]
+    assert found.data["digest"] == people().digest
+    others = people(risk=[0.8, 0.8, 0.7, 0.6, 0.4, 0.2, 0.9, 0.8, 0.6, 0.5, 0.3, 0.1])
+    assert equalize.account(others, goal, equalize.optimum(people(), goal)).data["same"] == []
+
+
+def test_prevalences_of_groups_are_their_base_rates() -> None:
+    goal = Goal("equalized-odds", prevalence={"f": 0.2, "m": 0.4})
+    rows = numbers(equalize.account(people(), goal))
+    each = {group: rows["with parity", group, "base_rate", None]["value"] for group in [("f",), ("m",), None]}
+    assert each == pytest.approx({("f",): 0.2, ("m",): 0.4, None: 0.3})
+
+
+def test_a_policy_survives_its_file() -> None:
+    within = {"sensitivity": 0.1, "fpr": 0.2}
+    for prevalence in (None, 0.1, {"f": 0.2, "m": 0.4}, {("f",): 0.2}):
+        policy = equalize.optimum(people(), Goal("equalized-odds", within=within, prevalence=prevalence))
+        assert Policy.from_json(policy.to_json()) == policy
+
+
+def test_groups_that_nothing_can_be_made_equal_in_are_left_out() -> None:
+    sex = ["f"] * 5 + ["x"] + ["m"] * 6
+    found = equalize.account(people(sex=sex), Goal("equalized-odds"), otherwise="refer", interval=None)
+    assert found.data["left"] == [{"sex": "x"}]
+    assert {row["group"]["sex"] for row in found.rows() if row["group"]} == {"f", "m"}
+    everybody = [numbers(found)["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
+    assert math.fsum(everybody) == pytest.approx(11)
+    assert not {row["measure"] for row in found.rows()} & {"coverage", "referred_positives"}
+    assert any(note.startswith("sex = x has no positives") for note in found.data["notes"])
+
+
+def test_a_group_without_positives_is_flagged_in_vain() -> None:
+    sex = ["f"] * 5 + ["x"] + ["m"] * 6
+    found = equalize.account(people(sex=sex), Goal("demographic-parity", costs=Costs(fp=1, fn=5)), interval=None)
+    rate = numbers(found)["with parity", ("x",), "flag_rate", None]["value"]
+    assert rate > 0
+    assert _words.in_vain({"sex = x": rate})[0] in found.data["notes"]
+    lost = numbers(found)["with parity", ("x",), "forgone", None]
+    assert (lost["value"], lost["why"]) == (None, "a class is not there")
+    assert {"sex": "x"} not in found.data["binds"]
+    undefined = numbers(found)["with parity", ("x",), "sensitivity", None]
+    assert (undefined["value"], undefined["why"]) == (None, "there are no positives")
+
+
+def test_a_gap_of_what_one_group_has_is_none() -> None:
+    nobody = Policy(by_group={("f",): Cut((0.5,)), ("m",): Cut((math.inf,))}, otherwise="refuse", attributes=("sex",))
+    row = numbers(equalize.account(people(), Goal("equalized-odds"), nobody))["with parity", None, "gap", "precision"]
+    assert (row["value"], row["why"]) == (None, "precision is defined in fewer than two groups")
+
+
+def test_labels_are_turned_round_where_that_is_better() -> None:
+    columns = {"sick": [1, 1, 0, 0, 1, 1, 0, 0], "says": [1, 1, 0, 1, 0, 0, 0, 1], "sex": ["f"] * 4 + ["m"] * 4}
+    t = read.tallies(columns, truth="sick", predicted="says", group="sex")
+    found = equalize.account(t, Goal("equalized-odds", within=math.inf), interval=None)
+    assert values_by(found, "sex", "sensitivity") == {"f": 1, "m": 1}
+    assert found.data["price"] == 0
+
+
+def values_by(found: Results, attribute: str, measure: str) -> Mapping[str, float]:
+    return {
+        row["group"][attribute]: row["value"]
+        for row in found.rows()
+        if row["measure"] == measure and row["set"] == "with parity" and row["group"]
+    }
+
+
+def test_words_of_promises_and_law() -> None:
+    (told,) = _words.promises([parity("equalized-odds")])
+    assert told.startswith("equalized-odds means: of positives, and of negatives, the same share")
+    assert "It is silent about what a flag means" in told
+    law = _words.legal(["race", "sex"])
+    assert law.startswith("The policy asks for race and sex when it decides")
+    assert law.endswith("This is not legal advice.")
+
+
+def test_words_of_what_is_out_of_reach() -> None:
+    (told,) = _words.unreachable({"f": 0.1, "m": 0.3, "x": 0.2}, 0.1)
+    assert told.startswith("the base rates differ (10 % in f, 30 % in m)")
+    assert told.endswith("it is out of reach.")
+    assert _words.unreachable({"f": 0.1, "m": 0.1 + 1e-12}, 0.0) == []
+    assert _words.unreachable({"f": 0.1, "m": 0.3}, 0.2) == []
+    found = equalize.account(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("demographic-parity"))
+    assert any("33.33 % in sex = m, 50 % in sex = f" in note for note in found.data["notes"])
+    odds = equalize.account(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("equalized-odds"))
+    assert not any("out of reach" in note for note in odds.data["notes"])
+
+
+def test_words_of_what_is_trivial() -> None:
+    assert _words.trivial({"f": 1.0, "m": 1.0}) == ["everybody is flagged, in any group: the scores are not used."]
+    assert _words.trivial({"f": 1.0, "m": 0.0}) == []
+    dear = equalize.account(people(sick=[0, 1, 1, 1, 0, 0] * 2), Goal("equalized-odds", costs=Costs(fp=100, fn=1)))
+    assert "nobody is flagged, in any group: the scores are not used." in dear.data["notes"]
+    assert dear.data["binds"] == []
+
+
+def test_words_of_lots() -> None:
+    (told,) = _words.by_lot({"f": 0.125, "m": 0.0, "x": 0.5})
+    assert told.startswith("a lot decides for 50 % of x and 12.5 % of f:")
+    (several,) = _words.by_lot({"abcdefg"[at]: 0.1 * at for at in range(7)})
+    assert several.startswith("a lot decides for 60 % of g, 50 % of f, 40 % of e, 30 % of d and 2 more groups:")
+    assert _words.by_lot({"f": 0.0}) == []
+    assert _words.in_vain({"x": 0.25})[0].endswith("all of its flags, 25 % of the group, are in vain.")
+
+
+def test_words_of_levelling_down() -> None:
+    assert _words.levelled_down("sensitivity", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.6}) == []
+    assert _words.levelled_down("sensitivity", {"f": 0.5, "m": 0.5}, {"f": 0.5, "m": 0.5}) == []
+    assert _words.levelled_down("sensitivity", {"f": 0.5, "m": np.nan}, {"f": 0.4, "m": 0.6}) == [
+        "levelling down: sensitivity gets better in no group, and worse in f (0.5 to 0.4)."
+    ]
+    assert _words.levelled_down("fpr", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.5}) == []
+    assert _words.levelled_down("flag_rate", {"f": 0.5, "m": 0.5}, {"f": 0.4, "m": 0.5}) == []
+    assert _words.given_up({"f": 0.0, "m": math.nan}) == []
