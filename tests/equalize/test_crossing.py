@@ -14,7 +14,7 @@ from baserate._curve import Mixture
 from baserate._errors import BadOption, CannotFit, CannotMeet
 from baserate.equalize import Crossing, Goal, Scale, crossing, crossings, optimum
 from baserate.equalize._people import as_tallies
-from baserate.equalize._rates import decided, gaps
+from baserate.equalize._rates import decided, rate_gaps
 
 Steps = list[tuple[int, int]]
 
@@ -198,7 +198,7 @@ def test_at_a_crossing_odds_are_equal_and_cost_no_less_than_the_optimum(costs: C
     goal = Goal("equalized-odds", costs=costs)
     policy = crossing(groups, goal)
     tables = decided(as_tallies(groups), policy, "score")
-    assert max(gaps(tables, ["sensitivity", "fpr"]).values()) < 1e-12
+    assert max(rate_gaps(tables, ["sensitivity", "fpr"]).values()) < 1e-12
     paid = sum(costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
     told = policy.settings
     assert told["cost"] == pytest.approx(paid, abs=1e-12)

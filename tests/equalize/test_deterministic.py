@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate.equalize import Goal, _deterministic, deterministic
 from baserate.equalize._people import as_tallies
-from baserate.equalize._rates import decided, gaps
+from baserate.equalize._rates import decided, rate_gaps
 from baserate.equalize._windows import Choices, cheapest
 from baserate.shift import reweigh
 
@@ -132,7 +132,7 @@ def test_the_more_is_allowed_the_less_is_paid(several: list[Tally], parity: tupl
     for within in (*map(float, BOUNDS), inf):
         policy = deterministic(groups, Goal(parity, within, costs))
         paid.append(policy.settings["cost"])
-        apart = gaps(decided(as_tallies(groups), policy, "score"), Goal(parity).rates)
+        apart = rate_gaps(decided(as_tallies(groups), policy, "score"), Goal(parity).rates)
         assert all(gap <= within + 1e-12 for gap in apart.values())
     assert all(lax <= strict + 1e-12 for strict, lax in pairwise(paid))
     alone = [deterministic({name: each}, Goal(parity, 0.0, costs)) for name, each in groups.items()]
@@ -190,7 +190,7 @@ def test_a_search_that_ends_early_says_what_it_may_have_missed(monkeypatch: pyte
     assert found.settings["cost"] >= best.settings["cost"]
     assert found.settings["bound"] == best.settings["bound"]
     assert f"no policy can be below {best.settings['bound']:.6g}" in found.notes[-1]
-    apart = gaps(decided(as_tallies(groups), found, "score"), goal.rates)
+    apart = rate_gaps(decided(as_tallies(groups), found, "score"), goal.rates)
     assert max(apart.values()) <= 0.05
 
 

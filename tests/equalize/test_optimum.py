@@ -34,7 +34,7 @@ from baserate import (
 )
 from baserate.equalize import Goal
 from baserate.equalize._people import as_tallies, people_of
-from baserate.equalize._rates import decided, gaps
+from baserate.equalize._rates import decided, rate_gaps
 from baserate.equalize._region import region
 from baserate.measure import MEASURES
 from tests.equalize.brute import Floats, least_cost
@@ -48,7 +48,7 @@ def reached(groups: dict[Any, Curve], policy: Policy, goal: Goal) -> tuple[float
     """Cost of a case and gaps that a policy really has, from its tables."""
     tables = decided(as_tallies(groups), policy, "score")
     cost = sum(goal.costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
-    return cost, gaps(tables, goal.rates)
+    return cost, rate_gaps(tables, goal.rates)
 
 
 @pytest.mark.parametrize("reversal", [False, True])
@@ -211,7 +211,7 @@ def test_a_group_is_judged_where_it_will_be_used() -> None:
     )
     assert policy.prevalence == pytest.approx(0.25)
     tables = decided(as_tallies(there), policy, "score")
-    assert gaps(tables, ["flag_rate"])["flag_rate"] == pytest.approx(0, abs=EXACT)
+    assert rate_gaps(tables, ["flag_rate"])["flag_rate"] == pytest.approx(0, abs=EXACT)
     everybody = equalize.optimum(groups, replace(goal, prevalence=0.1))
     assert everybody.prevalence == pytest.approx(0.1)
     with pytest.raises(UnknownLabel, match="no group here"):

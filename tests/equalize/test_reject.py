@@ -15,7 +15,7 @@ from baserate import BadOption, CannotMeet, Counts, Curve, Policy, Tally, Unknow
 from baserate.equalize import Goal
 from baserate.equalize._bands import MOST
 from baserate.equalize._people import as_tallies, people_of
-from baserate.equalize._rates import decided, gaps
+from baserate.equalize._rates import decided, rate_gaps
 from tests.equalize.crowds import (
     GRID,
     Crowd,
@@ -149,12 +149,12 @@ def test_rates_and_costs_are_those_at_the_prevalence_that_was_stated(to: object)
     policy = equalize.reject_option(groups, goal, favour="f", favourable="flag")
     people = people_of(groups, goal)
     found = decided(people.tallies, policy, people.model)
-    assert gaps(found, goal.rates)["flag_rate"] <= 0.05 + 1e-12
+    assert rate_gaps(found, goal.rates)["flag_rate"] <= 0.05 + 1e-12
     cases = sum(table.total for table in found.values())
     assert policy.settings["cost"] == pytest.approx(sum(table.fp + table.fn for table in found.values()) / cases)
     # Without the parity it would not hold.
     free = equalize.reject_option(groups, Goal(goal.parity, within=inf, prevalence=to), favour="f", favourable="flag")  # type: ignore[arg-type]
-    assert gaps(decided(people.tallies, free, people.model), goal.rates)["flag_rate"] > 0.05
+    assert rate_gaps(decided(people.tallies, free, people.model), goal.rates)["flag_rate"] > 0.05
     assert free.settings["cost"] < policy.settings["cost"]
 
 

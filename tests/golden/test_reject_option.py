@@ -9,7 +9,7 @@ import pytest
 from baserate import Cut, Policy, Tallies, decide, equalize, measure, read
 from baserate._tallies import Group
 from baserate.equalize import Goal
-from baserate.equalize._rates import gaps
+from baserate.equalize._rates import rate_gaps
 
 RACES = ("African-American", "Caucasian")
 GROUPS: list[Group] = [(race,) for race in RACES]
@@ -80,7 +80,7 @@ def test_ours_is_as_good_as_that_of_aif360_with_rates_as_near_to_each_other(
         tallies, Goal(goal.parity, within=within), favour=RACES[0], favourable="pass", objective="balanced_accuracy"
     )
     there = decide.tables(tallies, policy)
-    apart = gaps({group: there[group]["flag"] for group in GROUPS}, within)
+    apart = rate_gaps({group: there[group]["flag"] for group in GROUPS}, within)
     assert all(apart[rate] <= bound + 1e-12 for rate, bound in within.items())
     assert measure.balanced_accuracy(there[None]["flag"]) >= _balanced(asked[1], rates) - 1e-12
 

@@ -9,7 +9,7 @@ from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._equalizing import Equalizing, equalizing
 from baserate.cli._intervals import Intervals, independent
 from baserate.cli._kept import Keeping, keep, keeping_alone
-from baserate.cli._options import Reading, Writing, command, reading, showing
+from baserate.cli._options import Reading, Writing, command, grouped, showing
 from baserate.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _EXAMPLES = (
 
 
 @command("equalize", examples=_EXAMPLES)
-@reading
+@grouped
 @equalizing
 @keeping_alone
 @independent
@@ -63,32 +63,29 @@ def equalize(
     from baserate.cli._equalized import page
 
     goal = equalizing.goal  # before reading, so that a slip is told at once
-    asked = _checked(reading, keeping, writing)
-    here = tallies(asked, quiet=writing.quiet)
+    _check(reading, keeping, writing)
+    here = tallies(reading, quiet=writing.quiet)
     goal = replace(goal, prevalence=equalizing.shares(here))
     policy = equalizing.way(here)(here, goal)
     found = _found(here, goal, policy, equalizing, intervals, quiet=writing.quiet)
     found = carried(found, here, equalizing.prevalence)
-    line = carried_line(asked, found.data)
-    remark(line, found.data, writing, inferred=asked.positive is None)
+    line = carried_line(reading, found.data)
+    remark(line, found.data, writing, inferred=reading.positive is None)
     if keeping.output is not None:
         keep(policy, keeping, writing)
     if keeping.output != "-":
-        answer(found, lambda: page(found, asked, line, writing.digits), writing)
+        answer(found, lambda: page(found, reading, line, writing.digits), writing)
 
 
-def _checked(reading: Reading, keeping: Keeping, writing: Writing) -> Reading:
-    """Refuse what cannot be made equal so; names of groups may stand in one list."""
-    groups = tuple(name.strip() for each in reading.group for name in each.split(",") if name.strip())
+def _check(reading: Reading, keeping: Keeping, writing: Writing) -> None:
+    """Refuse what cannot be made equal so."""
     models = [*reading.score, *filter(None, [reading.predicted])]
-    for flag, given in (("--score", models), ("--group", groups)):
-        if not given:
-            raise click.MissingParameter(param_hint=f"'{flag}'", param_type="option", ctx=click.get_current_context())
+    if not models:
+        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
     if len(models) > 1:
         raise click.UsageError(f"a policy is of one model, and {' and '.join(models)} are {len(models)}; give one.")
     if keeping.output == "-" and writing.form != "table":
         raise click.UsageError("-o - writes the policy to stdout, where the numbers would go; name a file for it.")
-    return replace(reading, group=groups)
 
 
 def _found(
@@ -98,18 +95,16 @@ def _found(
     from baserate import equalize
     from baserate.infer import Interval
 
-    room: Any = equalize
-    interval, otherwise = intervals.chosen, {"otherwise": equalizing.otherwise}
-    found: Results = room.account(here, goal, policy, interval=interval, **otherwise)
+    interval, otherwise = intervals.chosen, equalizing.otherwise
+    found = equalize.account(here, goal, policy, interval=interval, otherwise=otherwise)
     if equalizing.frontier:
-        found = _below(found, room.frontier(here, goal, **otherwise), "frontier")
+        found = _below(found, equalize.frontier(here, goal, otherwise=otherwise), "frontier")
     if equalizing.held_out:
         given = {"folds": equalizing.folds, "repeats": equalizing.repeats, "seed": intervals.seed}
-        of = {name: value for name, value in given.items() if value is not None} | otherwise
+        of: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        of |= {"choose": equalizing.way(here), "interval": interval or Interval(), "otherwise": otherwise}
         with counted(quiet=quiet) as watch:
-            held = room.held_out(
-                here, goal, choose=equalizing.way(here), interval=interval or Interval(), watch=watch, **of
-            )
+            held = equalize.held_out(here, goal, watch=watch, **of)
         found = _below(_without_hint(found), held.results(), "held_out")
     return found
 

@@ -86,18 +86,15 @@ class Equalizing:
         """How to choose."""
         from baserate import equalize
 
-        room: Any = equalize
         if self.favour:
+            given: dict[str, Any] = {"favourable": self.favourable, "around": self.around, "objective": self.objective}
             favour = [written(each, here) for each in self.favour]
-            more = {"around": self.around, "objective": self.objective}
-            given = {name: value for name, value in more.items() if value is not None}
-            return partial(
-                room.reject_option, favour=favour, favourable=self.favourable, otherwise=self.otherwise, **given
-            )
-        for name in ("deterministic", "blind", "crossing"):
+            return partial(equalize.reject_option, favour=favour, otherwise=self.otherwise, **given)
+        others = {"deterministic": equalize.deterministic, "blind": equalize.blind, "crossing": equalize.crossing}
+        for name, choose in others.items():
             if getattr(self, name):
-                return partial(getattr(room, name), otherwise=self.otherwise)
-        return partial(room.optimum, otherwise=self.otherwise, reversal=self.reversal)
+                return partial(choose, otherwise=self.otherwise)
+        return partial(equalize.optimum, otherwise=self.otherwise, reversal=self.reversal)
 
     def _slips(self) -> Iterator[str]:
         """What says two things, or nothing."""

@@ -299,7 +299,7 @@ _GROUPS = click.option(
     required=True,
     callback=_each_column,
     metavar="COLUMNS",
-    help="Columns of groups, with commas or repeated: of several, each alone and then their combinations.",
+    help="Columns of groups, with commas or repeated; several make groups of their combinations.",
 )
 _HIDDEN_GROUP = click.option("--group", multiple=True, hidden=True)
 _READING = (

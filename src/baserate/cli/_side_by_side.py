@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from baserate._counts import Counts
 from baserate._results import Results
 from baserate.cli._ask import headline
-from baserate.cli._checked import decided
+from baserate.cli._checked import decided, group_told
 from baserate.cli._chosen import done
 from baserate.cli._numbers import UNDEFINED, amount, number, percent
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label
+from baserate.cli._panels import Cell, Page, Panel, Row, Section, Spread, label
 from baserate.cli._summary import TITLES
 from baserate.cli._sure import Reasons, cell, footnotes
 from baserate.measure import MEASURES, about
@@ -91,7 +91,7 @@ class _Sheet:
         if small:
             shown = (Row(_words(name), tuple(self._detects(row) for row in by_name[name])) for name in small)
             sections.append(Section("what a group would show", tuple(shown)))
-        return Panel(corner, tuple(_group(row["group"]) for row in first), tuple(sections))
+        return Panel(corner, tuple(group_told(row["group"]) for row in first), tuple(sections))
 
     def _counted(self, name: str, rows: Sequence[Line]) -> Row:
         return Row(name, tuple(amount(row[name], self.digits) for row in rows))
@@ -131,10 +131,10 @@ class _Sheet:
         return Panel(f"differences by {label(by)}", columns, tuple(sections))
 
     def _pair(self, row: Line, chances: Sequence[tuple[str, str]]) -> Row:
-        other = "everybody else" if row["other"] is None else _group(row["other"])
+        other = "everybody else" if row["other"] is None else group_told(row["other"])
         value: Cell = cell(row, self.reasons, digits=self.digits, several=True)
         shown = ("" if row[name] is None else number(row[name], 2) for name, _ in chances)
-        return Row(f"{_group(row['group'])} − {other}", (value, *shown))
+        return Row(f"{group_told(row['group'])} − {other}", (value, *shown))
 
     def _gaps(self, rows: Sequence[Line], by: str) -> Panel:
         sets: dict[tuple[str, str | None], dict[str, Line]] = {}
@@ -196,13 +196,8 @@ def _ends(widest: Line, worst: Line | None) -> str:
     """Between whom the gap is, and who is worst off."""
     if widest["group"] is None or widest["other"] is None:
         return ""
-    told = f"{_group(widest['group'])} − {_group(widest['other'])}"
-    return told if worst is None else f"{told}; worst: {_group(worst['group'])}"
-
-
-def _group(group: Mapping[str, object] | None) -> str:
-    named = ", ".join(map(label, (group or {}).values()))
-    return EVERYBODY if group is None else repr(named) if named == EVERYBODY else named
+    told = f"{group_told(widest['group'])} − {group_told(widest['other'])}"
+    return told if worst is None else f"{told}; worst: {group_told(worst['group'])}"
 
 
 def _words(measure: str) -> str:

@@ -8,21 +8,18 @@ from functools import cached_property, partial
 from math import isnan, nan
 from typing import Any
 
-import numpy as np
-
-from baserate._cut import FLAG, PASS, Lottery
+from baserate._cut import FLAG, PASS
 from baserate._errors import BadOption
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tallies import Group
-from baserate.apply._stretches import stretches
 from baserate.decide._evaluate import Part, evaluated, same
 from baserate.decide._judge import CELLS, Row, head, number_of, thresholds
 from baserate.equalize import _words
 from baserate.equalize._goal import Goal
 from baserate.equalize._optimum import RULE, cheapest, regions_of
 from baserate.equalize._people import Groups, People, as_tallies, named, people_of
-from baserate.equalize._rates import gaps
+from baserate.equalize._rates import by_lot, rate_gaps
 from baserate.equalize._region import Region
 from baserate.infer import Interval
 from baserate.measure import MEASURES, Measure, expected_cost, flag_rate, fpr, precision, prevalence, sensitivity
@@ -100,21 +97,20 @@ class _Both:
     @cached_property
     def lots(self) -> dict[Group, float]:
         """Mass of each group that is decided by lot."""
-        return {group: _by_lot(self.after[group]) for group in self.regions}
+        return {group: by_lot(part.tally, part.treatment) for group, part in self._groups()}
 
     @cached_property
     def forgone(self) -> dict[Group, float]:
         """How much more sensitive the scores of each group could make it; NaN where a class is not there."""
-        return {group: _below(region, *_point(self.after[group])) for group, region in self.regions.items()}
+        return {group: self.regions[group].forgone(*_point(part)) for group, part in self._groups()}
 
     @property
     def binding(self) -> list[Group]:
         """Groups of whose rates neither could be better without the other's getting worse, where scores are used."""
-        return [
-            group
-            for group, lost in self.forgone.items()
-            if lost == 0 and _uses_scores(self.regions[group], *_point(self.after[group]))
-        ]
+        return [group for group, part in self._groups() if self.regions[group].binds(*_point(part))]
+
+    def _groups(self) -> Iterator[tuple[Group, Part]]:
+        return ((group, self.after[group]) for group in self.regions)
 
 
 def _parts(people: People, policy: Policy) -> Parts:
@@ -131,29 +127,9 @@ def _parts(people: People, policy: Policy) -> Parts:
     return found
 
 
-def _by_lot(part: Part) -> float:
-    """Mass of those with scores at which the cuts of a lottery disagree."""
-    if not isinstance(part.treatment, Lottery):
-        return 0.0
-    found = stretches(part.treatment)
-    places = np.searchsorted(found.at, part.tally.score, side="right")
-    return float(part.tally.mass[:, np.array(found.open)[places]].sum())
-
-
 def _point(part: Part) -> tuple[float, float]:
     """False and true positive rate."""
     return float(fpr(part.counts)), float(sensitivity(part.counts))
-
-
-def _below(region: Region, false: float, true: float) -> float:
-    lost = float(region.height(false)) - true
-    return 0.0 if lost <= _words.ROUNDING else lost
-
-
-def _uses_scores(region: Region, false: float, true: float) -> bool:
-    """Whether a point of the hull is neither an end of it nor beyond what it takes to find all positives."""
-    enough = float(region.fpr[np.argmax(region.tpr)])
-    return false + true > _words.ROUNDING and false <= enough + _words.ROUNDING and false + true < 2 - _words.ROUNDING
 
 
 def _rows(both: _Both, interval: Interval | None) -> Iterator[Row]:
@@ -191,7 +167,7 @@ def _gaps(both: _Both, parts: Parts) -> Iterator[Row]:
     tables = {group: parts[group].counts for group in both.regions}
     for rate in (*both.people.goal.rates, "precision"):
         known = sum(not isnan(each) for each in both.rates(MEASURES[rate], parts).values())
-        found = gaps(tables, [rate])[rate] if known > 1 else nan
+        found = rate_gaps(tables, [rate])[rate] if known > 1 else nan
         why = None if known > 1 else f"{rate} is defined in fewer than two groups"
         yield {"measure": "gap", "rate": rate, "kind": "max_difference", "value": found, "why": why}
 

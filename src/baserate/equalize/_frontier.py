@@ -11,18 +11,16 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._costs import Costs
-from baserate._cut import Treatment
 from baserate._errors import BadOption
 from baserate._policy import REFUSE
 from baserate._results import Results
 from baserate._tallies import Tallies
-from baserate._tally import Tally
-from baserate.apply._stretches import stretches
 from baserate.equalize._blind import blind
 from baserate.equalize._deterministic import deterministic
 from baserate.equalize._goal import Goal
 from baserate.equalize._optimum import regions_of
 from baserate.equalize._people import Groups, People, named, people_of
+from baserate.equalize._rates import by_lot
 from baserate.equalize._region import CLOSE, Region
 from baserate.equalize._solve import solved, total, vertex_costs
 from baserate.measure._summary import header
@@ -31,8 +29,6 @@ WAYS = {"deterministic_cost": deterministic, "blind_cost": blind}
 """Column -> what keeps the same tolerance with less freedom."""
 _MANY = 25
 """Tolerances that are looked at, at most, if none are given."""
-_BESIDE = 1e-9
-"""Distance from a hull that a linear program may leave."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -135,30 +131,13 @@ def _cheapest(region: Region, costs: Costs) -> tuple[tuple[float, float], tuple[
 def _described(people: People, regions: Sequence[Region], points: Floats) -> dict[str, Any]:
     """How far groups are apart, who draws lots, and who holds the others back."""
     placed = list(zip(people.curves, regions, points.tolist(), strict=True))
-    drawn = sum(lots(region.curve.tally, region.treatment(*point)) for _, region, point in placed)
-    binding = [named(people.tallies, group) for group, region, point in placed if _binds(region, *point)]
+    drawn = sum(by_lot(region.curve.tally, region.treatment(*point)) for _, region, point in placed)
+    binding = [named(people.tallies, group) for group, region, point in placed if region.binds(*point)]
     return {
         "gap": _gap(regions, points, people.goal.rates),
         "lottery": drawn / sum(region.curve.total for region in regions),
         "binds": "; ".join(binding),
     }
-
-
-def lots(tally: Tally, treatment: Treatment) -> float:
-    """Mass of those whose scores are decided by lot.
-
-    >>> from baserate import Cut, Lottery, tally
-    >>> lots(tally([1, 1, 0, 0], [0.9, 0.6, 0.4, 0.1]), Lottery((Cut((0.5,)), Cut((0.7,))), (0.2, 0.8)))
-    1.0
-    """
-    found = stretches(treatment)
-    drawn = np.array(found.open)[np.searchsorted(found.at, tally.score, side="right")]
-    return float(tally.mass[:, drawn].sum(dtype=np.float64))
-
-
-def _binds(region: Region, fpr: float, tpr: float) -> bool:
-    """Whether a group could not be more sensitive at its false positive rate, by scores that are used."""
-    return 0 < fpr + tpr < 2 and float(region.height(fpr)) - tpr <= _BESIDE
 
 
 def _other_ways(people: People, aim: Goal) -> dict[str, float]:

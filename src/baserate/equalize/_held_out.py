@@ -26,7 +26,7 @@ from baserate.decide._judge import head
 from baserate.equalize._goal import Goal
 from baserate.equalize._optimum import optimum
 from baserate.equalize._people import Groups, People, as_tallies, named, people_of
-from baserate.equalize._rates import decided, gaps
+from baserate.equalize._rates import decided, rate_gaps
 from baserate.infer import Interval
 from baserate.measure import MEASURES, expected_cost
 from baserate.measure._summary import tidy
@@ -166,9 +166,9 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
         rates={
             rate: {group: interval.of(MEASURES[rate], table) for group, table in tables.items()} for rate in goal.rates
         },
-        gap=gaps(tables, goal.rates),
+        gap=rate_gaps(tables, goal.rates),
         each=sealed(np.array([_widest(part.tables, goal.rates) for part in judged])),
-        apparent=gaps(seen, goal.rates),
+        apparent=rate_gaps(seen, goal.rates),
         cost=interval.of(cost, combined([*tables.values()])),
         cost_apparent=cost(combined([*seen.values()])),
         attributes=tallies.attributes,
@@ -272,7 +272,7 @@ class _Task:
 def _widest(tables: Tables, rates: Iterable[str]) -> float:
     """Greatest gap in any of the rates that two groups have."""
     shared = [rate for rate in rates if sum(not isnan(MEASURES[rate](table)) for table in tables.values()) > 1]
-    return max(gaps(tables, shared).values(), default=nan)
+    return max(rate_gaps(tables, shared).values(), default=nan)
 
 
 def _head(people: People, policy: Policy, interval: Interval, told: dict[str, Any]) -> dict[str, Any]:

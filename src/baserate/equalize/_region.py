@@ -13,6 +13,8 @@ from baserate._cut import FLAG, PASS, Cut, Lottery, Treatment
 
 CLOSE = 1e-12
 """Distance in ROC space, and chance, that are nothing but rounding."""
+BESIDE = 1e-9
+"""Distance from a hull that a linear program may leave."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +69,19 @@ class Region:
         top = np.append(self.fpr[1:] > self.fpr[:-1], [True])
         found: Floats = np.interp(fpr, self.fpr[top], self.tpr[top])
         return found
+
+    def forgone(self, fpr: float, tpr: float) -> float:
+        """How much more sensitive the group could be at a false positive rate: what is thrown away below the hull."""
+        lost = float(self.height(fpr)) - tpr
+        return 0.0 if lost <= BESIDE else lost
+
+    def binds(self, fpr: float, tpr: float) -> bool:
+        """Whether neither rate could be better without the other's getting worse, by scores that are used.
+
+        Neither end of the hull uses them, nor does what lies beyond all positives.
+        """
+        enough = float(self.fpr[np.argmax(self.tpr)])
+        return self.forgone(fpr, tpr) == 0 and BESIDE < fpr + tpr < 2 - BESIDE and fpr <= enough + BESIDE
 
     def cut(self, at: int) -> Cut:
         """Return the cut of a vertex."""
