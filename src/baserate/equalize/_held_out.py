@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import isnan, nan
@@ -24,24 +24,27 @@ from baserate.calibrate._crossfit import FOLDS, Fold, Watch, dealt
 from baserate.decide._evaluate import model_of
 from baserate.decide._judge import head
 from baserate.equalize._goal import Goal
+from baserate.equalize._noise import Noise, greatest, noise
 from baserate.equalize._optimum import optimum
 from baserate.equalize._people import Groups, People, as_tallies, named, people_of
 from baserate.equalize._rates import decided, rate_gaps
 from baserate.infer import Interval
-from baserate.measure import MEASURES, expected_cost
+from baserate.measure import MEASURES, Measure, expected_cost
 from baserate.measure._summary import tidy
 from baserate.shift._reweigh import times
 
 Choose = Callable[[Tallies, Goal], Policy]
 Tables = Mapping[Group, Counts[float]]
 COLUMNS = ("measure", "kind", "rate", "group", "value", "low", "high", "level", "how", "why")
-HELD_OUT, APPARENT, MEAN, OFTEN = "held out", "apparent", "mean of folds", "95 % of folds"
+HELD_OUT, OFTEN, ALIKE, APPARENT = "held out", "95 % of folds", "if alike", "apparent"
 _NOTE = (
     "held out are rows that a policy was judged by and not chosen on; apparent are those that it was chosen on, where "
-    "a parity looks better than it will be. What is missed in one fold may be made up for in another when folds are "
-    "added up; gaps of single folds tell of chance in the few rows of a fold, too."
+    "a parity looks better than it will be. A gap held out is the mean over folds; chance in the few rows of a fold "
+    "alone would make it what stands under “if alike”."
 )
 _GAP = "greatest difference between two groups"
+_DRAWS = 2000
+"""Draws of what chance does in a fold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,10 +57,11 @@ class HeldOut:
     """What can be expected in each group, every row decided by the policy that was chosen without its fold."""
     rates: Mapping[str, Mapping[Group, Estimate]]
     """Rates that shall agree, in those tables; their intervals are those of a policy that is given."""
-    gap: Mapping[str, float]
-    """Greatest difference of each rate between two groups, in those tables."""
-    each: Floats
-    """The greatest of all gaps in each single fold of each deal; NaN where fewer than two groups have a rate."""
+    gaps: Mapping[str, Floats]
+    """Greatest difference of each rate between two groups, in each single fold of each deal; NaN where fewer than two
+    groups have that rate."""
+    floor: Mapping[str, float]
+    """Mean of these if groups were alike, in folds as large; the last is that of the greatest, if there are several."""
     apparent: Mapping[str, float]
     """The same gaps of the policy on the rows that it was chosen on."""
     cost: Estimate
@@ -68,21 +72,21 @@ class HeldOut:
     """What the numbers were made from."""
 
     @property
+    def each(self) -> Floats:
+        """The greatest gap of any rate in each fold."""
+        found: Floats = np.fmax.reduce([*self.gaps.values()])
+        return found
+
+    @property
     def mean(self) -> float:
-        """Mean gap of a fold."""
-        return float(self._known.mean()) if len(self._known) else nan
+        """Mean of that."""
+        return _mean(self.each)
 
     def quantile(self, share: float = 0.95) -> float:
         """Gap that so many of the folds do not exceed."""
         if not 0 <= share <= 1:
             raise BadOption(f"the quantile is {share}; it is a share of the folds, so give a number from 0 to 1.")
-        return float(np.quantile(self._known, share)) if len(self._known) else nan
-
-    @property
-    def _known(self) -> Floats:
-        """Gaps of folds that have one."""
-        found: Floats = self.each[~np.isnan(self.each)]
-        return found
+        return _quantile(self.each, share)
 
     def results(self) -> Results:
         """Return tidy rows: rates of groups, gaps, and costs, each with what kind of rows it is of."""
@@ -96,17 +100,28 @@ class HeldOut:
                 yield {"measure": rate, "kind": HELD_OUT, "group": there} | tidy(found)
 
     def _of_gaps(self) -> Iterator[dict[str, Any]]:
-        for kind, gap in ((HELD_OUT, self.gap), (APPARENT, self.apparent)):
-            for rate, value in gap.items():
-                yield {"measure": "gap", "kind": kind, "rate": rate} | _number(value, _GAP)
-        every = ", ".join(self.gap)
-        for kind, value in ((MEAN, self.mean), (OFTEN, self.quantile())):
-            how = _GAP if len(self.gap) == 1 else f"{_GAP} in any of these rates"
-            yield {"measure": "gap", "kind": kind, "rate": every} | _number(value, how)
+        every = {**self.gaps, ", ".join(self.gaps): self.each}
+        for rate, found in every.items():
+            apparent = self.apparent[rate] if rate in self.apparent else max(self.apparent.values())
+            kinds = {HELD_OUT: _mean(found), OFTEN: _quantile(found, 0.95), ALIKE: self.floor[rate], APPARENT: apparent}
+            how = _GAP if rate in self.gaps else f"{_GAP} in any of these rates"
+            yield from (
+                {"measure": "gap", "kind": kind, "rate": rate} | _number(value, how) for kind, value in kinds.items()
+            )
 
     def _of_costs(self) -> Iterator[dict[str, Any]]:
         yield {"measure": "expected_cost", "kind": HELD_OUT} | tidy(self.cost)
         yield {"measure": "expected_cost", "kind": APPARENT, "value": self.cost_apparent}
+
+
+def _mean(gaps: Floats) -> float:
+    there = gaps[~np.isnan(gaps)]
+    return float(there.mean()) if len(there) else nan
+
+
+def _quantile(gaps: Floats, share: float) -> float:
+    there = gaps[~np.isnan(gaps)]
+    return float(np.quantile(there, share)) if len(there) else nan
 
 
 def _number(value: float, how: str) -> dict[str, Any]:
@@ -130,11 +145,11 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
 
     A parity holds on the rows that it was made on, and on others the less well the fewer there were. `choose` makes a
     policy of tallies and a goal; if it is not given, it is `optimum`. The tables are those of the first deal of the
-    rows to folds. There what one fold has too much another may have too little; so the gap of each single fold is kept,
-    which tells of chance in its rows, too. With `repeats` the rows are dealt several times, which gives more of these:
-    two folds, a hundred times, are two hundred random halves. Rows of one cluster stay together. A group that lacks a
-    class without some fold is an error unless there is an action for it, `otherwise`, which it then gets in that fold.
-    `watch` is told how many folds of how many are done.
+    rows to folds, added up. There what one fold has too much another may have too little; so gaps are of single folds.
+    Chance in the few rows of a fold makes a gap by itself, whose mean is the `floor`. With `repeats` the rows are dealt
+    several times, which gives more of them: two folds, a hundred times, are two hundred random halves. Rows of one
+    cluster stay together. A group that lacks a class without some fold is an error unless there is an action for it,
+    `otherwise`, which it then gets in that fold. `watch` is told how many folds of how many are done.
 
     >>> from baserate import equalize, population, read
     >>> truth, score = population.binormal(means=(0, 1)).draw(1000, 1)
@@ -143,10 +158,8 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     >>> found = equalize.held_out(t, equalize.Goal("equal-opportunity"))
     >>> {rate: round(gap, 3) for rate, gap in found.apparent.items()}
     {'sensitivity': 0.0}
-    >>> {rate: round(gap, 3) for rate, gap in found.gap.items()}
-    {'sensitivity': 0.004}
-    >>> round(found.mean, 3)
-    0.067
+    >>> round(found.mean, 3), round(found.floor["sensitivity"], 3)
+    (0.067, 0.075)
     """
     alone = _alone(data, model)
     tallies = alone.tallies() if isinstance(alone, Rows) else alone
@@ -166,8 +179,8 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
         rates={
             rate: {group: interval.of(MEASURES[rate], table) for group, table in tables.items()} for rate in goal.rates
         },
-        gap=rate_gaps(tables, goal.rates),
-        each=sealed(np.array([_widest(part.tables, goal.rates) for part in judged])),
+        gaps={rate: sealed(np.array([_gap(part.tables, rate) for part in judged])) for rate in goal.rates},
+        floor=_floor(first, goal.rates, interval, seed),
         apparent=rate_gaps(seen, goal.rates),
         cost=interval.of(cost, combined([*tables.values()])),
         cost_apparent=cost(combined([*seen.values()])),
@@ -269,10 +282,29 @@ class _Task:
         return times(table, *(after / before if before else 1.0 for before, after in pairs))
 
 
-def _widest(tables: Tables, rates: Iterable[str]) -> float:
-    """Greatest gap in any of the rates that two groups have."""
-    shared = [rate for rate in rates if sum(not isnan(MEASURES[rate](table)) for table in tables.values()) > 1]
-    return max(rate_gaps(tables, shared).values(), default=nan)
+def _gap(tables: Tables, rate: str) -> float:
+    """Greatest difference of a rate between two groups; NaN if fewer have it."""
+    known = sum(not isnan(MEASURES[rate](table)) for table in tables.values())
+    return rate_gaps(tables, [rate])[rate] if known > 1 else nan
+
+
+def _floor(first: Sequence[_Judged], rates: Sequence[str], interval: Interval, seed: int) -> dict[str, float]:
+    """Mean gap of each rate in a fold, and of the greatest, if groups were alike."""
+    rng = np.random.default_rng(seed)
+    found: dict[str, list[float]] = {}
+    for part in first:
+        chances = {rate: _chance(part.tables, MEASURES[rate], interval, rng) for rate in rates}
+        for name, chance in {**chances, ", ".join(rates): greatest([*chances.values()])}.items():
+            found.setdefault(name, []).append(nan if chance.floor is None else chance.floor)
+    return {name: _mean(np.array(each)) for name, each in found.items()}
+
+
+def _chance(tables: Tables, measure: Measure, interval: Interval, rng: np.random.Generator) -> Noise:
+    """What chance alone does between groups as large as these."""
+    nouns = [table for table in tables.values() if not isnan(measure(table))]
+    if len(nouns) < 2:
+        return Noise(None, None)
+    return noise(measure, nouns, [interval.of(measure, each) for each in nouns], draws=_DRAWS, rng=rng)
 
 
 def _head(people: People, policy: Policy, interval: Interval, told: dict[str, Any]) -> dict[str, Any]:
