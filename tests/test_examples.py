@@ -8,7 +8,7 @@ import pytest
 import baserate
 from baserate import Estimate, Policy, infer, load_map, measure, shift
 from baserate.cli._people import screening
-from examples.screening.__main__ import by_site, calibrated, cheapest, main, promised, which_cut_off
+from examples.screening.__main__ import alike, by_site, calibrated, cheapest, main, promised, which_cut_off
 
 
 def test_the_people_are_as_described() -> None:
@@ -41,7 +41,7 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     found = infer.estimate("auc", by_site(screening())["all"])
     assert f"{found.low:.3f}–{found.high:.3f}" in printed
     assert f"<small>{found.low:.3f}–{found.high:.3f}</small>" in page
-    assert page.count("<polyline") == 18
+    assert page.count("<polyline") == 21
     chosen = which_cut_off(by_site(screening())["all"])
     assert chosen["least cost"]["cost per person"].value == min(
         each["cost per person"].value for each in chosen.values()
@@ -62,4 +62,11 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
         assert isinstance(each, Estimate)
         assert f"<td>{each.value:.3f} <small>{each.low:.3f}–{each.high:.3f}</small>" in page
         assert name in printed
+    apart, equal = alike(by_site(screening()))
+    assert Policy.load(tmp_path / "policy-by-site.json") == apart
+    rates = {name: row["sensitivity, with parity"] for name, row in equal.items()}
+    assert [*rates] == ["coast", "hill", "north"]
+    shares = [each.value for each in rates.values() if isinstance(each, Estimate)]
+    assert max(shares) - min(shares) <= 0.02 + 1e-12
+    assert f"<td>{shares[0]:.3f} <small>" in page
     assert "<script" not in page

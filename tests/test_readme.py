@@ -47,7 +47,7 @@ def test_the_commands_of_the_readme_show_what_it_shows(tmp_path: Path, monkeypat
             wanted = [[about(cell) for cell in cells(line)] for line in shown.splitlines()]
             assert [cells(line) for line in begun] == wanted
     made = {"numbers.json", "roc.csv", "map.json", "before-and-after.txt", "calibrated.csv"}
-    made |= {"policy.json", "decisions.csv"}
+    made |= {"policy.json", "decisions.csv", "by-site.json", "by-site.txt", "groups.txt"}
     assert {path.name for path in tmp_path.iterdir()} == {"there", *made}
 
 
@@ -59,5 +59,5 @@ def test_every_command_of_the_readme_is_ours() -> None:
         "head",
         *["baserate"] * 3,
         "head",
-        *["baserate"] * 2,
+        *["baserate"] * 4,
     ]

@@ -1,14 +1,29 @@
 """Judge the test, print the numbers, and leave a page to open."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import baserate
-from baserate import Costs, Counts, Curve, Estimate, Policy, Tally, calibrate, decide, infer, measure, read, shift
+from baserate import (
+    Costs,
+    Counts,
+    Curve,
+    Estimate,
+    Policy,
+    Tallies,
+    Tally,
+    calibrate,
+    decide,
+    equalize,
+    infer,
+    measure,
+    read,
+    shift,
+)
 from baserate.cli._people import Screening, screening
 from examples.screening.page import Number, Page, Table, interval, shown
 
@@ -27,6 +42,8 @@ RULES: dict[str, Callable[[Curve], Policy]] = {
 """Ways to choose a cut-off."""
 PROMISED = "npv >= 0.98, sensitivity >= 0.85, precision >= 0.2"
 """What a policy that goes to work is held to."""
+ALIKE = equalize.Goal("equal-opportunity", within=0.02, costs=COSTS)
+"""The sick shall be found as often at each site, but for two in a hundred."""
 CHOSEN_BY = ("sensitivity", "specificity", "precision")
 AT_ONE_THRESHOLD = ("sensitivity", "specificity", "precision", "npv", "flag_rate", "mcc", "f1")
 
@@ -88,6 +105,20 @@ def promised(people: Screening) -> tuple[Policy, Table]:
     return policy, {"on the other half": found}
 
 
+def alike(tallies: Mapping[str, Tally]) -> tuple[Policy, Table]:
+    """Choose a cut-off for each site so that the sick are found as often everywhere, and tell what that changes."""
+    sites = Tallies({"risk": {(name,): tally for name, tally in tallies.items() if name != "all"}}, ("site",))
+    policy = equalize.deterministic(sites, ALIKE)
+    table: dict[str, dict[str, Number]] = {}
+    for row in equalize.account(sites, ALIKE, policy).rows():
+        if row["measure"] in {"threshold", "sensitivity", "fpr", "expected_cost"}:
+            name = {"threshold": "cut-off", "expected_cost": "cost per person"}.get(row["measure"], row["measure"])
+            told = Estimate(row["value"], row["low"], row["high"], row["level"]) if row["level"] else row["value"]
+            table.setdefault(row["group"]["site"] if row["group"] else "all", {})[f"{name}, {row['set']}"] = told
+    del table["all"]  # who has no cut-off of their own
+    return policy, table
+
+
 def calibrated(tally: Tally) -> dict[str, Tally]:
     """The same people with better probabilities: each mapped by what was fitted without them."""
     after = {f"after {method}": calibrate.crossfitted(tally, method) for method in ("offset", "beta")}
@@ -140,6 +171,7 @@ def main(folder: Path) -> None:
     choices = which_cut_off(tallies["all"])
     moved = elsewhere(tallies["all"], threshold)
     policy, kept = promised(people)
+    by_site_policy, equal = alike(tallies)
     for title, table in (
         ("How well the score ranks and forecasts", scores),
         ("Whether as many fall sick as it says, as given and cross-fitted", forecasts),
@@ -150,18 +182,20 @@ def main(folder: Path) -> None:
         ("Which cut-off? What rules choose, without the optimism of the choice", choices),
         (f"The same decisions where {ELSEWHERE:.0%} are sick", moved),
         (f"Does flagging at {policy.threshold:g}, chosen on half of the people, keep what was promised?", kept),
+        ("Finding the sick as often at each site, within 0.02", equal),
     ):
         print(f"{title}, with 95 % intervals\n{in_columns(table)}\n")
     own = {name: cheapest(tally) for name, tally in tallies.items()}
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
-    page = Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions, choices, moved, kept))
+    page = Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions, choices, moved, kept, equal))
     path.write_text(page.html(), encoding="utf-8")
     calibrate.beta(tallies["all"]).save(folder / "map.json")
     policy.save(folder / "policy.json")
+    by_site_policy.save(folder / "policy-by-site.json")
     print(f"Open {path}; {folder / 'map.json'} makes the risks of new people right, and {folder / 'policy.json'}")
-    print("decides whom to call back: baserate apply --help")
+    print("decides whom to call back, or policy-by-site.json, site by site: baserate apply --help")
 
 
 def in_columns(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""The page that the screening example leaves: six tables and five figures, in one file without scripts."""
+"""The page that the screening example leaves: seven tables and six figures, in one file without scripts."""
 
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import baserate
-from baserate import Costs, Estimate, Tally, decide, infer, measure, shift
+from baserate import Costs, Estimate, Tally, decide, equalize, infer, measure, shift
 
 Number = Estimate | float
 Table = Mapping[str, Mapping[str, Number]]
@@ -38,13 +38,14 @@ class Page(NamedTuple):
     """Everybody, as given and after calibration."""
     threshold: float
     costs: Costs
-    tables: tuple[Table, Table, Table, Table, Table, Table]
-    """Scores, forecasts, decisions, what rules choose, the decisions at another prevalence, and what was promised."""
+    tables: tuple[Table, Table, Table, Table, Table, Table, Table]
+    """Scores, forecasts, decisions, what rules choose, decisions at another prevalence, what was promised, and sites
+    that are treated alike."""
 
     def html(self) -> str:
         """Write the page out."""
         everyone = self.tallies["all"]
-        scores, forecasts, decisions, choices, moved, promised = map(_table, self.tables)
+        scores, forecasts, decisions, choices, moved, promised, equal = map(_table, self.tables)
         return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -80,6 +81,12 @@ within the sick and the healthy alone.</p>
 <p>A policy that was chosen on half of the people, held to three requirements on the other half. One holds if the
 bound of its interval keeps it, and fails if the whole interval lies beyond; the policy stands beside this page
 as policy.json.</p>
+<h2>Finding the sick as often at each site</h2>{equal}
+<p>The cheapest cut-offs that find the same share of the sick at each site, within 0.02, beside the cheapest without
+that wish. What it costs depends on how strictly it is meant; and one cut-off for all sites, which asks nobody where
+they are, comes dear. That the sick are found as often does not say how many healthy people are called back in
+vain: see the false positive rates. The policy stands beside this page as policy-by-site.json.</p>
+<div class="figures">{self._price()}</div>
 <footer>Made by baserate {baserate.__version__}. Data digest {everyone.digest[:16]}. This file holds only what you
 see.</footer></body></html>
 """
@@ -135,17 +142,31 @@ see.</footer></body></html>
         }
         bottom, top = -0.02, 0.06
         lines = []
-        for order, ((name, worth), (colour, dash)) in enumerate(zip(drawn.items(), STYLES, strict=True)):
-            stroke = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
+        for order, (name, worth) in enumerate(drawn.items()):
             seen = worth >= bottom
             points = _points(at[seen] / 0.6, (worth[seen] - bottom) / (top - bottom))
-            lines.append(f'<polyline fill="none" {stroke} points="{points}"/>')
-            row = TOP + 14 + 18 * order
-            lines.append(f'<line x1="226" x2="258" y1="{row}" y2="{row}" {stroke}/>')
-            lines.append(f'<text x="264" y="{row + 4}">{escape(name)}</text>')
+            lines.append(_line(name, points, STYLES[order], row=order, left=226))
         drawn_axes = _axes("risk from which on one would call back", "net benefit", most=0.6, span=(bottom, top))
         box, title = f"0 0 {LEFT + SIZE + 14} {TOP + SIZE + 44}", "Decision curve"
         picture = f'<svg viewBox="{box}" role="img" aria-label="{title}">{drawn_axes}{"".join(lines)}</svg>'
+        return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
+
+    def _price(self) -> str:
+        """What it costs to find the sick as often at each site, against how far that may be missed."""
+        sites = {(name,): baserate.curve(tally) for name, tally in self.tallies.items() if name != "all"}
+        at = np.arange(21) / 100
+        found = equalize.frontier(sites, equalize.Goal("equal-opportunity", costs=self.costs), within=at).columns
+        drawn = {"with lots": "cost", "without lots": "deterministic_cost", "one cut-off": "blind_cost"}
+        bottom, top = 0.4, 0.6
+        lines = []
+        for order, (name, column) in enumerate(drawn.items()):
+            cost = np.asarray(found[column], dtype=float)
+            seen = cost <= top
+            points = _points(at[seen] / 0.2, (cost[seen] - bottom) / (top - bottom))
+            lines.append(_line(name, points, STYLES[order + 1], row=order, left=62))
+        axes = _axes("greatest difference of sensitivities", "cost per person", most=0.2, span=(bottom, top))
+        box, title = f"0 0 {LEFT + SIZE + 14} {TOP + SIZE + 44}", "What it costs to treat sites alike"
+        picture = f'<svg viewBox="{box}" role="img" aria-label="{title}">{axes}{"".join(lines)}</svg>'
         return f"<figure><figcaption>{title}</figcaption>{picture}</figure>"
 
     def _useless(self) -> float:
@@ -177,6 +198,17 @@ def _points(x: Iterable[float], y: Iterable[float]) -> str:
     """Points of a line at a resolution that the eye can see, undefined ones left out."""
     seen = (_place(a, b) for a, b in zip(x, y, strict=True) if not np.isnan(a + b))
     return " ".join(dict.fromkeys(f"{a:.1f},{b:.1f}" for a, b in seen))
+
+
+def _line(name: str, points: str, style: tuple[str, str], *, row: int, left: int) -> str:
+    """A line, and what it is called, in a list at the top."""
+    colour, dash = style
+    stroke, y = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"', TOP + 14 + 18 * row
+    return (
+        f'<polyline fill="none" {stroke} points="{points}"/>'
+        f'<line x1="{left}" x2="{left + 32}" y1="{y}" y2="{y}" {stroke}/>'
+        f'<text x="{left + 38}" y="{y + 4}">{escape(name)}</text>'
+    )
 
 
 def _axes(x_title: str, y_title: str, *, most: float = 1.0, span: tuple[float, float] = (0.0, 1.0)) -> str:

@@ -26,8 +26,10 @@ from baserate import (
     calibrate,
     curve,
     decide,
+    equalize,
     infer,
     measure,
+    population,
     read,
     shift,
     tally,
@@ -330,6 +332,61 @@ def convention_32_a_requirement_holds_if_its_bound_does() -> None:
 
     assert verdicts(1) == ["undecided"] * 3
     assert verdicts(1000) == ["holds", "fails", "holds"]
+
+
+def convention_33_a_group_takes_part_with_the_rates_that_it_has() -> None:
+    table = {"y": [1, 1, 0, 0, 0, 0], "p": [0.9, 0.4, 0.6, 0.1, 0.7, 0.2], "g": ["f"] * 4 + ["m"] * 2}
+    found = read.tallies(table, truth="y", score="p", group="g")
+    (row,) = (
+        row
+        for row in equalize.group_table(found, measures=["sensitivity"]).rows()
+        if row["group"] is not None and row["group"]["g"] == "m"
+    )
+    assert (row["value"], row["why"]) == (None, "there are no positives")
+    with pytest.raises(CannotFit, match="g = m has no positives"):
+        equalize.optimum(found, equalize.Goal("equal-opportunity"))
+    policy = equalize.optimum(found, equalize.Goal("equal-opportunity"), otherwise="refer")
+    assert policy.action(0.9, ["m"]) == "refer"
+
+
+def convention_34_a_gap_is_the_greatest_difference() -> None:
+    table = {
+        "y": [1, 0] * 12,
+        "p": [0.9, 0.1] * 4 + [0.9, 0.1, 0.2, 0.8] * 2 + [0.2, 0.1] * 4,
+        "g": [*"f" * 8, *"m" * 8, *"x" * 8],
+    }
+    found = equalize.gaps(read.tallies(table, truth="y", score="p", group="g"), draws=100).rows()
+    told = {(row["measure"], row["kind"]): row for row in found}
+    assert told["sensitivity", "max_difference"]["value"] == 1.0
+    assert told["fpr", "max_difference"]["value"] == 0.5
+    odds = told["sensitivity, fpr", "max_difference"]
+    assert odds["value"] == 1.0
+    assert 0 < odds["floor"] < odds["floor_high"] <= 1
+    assert {"low", "high"}.isdisjoint(odds)
+    assert {kind for _, kind in told} == {"max_difference", "ratio", "worst_group", "mean_absolute"}
+
+
+def convention_35_a_parity_holds_in_expectation() -> None:
+    truth, score = population.linear(prevalence=0.4).draw(2000, 1)
+    table = {"y": truth, "p": np.where(np.arange(2000) % 2, score, score**2), "g": ["f", "m"] * 1000}
+    found = read.tallies(table, truth="y", score="p", group="g")
+    for within in (0.0, 0.03):
+        policy = equalize.optimum(found, equalize.Goal("equalized-odds", within=within))
+        flagged = [tables["flag"] for group, tables in decide.tables(found, policy).items() if group]
+        for rate in (measure.sensitivity, measure.fpr):
+            assert abs(rate(flagged[0]) - rate(flagged[1])) <= within + 1e-9
+    assert "does not hold exactly on others" in " ".join(
+        equalize.account(found, equalize.Goal("equalized-odds")).data["notes"]
+    )
+
+
+def convention_36_nothing_is_called_fair() -> None:
+    table = {"y": [1, 0, 1, 0], "p": [0.9, 0.6, 0.4, 0.1], "g": ["f", "f", "m", "m"]}
+    found = equalize.account(read.tallies(table, truth="y", score="p", group="g"), equalize.Goal("equalized-odds"))
+    assert "fair" not in found.to_json().lower()
+    assert "is silent about" in found.data["promises"][0]
+    assert found.data["needs_group"]
+    assert "not legal advice" in found.data["legal"]
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}

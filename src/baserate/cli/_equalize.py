@@ -9,7 +9,7 @@ from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._equalizing import Equalizing, equalizing
 from baserate.cli._intervals import Intervals, independent
 from baserate.cli._kept import Keeping, keep, keeping_alone
-from baserate.cli._options import Reading, Writing, command, grouped, showing
+from baserate.cli._options import Reading, Writing, check_group, command, grouped, showing
 from baserate.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def equalize(
 def _check(reading: Reading, keeping: Keeping, writing: Writing) -> None:
     """Refuse what cannot be made equal so."""
     models = [*reading.score, *filter(None, [reading.predicted])]
+    check_group(reading.group)
     if not models:
         raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
     if len(models) > 1:

@@ -12,6 +12,7 @@ from baserate.cli._options import (
     Verb,
     Writing,
     bundled,
+    check_group,
     command,
     complete_two_class,
     grouped,
@@ -32,7 +33,7 @@ _EXAMPLES = (
     ),
     (
         "what a policy that was saved does to groups",
-        "baserate groups new.csv --policy policy.json --group race",
+        "baserate groups new.csv --policy policy.json",
     ),
     (
         "other measures, also of ranks and probabilities, for a program",
@@ -94,7 +95,7 @@ _LOOKING = (
         "--policy",
         type=click.Path(),
         metavar="FILE",
-        help="What decides instead: names of columns are taken from it, too.",
+        help="What decides instead: names of columns, and of groups, are taken from it, too.",
     ),
     click.option(
         "--measures",
@@ -136,7 +137,9 @@ def groups(reading: Reading, looking: Looking, writing: Writing) -> None:
     if policy is not None and reading.predicted:
         raise click.UsageError("--predicted holds labels, which are decided already; leave out it or --policy.")
     asked = reading if policy is None else filled(reading, policy)
-    found = _found(tallies(asked, quiet=writing.quiet), reading.group, policy, looking, measures)
+    columns = reading.group or asked.group
+    check_group(columns)
+    found = _found(tallies(asked, quiet=writing.quiet), columns, policy, looking, measures)
     explain(asked, found.data, writing)
     answer(found, lambda: page(found, asked, policy, writing.digits), writing)
 

@@ -281,6 +281,12 @@ def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 
+def check_group(groups: tuple[str, ...]) -> None:
+    """Say that no column of groups is named, as click does."""
+    if not groups:
+        raise click.MissingParameter(param_hint="'--group'", param_type="option", ctx=click.get_current_context())
+
+
 def _each_column(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     """Columns that are named with commas or one by one, each once."""
     named = (name.strip() for text in given for name in text.split(","))
@@ -296,7 +302,6 @@ _GROUP = click.option("--group", multiple=True, metavar="COLUMN", help="Column o
 _GROUPS = click.option(
     "--group",
     multiple=True,
-    required=True,
     callback=_each_column,
     metavar="COLUMNS",
     help="Columns of groups, with commas or repeated; several make groups of their combinations.",
