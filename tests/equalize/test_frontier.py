@@ -178,3 +178,10 @@ def test_they_are_those_of_the_policies(name: str) -> None:
         found = equalize.frontier(groups, goal, within=[0.1])
         policy = getattr(equalize, WAYS[name])(groups, goal)
         assert found.columns[name][0] == pytest.approx(policy.settings["cost"], abs=1e-12)
+
+
+def test_whoever_waits_is_told_how_far_it_is() -> None:
+    groups = {name: Curve(Tally.counted([0.9, 0.1], [[6, 4], [2, 8]])) for name in "ab"}
+    seen: list[tuple[int, int]] = []
+    equalize.frontier(groups, Goal(), within=[0, 0.1, 0.2], watch=lambda done, whole: seen.append((done, whole)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]

@@ -99,7 +99,8 @@ def _found(
     interval, otherwise = intervals.chosen, equalizing.otherwise
     found = equalize.account(here, goal, policy, interval=interval, otherwise=otherwise)
     if equalizing.frontier:
-        found = _below(found, equalize.frontier(here, goal, otherwise=otherwise), "frontier")
+        with counted(quiet=quiet) as watch:
+            found = _below(found, equalize.frontier(here, goal, otherwise=otherwise, watch=watch), "frontier")
     if equalizing.held_out:
         given = {"folds": equalizing.folds, "repeats": equalizing.repeats, "seed": intervals.seed}
         of: dict[str, Any] = {name: value for name, value in given.items() if value is not None}

@@ -6,7 +6,7 @@ from typing import Any
 from baserate._results import Results
 from baserate.cli._checked import group_told
 from baserate.cli._chosen import listed, rule_told
-from baserate.cli._numbers import UNDEFINED, amount, number, plain
+from baserate.cli._numbers import NOTHING, UNDEFINED, amount, number, plain
 from baserate.cli._options import Reading
 from baserate.cli._panels import Cell, Page, Panel, Row, Section, label
 from baserate.cli._sure import Reasons, cell, footnotes
@@ -48,8 +48,6 @@ _FEW = 3
 """Groups that a sentence names."""
 _LONGEST = 8
 """Letters of a number that is shown in full; a longer one is rounded."""
-_NOTHING = 1e-12
-"""A gap below it is nothing but rounding."""
 
 
 def page(found: Results, asked: Reading, line: str, digits: int) -> Page:
@@ -160,7 +158,7 @@ class _Sheet:
         if row["change"] is None:
             earlier = self.numbers[_SETS[0], _key(row["group"]), row["measure"]]
             return self.reasons.undefined(row["why"] or earlier["why"])
-        value = 0.0 if abs(row["change"]) < _NOTHING else row["change"]
+        value = 0.0 if abs(row["change"]) < NOTHING else row["change"]
         return f"{'+' if value > 0 else ''}{number(value, max(self.digits - 1, 1))}"
 
     def _gaps(self) -> Panel:
@@ -173,7 +171,7 @@ class _Sheet:
         return Panel(_GAP, (*_SETS, "allowed"), (Section("", tuple(rows)),))
 
     def _gap(self, row: Line) -> Cell:
-        small = row["value"] is not None and row["value"] < _NOTHING
+        small = row["value"] is not None and row["value"] < NOTHING
         return cell({**row, "value": 0.0} if small else row, self.reasons, digits=self.digits, several=True)
 
     def _allowed(self, rate: str) -> str:
@@ -184,7 +182,7 @@ class _Sheet:
     def _paid(self) -> str:
         """What the parity costs."""
         cost, free, price = (number(self.data[name], self.digits) for name in ("cost", "cost_without", "price"))
-        if abs(self.data["price"]) < _NOTHING:
+        if abs(self.data["price"]) < NOTHING:
             return f"Expected cost of a case: {cost}, with the parity and without: it has no price here."
         more = (
             f", {100 * self.data['price'] / self.data['cost_without']:.3g} % more"
@@ -215,7 +213,7 @@ class _Sheet:
     def _plain(self, value: float | None, name: str) -> str:
         if value is None:
             return ""
-        return _in_tenths(value) if name == "lottery" else number(0.0 if abs(value) < _NOTHING else value, self.digits)
+        return _in_tenths(value) if name == "lottery" else number(0.0 if abs(value) < NOTHING else value, self.digits)
 
     def held_out(self) -> Iterator[Panel | str]:
         """What the parity is worth on rows that had no part in the choice."""

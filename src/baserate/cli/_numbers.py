@@ -2,6 +2,8 @@
 
 import math
 
+NOTHING = 1e-12
+"""A difference below it is nothing but rounding."""
 UNDEFINED = "–"
 _LONG = 1e15
 """From here on, whole numbers are no longer shown in full."""

@@ -9,7 +9,7 @@ from baserate._results import Results
 from baserate.cli._ask import headline
 from baserate.cli._checked import decided, group_told
 from baserate.cli._chosen import done
-from baserate.cli._numbers import UNDEFINED, amount, number, percent
+from baserate.cli._numbers import NOTHING, UNDEFINED, amount, number, percent
 from baserate.cli._options import Reading
 from baserate.cli._panels import Cell, Page, Panel, Row, Section, Spread, label
 from baserate.cli._summary import TITLES
@@ -158,7 +158,9 @@ class _Sheet:
 
     def _number(self, row: Line) -> str:
         digits = max(self.digits - 1, 1)
-        return self.reasons.undefined(row["why"]) if row["value"] is None else number(row["value"], digits)
+        if row["value"] is None:
+            return self.reasons.undefined(row["why"])
+        return number(0.0 if abs(row["value"]) < NOTHING else row["value"], digits)
 
     def footnotes(self) -> Iterator[str]:
         """Say what signs mean, how numbers were made, and what else there is to see."""
@@ -194,7 +196,7 @@ def _pairs(rows: Sequence[Line], by: str) -> int:
 
 def _ends(widest: Line, worst: Line | None) -> str:
     """Between whom the gap is, and who is worst off."""
-    if widest["group"] is None or widest["other"] is None:
+    if widest["group"] is None or widest["other"] is None or widest["value"] < NOTHING:
         return ""
     told = f"{group_told(widest['group'])} − {group_told(widest['other'])}"
     return told if worst is None else f"{told}; worst: {group_told(worst['group'])}"

@@ -15,6 +15,7 @@ from baserate._errors import BadOption
 from baserate._policy import REFUSE
 from baserate._results import Results
 from baserate._tallies import Tallies
+from baserate.calibrate._crossfit import Watch
 from baserate.equalize._blind import blind
 from baserate.equalize._deterministic import deterministic
 from baserate.equalize._goal import Goal
@@ -39,6 +40,7 @@ def frontier(
     within: Iterable[float] | None = None,
     model: str | None = None,
     otherwise: str = REFUSE,
+    watch: Watch | None = None,
 ) -> Results:
     """Tell what a parity costs at each tolerance, `within`, which is the same for all rates that shall agree.
 
@@ -46,7 +48,8 @@ def frontier(
     cheapest without any parity. A `gap` is the greatest difference between two groups in a rate that the parity asks
     for. `lottery` is the share of everybody whose scores are decided by lot; `binds` names the groups whose scores
     could not do better, so that they hold the others back. The last two columns tell the least cost without lots, and
-    with one threshold for all groups. What the goal itself says of tolerances does not matter.
+    with one threshold for all groups. What the goal itself says of tolerances does not matter. `watch` is told how many
+    tolerances of how many are done.
 
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
@@ -64,12 +67,15 @@ def frontier(
     gap, least = _gap(regions, free, goal.rates), total(regions, free, goal.costs)
     nearest = _nearest(regions, goal)
     rows = []
-    for aim in [replace(goal, within=each) for each in (_spread(nearest) if within is None else _given(within))]:
+    asked = _spread(nearest) if within is None else _given(within)
+    for aim in [replace(goal, within=each) for each in asked]:
         most = min(aim.tolerances.values())
         points = free if gap <= most else solved(regions, aim.tolerances, goal.costs)
         cost = total(regions, points, goal.costs)
         told = {"within": most, "cost": cost, "price": max(cost - least, 0.0)}
         rows.append(told | _described(people, regions, points) | _other_ways(people, aim))
+        if watch is not None:
+            watch(len(rows), len(asked))
     return Results({name: [row[name] for row in rows] for name in rows[0]}, _head(people, free, least, nearest))
 
 
