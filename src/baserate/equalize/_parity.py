@@ -126,8 +126,5 @@ def rates_of(parities: Iterable[Parity]) -> tuple[str, ...]:
     unfit = [each.name for each in several if not each.reachable]
     if unfit:
         fit = ", ".join(each.name for each in PARITIES.values() if each.reachable)
-        raise BadOption(
-            f"{unfit[0]} is for measuring: it is not linear in what thresholds give, so no exact optimum is known; "
-            f"choose by one of {fit}."
-        )
+        raise BadOption(f"{unfit[0]} is for measuring, and nothing is chosen by it; choose by one of {fit}.")
     return tuple(dict.fromkeys(rate for each in several for rate in each.rates))

@@ -162,8 +162,9 @@ def carried(tallies: Tallies, goal: Goal) -> Tallies:
     stated = {key if isinstance(key, tuple) else (key,): share for key, share in to.items()}
     strange = [group for group in stated if group not in known]
     if strange:
-        there = ", ".join(named(tallies, group) for group in known)
-        raise UnknownLabel(f"a prevalence is stated for {strange[0]}, which is no group here. There are: {there}.")
+        there = "; ".join(named(tallies, group) for group in known)
+        called = ", ".join(map(str, strange[0]))
+        raise UnknownLabel(f"a prevalence is stated for {called}, which is no group here. There are: {there}.")
     made = {group: reweigh(tally, to=stated.get(group, tally.prevalence)) for group, tally in known.items()}
     return replace(tallies, models={name: made})
 

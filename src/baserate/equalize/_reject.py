@@ -99,6 +99,7 @@ def _favoured(people: People, favour: Any) -> list[Group]:  # noqa: ANN401  (as 
 def _meant(people: People, given: Any) -> list[Group]:  # noqa: ANN401  (a group, or a label)
     """Groups of that name; labels are known by how they are written."""
     texts = [text_of_label(label) for label in (given if isinstance(given, tuple | list) else [given])]
+    called = ", ".join(map(str, texts))
     found = [
         group
         for group in people.curves
@@ -106,7 +107,7 @@ def _meant(people: People, given: Any) -> list[Group]:  # noqa: ANN401  (a group
     ]
     if not found:
         there = "; ".join(named(people.tallies, group) for group in people.curves)
-        raise UnknownLabel(f"{given!r} is to be favoured, which is no group here. There are: {there}.")
+        raise UnknownLabel(f"{called} is to be favoured, which is no group here. There are: {there}.")
     return found
 
 
