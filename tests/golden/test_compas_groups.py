@@ -3,35 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
-from baserate import Results, equalize, read
+from baserate import Results, equalize
+from tests.golden.compas import FILTERED, RACES, SIX, UNFILTERED, tallies
+from tests.golden.conftest import Columns
 
-Columns = Callable[[str], dict[str, list[str]]]
-RACES = ("African-American", "Caucasian")
-
-
-def people(columns: Columns, *, filtered: bool, races: tuple[str, ...] | None = None) -> Any:  # noqa: ANN401
-    data = {name: np.array(column) for name, column in columns("compas.csv").items()}
-    kept = np.ones(len(data["race"]), dtype=bool)
-    if filtered:
-        kept &= data["propublica_filter"] == "1"
-    if races is not None:
-        kept &= np.isin(data["race"], races)
-    table = {
-        "recid": data["two_year_recid"][kept].astype(int),
-        "score": data["decile_score"][kept].astype(float) / 10,
-        "race": data["race"][kept],
-        "sex": data["sex"][kept],
-    }
-    return read.tallies(table, truth="recid", score="score", group=["race", "sex"], positive=1)
+BOTH = ("race", "sex")
 
 
 @pytest.fixture(scope="module")
 def unfiltered(columns: Columns) -> Results:
     measures = ["fpr", "fnr", "precision", "npv"]
-    return equalize.groups(people(columns, filtered=False), by="race", decided=0.5, measures=measures, draws=100)
+    return equalize.groups(
+        tallies(columns, UNFILTERED, SIX, group=BOTH), by="race", decided=0.5, measures=measures, draws=100
+    )
 
 
 @pytest.mark.parametrize("race", ["all", *RACES])
@@ -58,7 +44,7 @@ def test_groups_of_a_few_people_are_marked(unfiltered: Results) -> None:
 
 
 def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) -> None:
-    both = people(columns, filtered=True, races=RACES)
+    both = tallies(columns, FILTERED, group=BOTH)
     found = equalize.gaps(both, by="race", decided=0.5)
     odds = {row["kind"]: row for row in found.rows() if row["parity"] == "equalized-odds"}
     assert round(odds["max_difference"]["value"], 4) == 0.2116
@@ -68,7 +54,7 @@ def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) 
 
 
 def test_a_gap_between_six_races_is_hard_to_tell_from_chance_where_two_surely_differ(columns: Columns) -> None:
-    every = equalize.groups(people(columns, filtered=False), by="race", decided=0.5, measures=["fpr"])
+    every = equalize.groups(tallies(columns, UNFILTERED, SIX, group=BOTH), by="race", decided=0.5, measures=["fpr"])
     (gap,) = [row for row in every.rows() if row["kind"] == "max_difference"]
     (pair,) = [row for row in every.rows() if row["group"] == {"race": RACES[0]} and row["other"] == {"race": RACES[1]}]
     assert gap["value"] > pair["value"]

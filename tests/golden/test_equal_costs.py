@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
-from baserate import Costs, Tallies, equalize, read
+from baserate import Costs, equalize
+from tests.golden.compas import POPULATIONS, SIX, tallies
+from tests.golden.conftest import Columns
 
-Columns = Callable[[str], dict[str, list[str]]]
-POPULATIONS = {"two_years_unfiltered_n6150": 6150, "propublica_filter_n5278": 5278}
 COSTS = {"accuracy_FP1_FN1": Costs(), "FP2_FN1": Costs(fp=2, fn=1), "FP1_FN2": Costs(fp=1, fn=2)}
 PARITIES = {
     "equalized_odds": "equalized-odds",
@@ -19,25 +18,12 @@ PARITIES = {
 }
 
 
-def compas(columns: Columns, *, filtered: bool, races: tuple[str, ...]) -> Tallies:
-    given = columns("compas.csv")
-    kept = np.isin(given["race"], races) if races else np.ones(len(given["race"]), dtype=bool)
-    if filtered:
-        kept &= np.array(given["propublica_filter"]) == "1"
-    rows = {
-        "recid": np.array(given["two_year_recid"]).astype(int)[kept],
-        "decile": np.array(given["decile_score"]).astype(float)[kept] / 10,
-        "race": np.array(given["race"])[kept],
-    }
-    return read.tallies(rows, truth="recid", score="decile", group="race")
-
-
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_costs_and_prices_are_the_exact_ones(
     population: str, columns: Columns, published: Callable[[str], Any]
 ) -> None:
     wanted = published("compas_reference.json")[population]["exact"]
-    data = compas(columns, filtered="filter_" in population, races=("African-American", "Caucasian"))
+    data = tallies(columns, population)
     for name, costs in COSTS.items():
         for rule, parity in PARITIES.items():
             found = equalize.account(data, equalize.Goal(parity, costs=costs), interval=None).data
@@ -49,7 +35,7 @@ def test_costs_and_prices_are_the_exact_ones(
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_of_six_races_one_sets_the_limit(population: str, columns: Columns, published: Callable[[str], Any]) -> None:
     wanted = published("compas_reference.json")[population]["deterministic_and_relaxed"]["six_races_eo"]
-    data = compas(columns, filtered="filter_" in population, races=())
+    data = tallies(columns, population, SIX)
     found = equalize.account(data, equalize.Goal("equalized-odds"), interval=None).data
     assert 1 - found["cost"] == pytest.approx(wanted["accuracy"], abs=1e-9)
     assert found["binds"] == [{"race": "Hispanic"}]

@@ -4,15 +4,14 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
-import numpy as np
 import pytest
 
-from baserate import Costs, Curve, Tallies, Tally, curve
+from baserate import Costs, Curve, Tallies, curve
 from baserate.equalize import Crossing, Goal, crossing, crossings, deterministic, optimum
 from baserate.equalize._rates import decided, rate_gaps
+from tests.golden.compas import POPULATIONS, tallies
+from tests.golden.conftest import Columns
 
-POPULATIONS = {"two_years_unfiltered_n6150": 6150, "propublica_filter_n5278": 5278}
-RACES = ("African-American", "Caucasian")
 PARITIES = {"equalized_odds": "equalized-odds", "tpr": "equal-opportunity", "dp": "demographic-parity"}
 
 
@@ -23,20 +22,8 @@ def population(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def people(columns: Callable[[str], dict[str, list[str]]], population: str) -> Tallies:
-    rows = {name: np.array(column) for name, column in columns("compas.csv").items()}
-    kept = (
-        rows["propublica_filter"] == "1"
-        if population.startswith("propublica")
-        else np.ones(len(rows["race"]), dtype=bool)
-    )
-    made: dict[tuple[object, ...], Tally] = {}
-    for race in RACES:
-        here = kept & (rows["race"] == race)
-        decile, truth = rows["decile_score"][here].astype(int), rows["two_year_recid"][here] == "1"
-        made[race,] = Tally.of_rows(truth, decile / 10)
-    assert sum(each.total for each in made.values()) == POPULATIONS[population]
-    return Tallies({"decile": made}, attributes=("race",))
+def people(columns: Columns, population: str) -> Tallies:
+    return tallies(columns, population)
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from baserate import Cut, Policy, Tallies, decide, equalize, measure, read
 from baserate._tallies import Group
 from baserate.equalize import Goal
 from baserate.equalize._rates import rate_gaps
+from tests.golden.compas import POPULATIONS, RACES, people
+from tests.golden.conftest import Columns
 
-RACES = ("African-American", "Caucasian")
 GROUPS: list[Group] = [(race,) for race in RACES]
-POPULATIONS = {"two_years_unfiltered_n6150": 6150, "propublica_filter_n5278": 5278}
 METRICS = {
     "Statistical parity difference": "demographic-parity",
     "Average odds difference": "equalized-odds",
@@ -35,16 +35,9 @@ Asked = tuple[str, Compas]
 
 
 @pytest.fixture(scope="module", params=POPULATIONS)
-def asked(request: pytest.FixtureRequest, columns: Callable[[str], dict[str, list[str]]]) -> Asked:
-    table = columns("compas.csv")
-    every = zip(*(table[name] for name in ("two_year_recid", "decile_score", "race", "propublica_filter")), strict=True)
-    kept = [
-        (int(back), int(decile) / 10, race)
-        for back, decile, race, filtered in every
-        if race in RACES and (filtered == "1" or request.param == "two_years_unfiltered_n6150")
-    ]
-    assert len(kept) == POPULATIONS[request.param]
-    return request.param, Compas(*map(list, zip(*kept, strict=True)))
+def asked(request: pytest.FixtureRequest, columns: Columns) -> Asked:
+    rows = people(columns, request.param)
+    return request.param, Compas(*(rows[name].tolist() for name in ("again", "decile", "race")))
 
 
 @pytest.fixture
