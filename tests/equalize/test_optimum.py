@@ -176,6 +176,15 @@ def _lots(treatment: Cut | Lottery, curve: Curve) -> float:
     return (max(flagged) - min(flagged)) / curve.total
 
 
+@pytest.mark.parametrize("within", [0.0, 0.1, inf])
+@pytest.mark.parametrize("parity", ["equalized-odds", "equal-opportunity", "demographic-parity"])
+def test_of_equally_cheap_choices_the_strictest_wins(parity: str, within: float) -> None:
+    # To flag from 0.9 on misses two positives, from 0.5 on it flags two negatives; what lies between costs as much.
+    tied = Curve(Tally.counted([0.9, 0.5, 0.1], [[2, 2, 0], [0, 2, 2]]))
+    policy = equalize.optimum({"a": tied, "b": tied, "c": tied}, Goal(parity, within=within))
+    assert {*policy.by_group.values()} == {Cut((0.9,))}
+
+
 def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
     # No positives, so that the hull is one edge, and every threshold lies on it.
     nobody = Curve(Tally.counted([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 1, 1, 1]]))

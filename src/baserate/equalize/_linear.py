@@ -26,22 +26,29 @@ def by_cutting_planes(regions: Sequence[Region], bounds: Mapping[str, float], co
 
     Unknown are both rates of each group, and the lowest of each bounded rate. A point is below its hull exactly if it
     is below the line of every edge; a few edges are taken first, and those are added that the solution violates
-    [@kelley1960]. As there are few unknowns, it takes few rounds.
+    [@kelley1960]. As there are few unknowns, it takes few rounds. Then, of equally cheap points, those are taken that
+    flag the fewest.
     """
     shape = _Shape(regions, bounds)
-    rows, limits = shape.parity()
-    edges = [_spread(len(region.fpr)) for region in regions]
-    objective = shape.objective(costs)
+    objective, (rows, limits) = shape.objective(costs), shape.parity()
+    cheapest = _settled(shape, objective, rows, limits)
+    least = float(objective @ cheapest)
+    return _inside(regions, shape.points(_settled(shape, shape.flagged(), [*rows, objective], [*limits, least])))
+
+
+def _settled(shape: _Shape, objective: Floats, rows: list[Floats], limits: list[float]) -> Floats:
+    """Take a few edges, and add those that the solution violates, until it violates none."""
+    edges = [_spread(len(region.fpr)) for region in shape.regions]
     while True:
         lines = [shape.edge(at, place) for at, several in enumerate(edges) for place in sorted(several)]
         matrix = np.array([*rows, *(line for line, _ in lines)])
         most = np.array([*limits, *(limit for _, limit in lines)])
         found = _polished(matrix, most, _least(objective, matrix, most))
-        points = found[: 2 * len(regions)].reshape(-1, 2)
-        new = {at: _violated(region, *points[at]) - edges[at] for at, region in enumerate(regions)}
+        points = shape.points(found)
+        new = {at: _violated(region, *points[at]) - edges[at] for at, region in enumerate(shape.regions)}
         # What is then still above an edge that was taken is the solver's tolerance.
         if not any(new.values()):
-            return _inside(regions, points)
+            return found
         for at, several in new.items():
             edges[at] |= several
 
@@ -71,6 +78,15 @@ class _Shape:
         found = np.array([each for dear, saved in gains for each in (dear, -saved)] + [0.0] * len(self.bounds))
         largest = float(np.abs(found).max())
         return found / largest if largest else found
+
+    def flagged(self) -> Floats:
+        """How much each unknown flags, of everybody."""
+        shares = [share for region in self.regions for share in (region.negative, region.positive)]
+        return np.array(shares + [0.0] * len(self.bounds))
+
+    def points(self, found: Floats) -> Floats:
+        """FPR and TPR of each group, a row each."""
+        return found[: 2 * len(self.regions)].reshape(-1, 2)
 
     def parity(self) -> tuple[list[Floats], list[float]]:
         """Rows that keep every rate between the lowest and the bound above it, and every point above the diagonal."""
