@@ -273,6 +273,14 @@ def test_a_group_without_a_class_is_an_error_unless_somebody_says_what_to_do() -
     assert list(equalize.optimum(groups, Goal("predictive-equality")).by_group) == list(groups)
     with pytest.raises(CannotFit, match="no group has rows of each class"):
         equalize.optimum({"m": healthy}, Goal(), otherwise="pass")
+    sick = Curve(Tally.counted([0.9, 0.3], [[5, 2], [0, 0]]))
+    with pytest.raises(CannotFit, match="group = h has no positives and group = s has no negatives, so that"):
+        equalize.optimum({"f": mixed, "h": healthy, "s": sick}, Goal())
+    # Where a prevalence is stated for some, others keep theirs, be it 0.
+    there = Goal("demographic-parity", prevalence={"f": 0.2}, costs=Costs(fn=9))
+    policy = equalize.optimum({"f": mixed, "h": healthy}, there)
+    least = least_cost([shift.reweigh(mixed, to=0.2), healthy], there.tolerances, there.costs)
+    assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
 
 
 def test_groups_that_nobody_saw_are_refused_when_the_policy_is_applied() -> None:

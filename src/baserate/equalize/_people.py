@@ -100,9 +100,10 @@ class People:
                 f"{self.model} holds labels: hand the policy 1 where it says {self.tallies.intake.positive}, else 0."
             )
         few = {group: rows for group in self.curves if (rows := _fewest(groups[group], self.goal)) < FEW}
+        of = " of a class" * any(map(NEEDS.get, self.goal.rates))
         notes += [
-            f"{named(self.tallies, group)} rests on {rows} row{'s' * (rows != 1)} of a class; what is equal here may "
-            "be far from equal elsewhere."
+            f"{named(self.tallies, group)} rests on {rows} row{'s' * (rows != 1)}{of}; what is equal here may be far "
+            "from equal elsewhere."
             for group, rows in few.items()
         ]
         return notes
@@ -119,10 +120,10 @@ def people_of(groups: Groups, goal: Goal, *, model: str | None = None, otherwise
     tallies = carried(tallies, goal)
     left = tuple(group for group, tally in tallies.models[name].items() if lacking(tally, goal))
     if left and otherwise == REFUSE:
-        first = tallies.models[name][left[0]]
+        told = [f"{named(tallies, group)} has no {lacking(tallies.models[name][group], goal)}" for group in left]
         raise CannotFit(
-            f"{listed([named(tallies, group) for group in left])} has no {lacking(first, goal)}, so that "
-            f"{' and '.join(each.name for each in goal.parities)} cannot be asked of it; leave such rows out, or say "
+            f"{listed(told)}, so that "
+            f"{' and '.join(each.name for each in goal.parities)} cannot be asked there; leave such rows out, or say "
             "what to do with them: otherwise= an action."
         )
     if len(left) == len(tallies.groups):
@@ -165,7 +166,10 @@ def carried(tallies: Tallies, goal: Goal) -> Tallies:
         there = "; ".join(named(tallies, group) for group in known)
         called = ", ".join(map(str, strange[0]))
         raise UnknownLabel(f"a prevalence is stated for {called}, which is no group here. There are: {there}.")
-    made = {group: reweigh(tally, to=stated.get(group, tally.prevalence)) for group, tally in known.items()}
+    made = {
+        group: reweigh(tally, to=stated[group]) if group in stated else replace(tally, reweighed=True)
+        for group, tally in known.items()
+    }
     return replace(tallies, models={name: made})
 
 
