@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from baserate import infer, measure, read
+from baserate import equalize, infer, measure, read
 from tests.cli.shell import PEOPLE, people, program, run
 from tests.schemas import RESULTS
 
@@ -76,6 +76,9 @@ def test_lists_as_json_are_tidy_too() -> None:
     lift = next(each for each in told["rows"] if each["name"] == "lift")
     assert (lift["of"], lift["best"], lift["least"], lift["greatest"]) == ("counts", "high", 0, "inf")
     assert [each["name"] for each in shown("list", "curves")["rows"]] == list(measure.TABLES)
+    assert [each["name"] for each in shown("list", "parities")["rows"]] == list(equalize.PARITIES)
+    odds = shown("list", "parities", "equalized")["rows"]
+    assert [(each["measures"], each["chosen"]) for each in odds] == [("sensitivity, fpr", True)]
 
 
 def test_labels_that_disagree_with_the_score_are_noted(tmp_path: Path) -> None:

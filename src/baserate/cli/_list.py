@@ -1,4 +1,4 @@
-"""`baserate list`: the measures, or the curves."""
+"""`baserate list`: the measures, the curves, or the parities."""
 
 from typing import Any
 
@@ -16,18 +16,18 @@ _EXAMPLES = (
 
 
 @command("list", examples=_EXAMPLES)
-@click.argument("what", type=click.Choice(["measures", "curves"]))
+@click.argument("what", type=click.Choice(["measures", "curves", "parities"]))
 @click.argument("words", nargs=-1)
 @writing
 def list_(what: str, words: tuple[str, ...], writing: Writing) -> None:
-    """List the measures or the curves; with WORDS, those whose names or meaning hold all of them."""
+    """List the measures, the curves or the parities; with WORDS, those whose names or meaning hold all of them."""
     from baserate import Results
 
-    rows = {"measures": _measures, "curves": _curves}[what](" ".join(words))
+    rows = {"measures": _measures, "curves": _curves, "parities": _parities}[what](" ".join(words))
     if not rows:
-        raise UnknownName(f"no {what[:-1]} is called or described so; `baserate list {what}` lists them all.")
+        raise UnknownName(f"none of the {what} is called or described so; `baserate list {what}` lists them all.")
     found = Results({name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)})
-    pages = {"measures": _page_of_measures, "curves": _page_of_curves}
+    pages = {"measures": _page_of_measures, "curves": _page_of_curves, "parities": _page_of_parities}
     answer(found, lambda: pages[what](rows), writing)
 
 
@@ -59,6 +59,22 @@ def _curves(words: str) -> list[dict[str, Any]]:
     return [row for row in rows if all(word in " ".join(row.values()) for word in words.lower().split())]
 
 
+def _parities(words: str) -> list[dict[str, Any]]:
+    from baserate.equalize import PARITIES
+
+    rows = [
+        {
+            "name": each.name,
+            "measures": ", ".join(each.measures),
+            "promise": each.promise,
+            "silent": each.silent,
+            "chosen": each.reachable,
+        }
+        for each in PARITIES.values()
+    ]
+    return [row for row in rows if all(word in " ".join(map(str, row.values())) for word in words.lower().split())]
+
+
 def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
     titles = {
         "counts": "at a threshold",
@@ -83,3 +99,20 @@ def _page_of_curves(rows: list[dict[str, Any]]) -> Page:
     told = (f"{row['y']} against {row['x']}".replace("_", " ") for row in rows)
     lines = tuple(Row(row["name"], (), each) for row, each in zip(rows, told, strict=True))
     return Page("", (Panel("curve", (), (Section("", lines),)),))
+
+
+def _page_of_parities(rows: list[dict[str, Any]]) -> Page:
+    titles = {
+        True: "to choose by, with `baserate equalize`",
+        False: "to measure alone, with `baserate groups`",
+    }
+    sections = [
+        Section(title, tuple(Row(row["name"], (), _promise(row)) for row in rows if row["chosen"] == chosen))
+        for chosen, title in titles.items()
+    ]
+    return Page("", (Panel("", (), tuple(section for section in sections if section.rows)),))
+
+
+def _promise(row: dict[str, Any]) -> str:
+    promise = row["promise"]
+    return f"{promise[:1].upper()}{promise[1:]}. Silent about {row['silent']}."

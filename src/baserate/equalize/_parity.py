@@ -91,7 +91,7 @@ PARITIES: dict[str, Parity] = {
             "accuracy-parity",
             ("accuracy",),
             "the same share of each group is decided rightly",
-            "of which kind the mistakes are",
+            "the kind of the mistakes",
         ),
         Parity(
             "calibration",
