@@ -1,6 +1,7 @@
 """The cheapest policy that keeps a parity, against brute force and against what must hold for all groups."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, pairwise, permutations
 from math import inf
 from random import Random
@@ -252,6 +253,31 @@ def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
             there = (rows["sex"] == sex) & (rows["sick"] == sick)
             wanted = float(equalize_rate(t, policy, sex, rate))
             assert flagged[there].mean() == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(there.sum()))
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        equalize.optimum,
+        equalize.deterministic,
+        equalize.blind,
+        partial(equalize.reject_option, favour=[(1, "x")], favourable="pass"),
+    ],
+)
+@pytest.mark.parametrize(
+    "goal",
+    [
+        Goal(within=inf),
+        Goal(within={"sensitivity": 0.1, "fpr": inf}),
+        Goal("demographic-parity", within=0.3, prevalence={(0, "x"): 0.1}),
+        Goal(["equal-opportunity", "tnr-parity"], within=0.2, prevalence=0.2),
+    ],
+)
+def test_every_way_makes_a_policy_that_survives_its_file(choose: Any, goal: Goal) -> None:  # noqa: ANN401
+    rng = np.random.default_rng(0)
+    rows = people(600) | {"old": rng.integers(0, 2, 600), "site": rng.choice(["x", "y"], 600)}
+    policy = choose(read.tallies(rows, truth="sick", score="risk", group=["old", "site"]), goal)
+    assert Policy.from_json(policy.to_json()) == policy
 
 
 def equalize_rate(t: Tallies, policy: Policy, sex: str, rate: str) -> float:
