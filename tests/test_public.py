@@ -119,6 +119,7 @@ EQUALITY = {
     *(
         "PARITIES",
         "Crossing",
+        "Deal",
         "Goal",
         "HeldOut",
         "Parity",
@@ -127,17 +128,9 @@ EQUALITY = {
         "blind",
         "crossing",
         "crossings",
-        "deterministic",
-        "differences",
-        "frontier",
-        "gaps",
-        "group_table",
-        "groups",
-        "held_out",
-        "optimum",
-        "parity",
-        "reject_option",
     ),
+    *("deterministic", "differences", "frontier", "gaps", "group_table", "groups", "held_out", "optimum", "parity"),
+    *("reject_option",),
 }
 
 ROOMS = [

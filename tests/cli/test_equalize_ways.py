@@ -9,7 +9,7 @@ import pytest
 from baserate import equalize as room
 from baserate import read
 from baserate.cli._panels import cells_wide
-from baserate.equalize import Goal
+from baserate.equalize import Deal, Goal
 from baserate.infer import Interval
 from tests.cli.shell import is_as_ever, run
 from tests.schemas import fitting
@@ -101,7 +101,8 @@ def test_the_frontier_follows(screened: Path) -> None:
 def test_what_is_held_out_follows(screened: Path) -> None:
     told = found(screened, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05")
     t = read.tallies(screened, truth="sick", score="risk", group="sex")
-    wanted = equalize.held_out(t, Goal(within=0.05), folds=3, repeats=2, seed=7, interval=Interval(seed=7)).results()
+    deal = Deal(folds=3, repeats=2, seed=7)
+    wanted = equalize.held_out(t, Goal(within=0.05), deal=deal, interval=Interval(seed=7)).results()
     rows = [row for row in told["rows"] if row["table"] == "held_out"]
     names = ("measure", "kind", "rate", "group", "value", "low", "high")
     assert [[row[name] for name in names] for row in rows] == [[row[name] for name in names] for row in wanted.rows()]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from baserate import (
     BadOption,
-    BaserateError,
     CannotFit,
     Costs,
     Counts,
@@ -23,6 +22,7 @@ from baserate import (
     Policy,
     Tallies,
     Tally,
+    UnknownName,
     equalize,
     measure,
     population,
@@ -30,7 +30,7 @@ from baserate import (
 )
 from baserate._cut import Treatment
 from baserate._tallies import Group
-from baserate.equalize import Goal, HeldOut
+from baserate.equalize import Deal, Goal, HeldOut
 from baserate.infer import Interval
 
 near = partial(pytest.approx, rel=0, abs=1e-9)
@@ -79,7 +79,7 @@ def recorded(seen: list[Tallies]) -> Choose:
 def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
     t = tallied(people())
     costs = Costs(fp=1, fn=4)
-    found = equalize.held_out(t, Goal("equalized-odds", costs=costs), choose=fixed, folds=4)
+    found = equalize.held_out(t, Goal("equalized-odds", costs=costs), choose=fixed, deal=Deal(folds=4))
     for group, treatment in APART.items():
         curve = curve_of(t, group)
         assert cells(found.tables[group]) == near(cells(treatment.counts(curve)))
@@ -93,7 +93,7 @@ def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
 @given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), repeats=st.integers(1, 3))
 def test_every_row_is_judged_once_and_never_by_what_it_was_seen_for(seed: int, folds: int, repeats: int) -> None:
     t, seen = tallied(people(120, seed)), list[Tallies]()
-    found = equalize.held_out(t, ODDS, choose=recorded(seen), folds=folds, repeats=repeats, seed=seed)
+    found = equalize.held_out(t, ODDS, choose=recorded(seen), deal=Deal(folds=folds, repeats=repeats, seed=seed))
     assert len(found.each) == len(seen) - 1 == folds * repeats
     for group, tally in t.models["risk"].items():
         table = found.tables[group]
@@ -110,7 +110,7 @@ def test_every_row_is_judged_once_and_never_by_what_it_was_seen_for(seed: int, f
 def test_each_fold_is_judged_by_what_was_chosen_without_it() -> None:
     """With two folds, what was seen without one is the other: so both can be judged by hand."""
     t, seen = tallied(people()), list[Tallies]()
-    found = equalize.held_out(t, ODDS, choose=recorded(seen), folds=2)
+    found = equalize.held_out(t, ODDS, choose=recorded(seen), deal=Deal(folds=2))
     _, one, other = seen
     tables = [
         {group: policy.by_group[group].counts(curve_of(half, group)) for group in t.groups}
@@ -158,7 +158,7 @@ def test_weights_count_as_much_as_they_weigh() -> None:
     columns = people()
     weight = np.random.default_rng(0).uniform(0.5, 2, 400)
     one, tenfold = (tallied(columns | {"w": weight * by}, weight="w") for by in (1, 10))
-    found, scaled = (equalize.held_out(each, ODDS, folds=3) for each in (one, tenfold))
+    found, scaled = (equalize.held_out(each, ODDS, deal=Deal(folds=3)) for each in (one, tenfold))
     assert found.each == near(scaled.each)
     assert found.cost.value == near(scaled.cost.value)
     for group, tally in groups_of(one):
@@ -176,7 +176,7 @@ def test_rows_of_a_cluster_stay_together() -> None:
     columns["home"] = np.arange(400) // 8
     rows = read.rows(columns, truth="sick", score="risk", group="sex", cluster="home")
     seen = list[Tallies]()
-    found = equalize.held_out(rows, ODDS, choose=recorded(seen), folds=5)
+    found = equalize.held_out(rows, ODDS, choose=recorded(seen), deal=Deal(folds=5))
     whole, *parts = seen
     for part in parts:
         homes = [np.floor(each.pooled("risk").score * 50 + 0.25).astype(int) for each in (part, whole)]
@@ -193,7 +193,9 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
     order = np.random.default_rng(1).permutation(400)
     shuffled = {name: values[order] for name, values in columns.items()}
     renamed = columns | {"sex": np.where(columns["sex"] == "f", "z", "a")}
-    one, *others = (equalize.held_out(tallied(each), ODDS, repeats=3) for each in (columns, shuffled, renamed))
+    one, *others = (
+        equalize.held_out(tallied(each), ODDS, deal=Deal(repeats=3)) for each in (columns, shuffled, renamed)
+    )
     for other in others:
         assert one.each == near(other.each)
         assert one.floor == pytest.approx(other.floor, abs=1e-9)
@@ -204,7 +206,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
 def test_deals_depend_on_the_seed_and_the_first_is_kept() -> None:
     t = tallied(people())
     once, often, again = (
-        equalize.held_out(t, ODDS, repeats=each, seed=seed) for each, seed in ((1, 0), (4, 0), (1, 1))
+        equalize.held_out(t, ODDS, deal=Deal(repeats=each, seed=seed)) for each, seed in ((1, 0), (4, 0), (1, 1))
     )
     assert often.each[:5].tolist() == once.each.tolist()
     assert len({*often.each.tolist()}) > 10
@@ -214,7 +216,8 @@ def test_deals_depend_on_the_seed_and_the_first_is_kept() -> None:
 
 def test_who_watches_is_told_of_every_fold() -> None:
     told = list[tuple[int, int]]()
-    equalize.held_out(tallied(people()), ODDS, folds=3, repeats=2, watch=lambda done, every: told.append((done, every)))
+    deal = Deal(folds=3, repeats=2)
+    equalize.held_out(tallied(people()), ODDS, deal=deal, watch=lambda done, every: told.append((done, every)))
     assert told == [(at, 6) for at in range(1, 7)]
 
 
@@ -257,7 +260,7 @@ def notes(found: HeldOut) -> list[str]:
 def test_a_gap_that_nobody_saw_is_not_0() -> None:
     """A fold in which only one group has positives says nothing of their sensitivity."""
     t = Tallies({"risk": {("f",): Tally.counted([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",))
-    found = equalize.held_out(t, Goal("equal-opportunity"), choose=fixed, folds=4)
+    found = equalize.held_out(t, Goal("equal-opportunity"), choose=fixed, deal=Deal(folds=4))
     assert 1 <= np.isnan(found.each).sum() < 4
     assert found.mean == near(np.nanmean(found.each))
     alone = equalize.held_out(
@@ -280,7 +283,7 @@ def test_the_floor_is_what_chance_makes_of_groups_that_are_alike() -> None:
     def alike(tallies: Tallies, _goal: Goal) -> Policy:
         return Policy(by_group=dict.fromkeys(tallies.groups, Cut((0.5,))), otherwise="refuse", attributes=("g",))
 
-    found = equalize.held_out(t, ODDS, choose=alike, folds=10, repeats=10)
+    found = equalize.held_out(t, ODDS, choose=alike, deal=Deal(folds=10, repeats=10))
     assert found.mean == pytest.approx(found.floor["sensitivity, fpr"], rel=0.15)
     assert found.floor["sensitivity, fpr"] > max(found.floor["sensitivity"], found.floor["fpr"]) > 0.03
 
@@ -308,7 +311,7 @@ def test_rows_are_carried_to_where_they_will_be_used(prevalence: Any) -> None:  
 
 def test_results_name_the_kind_of_every_number() -> None:
     t = tallied(people())
-    found = equalize.held_out(t, ODDS, folds=3, repeats=2, seed=5)
+    found = equalize.held_out(t, ODDS, deal=Deal(folds=3, repeats=2, seed=5))
     rows = found.results().rows()
     told = {(row["measure"], row["kind"], row["rate"], *(row["group"] or {}).values()): row["value"] for row in rows}
     assert len(told) == len(rows) == 4 + 3 * 4 + 2
@@ -341,11 +344,13 @@ def test_one_model_of_several_is_named() -> None:
     assert equalize.held_out(rows, ODDS, model="other").policy.columns["score"] == "other"
 
 
-@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"folds": 1}, {"model": "nobody"}])
-def test_what_cannot_be_asked_is_refused(wrong: dict[str, Any]) -> None:
-    ((what, value),) = wrong.items()
-    with pytest.raises(BaserateError, match=f"{what}.*{value}"):
-        equalize.held_out(tallied(people()), ODDS, **wrong)
+def test_what_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(BadOption, match="repeats is 0"):
+        Deal(repeats=0)
+    with pytest.raises(BadOption, match="folds is 1"):
+        equalize.held_out(tallied(people()), ODDS, deal=Deal(folds=1))
+    with pytest.raises(UnknownName, match="no model 'nobody'"):
+        equalize.held_out(tallied(people()), ODDS, model="nobody")
 
 
 def test_a_share_of_folds_is_a_share() -> None:

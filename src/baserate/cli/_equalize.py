@@ -103,10 +103,14 @@ def _found(
             found = _below(found, equalize.frontier(here, goal, otherwise=otherwise, watch=watch), "frontier")
     if equalizing.held_out:
         given = {"folds": equalizing.folds, "repeats": equalizing.repeats, "seed": intervals.seed}
-        of: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        of |= {"choose": equalizing.way(here), "interval": interval or Interval(), "otherwise": otherwise}
+        deal = equalize.Deal(**{name: value for name, value in given.items() if value is not None})
+        of: dict[str, Any] = {
+            "choose": equalizing.way(here),
+            "interval": interval or Interval(),
+            "otherwise": otherwise,
+        }
         with counted(quiet=quiet) as watch:
-            held = equalize.held_out(here, goal, watch=watch, **of)
+            held = equalize.held_out(here, goal, deal=deal, watch=watch, **of)
         found = _below(_without_hint(found), held.results(), "held_out")
     return found
 

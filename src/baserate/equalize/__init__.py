@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from baserate.equalize._gaps import gaps
     from baserate.equalize._goal import Goal
     from baserate.equalize._groups import groups
-    from baserate.equalize._held_out import HeldOut, held_out
+    from baserate.equalize._held_out import Deal, HeldOut, held_out
     from baserate.equalize._optimum import optimum
     from baserate.equalize._parity import PARITIES, Parity, parity
     from baserate.equalize._reject import reject_option
@@ -26,16 +26,29 @@ if TYPE_CHECKING:
 _HOMES: dict[str, tuple[str, ...]] = {
     "_account": ("account",),
     "_blind": ("blind",),
-    "_crossing": ("Crossing", "Scale", "crossing", "crossings"),
+    "_crossing": (
+        "Crossing",
+        "Scale",
+        "crossing",
+        "crossings",
+    ),
     "_deterministic": ("deterministic",),
     "_differences": ("differences",),
     "_frontier": ("frontier",),
     "_gaps": ("gaps",),
     "_goal": ("Goal",),
     "_groups": ("groups",),
-    "_held_out": ("HeldOut", "held_out"),
+    "_held_out": (
+        "Deal",
+        "HeldOut",
+        "held_out",
+    ),
     "_optimum": ("optimum",),
-    "_parity": ("PARITIES", "Parity", "parity"),
+    "_parity": (
+        "PARITIES",
+        "Parity",
+        "parity",
+    ),
     "_reject": ("reject_option",),
     "_table": ("group_table",),
 }
@@ -43,6 +56,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
 __all__ = [
     "PARITIES",
     "Crossing",
+    "Deal",
     "Goal",
     "HeldOut",
     "Parity",

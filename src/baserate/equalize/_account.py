@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from math import isnan, nan
 from typing import Any
@@ -115,9 +115,7 @@ class _Both:
 
 def _parts(people: People, policy: Policy) -> Parts:
     """What a policy does with everybody who takes part, and with each group of them."""
-    there = people.tallies.models[people.model]
-    models = {people.model: {group: there[group] for group in people.curves}}
-    found = evaluated(replace(people.tallies, models=models), policy, people.model)
+    found = evaluated(people.part, policy, people.model)
     strange = {action for part in found.values() if part.treatment for action in part.treatment.actions} - {PASS, FLAG}
     if strange:
         raise BadOption(

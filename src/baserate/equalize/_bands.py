@@ -13,7 +13,8 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate.decide._rule import EQUAL
-from baserate.equalize._sides import ROUNDING, Side, everybody, excess, side, spreads
+from baserate.equalize._goal import SLACK
+from baserate.equalize._sides import Side, everybody, excess, side, spreads
 
 MOST = 3000
 """Distinct scores up to which all pairs of thresholds are tried."""
@@ -64,7 +65,7 @@ class Bands:
         sides = [self.lax, self.strict]
         at = int(np.argmin(excess(sides, self.bounds)))
         apart = {rate: float(each[at]) for rate, each in spreads(sides, self.bounds).items()}
-        beyond = {rate: each for rate, each in apart.items() if each > self.bounds[rate] + ROUNDING}
+        beyond = {rate: each for rate, each in apart.items() if each > self.bounds[rate] + SLACK}
         return Band(float(self.low[at]), float(self.high[at])), beyond
 
     def _blocks(self) -> Iterator[tuple[Places, Places]]:
@@ -82,7 +83,7 @@ class Bands:
     def _kept(self, low: Places, high: Places, worth: Callable[[Counts[Floats]], Any]) -> Floats:
         """Worth, lower and upper end of those bands that keep the bounds and have a worth."""
         beyond = excess([self.lax.at(low), self.strict.at(high)], self.bounds)
-        fit = np.nonzero((beyond <= ROUNDING) & (high <= low))
+        fit = np.nonzero((beyond <= SLACK) & (high <= low))
         below, above = (np.broadcast_to(each, beyond.shape)[fit] for each in (low, high))
         found: Floats = worth(Counts(*(self.lax.cells[:, below] + self.strict.cells[:, above])))
         there = ~np.isnan(found)

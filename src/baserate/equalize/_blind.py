@@ -11,11 +11,11 @@ from baserate._counts import Counts
 from baserate._cut import Cut
 from baserate._policy import REFUSE, Policy
 from baserate.decide._rule import strictest, threshold_at
-from baserate.equalize._goal import Goal
+from baserate.equalize._goal import SLACK, Goal
 from baserate.equalize._optimum import regions_of
-from baserate.equalize._people import Groups, People, people_of
-from baserate.equalize._sides import ROUNDING, bounds_of, everybody, excess, side
-from baserate.equalize._solve import solved, total
+from baserate.equalize._people import Groups, people_of
+from baserate.equalize._sides import everybody, excess, side
+from baserate.equalize._solve import least_cost
 from baserate.measure import expected_cost
 
 RULE = "group-blind"
@@ -41,21 +41,16 @@ def blind(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: st
     people = people_of(groups, goal, model=model, otherwise=otherwise)
     curves = people.curves.values()
     pooled = everybody(curves)
-    bounds = bounds_of(goal)
-    found = side(curves, pooled.threshold, bounds)
-    kept, counts = excess([found], bounds) <= ROUNDING, Counts(*found.cells)
+    found = side(curves, pooled.threshold, goal.bounds)
+    kept, counts = excess([found], goal.bounds) <= SLACK, Counts(*found.cells)
     cost = expected_cost(counts, costs=goal.costs)
     at = strictest(np.where(kept, -cost, -np.inf))
     least = float(cost[at])
-    settings = {"cost": least, "price": max(least - float(cost.min()), 0.0), "bound": _bound(people)}
+    regions = [*regions_of(people, reversal=people.labels).values()]
+    bound = least_cost(regions, goal.tolerances, goal.costs)
+    settings = {"cost": least, "price": max(least - float(cost.min()), 0.0), "bound": bound}
     policy = people.policy({(): Cut((threshold_at(pooled, at),))}, rule=RULE, settings=settings)
     return replace(policy, notes=(*policy.notes, *_notes(goal, counts[kept])))
-
-
-def _bound(people: People) -> float:
-    """Least cost of any policy of the scores and the groups."""
-    regions = list(regions_of(people, reversal=people.labels).values())
-    return total(regions, solved(regions, people.goal.tolerances, people.goal.costs), people.goal.costs)
 
 
 def _notes(goal: Goal, kept: Counts[Floats]) -> list[str]:

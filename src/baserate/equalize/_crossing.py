@@ -17,7 +17,7 @@ from baserate.equalize._goal import Goal
 from baserate.equalize._optimum import regions_of
 from baserate.equalize._people import Groups, people_of
 from baserate.equalize._region import CLOSE, lottery, roc
-from baserate.equalize._solve import solved, total
+from baserate.equalize._solve import least_cost, total
 
 RULE = "crossing"
 Ends = tuple[float, float]
@@ -128,7 +128,7 @@ def crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise:
     costs = [total(several, np.array([[each.fpr, each.tpr]] * 2), goal.costs) for each in found]
     at = strictest(-np.array(costs)) or 0
     # What the optimum costs may be above it by rounding.
-    bound = min(total(several, solved(several, exactly.tolerances, goal.costs), goal.costs), costs[at])
+    bound = min(least_cost(several, exactly.tolerances, goal.costs), costs[at])
     told = {"cost": costs[at], "bound": bound, "above": costs[at] - bound, "thresholds": found[at].thresholds}
     treatments = map(_treatment, (found[at].first, found[at].second))
     return people.policy(dict(zip(regions, treatments, strict=True)), rule=RULE, settings=told)

@@ -13,7 +13,7 @@ from baserate.equalize._goal import Goal
 from baserate.equalize._optimum import regions_of
 from baserate.equalize._people import Groups, people_of
 from baserate.equalize._region import CLOSE, Region, roc
-from baserate.equalize._solve import solved, total
+from baserate.equalize._solve import least_cost
 from baserate.equalize._windows import Choices, cheapest
 
 RULE = "deterministic"
@@ -43,12 +43,12 @@ def deterministic(groups: Groups, goal: Goal, *, model: str | None = None, other
     regions = regions_of(people)
     wholes = [_whole(each) for each in regions.values()]
     # A bound that no two rates can break would only make more of them to look at.
-    bounds = {rate: bound for rate, bound in goal.tolerances.items() if bound < 1} or goal.tolerances
+    bounds = goal.bounds or goal.tolerances
     choices = [_choices(each, goal, [*bounds]) for each in wholes]
     few = max(len(each.cost) for each in choices) <= _EXACT + 1
     places, exact = cheapest(choices, [*bounds.values()], effort=inf if few else _EFFORT)
     cost = float(sum(each.cost[at] for each, at in zip(choices, places, strict=True)))
-    least = total([*regions.values()], solved([*regions.values()], goal.tolerances, goal.costs), goal.costs)
+    least = least_cost([*regions.values()], goal.tolerances, goal.costs)
     cuts = {group: each.cut(at) for group, each, at in zip(regions, wholes, places, strict=True)}
     settings = {"cost": cost, "bound": min(least, cost), "exact": exact}
     policy = people.policy(cuts, rule=RULE, settings=settings)

@@ -14,7 +14,6 @@ from baserate._costs import Costs
 from baserate._errors import BadOption
 from baserate._policy import REFUSE
 from baserate._results import Results
-from baserate._tallies import Tallies
 from baserate.calibrate._crossfit import Watch
 from baserate.equalize._blind import blind
 from baserate.equalize._deterministic import deterministic
@@ -148,10 +147,8 @@ def _described(people: People, regions: Sequence[Region], points: Floats) -> dic
 
 def _other_ways(people: People, aim: Goal) -> dict[str, float]:
     """What the same tolerance costs those who want no lots, or no groups; with the groups that take part."""
-    part = {group: curve.tally for group, curve in people.curves.items()}
-    tallies = Tallies({people.model: part}, people.tallies.attributes, people.tallies.intake)
     here = replace(aim, prevalence=None)  # they were carried there before
-    return {column: float(choose(tallies, here).settings["cost"]) for column, choose in WAYS.items()}
+    return {column: float(choose(people.part, here).settings["cost"]) for column, choose in WAYS.items()}
 
 
 def _head(people: People, free: Floats, least: float, nearest: float) -> dict[str, Any]:

@@ -10,7 +10,11 @@ from typing import Any
 
 from baserate._costs import Costs
 from baserate._errors import BadOption
+from baserate._tallies import Group
 from baserate.equalize._parity import LINEAR, Parity, parity, rates_of
+
+SLACK = 1e-12
+"""So far may rates be beyond a bound, since sums differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,8 @@ class Goal:
         if isinstance(self.within, Mapping):
             object.__setattr__(self, "within", MappingProxyType(dict(self.within)))
         if isinstance(self.prevalence, Mapping):
-            object.__setattr__(self, "prevalence", MappingProxyType(dict(self.prevalence)))
+            stated = {as_group(key): share for key, share in self.prevalence.items()}
+            object.__setattr__(self, "prevalence", MappingProxyType(stated))
         _ = self.tolerances  # refuses what cannot be
 
     @property
@@ -79,6 +84,11 @@ class Goal:
         return {rate: named[rate] for rate in rates}
 
     @property
+    def bounds(self) -> dict[str, float]:
+        """Tolerances that bound something: no two rates are more than 1 apart."""
+        return {rate: bound for rate, bound in self.tolerances.items() if bound < 1}
+
+    @property
     def told(self) -> dict[str, Any]:
         """What a policy remembers of it, as a file can hold it."""
         within = self.tolerances
@@ -93,6 +103,15 @@ class Goal:
         names = " and ".join(each.name for each in self.parities)
         costs = ", ".join(f"{cell}={value:g}" for cell, value in asdict(self.costs).items())
         return f"Goal({names} within {self.told['within']}; costs {costs})"
+
+
+def as_group(key: object) -> Group:
+    """A group as a tuple of labels; a plain label is of one attribute.
+
+    >>> as_group("f"), as_group(("f", "north"))
+    (('f',), ('f', 'north'))
+    """
+    return key if isinstance(key, tuple) else (key,)
 
 
 def _tolerance(given: object) -> float:

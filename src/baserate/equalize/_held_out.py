@@ -128,14 +128,34 @@ def _number(value: float, how: str) -> dict[str, Any]:
     return {"value": value, "how": how, "why": "no rate is defined in two groups" if isnan(value) else None}
 
 
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """To how many folds rows are dealt, how often, and from which seed on.
+
+    >>> Deal(folds=2, repeats=100)
+    Deal(folds=2, repeats=100, seed=0)
+    """
+
+    folds: int = FOLDS
+    repeats: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise BadOption(f"repeats is {self.repeats}; rows are dealt once, or more often.")
+
+    def seeds(self) -> list[int]:
+        """One for each time; the first is the one that is given."""
+        more: list[int] = np.random.default_rng(self.seed).integers(2**63, size=self.repeats - 1).tolist()
+        return [self.seed, *more]
+
+
 def held_out(  # noqa: PLR0913  (all but two are seldom given)
     data: Groups | Rows,
     goal: Goal,
     *,
     choose: Choose | None = None,
-    folds: int = FOLDS,
-    repeats: int = 1,
-    seed: int = 0,
+    deal: Deal = Deal(),  # noqa: B008  (it is immutable)
     interval: Interval = Interval(),  # noqa: B008  (it is immutable)
     model: str | None = None,
     otherwise: str = REFUSE,
@@ -146,10 +166,10 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     A parity holds on the rows that it was made on, and on others the less well the fewer there were. `choose` makes a
     policy of tallies and a goal; if it is not given, it is `optimum`. The tables are those of the first deal of the
     rows to folds, added up. There what one fold has too much another may have too little; so gaps are of single folds.
-    Chance in the few rows of a fold makes a gap by itself, whose mean is the `floor`. With `repeats` the rows are dealt
-    several times, which gives more of them: two folds, a hundred times, are two hundred random halves. Rows of one
-    cluster stay together. A group that lacks a class without some fold is an error unless there is an action for it,
-    `otherwise`, which it then gets in that fold. `watch` is told how many folds of how many are done.
+    Chance in the few rows of a fold makes a gap by itself, whose mean is the `floor`. A `deal` of several repeats gives
+    more of them: `Deal(folds=2, repeats=100)` are two hundred random halves. Rows of one cluster stay together. A group
+    that lacks a class without some fold is an error unless there is an action for it, `otherwise`, which it then gets
+    in that fold. `watch` is told how many folds of how many are done.
 
     >>> from baserate import equalize, population, read
     >>> truth, score = population.binormal(means=(0, 1)).draw(1000, 1)
@@ -166,13 +186,12 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     people = people_of(tallies, goal, otherwise=otherwise)
     task = _Task(tallies, people, choose or partial(optimum, otherwise=otherwise))
     policy = _decisive(task.choose(tallies, goal))
-    deal = _Deal(folds, repeats, seed)
     judged = _judged(task, alone, deal, watch)
-    first = judged[: len(judged) // repeats]
+    first = judged[: len(judged) // deal.repeats]
     tables = {group: combined([part.tables[group] for part in first]) for group in people.curves}
     seen = {group: table for group, table in decided(people.tallies, policy, people.model).items() if group in tables}
     cost = partial(expected_cost, costs=goal.costs)
-    told = {"dealt": deal._replace(folds=len(first))._asdict(), "notes": _notes(alone, people, judged)}
+    told = {"dealt": {**asdict(deal), "folds": len(first)}, "notes": _notes(alone, people, judged)}
     return HeldOut(
         policy=policy,
         tables=tables,
@@ -180,7 +199,7 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
             rate: {group: interval.of(MEASURES[rate], table) for group, table in tables.items()} for rate in goal.rates
         },
         gaps={rate: sealed(np.array([_gap(part.tables, rate) for part in judged])) for rate in goal.rates},
-        floor=_floor(first, goal.rates, interval, seed),
+        floor=_floor(first, goal.rates, interval, deal.seed),
         apparent=rate_gaps(seen, goal.rates),
         cost=interval.of(cost, combined([*tables.values()])),
         cost_apparent=cost(combined([*seen.values()])),
@@ -189,22 +208,7 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     )
 
 
-class _Deal(NamedTuple):
-    """To how many folds rows are dealt, how often, and from which seed on."""
-
-    folds: int
-    repeats: int
-    seed: int
-
-    def seeds(self) -> list[int]:
-        """One for each deal; the first is the one that is given."""
-        if self.repeats < 1:
-            raise BadOption(f"repeats is {self.repeats}; rows are dealt once, or more often.")
-        more: list[int] = np.random.default_rng(self.seed).integers(2**63, size=self.repeats - 1).tolist()
-        return [self.seed, *more]
-
-
-def _judged(task: _Task, alone: Tallies | Rows, deal: _Deal, watch: Watch | None) -> list[_Judged]:
+def _judged(task: _Task, alone: Tallies | Rows, deal: Deal, watch: Watch | None) -> list[_Judged]:
     """Every fold of every deal."""
     deck, found = _in_order(alone), list[_Judged]()
     for seed in deal.seeds():

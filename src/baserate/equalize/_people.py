@@ -17,7 +17,7 @@ from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.decide._evaluate import model_of
 from baserate.decide._rule import as_setting
-from baserate.equalize._goal import Goal
+from baserate.equalize._goal import Goal, as_group
 from baserate.equalize._parity import NEEDS
 from baserate.shift._reweigh import reweigh
 
@@ -47,10 +47,15 @@ class People:
         return self.model == self.tallies.intake.columns.get("predicted")
 
     @property
+    def part(self) -> Tallies:
+        """Those who take part alone."""
+        there = self.tallies.models[self.model].items()
+        return replace(self.tallies, models={self.model: {g: tally for g, tally in there if g not in self.left}})
+
+    @property
     def curves(self) -> dict[Group, Curve]:
         """Of each group that takes part."""
-        there = self.tallies.models[self.model].items()
-        return {group: Curve(tally) for group, tally in there if group not in self.left}
+        return {group: Curve(tally) for group, tally in self.part.models[self.model].items()}
 
     @property
     def shares(self) -> Floats:
@@ -83,8 +88,7 @@ class People:
         stated = self.goal.prevalence
         if stated is None or not isinstance(stated, Mapping):
             return {} if stated is None else {"prevalence": stated}
-        several = ((key if isinstance(key, tuple) else (key,), share) for key, share in stated.items())
-        return {"prevalences": [{"group": list(group), "prevalence": share} for group, share in several]}
+        return {"prevalences": [{"group": group, "prevalence": share} for group, share in stated.items()]}
 
     def notes(self, *, alike: bool = False) -> list[str]:
         """What to be wary of; with everybody treated alike, nobody is left out of that."""
@@ -145,7 +149,7 @@ def as_tallies(groups: Groups) -> Tallies:
     for key, each in given.items():
         if not isinstance(each, Curve | Tally):
             raise BadOption(f"what is given for the group {key!r} is {type(each).__name__}; give a Curve.")
-        made[key if isinstance(key, tuple) else (key,)] = each.tally if isinstance(each, Curve) else each
+        made[as_group(key)] = each.tally if isinstance(each, Curve) else each
     wide = max(map(len, made))
     names = ("group",) if wide == 1 else tuple(f"group_{at}" for at in range(1, wide + 1))
     return Tallies({"score": made}, names)
@@ -160,14 +164,13 @@ def carried(tallies: Tallies, goal: Goal) -> Tallies:
         return reweigh(tallies, to=to)
     (name,) = tallies.models
     known = tallies.models[name]
-    stated = {key if isinstance(key, tuple) else (key,): share for key, share in to.items()}
-    strange = [group for group in stated if group not in known]
+    strange = [group for group in to if group not in known]
     if strange:
         there = "; ".join(named(tallies, group) for group in known)
         called = ", ".join(map(str, strange[0]))
         raise UnknownLabel(f"a prevalence is stated for {called}, which is no group here. There are: {there}.")
     made = {
-        group: reweigh(tally, to=stated[group]) if group in stated else replace(tally, reweighed=True)
+        group: reweigh(tally, to=to[group]) if group in to else replace(tally, reweighed=True)
         for group, tally in known.items()
     }
     return replace(tallies, models={name: made})
@@ -175,7 +178,7 @@ def carried(tallies: Tallies, goal: Goal) -> Tallies:
 
 def lacking(tally: Tally, goal: Goal) -> str:
     """Classes that the goal asks for and a group does not have, in words; nothing if it has all."""
-    wanted = dict.fromkeys(need for rate, bound in goal.tolerances.items() if bound < 1 for need in NEEDS[rate])
+    wanted = dict.fromkeys(need for rate in goal.bounds for need in NEEDS[rate])
     absent = [need for need in wanted if not getattr(tally, need)]
     if not tally.total:
         absent = ["rows"]

@@ -7,8 +7,6 @@ from functools import partial
 from math import isfinite
 from typing import Any, Literal, NoReturn
 
-import numpy as np
-
 from baserate._counts import combined
 from baserate._cut import FLAG, PASS, Cut, Treatment
 from baserate._errors import BadOption, CannotMeet, UnknownLabel
@@ -18,7 +16,6 @@ from baserate.decide._points import objective as objective_of
 from baserate.equalize._bands import MOST, Band, Bands, bands
 from baserate.equalize._goal import Goal
 from baserate.equalize._people import Groups, People, named, people_of
-from baserate.equalize._sides import bounds_of
 from baserate.measure import Measure, about, expected_cost
 from baserate.measure._registry import known
 
@@ -68,7 +65,7 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
     settings = {
         "cost": _cost(people, by_group),
         **_told(band, around),
-        "favour": tuple(tuple(map(_plain, group)) for group in favoured),
+        "favour": favoured,
         "favourable": favourable,
         **({} if objective is None else {"objective": about(measure).name}),
         **({} if there.exact else {"exact": False}),
@@ -111,14 +108,9 @@ def _meant(people: People, given: Any) -> list[Group]:  # noqa: ANN401  (a group
     return found
 
 
-def _plain(label: object) -> object:
-    """A label as a file can hold it."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
 def _bands(people: People, lax: set[Group], around: float | None) -> Bands:
     low, high = ([curve for group, curve in people.curves.items() if (group in lax) == side] for side in (True, False))
-    return bands(low, high, bounds_of(people.goal), around=around)
+    return bands(low, high, people.goal.bounds, around=around)
 
 
 def _cost(people: People, by_group: dict[Group, Treatment]) -> float:

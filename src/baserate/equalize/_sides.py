@@ -10,11 +10,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._curve import Curve
 from baserate._tally import Tally
-from baserate.equalize._goal import Goal
 from baserate.measure import MEASURES
-
-ROUNDING = 1e-12
-"""So far may rates be beyond a bound, since sums differ by rounding alone."""
 
 
 class Side(NamedTuple):
@@ -30,11 +26,6 @@ class Side(NamedTuple):
         """Return the same at some of the thresholds."""
         least, most = ({rate: each[places] for rate, each in ends.items()} for ends in (self.least, self.most))
         return Side(self.cells[:, places], least, most)
-
-
-def bounds_of(goal: Goal) -> dict[str, float]:
-    """Tolerances that are bounds: no two rates are more than 1 apart."""
-    return {rate: bound for rate, bound in goal.tolerances.items() if bound < 1}
 
 
 def everybody(curves: Collection[Curve]) -> Curve:

@@ -39,6 +39,11 @@ def _content(region: Region) -> tuple[float | bytes, ...]:
     return region.positive, region.negative, region.fpr.tobytes(), region.tpr.tobytes()
 
 
+def least_cost(regions: Sequence[Region], tolerances: Mapping[str, float], costs: Costs) -> float:
+    """What a case of everybody costs at the best points."""
+    return total(regions, solved(regions, tolerances, costs), costs)
+
+
 def total(regions: Sequence[Region], points: Floats, costs: Costs) -> float:
     """What a case of everybody costs when each group is at its point."""
     return float(sum(region.cost(costs, *point) for region, point in zip(regions, points, strict=True)))

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
 from baserate.decide._rule import EQUAL, strictest
+from baserate.equalize._goal import SLACK
 
-_SLACK = 1e-12
-"""So far may a difference of two rates be above its bound, for rounding."""
 _BATCH = 1 << 13
 """Boxes that are halved together."""
 
@@ -90,7 +89,7 @@ class _Search:
         for at, bound in enumerate(bounds):
             rates = [each.rates[at] for each in groups]
             seen = np.unique(np.concatenate(rates))
-            above = seen + (bound + _SLACK)
+            above = seen + (bound + SLACK)
             self.first.append(np.array([np.searchsorted(each, seen) for each in rates], dtype=np.int32))
             ends = [np.searchsorted(each, above, side="right") - 1 for each in rates]
             self.last.append(np.array(ends, dtype=np.int32))
