@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baserate import equalize as room
-from baserate import read
+from baserate import equalize, read
+from baserate.cli._numbers import number
 from baserate.cli._panels import cells_wide
 from baserate.equalize import Deal, Goal
 from baserate.infer import Interval
 from tests.cli.shell import is_as_ever, run
 from tests.schemas import fitting
 
-equalize: Any = room
 TYPED = ("--truth", "sick", "--score", "risk", "--group", "sex", "--positive", "1", "--parity", "equalized-odds")
 WAYS: dict[str, tuple[str, ...]] = {
     "deterministic": ("--deterministic", "--within", "0.1"),
@@ -68,6 +67,25 @@ def test_a_way_is_taken(name: str, screened: Path) -> None:
     assert told["data"]["policies"]["risk"]["rule"] == policy.rule
     assert TOLD[name] in " ".join(run("equalize", screened, *TYPED, *WAYS[name], "-q").stdout.split())
     assert told["data"]["needs_group"] == (name != "blind") == (told["data"]["legal"] is not None)
+
+
+@pytest.mark.parametrize("name", ["deterministic", "blind", "crossing", "reject"])
+def test_the_distance_from_the_optimum_is_told(name: str, screened: Path) -> None:
+    typed = (screened, *TYPED, *WAYS[name], "--fp", "3")
+    told = found(*typed)["data"]
+    page = " ".join(run("equalize", *typed, "-q").stdout.split())
+    above = told["cost"] - told["least"]
+    assert above > 1e-6
+    assert f"could be kept for {number(told['least'], 4)}: this way costs {number(above, 4)} more." in page
+    settings = told["policies"]["risk"]["settings"]
+    assert ("One cut-off without the parity would cost" in page) == ("price" in settings) == (name == "blind")
+    crossed = f"cross at risk {number(settings['thresholds'][0], 4)} in f and" if name == "crossing" else "The curves"
+    assert (crossed in page) == (name == "crossing")
+
+
+def test_a_way_that_is_as_cheap_as_any_says_so(screened: Path) -> None:
+    shown = run("equalize", screened, *TYPED, "--crossing", "-q").stdout
+    assert "No policy that keeps the parity is cheaper." in shown
 
 
 def test_an_objective_and_a_middle_are_handed_on(screened: Path) -> None:

@@ -78,6 +78,9 @@ def test_costs_are_those_of_brute_force(problem: Problem) -> None:
     assert found["cost"] == pytest.approx(least_cost(curves, goal.tolerances, goal.costs), abs=1e-9)
     assert found["cost_without"] == pytest.approx(least_cost(curves, {}, goal.costs), abs=1e-9)
     assert found["price"] == found["cost"] - found["cost_without"] >= -1e-12
+    assert found["least"] == pytest.approx(found["cost"], abs=1e-9)
+    simple = equalize.account(groups, goal, equalize.deterministic(groups, goal), interval=None).data
+    assert simple["least"] == found["least"] <= simple["cost"] + 1e-9
 
 
 @given(problems())

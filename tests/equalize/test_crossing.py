@@ -208,6 +208,7 @@ def test_at_a_crossing_odds_are_equal_and_cost_no_less_than_the_optimum(costs: C
     every = [each for hull in (False, True) for each in crossings(*groups.values(), hull=hull)]
     assert told["cost"] == pytest.approx(min(cost_of(each, groups, costs) for each in every), abs=1e-12)
     assert told["thresholds"] in [each.thresholds for each in every]
+    assert told["thresholds"][::-1] in told["scale"]
     assert Policy.from_json(policy.to_json()).settings["thresholds"] == told["thresholds"]
 
 

@@ -86,9 +86,8 @@ class _Sheet:
         yield "By how much that differs from what is cheapest without any parity:"
         yield self._changes()
         yield self._gaps()
-        yield self._paid()
-        if self._binding():
-            yield self._binding()
+        yield " ".join([self._paid(), *self._dearer(policy)])
+        yield from filter(None, [self._crossed(policy), self._binding()])
 
     def footnotes(self) -> tuple[str, ...]:
         """Why numbers are undefined, how intervals were made, and what a parity does and does not promise."""
@@ -190,6 +189,31 @@ class _Sheet:
             else ""
         )
         return f"Expected cost of a case: {cost} with the parity, {free} without: its price is {price}{more}."
+
+    def _dearer(self, policy: Line) -> Iterator[str]:
+        """What the parity could be kept for by other means, and what it costs those who treat everybody alike."""
+        more = self.data["cost"] - self.data["least"]
+        if policy["rule"] != "equalized" and abs(more) <= NOTHING:
+            yield "No policy that keeps the parity is cheaper."
+        elif policy["rule"] != "equalized" and more > 0:
+            least, above = (number(each, self.digits) for each in (self.data["least"], more))
+            yield f"With lots and cut-offs by group the parity could be kept for {least}: this way costs {above} more."
+        price = policy["settings"].get("price")
+        if price is not None:
+            alone = number(policy["settings"]["cost"] - price, self.digits)
+            yield f"One cut-off without the parity would cost {alone}."
+
+    def _crossed(self, policy: Line) -> str:
+        """Where two curves cross, and how scores of one group are put on the scale of the other."""
+        if policy["rule"] != "crossing":
+            return ""
+        (score,), (first, second) = self.data["policies"], [_name(group) for group in self.groups if group]
+        here, there = map(self._short, policy["settings"]["thresholds"])
+        knots = ", ".join(f"{self._short(x)} to {self._short(y)}" for x, y in policy["settings"]["scale"])
+        return (
+            f"The curves cross at {label(score)} {here} in {first} and {there} in {second}. On one scale, with scores "
+            f"of {second} moved ({knots}), {here} serves both where scores lie close together."
+        )
 
     def _binding(self) -> str:
         """Who sets the limit, where others are held back and it is not nearly everybody."""

@@ -21,6 +21,7 @@ from baserate.equalize._optimum import RULE, cheapest, regions_of
 from baserate.equalize._people import Groups, People, as_tallies, named, people_of
 from baserate.equalize._rates import by_lot, rate_gaps
 from baserate.equalize._region import Region
+from baserate.equalize._solve import least_cost
 from baserate.infer import Interval
 from baserate.measure import MEASURES, Measure, expected_cost, flag_rate, fpr, precision, prevalence, sensitivity
 from baserate.measure._summary import named_group
@@ -51,7 +52,8 @@ def account(
     group's scores could make it at its false positive rate: sensitivity that is thrown away lest others fall behind.
     A `gap` is the greatest difference between two groups, of each rate of the goal and of the precision, which no
     parity of rates makes equal where base rates differ. `data` holds the cost with and without the parity, its
-    `price`, and the groups that bind: better scores for them would make the optimum cheaper. There is no verdict in it.
+    `price`, what the parity could be kept for at the `least`, and the groups that bind: better scores for them would
+    make the optimum cheaper. There is no verdict in it.
 
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
@@ -194,6 +196,7 @@ def _told(both: _Both, policy: Policy) -> Row:
         "cost": cost,
         "cost_without": free,
         "price": cost - free,
+        "least": least_cost([*both.regions.values()], people.goal.tolerances, people.goal.costs),
         "binds": [named_group(people.tallies, group) for group in both.binding if policy.rule == RULE],
         "left": [named_group(people.tallies, group) for group in people.left],
         "levelling_down": _levelling(both),

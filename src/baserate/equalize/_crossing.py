@@ -104,8 +104,9 @@ def crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise:
 
     There both groups have the same true and false positive rate, so that equalized odds hold exactly, whatever the goal
     allows; it gives the costs and the prevalence. `settings` hold what a case is expected to cost (`cost`), what it
-    would at the best point that both groups can have (`bound`), how much more that is (`above`), and the places of the
-    crossing on both scales (`thresholds`). Groups are as in `optimum`.
+    would at the best point that both groups can have (`bound`), how much more that is (`above`), the places of the
+    crossing on both scales (`thresholds`), and knots that put the second group's scores on the scale of the first
+    (`scale`). Groups are as in `optimum`.
 
     >>> from baserate import curve, equalize, tally
     >>> f = curve(tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
@@ -130,6 +131,7 @@ def crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise:
     # What the optimum costs may be above it by rounding.
     bound = min(least_cost(several, exactly.tolerances, goal.costs), costs[at])
     told = {"cost": costs[at], "bound": bound, "above": costs[at] - bound, "thresholds": found[at].thresholds}
+    told["scale"] = [*zip(found[at].h.x, found[at].h.y, strict=True)]
     treatments = map(_treatment, (found[at].first, found[at].second))
     return people.policy(dict(zip(regions, treatments, strict=True)), rule=RULE, settings=told)
 
