@@ -54,7 +54,7 @@ FLOORS: list[set[str]] = [
     {"shift"},
     {"decide"},
     {"equalize"},
-    {"sklearn"},
+    {"sklearn", "draw", "report"},
     {"cli"},
     {"__main__"},
 ]
@@ -66,6 +66,7 @@ OUTSIDE = {
     "_frames": {"duckdb", "narwhals"},
     "cli": {"click"},
     "sklearn": {"sklearn"},
+    "draw": {"matplotlib"},
 }
 """Packages that one room alone may know."""
 SLOW = ("scipy", "narwhals", "pyarrow")

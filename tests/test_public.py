@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import baserate
-from baserate import apply, calibrate, decide, equalize, infer, measure, population, read, shift
+from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, shift
 from baserate import sklearn as bridge
 from baserate.measure import multiclass
 
@@ -42,7 +42,7 @@ NAMES = {
         "Tally",
     ),
     *("confusion", "curve", "label_sets", "scored", "tally", "__version__"),
-    *("apply", "calibrate", "decide", "equalize", "infer", "measure", "population", "read", "shift"),
+    *("apply", "calibrate", "decide", "draw", "equalize", "infer", "measure", "population", "read", "shift"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -132,6 +132,7 @@ EQUALITY = {
     *("deterministic", "differences", "frontier", "gaps", "group_table", "groups", "held_out", "optimum", "parity"),
     *("reject_option",),
 }
+DRAWINGS = {"Drawing", "gain", "lift"}
 
 ROOMS = [
     apply,
@@ -139,6 +140,7 @@ ROOMS = [
     calibrate,
     calibrate.multiclass,
     decide,
+    draw,
     equalize,
     infer,
     measure,
@@ -167,6 +169,8 @@ def test_the_public_names_are_these() -> None:
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION
     assert set(shift.__all__) == set(dir(shift)) == SHIFT
     assert set(decide.__all__) == set(dir(decide)) == DECISIONS
+    assert set(equalize.__all__) == set(dir(equalize)) == EQUALITY
+    assert set(draw.__all__) == set(dir(draw)) == DRAWINGS
     assert set(bridge.__all__) == {"CalibratedBy", "PolicyClassifier", "scorer", "scorers"}
 
 

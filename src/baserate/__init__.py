@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from baserate import apply, calibrate, decide, equalize, infer, measure, population, read, shift
+    from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, shift
     from baserate._class_map import ClassMap, load_map
     from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = ("apply", "calibrate", "decide", "equalize", "infer", "measure", "population", "read", "shift")
+_ROOMS = ("apply", "calibrate", "decide", "draw", "equalize", "infer", "measure", "population", "read", "shift")
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
     *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results", "_population"),
@@ -110,6 +110,7 @@ __all__ = [
     "confusion",
     "curve",
     "decide",
+    "draw",
     "equalize",
     "infer",
     "label_sets",

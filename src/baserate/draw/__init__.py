@@ -1,0 +1,27 @@
+"""Values -> Drawing: figures for papers and slides, the only home of matplotlib (extra `plot`).
+
+May import the nouns and every room below; `report` is its neighbour. Each figure is a function of tallies, in the
+manner of scikit-learn's displays: it computes once, keeps the numbers, and paints on axes of your own if you give them.
+Names are resolved on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from baserate._lazy import resolver
+
+if TYPE_CHECKING:
+    from baserate.draw._drawing import Drawing
+    from baserate.draw._gain import gain, lift
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "_drawing": ("Drawing",),
+    "_gain": ("gain", "lift"),
+}
+
+__all__ = ["Drawing", "gain", "lift"]
+
+__getattr__ = resolver(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,139 @@
+"""Drawing: what was drawn, the numbers behind it, and files of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baserate._errors import BadOption, NotInstalled
+from baserate._files import drafted, write_text
+from baserate._results import Results, Values
+from baserate.draw._style import SAVED, SIZE, looking
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Parts = Mapping[str, Results]
+"""What is drawn -> its numbers: a curve, its hull, points on it."""
+Painter = Callable[["Axes", Parts], None]
+"""Puts the numbers on axes; it computes nothing."""
+
+PICTURES = ("svg", "png", "pdf")
+_METADATA: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""Left out, so that the same numbers make the same file."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Drawing:
+    """A figure with the numbers that it shows.
+
+    `parts` holds them by what they are: a curve, its hull, points on it; `frame` and `rows` give all of them. `plot`
+    paints the same numbers once more, on other axes; nothing is computed again.
+    """
+
+    name: str
+    parts: Parts
+    painter: Painter
+    ax: Axes
+    """The axes that were painted on; `ax.figure` is theirs."""
+
+    def __repr__(self) -> str:
+        return f"Drawing({self.name}: {', '.join(f'{len(part)} rows of {name}' for name, part in self.parts.items())})"
+
+    @property
+    def figure(self) -> Figure:
+        """The whole figure."""
+        found = self.ax.get_figure(root=True)
+        assert found is not None  # noqa: S101  (for the type checker: axes that are painted on have one)
+        return found
+
+    @property
+    def numbers(self) -> Results:
+        """All numbers as one table; the column `part` says what they are of."""
+        named = dict.fromkeys(name for part in self.parts.values() for name in part.columns)
+        columns: dict[str, list[Any]] = {"part": [], **{name: [] for name in named}}
+        for what, part in self.parts.items():
+            columns["part"] += [what] * len(part)
+            for name in named:
+                columns[name] += _listed(part.columns[name]) if name in part.columns else [None] * len(part)
+        return Results(columns, next(iter(self.parts.values())).data)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One mapping for each row of the numbers."""
+        return self.numbers.rows()
+
+    def frame(self, backend: str | None = None) -> Any:  # noqa: ANN401  (a frame of the chosen library)
+        """Return the numbers as a frame of pandas, Polars or PyArrow."""
+        return self.numbers.frame(backend)
+
+    def plot(self, ax: Axes | None = None) -> Drawing:
+        """Paint the same numbers on other axes, or on new ones."""
+        return drawn(self.name, self.parts, self.painter, ax=ax)
+
+    def save(self, path: str | os.PathLike[str], *, dpi: float = 200) -> None:
+        """Write a picture (.svg, .png, .pdf) or its numbers (.csv, .json), the same each time."""
+        ending = Path(path).suffix.lstrip(".").lower()
+        if ending in {"csv", "json"}:
+            write_text(path, self.numbers.to_csv() if ending == "csv" else self.numbers.to_json())
+        elif ending in PICTURES:
+            with drafted(path) as draft:
+                draft.write_bytes(self._written(ending, dpi))
+        else:
+            raise BadOption(
+                f"{Path(path).name} is no kind of picture that we write; end the name in .svg, .png or .pdf, or in "
+                ".csv or .json for the numbers."
+            )
+
+    def _repr_png_(self) -> bytes:
+        return self._written("png", 144)
+
+    def _written(self, form: str, dpi: float) -> bytes:
+        from matplotlib import rc_context
+
+        held = BytesIO()
+        with rc_context(SAVED):
+            self.figure.savefig(held, format=form, dpi=dpi, metadata=_METADATA[form])
+        return held.getvalue()
+
+
+def drawn(
+    name: str, parts: Parts, painter: Painter, *, ax: Axes | None = None, size: tuple[float, float] = SIZE
+) -> Drawing:
+    """Paint numbers on the axes that were given, in their style, or on new ones in ours."""
+    with looking(ours=ax is None):
+        axes = _new(size) if ax is None else ax
+        painter(axes, parts)
+    return Drawing(name, MappingProxyType(dict(parts)), painter, axes)
+
+
+def _listed(column: Values) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+def _new(size: tuple[float, float]) -> Axes:
+    """Axes of a figure that no window keeps: pyplot would hold it for ever, and choose a screen."""
+    figure = importing()(figsize=size, layout="constrained")
+    return figure.add_subplot()
+
+
+def importing() -> type[Figure]:
+    """Find matplotlib, or say how to get it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise NotInstalled(
+            "figures need matplotlib, which is not installed; run: pip install 'baserate[plot]'."
+        ) from error
+    return Figure

@@ -1,0 +1,93 @@
+"""How all figures look: colours that a colour-blind person can tell apart, one set of letters, and words for axes."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+"""Those of Okabe and Ito, without the yellow that is lost on white."""
+DASHES = ("-", "--", "-.", ":")
+"""Lines of one colour still differ."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+GREY, FAINT = "#555555", "#B0B0B0"
+POSITIVE, NEGATIVE = COLOURS[1], COLOURS[0]
+"""The two classes, in every figure."""
+SIZE = (4.8, 4.2)
+"""Inches; a column of a journal holds two thirds of it without harm."""
+LOOK: Any = {
+    "axes.edgecolor": GREY,
+    "axes.grid": True,
+    "axes.labelsize": 9,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    "xtick.color": GREY,
+    "xtick.labelcolor": "black",
+    "xtick.labelsize": 8,
+    "ytick.color": GREY,
+    "ytick.labelcolor": "black",
+    "ytick.labelsize": 8,
+}
+SAVED: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "baserate"}
+"""Letters that look alike everywhere, and files that are the same whenever they are written."""
+AXES = {
+    "flag_rate": "share of everybody who is flagged (flag rate)",
+    "fpr": "share of negatives who are flagged (false positive rate)",
+    "lift": "times as many positives as by chance (lift)",
+    "precision": "share of the flagged who are positive (precision)",
+    "sensitivity": "share of positives who are flagged (sensitivity)",
+}
+"""Plain words for an axis, with the name that specialists use."""
+
+
+def colour(at: int) -> str:
+    """Colour of the series at a place."""
+    return COLOURS[at % len(COLOURS)]
+
+
+def dashes(at: int) -> str:
+    """Kind of line of the series at a place: another one for each turn of the colours, and for its neighbours."""
+    return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
+
+
+def marker(at: int) -> str:
+    """Sign of the series at a place."""
+    return MARKERS[at % len(MARKERS)]
+
+
+def name_axes(ax: "Axes", x: str, y: str) -> None:
+    """Write what both axes are, in plain words where there are any."""
+    ax.set_xlabel(AXES.get(x, x.replace("_", " ")))
+    ax.set_ylabel(AXES.get(y, y.replace("_", " ")))
+
+
+def shares(ax: "Axes", axes: Sequence[str] = ("x", "y")) -> None:
+    """Let axes run from 0 to 1, with a little room so that a line on the edge is seen."""
+    for each in axes:
+        (ax.set_xlim if each == "x" else ax.set_ylim)(-0.02, 1.02)
+
+
+def explained(ax: "Axes", where: Any = "best") -> None:  # noqa: ANN401  (a place that matplotlib knows)
+    """Add a legend if there is anything to tell."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc=where)
+
+
+@contextmanager
+def looking(*, ours: bool) -> Iterator[None]:
+    """Paint as the house does, or as the axes that were given do."""
+    from matplotlib import rc_context
+
+    with rc_context(LOOK if ours else {}):
+        yield

@@ -1,0 +1,40 @@
+"""What the tests of figures share: rows to draw, and what every drawing must keep."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from baserate import Tallies, read
+from baserate.draw import Drawing
+
+
+def people(rows: int = 400, *, group: bool = False, models: int = 1) -> Tallies:
+    """Rows of one or several models, perhaps in two groups, the same each time."""
+    rng = np.random.default_rng(12)
+    sick = rng.random(rows) < 0.3
+    table = {"sick": sick, "site": rng.choice(["north", "south"], rows)}
+    for at in range(models):
+        table[f"risk{at}"] = np.round(1 / (1 + np.exp(1.2 - (2 - at / 2) * sick - rng.normal(size=rows))), 3)
+    scores = [f"risk{at}" for at in range(models)]
+    columns: Any = {"score": scores} | ({"group": "site"} if group else {})
+    return read.tallies(table, truth="sick", **columns)
+
+
+def lines_of(ax: Axes) -> list[npt.NDArray[np.float64]]:
+    """Points of each line that was painted."""
+    return [np.asarray(line.get_xydata(), dtype=np.float64) for line in ax.get_lines()]
+
+
+def is_kept(made: Drawing) -> None:
+    """Paint the same numbers again, on axes of ours and of another: nothing is computed, nothing else is shown."""
+    again = made.plot()
+    assert again.parts == made.parts
+    assert again.figure is not made.figure
+    own = Figure().add_subplot()
+    assert made.plot(own).ax is own
+    assert len(lines_of(own)) == len(lines_of(made.ax))
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(lines_of(own), lines_of(made.ax), strict=True))
+    assert len(made.frame()) == len(made.numbers) == sum(map(len, made.parts.values()))
