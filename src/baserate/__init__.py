@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, shift
+    from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, report, shift
     from baserate._class_map import ClassMap, load_map
     from baserate._class_rows import ClassRows
     from baserate._confusion import Confusion
@@ -52,14 +52,27 @@ if TYPE_CHECKING:
     from baserate._tally import Tally
     from baserate._target import ClassTarget, Target
     from baserate.read import confusion, label_sets, scored, tally
+    from baserate.report import Finding, Plan, Report, evaluate, run
 
 __version__ = "0.1.0"
 
-_ROOMS = ("apply", "calibrate", "decide", "draw", "equalize", "infer", "measure", "population", "read", "shift")
+_ROOMS = (
+    "apply",
+    "calibrate",
+    "decide",
+    "draw",
+    "equalize",
+    "infer",
+    "measure",
+    "population",
+    "read",
+    "report",
+    "shift",
+)
 _HOMES = (
     *("_errors", "_counts", "_costs", "_estimate", "_tally", "read", "_curve", "_confusion"),
     *("_intake", "_tallies", "_confusions", "_rows", "_class_rows", "_label_sets", "_results", "_population"),
-    *("_map", "_class_map", "_target", "_cut", "_policy"),
+    *("_map", "_class_map", "_target", "_cut", "_policy", "report"),
 )
 
 __all__ = [
@@ -83,6 +96,7 @@ __all__ = [
     "DataError",
     "EmptyData",
     "Estimate",
+    "Finding",
     "Intake",
     "LabelSets",
     "Lottery",
@@ -94,8 +108,10 @@ __all__ = [
     "NotBinary",
     "NotInstalled",
     "NotNumeric",
+    "Plan",
     "Policy",
     "Population",
+    "Report",
     "Results",
     "Rows",
     "Tallies",
@@ -112,12 +128,15 @@ __all__ = [
     "decide",
     "draw",
     "equalize",
+    "evaluate",
     "infer",
     "label_sets",
     "load_map",
     "measure",
     "population",
     "read",
+    "report",
+    "run",
     "scored",
     "shift",
     "tally",

@@ -20,6 +20,9 @@ from baserate._files import write_text
 
 SCHEMA_VERSION = 1
 
+_GROUPS = ("group", "other", "other_group")
+"""Columns that may hold groups."""
+
 Values = Sequence[Any] | npt.NDArray[Any]
 
 
@@ -102,8 +105,8 @@ class Results:
 
     def _flattened(self) -> Iterator[tuple[str, Values]]:
         for name, column in self.columns.items():
-            # A column `other` may hold groups, or names of models.
-            groups = [each for each in column if isinstance(each, Mapping)] if name in {"group", "other"} else []
+            # A column `other` may hold groups, or names of models, but not both.
+            groups = [each for each in column if isinstance(each, Mapping)] if name in _GROUPS else []
             attributes = dict.fromkeys(key for group in groups for key in group)
             if attributes:
                 for key in attributes:

@@ -1,0 +1,215 @@
+"""Gathered rows -> a table of numbers, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from math import isnan
+
+import numpy as np
+
+from baserate import decide, equalize, infer, shift
+from baserate._arrays import ratio
+from baserate._curve import Curve
+from baserate._policy import Policy
+from baserate._results import Results
+from baserate.decide._evaluate import same
+from baserate.measure import expected_cost, precision, sensitivity
+from baserate.measure._summary import header, tidy
+from baserate.report._case import Case, Part, Row
+from baserate.report._choice import is_of_labels, policies
+from baserate.report._gather import Gathered
+from baserate.report._plan import Plan
+from baserate.report._report import COLUMNS, Report
+from baserate.report._scores import scored
+
+Progress = Callable[[int, int], None]
+"""Told how many steps of how many are done."""
+GAPS = ("flag_rate", "sensitivity", "fpr", "precision")
+"""What is compared between groups."""
+_KEPT = 0.5
+"""Of the positives that are found now, so many must still be found where another cut-off is considered."""
+
+
+def built(plan: Plan, gathered: Gathered, progress: Progress | None = None) -> Report:
+    """Measure all that a plan asks for; what is found in it comes later."""
+    there = None if plan.prevalence is None else shift.reweigh(gathered.tallies, to=plan.prevalence)
+    chosen = policies(plan, gathered.tallies if there is None else there)
+    case = Case(plan, gathered, there, chosen)
+    steps = (_data, _decisions, scored, _constant, _costs, _possible, _labels, _gaps, _support, _differences)
+    rows: list[Row] = []
+    for done, step in enumerate(steps, start=1):
+        rows += step(case)
+        if progress:
+            progress(done, len(steps))
+    data = _head(case)
+    return Report(plan, data, Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data), chosen)
+
+
+def _head(case: Case) -> Row:
+    from baserate import __version__
+
+    notes = [note for policy in case.policies.values() for note in policy.notes]
+    head = {"version": __version__, **header(case.here, list(dict.fromkeys(notes)))}
+    if not case.plan.apart:
+        return head
+    every = [case.here.pooled(model) for model in case.here.models][:: len(case.plan.score)]
+    rows = sum(int(tally.rows.sum(dtype=np.int64)) for tally in every)
+    positives, total = (sum(getattr(tally, name) for tally in every) for name in ("positives", "total"))
+    return {**head, "rows": rows, "prevalence": ratio(positives, total)}
+
+
+def _data(case: Case) -> Iterator[Row]:
+    """How much there is of what."""
+    for part in case.walk("here"):
+        fixed, rows = {"part": "data", **part.fixed}, part.tally.rows.sum(axis=1, dtype=np.int64).tolist()
+        for name, many in {"rows": sum(rows), "positives": rows[0], "negatives": rows[1]}.items():
+            yield {**fixed, "measure": name, "value": many}
+        share = infer.estimate("prevalence", Curve(part.tally).at(np.inf), level=case.plan.level)
+        yield {**fixed, "measure": "prevalence", **tidy(share)}
+        if part.group is None and not is_of_labels(case.here, part.model):
+            yield from ({**fixed, "measure": name, "value": value} for name, value in _ties(part).items())
+    if case.gathered.repeated is not None:
+        yield {"part": "data", "measure": "repeated_ids", "where": "here", "value": case.gathered.repeated}
+
+
+def _ties(part: Part) -> dict[str, float]:
+    """How far scores repeat: distinct ones, the share of rows at the commonest, and of pairs that they do not order."""
+    tally = part.tally
+    rows = tally.rows.sum(axis=0, dtype=np.int64)
+    pairs = float(tally.positive @ tally.negative)
+    every = tally.positives * tally.negatives
+    return {
+        "distinct_scores": len(tally.score),
+        "largest_tie": float(rows.max() / rows.sum()) if len(rows) else 0.0,
+        "tied_pairs": pairs / every if every else 0.0,
+    }
+
+
+def _decisions(case: Case) -> Iterator[Row]:
+    """The cut-off, the 2×2 table, and all that is usually measured of it."""
+    costs, interval = case.plan.costs, case.plan.interval
+    for where, tallies in case.places.items():
+        shares = {(part.model, str(part.fixed["group"])): part.tally.prevalence for part in case.walk(where)}
+        for row in decide.judge(tallies, case.policies, costs=costs, interval=interval).rows():
+            model = row["model"] or next(iter(tallies.models))
+            fixed = {"model": model, "where": where, "prevalence": shares[model, str(row["group"])]}
+            if row["measure"] == "threshold":
+                alike = row["group"] is None or case.policies[model].needs_group
+                if where == "here" and row["chance"] is None and alike and not is_of_labels(tallies, model):
+                    yield {**row, **fixed, "part": "cut"}
+            else:
+                yield {**row, **fixed, "part": "decisions"}
+    for model, policy in case.policies.items():
+        told = {"part": "cut", "measure": "chosen_on_these_rows", "model": model, "where": "here"}
+        yield {**told, "value": float(same(case.here, policy, model))}
+
+
+def _constant(case: Case) -> Iterator[Row]:
+    """Accuracy of always saying the same."""
+    for part in case.everybody():
+        share = part.tally.prevalence
+        yield {"part": "constant", "measure": "constant_accuracy", **part.fixed, "value": max(share, 1 - share)}
+
+
+def _costs(case: Case) -> Iterator[Row]:
+    """What a case costs if nobody is flagged, if everybody is, and at the cheapest cut-off of these rows."""
+    if case.plan.costs is None:
+        return
+    cost = partial(expected_cost, costs=case.plan.costs)
+    for part in case.everybody():
+        curve = Curve(part.tally)
+        each = np.asarray(cost(curve.counts))
+        fixed = {"part": "costs", **part.fixed}
+        yield {**fixed, "measure": "cost_of_flagging_nobody", "value": float(each[0])}
+        yield {**fixed, "measure": "cost_of_flagging_everybody", "value": float(each[-1])}
+        best = int(np.argmin(each))
+        threshold = float(curve.threshold[best])
+        yield {**fixed, "measure": "least_cost", "value": float(each[best]), "threshold": threshold}
+
+
+def _possible(case: Case) -> Iterator[Row]:
+    """The highest precision of a cut-off that still finds half of the positives that are found now."""
+    for part in case.everybody():
+        if is_of_labels(case.here, part.model):
+            continue
+        now = decide.tables(case.places[part.where], case.policies[part.model], model=part.model)[None]
+        found = float(sensitivity(now["flag"])) if "flag" in now else 0.0
+        curve = Curve(part.tally)
+        shares, kept = np.asarray(precision(curve.counts)), np.asarray(sensitivity(curve.counts))
+        fit = np.flatnonzero((kept >= _KEPT * found) & (kept > 0))
+        if not len(fit):
+            continue
+        best = int(fit[np.argmax(shares[fit])])
+        fixed = {"part": "possible", **part.fixed, "threshold": float(curve.threshold[best])}
+        yield {**fixed, "measure": "precision", "value": float(shares[best])}
+        yield {**fixed, "measure": "sensitivity", "value": float(kept[best])}
+
+
+def _labels(case: Case) -> Iterator[Row]:
+    """In how many rows predicted labels are not what the cut-off says, and the cut-off that agrees best."""
+    for model, decisions in case.here.decisions.items():
+        policy, curve = case.policies[model], Curve(decisions)
+        if _apart(policy):
+            continue
+        fixed = {"part": "labels", "model": model, "where": "here"}
+        at = curve.at(policy.threshold).rows
+        yield {**fixed, "measure": "disagreements", "threshold": policy.threshold, "value": at.fp + at.fn}
+        wrong = curve.counts.rows.fp + curve.counts.rows.fn
+        best = int(np.argmin(wrong))
+        threshold = float(curve.threshold[best])
+        yield {**fixed, "measure": "least_disagreements", "threshold": threshold, "value": float(wrong[best])}
+
+
+def _gaps(case: Case) -> Iterator[Row]:
+    """How far groups lie apart, beside what chance alone would give."""
+    if not case.here.attributes:
+        return
+    found = equalize.gaps(case.here, decided=case.policies, measures=GAPS, interval=case.plan.interval)
+    for row in found.rows():
+        if row["kind"] == "max_difference" and row["measure"] in GAPS:
+            model = row["model"] or next(iter(case.here.models))
+            yield {**row, "part": "gaps", "model": model, "other": None, "other_group": row["other"], "where": "here"}
+
+
+def _support(case: Case) -> Iterator[Row]:
+    """How many rows the numbers of each group rest on, and whether these are few."""
+    if not case.here.attributes:
+        return
+    found = equalize.group_table(case.here, decided=case.policies, measures=GAPS[1:3], interval=case.plan.interval)
+    for row in found.rows():
+        if row["group"] is not None:
+            model = row["model"] or next(iter(case.here.models))
+            fixed = {"part": "support", "model": model, "group": row["group"], "where": "here"}
+            yield {**fixed, "measure": row["measure"], "value": row["trials"], "small": row["small"]}
+
+
+def _differences(case: Case) -> Iterator[Row]:
+    """Models beside each other: on the same rows, or on samples of their own."""
+    models = [model for model in case.here.models if not is_of_labels(case.here, model)]
+    question = infer.Question(level=case.plan.level)
+    found: list[tuple[tuple[str, str], infer.Comparison]] = []
+    if case.gathered.rows is not None:
+        rows = replace(case.gathered.rows, group=case.gathered.rows.group[:0], groups=((),), attributes=())
+        cuts = {model: case.policies[model].threshold for model in models if not _apart(case.policies[model])}
+        asked: list[tuple[str, dict[str, float] | None]] = [("auc", None)]
+        asked += [(name, cuts) for name in ("sensitivity", "specificity") if len(cuts) == len(models)]
+        for measure, at in asked:
+            several = infer.compare(
+                rows, measure=measure, models=models, threshold=at, question=question, seed=case.plan.seed
+            )
+            found += [(each.models, each) for each in several]
+    elif case.plan.apart:
+        pooled = {model: case.here.pooled(model) for model in models}
+        pairs = combinations(models, 2)
+        found = [(pair, infer.compare_unpaired(*(pooled[each] for each in pair), question=question)) for pair in pairs]
+    for (model, other), each in found:
+        fixed = {"part": "differences", "measure": each.measure, "model": model, "other": other, "where": "here"}
+        yield {**fixed, **tidy(each.difference), "p": each.p if isnan(each.adjusted) else each.adjusted}
+
+
+def _apart(policy: Policy) -> bool:
+    """Whether there is no single threshold."""
+    return policy.needs_group or policy.needs_id

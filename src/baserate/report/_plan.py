@@ -1,0 +1,219 @@
+"""Plan: what is judged, where it will be used, and how sure the numbers shall be; one in shell, Python and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from difflib import get_close_matches
+from math import inf, isinf, isnan
+from typing import Any, Literal
+
+import numpy as np
+
+from baserate._costs import Costs
+from baserate._cut import has_table
+from baserate._errors import BadFile, BadOption, BaserateError
+from baserate._files import write_text
+from baserate._map import text_of
+from baserate._policy import Policy
+from baserate.decide._rules import named
+from baserate.infer import Interval
+from baserate.read._named import Columns
+
+KIND = "baserate/plan"
+SCHEMA_VERSION = 1
+RULES = ("cost", "youden", "closest", "balanced", "break-even")
+"""Rules that need to be told nothing but costs."""
+_INFINITE = {"inf": inf, "-inf": -inf}
+_TEXTS = ("predicted", "weight", "count", "id", "rule", "method")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that a report depends on but the rows themselves.
+
+    Columns are named as in `baserate.read.tallies`. `prevalence` is that of the place where the classifier will be
+    used, and `costs` are what outcomes cost there. The cut-off is `threshold`, or what a `policy` does, or what a
+    `rule` chooses; otherwise it is what `costs` make cheapest, 0.5 of probabilities, or Youden's. A plan that was
+    written to a file and read again is the same.
+
+    >>> plan = Plan(files="people.csv", truth="sick", score="risk", prevalence=0.02, costs=Costs(fp=1, fn=20))
+    >>> Plan.from_json(plan.to_json()) == plan
+    True
+    >>> plan.files, plan.score, plan.chooses
+    (('people.csv',), ('risk',), 'cost')
+    """
+
+    files: tuple[str, ...] = ()
+    """What to read; nothing where rows are handed over with the plan."""
+    apart: bool = False
+    """Whether each file is a sample of its own, judged beside the others."""
+    truth: str = "truth"
+    score: tuple[str, ...] = ()
+    predicted: str | None = None
+    group: tuple[str, ...] = ()
+    weight: str | None = None
+    count: str | None = None
+    id: str | None = None
+    positive: str | float | None = None
+    negative: str | float | None = None
+    missing: Literal["refuse", "drop"] = "refuse"
+    prevalence: float | None = None
+    costs: Costs | None = None
+    threshold: float | None = None
+    rule: str | None = None
+    policy: Policy | None = None
+    level: float = 0.95
+    method: str | None = None
+    """How intervals are made; None for what was studied, which resamples nothing."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("files", "score", "group"):
+            object.__setattr__(self, name, _several(name, getattr(self, name)))
+        for name in ("positive", "negative"):
+            object.__setattr__(self, name, _label(name, getattr(self, name)))
+        for name in _TEXTS:
+            if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
+                raise BadOption(f"{name} is {getattr(self, name)!r}; give a name, or leave it out.")
+        Columns.of({name: each for name, each in self.columns.items() if each})  # type: ignore[arg-type]
+        self._check_use()
+        self._check_cut()
+
+    def _check_use(self) -> None:
+        """See that numbers are what they should be."""
+        if self.missing not in ("refuse", "drop"):
+            raise BadOption(f"missing is {self.missing!r}; give 'refuse' or 'drop'.")
+        if self.prevalence is not None and not (_is_number(self.prevalence) and 0 < self.prevalence < 1):
+            raise BadOption(f"prevalence is {self.prevalence!r}; give a share between 0 and 1, such as 0.02.")
+        if self.costs is not None and not isinstance(self.costs, Costs):
+            raise BadOption(f"costs are {self.costs!r}; give Costs(fp=1, fn=20).")
+        seed: object = self.seed  # whatever a caller without a type checker gave
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise BadOption(f"seed is {self.seed!r}; give a whole number, so that a plan can be run again.")
+        _ = self.interval
+        if self.apart and (self.group or len(self.files) == 1):
+            raise BadOption("samples that are judged apart are several files, without groups; leave out one of both.")
+
+    def _check_cut(self) -> None:
+        """See that there is one way at most to cut."""
+        ways = [name for name in ("threshold", "rule", "policy") if getattr(self, name) is not None]
+        if len(ways) > 1:
+            raise BadOption(f"{' and '.join(ways)} are several ways to cut; give one.")
+        if self.threshold is not None and (not _is_number(self.threshold) or isnan(self.threshold)):
+            raise BadOption(f"threshold is {self.threshold!r}; give a number that scores can be compared with.")
+        if self.policy is not None and not isinstance(self.policy, Policy):
+            raise BadOption(f"policy is {type(self.policy).__name__}; read one with Policy.load(…).")
+        if self.policy is not None and not has_table(self.policy.actions):
+            told = ", ".join(self.policy.actions)
+            raise BadOption(f"a policy into {told} has no 2×2 table; give one that flags or passes.")
+        if self.rule is not None:
+            rule = named(self.rule).__name__.replace("_", "-")
+            if rule not in RULES:
+                raise BadOption(
+                    f"the rule {rule} needs more than a plan can tell; choose with `baserate decide … -o policy.json`, "
+                    "and give the policy."
+                )
+            object.__setattr__(self, "rule", rule)
+        if self.rule == "cost" and self.costs is None:
+            raise BadOption("the rule cost needs what errors cost: costs=Costs(fp=1, fn=20).")
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Columns by what they hold, as keywords of `baserate.read`."""
+        names = ("truth", "score", "predicted", "group", "weight", "count", "id")
+        return {name: getattr(self, name) for name in names if getattr(self, name)}
+
+    @property
+    def interval(self) -> Interval:
+        """What intervals are wanted."""
+        return Interval(self.level, self.method, self.seed)
+
+    @property
+    def chooses(self) -> str | None:
+        """Name of the rule that chooses the cut-off on the rows; None where it is given, or follows from the scores."""
+        if self.threshold is not None or self.policy is not None:
+            return None
+        return self.rule or ("cost" if self.costs is not None else None)
+
+    def to_json(self) -> str:
+        """Return the plan as versioned JSON, to be read, changed and run again."""
+        form = {each.name: _written(getattr(self, each.name)) for each in fields(self)}
+        return json.dumps({"kind": KIND, "schema_version": SCHEMA_VERSION, **form}, ensure_ascii=False, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Read what `to_json` wrote, or what somebody wrote like it: what is left out is as usual."""
+        return cls(**_checked(text))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan to a file, as JSON."""
+        write_text(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Plan:
+        """Read a plan from a file."""
+        return cls.from_json(text_of(path, "plan"))
+
+
+def _several(name: str, given: object) -> tuple[str, ...]:
+    """Names in a tuple, also of one."""
+    found = (given,) if isinstance(given, (str, os.PathLike)) else given
+    if not isinstance(found, Iterable):
+        raise BadOption(f"{name} is {given!r}; give a name, or several in a list.")
+    return tuple(os.fspath(each) if isinstance(each, os.PathLike) else each for each in found)
+
+
+def _label(name: str, given: object) -> object:
+    """A label that a file can hold."""
+    plain = given.item() if isinstance(given, np.generic) else given
+    if plain is not None and not isinstance(plain, (str, int, float)):
+        raise BadOption(f"{name} is {given!r}; a plan can hold text, numbers and booleans: rename the labels first.")
+    return plain
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
+
+
+def _written(value: Any) -> Any:  # noqa: ANN401  (any field)
+    if isinstance(value, Costs):
+        return asdict(value)
+    if isinstance(value, Policy):
+        return json.loads(value.to_json())
+    if isinstance(value, float) and isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _checked(text: str) -> dict[str, Any]:
+    """Fields of a plan in a text, or what is wrong with it."""
+    try:
+        form = json.loads(text)
+    except ValueError as error:
+        raise BadFile(f"not JSON: {error}. The file is broken or no plan; write it again.") from error
+    if not isinstance(form, dict) or form.pop("kind", None) != KIND:
+        raise BadFile(f'no plan: its "kind" is not {KIND!r}; name a file that holds one.')
+    version = form.pop("schema_version", None)
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise BadFile(f"a plan of schema version {version!r}; this release reads {SCHEMA_VERSION}: upgrade baserate.")
+    known = [each.name for each in fields(Plan)]
+    unknown = [name for name in form if name not in known]
+    if unknown:
+        near = get_close_matches(unknown[0], known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise BadFile(f"a plan has no field {unknown[0]!r}.{hint} Known are: {', '.join(known)}.")
+    try:
+        return form | {name: _read(name, form[name]) for name in ("costs", "threshold", "policy") if name in form}
+    except (TypeError, BaserateError) as error:
+        raise BadFile(f"not a plan: {error}") from error
+
+
+def _read(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)
+    if name == "costs" and value is not None:
+        return Costs(**value)
+    if name == "policy" and value is not None:
+        return Policy.from_json(json.dumps(value))
+    return _INFINITE.get(value, value) if isinstance(value, str) else value

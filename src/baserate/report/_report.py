@@ -1,0 +1,262 @@
+"""Report: values alone. A table of numbers, what they were made from, the policies, and what was found."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import nan
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from baserate._counts import Counts
+from baserate._errors import BadFile, BadOption, UnknownName
+from baserate._estimate import Estimate
+from baserate._files import write_text
+from baserate._map import text_of
+from baserate._policy import Policy
+from baserate._results import Results, json_ready
+from baserate.report._finding import Finding
+from baserate.report._plan import Plan
+
+KIND = "baserate/report"
+SCHEMA_VERSION = 1
+Where = Literal["here", "there"]
+COLUMNS = (
+    *("part", "measure", "model", "group", "other", "other_group", "where", "prevalence", "threshold"),
+    *("value", "low", "high", "level", "how", "why", "p", "floor", "floor_high", "small"),
+)
+"""Of every row. `part` says what a number is of, `where` whether it holds here or at the prevalence of deployment."""
+_CELLS = ("tp", "fp", "fn", "tn")
+_ESTIMATE = ("value", "low", "high", "level", "how", "why")
+_INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Report:
+    """What one run of a plan found.
+
+    Every number is a row of `numbers`, and an attribute of a view: `report.here.auc` as the rows are,
+    `report.there.precision` at the prevalence of deployment, `report.of("risk").here.auc` of one of several models,
+    `report.within(site="north").here.sensitivity` of a group.
+
+    >>> import baserate
+    >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.1)
+    >>> report.here.auc.value, report.here.precision.value, round(report.there.precision.value, 4)
+    (0.75, 0.5, 0.1)
+    """
+
+    plan: Plan
+    data: Mapping[str, Any]
+    """What was read: rows, those refused and why, the digest; and the release that made the report."""
+    numbers: Results
+    policies: Mapping[str, Policy]
+    """Model -> what is done with its scores."""
+    findings: tuple[Finding, ...] = ()
+    group: Mapping[str, object] | None = field(default=None, kw_only=True)
+    """The group that views are of; None for everybody."""
+
+    def __post_init__(self) -> None:
+        for name in ("data", "policies"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __repr__(self) -> str:
+        codes = ", ".join(dict.fromkeys(found.code for found in self.findings)) or "none"
+        return f"Report({', '.join(self.models)}; {self.data['rows']} rows; findings: {codes})"
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return tuple(self.policies)
+
+    @property
+    def model(self) -> str:
+        """Name of the only model."""
+        if len(self.policies) > 1:
+            raise BadOption(f"there are several models; take one with report.of({self.models[0]!r}).")
+        return self.models[0]
+
+    @property
+    def policy(self) -> Policy:
+        """What is done with the scores of the only model."""
+        return self.policies[self.model]
+
+    @property
+    def here(self) -> View:
+        """Numbers as the rows are."""
+        return View(self, "here")
+
+    @property
+    def there(self) -> View:
+        """Numbers at the prevalence of deployment; here, if none was stated."""
+        return View(self, "here" if self.plan.prevalence is None else "there")
+
+    @property
+    def groups(self) -> tuple[Mapping[str, object], ...]:
+        """The groups, each a mapping from attribute to value."""
+        found = {str(row["group"]): row["group"] for row in self.pick(part="data", measure="rows") if row["group"]}
+        return tuple(found.values())
+
+    def of(self, model: str) -> Report:
+        """The same of one model alone; what was found of it, and of all of them, stays."""
+        if model not in self.policies:
+            raise UnknownName(f"there is no model {model!r}. Known are: {', '.join(self.models)}.")
+        kept = [at for at, name in enumerate(self.numbers.columns["model"]) if name in (model, None)]
+        columns = {name: [column[at] for at in kept] for name, column in self.numbers.columns.items()}
+        found = tuple(each for each in self.findings if each.model in (model, None))
+        numbers = Results(columns, self.numbers.data)
+        return replace(self, numbers=numbers, policies={model: self.policies[model]}, findings=found)
+
+    def within(self, **group: object) -> Report:
+        """The same, whose views are of one group, named by its attributes."""
+        found = [each for each in self.groups if {key: str(value) for key, value in each.items()} == _texts(group)]
+        if not found:
+            known = "; ".join(", ".join(f"{key}={value!r}" for key, value in each.items()) for each in self.groups)
+            raise UnknownName(f"there is no group {group}. Known are: {known or 'none: the rows have no groups'}.")
+        return replace(self, group=found[0])
+
+    def pick(self, **wanted: object) -> list[dict[str, Any]]:
+        """Rows of the numbers that have these values: part, measure, model, group, where."""
+        columns = self.numbers.columns
+        kept: Sequence[int] = range(len(self.numbers))
+        for name, value in wanted.items():
+            column = columns[name]
+            kept = [at for at in kept if column[at] == value]
+        return Results({name: [column[at] for at in kept] for name, column in columns.items()}).rows()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One mapping for each number."""
+        return self.numbers.rows()
+
+    def frame(self, backend: str | None = None) -> Any:  # noqa: ANN401  (a frame of the chosen library)
+        """Return the numbers as a frame of pandas, Polars or PyArrow."""
+        return self.numbers.frame(backend)
+
+    def text(self, width: int = 100) -> str:
+        """Return the report as one reads it in a terminal."""
+        from baserate.report._text import page
+
+        return page(self).text(width)
+
+    def markdown(self) -> str:
+        """Return the same for GitHub."""
+        from baserate.report._text import page
+
+        return page(self).markdown()
+
+    def to_json(self) -> str:
+        """Return everything as JSON of a fixed, versioned shape; numbers in full."""
+        form = {
+            "kind": KIND,
+            "schema_version": SCHEMA_VERSION,
+            "plan": json.loads(self.plan.to_json()),
+            "data": json_ready(dict(self.data)),
+            "policies": {model: json.loads(policy.to_json()) for model, policy in self.policies.items()},
+            "findings": [json_ready(_told(found)) for found in self.findings],
+            "rows": [json_ready(row) for row in self.rows()],
+        }
+        return json.dumps(form, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """Read what `to_json` wrote."""
+        return _read(text)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file: .json holds all of it, .csv the numbers, .md and .txt what one reads."""
+        ending = Path(path).suffix.lstrip(".").lower()
+        texts = {"json": self.to_json, "csv": self.numbers.to_csv, "md": self.markdown, "txt": self.text}
+        if ending not in texts:
+            raise BadOption(f"{Path(path).name} has no ending that we know; end it in .json, .csv, .md or .txt.")
+        write_text(path, texts[ending]())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Report:
+        """Read a report that `save` wrote as JSON."""
+        return cls.from_json(text_of(path, "report"))
+
+
+class View:
+    """Numbers of one model and group at one prevalence, by the names of their measures."""
+
+    __slots__ = ("_report", "_where")
+
+    def __init__(self, report: Report, where: Where) -> None:
+        self._report, self._where = report, where
+
+    def __getattr__(self, name: str) -> Estimate:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        rows = list(self._rows(name))
+        if not rows:
+            known = sorted({row["measure"] for row in self._all()})
+            raise AttributeError(f"there is no {name!r} in this report. There are: {', '.join(known)}.")
+        return estimate_of(rows[0])
+
+    def __dir__(self) -> list[str]:
+        return sorted({row["measure"] for row in self._all()} | {"counts"})
+
+    def __contains__(self, name: str) -> bool:
+        return any(True for _ in self._rows(name))
+
+    @property
+    def counts(self) -> Counts[float]:
+        """The 2×2 table."""
+        return Counts(**{cell: next(self._rows(cell))["value"] for cell in _CELLS})
+
+    def _all(self) -> list[dict[str, Any]]:
+        """What does not change with the prevalence is told here alone, and holds there, too."""
+        own = {"model": self._report.model, "group": self._report.group, "other": None}
+        there = self._report.pick(**own, where=self._where)
+        return there if self._where == "here" else [*there, *self._report.pick(**own, where="here")]
+
+    def _rows(self, name: str) -> Iterator[dict[str, Any]]:
+        return (row for row in self._all() if row["measure"] == name and row["part"] in VIEWED)
+
+
+VIEWED = ("data", "cut", "decisions", "ranks", "probabilities", "constant", "costs")
+"""Parts whose measures have names of their own."""
+
+
+def estimate_of(row: Mapping[str, Any]) -> Estimate:
+    """The number of a row, with its interval."""
+    told = {name: row[name] for name in _ESTIMATE}
+    return Estimate(**told | {name: nan if told[name] is None else told[name] for name in ("value", "low", "high")})
+
+
+def _texts(group: Mapping[str, object]) -> dict[str, str]:
+    return {key: str(value) for key, value in group.items()}
+
+
+def _told(found: Finding) -> dict[str, Any]:
+    names = ("code", "title", "severity", "model", "sentence", "why", "remedy")
+    return {**{name: getattr(found, name) for name in names}, "numbers": dict(found.numbers), "anchor": found.anchor}
+
+
+def _read(text: str) -> Report:
+    try:
+        form = json.loads(text)
+    except ValueError as error:
+        raise BadFile(f"not JSON: {error}. The file is broken or no report; write it again.") from error
+    if not isinstance(form, dict) or form.get("kind") != KIND:
+        raise BadFile(f'no report: its "kind" is not {KIND!r}; name a file that holds one.')
+    if form.get("schema_version") != SCHEMA_VERSION:
+        raise BadFile(
+            f"a report of schema version {form.get('schema_version')!r}; this release reads {SCHEMA_VERSION}: upgrade "
+            "baserate."
+        )
+    try:
+        rows = [{name: _number(value) for name, value in row.items()} for row in form["rows"]]
+        numbers = Results({name: [row[name] for row in rows] for name in COLUMNS}, form["data"])
+        policies = {model: Policy.from_json(json.dumps(each)) for model, each in form["policies"].items()}
+        told = [{name: value for name, value in each.items() if name != "anchor"} for each in form["findings"]]
+        plan = Plan.from_json(json.dumps(form["plan"]))
+        return Report(plan, form["data"], numbers, policies, tuple(Finding(**each) for each in told))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadFile(f"not a report: {error!r}; write it again.") from error
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401  (any cell of a row)
+    return _INFINITE.get(value, value) if isinstance(value, str) else value

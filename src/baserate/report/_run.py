@@ -1,0 +1,139 @@
+"""Run a plan; or hand over arrays, which makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+from baserate._costs import Costs
+from baserate._errors import BadOption
+from baserate._policy import Policy
+from baserate.report._build import Progress, built
+from baserate.report._findings import found
+from baserate.report._gather import Gathered, gathered
+from baserate.report._plan import Plan
+from baserate.report._report import Report
+
+if TYPE_CHECKING:
+    from baserate.read._duckdb import Watch
+
+
+class More(TypedDict, total=False):
+    """What else can be said of arrays, as keywords."""
+
+    predicted: Any
+    weight: Any
+    count: Any
+    id: Any
+    positive: str | float | None
+    negative: str | float | None
+    missing: Literal["refuse", "drop"]
+    threshold: float | None
+    rule: str | None
+    policy: Policy | None
+    level: float
+    method: str | None
+    seed: int
+
+
+def run(
+    plan: Plan,
+    source: Any = None,  # noqa: ANN401  (any table)
+    *,
+    watch: Watch | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Read what a plan names, measure it, and look at what was found.
+
+    `source` is a table in place of the plan's files: a frame, a mapping of columns, a path; of samples `apart`, a
+    mapping from their names to tables. `watch` is told how far reading is, `progress` how many steps are done.
+
+    >>> from baserate import Plan, run
+    >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
+    >>> run(Plan(truth="sick", score="risk"), table).here.sensitivity.value
+    0.5
+    """
+    return of_rows(plan, gathered(plan, source, watch=watch), progress)
+
+
+def of_rows(plan: Plan, rows: Gathered, progress: Progress | None = None) -> Report:
+    """Do the same with rows that were read already."""
+    report = built(plan, rows, progress)
+    return replace(report, findings=found(report))
+
+
+def evaluate(
+    truth: Any,  # noqa: ANN401  (any array)
+    score: Any = None,  # noqa: ANN401  (any array)
+    *,
+    group: Any = None,  # noqa: ANN401  (any array)
+    prevalence: float | None = None,
+    costs: Costs | None = None,
+    **more: Unpack[More],
+) -> Report:
+    """Judge predictions where they will be used: measures with intervals, a cut-off, groups, models, and findings.
+
+    Parameters
+    ----------
+    truth, score
+        Arrays, lists or columns, one value for each row. Several models are a mapping from their names to scores.
+        Samples of their own are two mappings with the same names.
+    group
+        What tells who is who: an array, or a mapping from attributes to arrays.
+    prevalence, costs
+        Share of positives where the classifier will be used, and what outcomes cost there.
+    predicted, weight, count, id
+        Arrays too: labels of a classifier without scores, weights, counts and names of rows.
+    positive, negative, missing
+        As in :func:`baserate.read.tallies`.
+    threshold, rule, policy
+        Where scores are cut, the name of a rule that chooses, or a policy; see :class:`baserate.Plan`.
+    level, method, seed
+        How intervals are made. Those of the default are closed forms: nothing is resampled.
+
+    Examples
+    --------
+    >>> import baserate
+    >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
+    >>> report.here.auc.value, round(report.here.auc.low, 2), round(report.here.auc.high, 2)
+    (0.75, 0.19, 0.98)
+    >>> report.frame("pandas").query("measure == 'precision' and part == 'decisions'")["value"].tolist()
+    [0.5]
+    """
+    told: dict[str, Any] = dict(more)
+    given = {name: told.pop(name) for name in ("predicted", "weight", "count", "id") if name in told}
+    if isinstance(truth, Mapping):
+        if group is not None or given or not isinstance(score, Mapping) or {*score} != {*truth}:
+            raise BadOption("samples of their own are two mappings, truth and score, with the same names and no more.")
+        tables = {str(name): {"truth": truth[name], "score": score[name]} for name in truth}
+        return run(Plan(apart=True, score=("score",), prevalence=prevalence, costs=costs, **told), tables)
+    table: dict[str, Any] = {}
+    columns: dict[str, Any] = {
+        "truth": _put(table, {"truth": truth})[0],
+        "score": _put(table, _several("score", score)),
+        "group": _put(table, _several("group", group)),
+        **{name: _put(table, {name: each})[0] for name, each in given.items() if each is not None},
+    }
+    return run(Plan(prevalence=prevalence, costs=costs, **columns, **told), table)
+
+
+def _several(name: str, given: Any) -> dict[str, Any]:  # noqa: ANN401  (an array, or several by name)
+    """Arrays by name; one alone is called by what it is. A frame is several, too."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping) or (hasattr(given, "columns") and hasattr(given, "items")):
+        return {str(key): each for key, each in given.items()}
+    return {name: given}
+
+
+def _put(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:
+    """Put columns into a table, and tell their names; one that is taken gets a mark."""
+    names: list[str] = []
+    for name, array in arrays.items():
+        free = name
+        while free in table:
+            free += "_"
+        table[free] = array
+        names.append(free)
+    return tuple(names)
