@@ -27,6 +27,8 @@ SCHEMA_VERSION = 1
 RULES = ("cost", "youden", "closest", "balanced", "break-even")
 """Rules that need to be told nothing but costs."""
 _INFINITE = {"inf": inf, "-inf": -inf}
+Names = tuple[str, ...] | Any
+"""A tuple of names, made of one or of any several."""
 _TEXTS = ("predicted", "weight", "count", "id", "rule", "method")
 
 
@@ -46,19 +48,19 @@ class Plan:
     (('people.csv',), ('risk',), 'cost')
     """
 
-    files: tuple[str, ...] = ()
+    files: Names = ()
     """What to read; nothing where rows are handed over with the plan."""
     apart: bool = False
     """Whether each file is a sample of its own, judged beside the others."""
     truth: str = "truth"
-    score: tuple[str, ...] = ()
+    score: Names = ()
     predicted: str | None = None
-    group: tuple[str, ...] = ()
+    group: Names = ()
     weight: str | None = None
     count: str | None = None
     id: str | None = None
-    positive: str | float | None = None
-    negative: str | float | None = None
+    positive: str | float | np.generic | None = None
+    negative: str | float | np.generic | None = None
     missing: Literal["refuse", "drop"] = "refuse"
     prevalence: float | None = None
     costs: Costs | None = None

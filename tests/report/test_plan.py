@@ -1,0 +1,127 @@
+"""One plan, in Python, in JSON and back."""
+
+import json
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baserate import BadFile, BadOption, Costs, Curve, Cut, Plan, Policy, UnknownName, decide, tally
+
+NAMES = st.text(min_size=1, max_size=8)
+SOME = st.none() | NAMES
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    cut: Any = draw(st.sampled_from([{}, {"threshold": draw(st.floats(allow_nan=False))}, {"rule": "youden"}]))
+    columns = draw(st.lists(NAMES, min_size=6, max_size=6, unique=True))
+    return Plan(
+        files=draw(st.lists(NAMES, max_size=3)),
+        truth=columns[0],
+        score=columns[1 : draw(st.integers(2, 4))],
+        group=columns[4 : draw(st.integers(4, 6))],
+        positive=draw(st.none() | NAMES | st.integers() | st.booleans()),
+        missing=draw(st.sampled_from(["refuse", "drop"])),
+        prevalence=draw(st.none() | st.floats(0.001, 0.999)),
+        costs=draw(st.none() | st.builds(Costs, fp=st.floats(0, 9), fn=st.floats(0, 9))),
+        level=draw(st.floats(0.5, 0.99)),
+        seed=draw(st.integers(0, 9)),
+        **cut,
+    )
+
+
+@given(plans())
+def test_a_plan_survives_its_file(plan: Plan) -> None:
+    again = Plan.from_json(plan.to_json())
+    assert again == plan
+    assert again.to_json() == plan.to_json()
+
+
+def test_a_policy_goes_with_the_plan(tmp_path: Path) -> None:
+    policy = decide.youden(Curve(tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])))
+    plan = Plan(score="risk", policy=policy)
+    plan.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json").policy == policy
+    changed = (tmp_path / "plan.json").read_text(encoding="utf-8").replace("0.9", "0.8")
+    with pytest.raises(BadFile, match="seal"):
+        Plan.from_json(changed)
+
+
+def test_one_name_is_as_good_as_several_and_numbers_of_numpy_as_those_of_python() -> None:
+    assert Plan(files="a.csv", score="p", group="g") == Plan(files=["a.csv"], score=("p",), group=["g"])
+    assert Plan(files=Path("a.csv"), score="p").files == ("a.csv",)
+    assert Plan(score="p", positive=np.int64(1)).positive == 1
+    assert Plan(score="p", rule="Break even").rule == "break-even"
+
+
+def test_what_is_left_out_of_a_file_is_as_usual() -> None:
+    assert Plan.from_json('{"kind": "baserate/plan", "schema_version": 1, "score": ["p"]}') == Plan(score="p")
+
+
+@pytest.mark.parametrize(
+    ("given_", "told"),
+    [
+        ({}, "name a column to judge"),
+        ({"score": "p", "prevalence": 0}, "prevalence is 0"),
+        ({"score": "p", "prevalence": True}, "prevalence is True"),
+        ({"score": "p", "prevalence": "2%"}, "prevalence is '2%'"),
+        ({"score": "p", "threshold": 0.5, "rule": "youden"}, "threshold and rule are several ways to cut"),
+        ({"score": "p", "threshold": float("nan")}, "threshold is nan"),
+        ({"score": "p", "rule": "cost"}, "needs what errors cost"),
+        ({"score": "p", "rule": "capacity"}, "needs more than a plan can tell"),
+        ({"score": "p", "costs": (1, 20)}, "give Costs"),
+        ({"score": "p", "policy": 0.5}, "policy is float"),
+        ({"score": "p", "missing": "keep"}, "missing is 'keep'"),
+        ({"score": "p", "level": 2}, "level=2"),
+        ({"score": "p", "method": "magic"}, "method='magic'"),
+        ({"score": "p", "method": 3}, "method is 3"),
+        ({"score": "p", "seed": -1}, "seed is -1"),
+        ({"score": 3}, "score is 3"),
+        ({"score": [3]}, "not the name of a column"),
+        ({"score": "p", "positive": object}, "positive is"),
+        ({"score": "p", "apart": True, "files": ["a.csv"]}, "several files"),
+        ({"score": "p", "apart": True, "group": "g"}, "without groups"),
+    ],
+)
+def test_what_no_plan_can_be_is_refused(given_: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadOption, match=told):
+        Plan(**given_)
+
+
+def test_bands_have_no_table_to_report_on() -> None:
+    bands = Policy(by_group={(): Cut((0.2, 0.5), ("low", "middle", "high"))}, otherwise="refuse")
+    with pytest.raises(BadOption, match="has no 2×2 table"):
+        Plan(score="p", policy=bands)
+
+
+def test_an_unknown_rule_names_the_nearest() -> None:
+    with pytest.raises(UnknownName, match="'youden'"):
+        Plan(score="p", rule="youdn")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "not JSON"),
+        ("[]", "no plan"),
+        ('{"kind": "baserate/policy"}', "no plan"),
+        ('{"kind": "baserate/plan", "schema_version": 2}', "upgrade"),
+        ('{"kind": "baserate/plan", "schema_version": true}', "schema version True"),
+        ('{"kind": "baserate/plan", "schema_version": 1, "scor": ["p"]}', "Did you mean 'score'"),
+        ('{"kind": "baserate/plan", "schema_version": 1, "score": ["p"], "costs": {"fq": 1}}', "not a plan"),
+    ],
+)
+def test_files_that_are_no_plan_are_refused(text: str, told: str) -> None:
+    with pytest.raises(BadFile, match=told):
+        Plan.from_json(text)
+
+
+def test_infinite_thresholds_are_text_in_a_file() -> None:
+    plan = Plan(score="p", threshold=inf)
+    assert json.loads(plan.to_json())["threshold"] == "inf"
+    assert Plan.from_json(plan.to_json()).threshold == inf

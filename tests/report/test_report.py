@@ -1,0 +1,266 @@
+"""A report: every number as an attribute and as a row, in a file and back, and the same as other rooms compute."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import BadFile, BadOption, Costs, Counts, Curve, Plan, Report, UnknownName, decide, infer, read, shift
+from baserate.report._report import COLUMNS
+
+
+def people(rows: int = 600, seed: int = 3) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    sick = (rng.random(rows) < 0.3).astype(int)
+    risk = 1 / (1 + np.exp(1.5 - 2 * sick - rng.normal(size=rows)))
+    return {
+        "sick": sick,
+        "risk": risk,
+        "old": np.round(1 / (1 + np.exp(1.5 - sick - rng.normal(size=rows))), 2),
+        "site": rng.choice(["north", "south"], rows),
+        "says": (risk > 0.4).astype(int),
+        "who": np.arange(rows) // 2,
+    }
+
+
+PEOPLE = people()
+PLAN = Plan(truth="sick", score="risk", group="site", prevalence=0.02, costs=Costs(fp=1, fn=20))
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return baserate.run(PLAN, PEOPLE)
+
+
+@pytest.fixture(scope="module")
+def several() -> Report:
+    return baserate.run(
+        Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", id="who", prevalence=0.1), PEOPLE
+    )
+
+
+def test_numbers_are_those_of_other_rooms(report: Report) -> None:
+    tallies = read.tallies(PEOPLE, truth="sick", score="risk", group="site")
+    there = shift.reweigh(tallies, to=0.02)
+    policy = decide.cost(Curve(there.pooled("risk")), Costs(fp=1, fn=20))
+    assert report.policy.threshold == policy.threshold == report.here.threshold.value
+    assert report.policy.chosen_on == policy.chosen_on
+    for place, view in ((tallies, report.here), (there, report.there)):
+        at = Curve(place.pooled("risk")).at(policy.threshold)
+        counts = view.counts
+        assert [counts.tp, counts.fp, counts.fn, counts.tn] == pytest.approx([at.tp, at.fp, at.fn, at.tn])
+        for name in ("sensitivity", "precision", "accuracy", "f1"):
+            found, expected = getattr(view, name), infer.estimate(name, at)
+            assert [found.value, found.low, found.high] == pytest.approx([expected.value, expected.low, expected.high])
+            assert found.how == expected.how
+    assert report.here.auc == infer.estimate("auc", tallies.pooled("risk"))
+    assert report.there.average_precision == infer.estimate("average_precision", there.pooled("risk"))
+    assert report.here.calibration_slope == infer.estimate("calibration_slope", tallies.pooled("risk"))
+    north = Curve(tallies.models["risk"]["north",]).at(policy.threshold)
+    assert report.within(site="north").here.sensitivity == infer.estimate("sensitivity", north)
+
+
+def test_what_the_prevalence_does_not_change_is_there_too(report: Report) -> None:
+    assert report.there.auc == report.here.auc
+    assert report.there.precision.value < report.here.precision.value
+    assert report.there.prevalence == report.here.prevalence
+
+
+def test_costs_are_those_of_the_table(report: Report) -> None:
+    cost = Costs(fp=1, fn=20)
+    for view in (report.here, report.there):
+        counts = view.counts
+        assert view.expected_cost.value == pytest.approx(cost.total(counts) / counts.total)
+    nobody = Counts(tp=0, fp=0, fn=0.02, tn=0.98)
+    assert report.there.cost_of_flagging_nobody.value == pytest.approx(cost.total(nobody))
+    assert report.there.cost_of_flagging_everybody.value == pytest.approx(0.98)
+    assert report.there.least_cost.value == pytest.approx(report.there.expected_cost.value)
+
+
+def test_every_number_is_a_row_and_the_frame_has_them_all(report: Report) -> None:
+    rows = report.rows()
+    assert [*rows[0]] == [*COLUMNS]
+    assert len(report.frame("pandas")) == len(report.frame("polars")) == len(rows)
+    (auc,) = report.pick(part="ranks", measure="auc", group=None)
+    assert auc["value"] == report.here.auc.value
+    assert {row["model"] for row in rows} == {"risk"}
+
+
+def test_a_report_survives_its_file(report: Report, several: Report, tmp_path: Path) -> None:
+    for each in (report, several):
+        each.save(tmp_path / "report.json")
+        again = Report.load(tmp_path / "report.json")
+        assert again.to_json() == each.to_json()
+        assert (again.plan, dict(again.policies), again.findings) == (each.plan, dict(each.policies), each.findings)
+        assert again.rows() == [{name: row[name] for name in COLUMNS} for row in each.rows()]
+
+
+def test_the_same_plan_gives_the_same_report_in_any_order_of_rows(report: Report) -> None:
+    order = np.random.default_rng(8).permutation(len(PEOPLE["sick"]))
+    again = baserate.run(Plan.from_json(report.plan.to_json()), {name: each[order] for name, each in PEOPLE.items()})
+    assert json.loads(again.to_json()) == json.loads(report.to_json())
+
+
+def test_the_report_says_what_it_was_made_from(report: Report) -> None:
+    data = report.data
+    assert (data["version"], data["rows"], data["read"], data["refused"]) == (baserate.__version__, 600, 600, 0)
+    assert data["digest"] == read.tallies(PEOPLE, truth="sick", score="risk", group="site").digest
+    assert data["columns"] == {"truth": "sick", "score": ["risk"], "group": ["site"]}
+
+
+def test_several_models_are_compared_on_the_same_rows(several: Report) -> None:
+    assert several.models == ("risk", "old", "says")
+    rows = read.rows(PEOPLE, truth="sick", score=["risk", "old"])
+    (auc,) = several.pick(part="differences", measure="auc")
+    (expected,) = infer.compare(rows)
+    assert (auc["model"], auc["other"], auc["value"]) == ("risk", "old", expected.difference.value)
+    assert (auc["low"], auc["p"]) == (expected.difference.low, expected.p)
+    at = {"risk": 0.5, "old": 0.5}
+    (found,) = several.pick(part="differences", measure="sensitivity")
+    assert found["value"] == infer.compare(rows, measure="sensitivity", threshold=at)[0].difference.value
+    with pytest.raises(BadOption, match=r"report\.of\('risk'\)"):
+        _ = several.here.auc
+    assert several.of("old").here.auc == infer.estimate("auc", rows.tallies().pooled("old"))
+
+
+def test_labels_have_decisions_but_no_ranks(several: Report) -> None:
+    says = several.of("says")
+    truth, said = PEOPLE["sick"] == 1, PEOPLE["says"] == 1
+    assert says.here.counts.tp == (truth & said).sum()
+    assert says.here.counts.fp == (~truth & said).sum()
+    assert "auc" not in says.here
+    with pytest.raises(AttributeError, match="no 'auc' in this report"):
+        _ = says.here.auc
+    (off,) = several.pick(part="labels", model="risk", measure="disagreements")
+    assert off["value"] == ((PEOPLE["risk"] >= 0.5) != said).sum()
+    (least,) = several.pick(part="labels", model="risk", measure="least_disagreements")
+    assert least["value"] == 0
+    assert least["threshold"] == PEOPLE["risk"][said].min()
+
+
+def test_names_of_rows_that_repeat_are_counted(several: Report) -> None:
+    (found,) = several.pick(part="data", measure="repeated_ids")
+    assert found["value"] == 300
+
+
+def test_groups_are_named_by_their_attributes(report: Report) -> None:
+    assert [*report.groups] == [{"site": "north"}, {"site": "south"}]
+    with pytest.raises(UnknownName, match="site='north'; site='south'"):
+        report.within(site="east")
+    with pytest.raises(UnknownName, match="no model 'riks'"):
+        report.of("riks")
+    gaps = {row["measure"]: row for row in report.pick(part="gaps")}
+    each = [report.within(site=name).here.sensitivity.value for name in ("north", "south")]
+    assert gaps["sensitivity"]["value"] == pytest.approx(abs(each[0] - each[1]))
+
+
+def test_arrays_make_the_same_report_as_a_table(report: Report) -> None:
+    made = baserate.evaluate(
+        PEOPLE["sick"],
+        {"risk": PEOPLE["risk"]},
+        group={"site": PEOPLE["site"]},
+        prevalence=0.02,
+        costs=Costs(fp=1, fn=20),
+    )
+    assert made.rows() == report.rows()
+    assert made.data["digest"] == report.data["digest"]
+
+
+def test_names_that_are_taken_are_no_harm() -> None:
+    made = baserate.evaluate([1, 0, 1, 0], {"truth": [0.9, 0.6, 0.4, 0.1], "group": [1, 2, 3, 4]}, group=list("abab"))
+    assert made.models == ("truth_", "group")
+    assert made.of("truth_").here.auc.value == 0.75
+    assert len(made.groups) == 2
+
+
+def test_samples_apart_are_judged_side_by_side() -> None:
+    other = people(200, seed=9)
+    truth = {"a": PEOPLE["sick"], "b": other["sick"]}
+    made = baserate.evaluate(truth, {"a": PEOPLE["risk"], "b": other["risk"]})
+    assert made.models == ("a", "b")
+    assert (made.data["rows"], made.data["read"]) == (800, 800)
+    assert made.data["prevalence"] == pytest.approx(np.concatenate([*truth.values()]).mean())
+    assert made.of("b").here.auc.value == baserate.evaluate(other["sick"], other["risk"]).here.auc.value
+    (found,) = made.pick(part="differences", measure="auc")
+    assert found["value"] == pytest.approx(made.of("a").here.auc.value - made.of("b").here.auc.value)
+    with pytest.raises(BadOption, match="two mappings"):
+        baserate.evaluate(truth, PEOPLE["risk"])
+    with pytest.raises(BadOption, match="two mappings"):
+        baserate.evaluate(truth, {"a": [1], "c": [1]})
+
+
+def test_files_apart_are_named_by_their_names(tmp_path: Path) -> None:
+    for name, rows in (("north.csv", "1,0.9\n0,0.2\n1,0.4\n0,0.1\n"), ("south.csv", "1,0.8\n0,0.3\n0,\n")):
+        (tmp_path / name).write_text("sick,risk\n" + rows, encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("north.csv", "south.csv")]
+    made = baserate.run(Plan(files=files, apart=True, truth="sick", score="risk", missing="drop"))
+    assert made.models == ("north", "south")
+    assert (made.data["read"], made.data["refused"], made.data["rows"]) == (7, 1, 6)
+    assert made.data["reasons"] == {"risk": {"missing": 1}}
+
+
+def test_a_policy_is_judged_on_other_rows(report: Report) -> None:
+    other = people(300, seed=5)
+    same = baserate.run(Plan(truth="sick", score="risk", policy=report.policy), PEOPLE)
+    new = baserate.run(Plan(truth="sick", score="risk", policy=report.policy), other)
+    assert same.here.chosen_on_these_rows.value == 1
+    assert new.here.chosen_on_these_rows.value == 0
+    assert new.here.counts.tp == ((other["risk"] >= report.policy.threshold) & (other["sick"] == 1)).sum()
+
+
+@pytest.mark.parametrize(
+    ("more", "threshold", "rule"),
+    [({}, 0.5, "fixed"), ({"threshold": 0.3}, 0.3, "fixed"), ({"rule": "youden"}, 0.9, "youden")],
+)
+def test_the_cut_off_follows_the_plan(more: Any, threshold: float, rule: str) -> None:  # noqa: ANN401
+    made = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], **more)
+    assert (made.policy.threshold, made.policy.rule) == (threshold, rule)
+
+
+def test_scores_that_are_no_probabilities_are_cut_by_youden() -> None:
+    made = baserate.evaluate([1, 0, 1, 0], [9, 6, 4, 1])
+    assert (made.policy.rule, made.policy.threshold) == ("youden", 9)
+    assert "brier" not in made.here
+    assert made.here.auc.value == 0.75
+
+
+def test_a_better_threshold_is_looked_for_among_those_that_still_find_half() -> None:
+    truth, score = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [0.9, 0.85, 0.6, 0.55, 0.8, 0.7, 0.65, 0.3, 0.2, 0.1]
+    made = baserate.evaluate(truth, score)
+    precision, sensitivity = made.pick(part="possible")
+    assert (precision["threshold"], precision["value"], sensitivity["value"]) == (0.85, 1.0, 0.5)
+
+
+def test_a_plan_without_rows_is_refused() -> None:
+    with pytest.raises(BadOption, match="names no files"):
+        baserate.run(Plan(score="p"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "not JSON"),
+        ("{}", "no report"),
+        ('{"kind": "baserate/report", "schema_version": 9}', "upgrade"),
+        ('{"kind": "baserate/report", "schema_version": 1}', "not a report"),
+    ],
+)
+def test_files_that_are_no_report_are_refused(text: str, told: str) -> None:
+    with pytest.raises(BadFile, match=told):
+        Report.from_json(text)
+
+
+def test_files_of_unknown_kinds_are_refused(report: Report, tmp_path: Path) -> None:
+    with pytest.raises(BadOption, match=r"end it in \.json"):
+        report.save(tmp_path / "report.docx")
+    report.save(tmp_path / "numbers.csv")
+    assert (tmp_path / "numbers.csv").read_text(encoding="utf-8").startswith("part,measure,model,group.site,other,")
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    baserate.run(PLAN, PEOPLE, progress=lambda done, total: told.append((done, total)))
+    assert [done for done, _ in told] == [*range(1, told[0][1] + 1)]
