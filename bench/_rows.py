@@ -11,6 +11,7 @@ from bench import _intervals as intervals
 from bench import _policy as policy
 from bench import _policy_file as policy_file
 from bench import _reliability as reliability
+from bench import _report as report
 from bench import _shift as shift
 from bench._row import Row, duel, peak
 from bench._scores import auc, everything, f1, hull, positive_scores, real_scores, tally, weighted_scores
@@ -346,5 +347,14 @@ ROWS: dict[str, Row] = {
         equalize.group_table,
         n=10**6,
         repeats=1,
+    ),
+    "evaluate-1e6": Row(
+        "a report of 10⁶ rows: a cut-off, 20 measures with intervals, a noise floor, findings",
+        "sklearn's AUC, AP, Brier score and calibration curve, without intervals",
+        "<=",
+        1.5,
+        duel(report.evaluate),
+        n=10**6,
+        repeats=9,
     ),
 }

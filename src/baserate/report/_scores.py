@@ -21,7 +21,7 @@ from baserate.report._choice import is_of_labels, is_probability
 RANKS = ("auc", "average_precision")
 PROBABILITIES = (
     *("brier", "brier_skill", "log_loss", "mean_probability", "observed_expected"),
-    *("calibration_in_the_large", "calibration_slope", "calibration_intercept"),
+    *("calibration_in_the_large", "calibration_slope"),
 )
 OF_GROUPS = ("auc", "brier", "observed_expected")
 """What is told of each group, too."""
