@@ -1,5 +1,7 @@
 """Sphinx configuration."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -7,24 +9,42 @@ from latex2mathml.converter import convert
 
 import baserate
 
+sys.path.insert(0, str(Path(__file__).parent))  # for pictures.py
+
 project = "baserate"
 author = "The baserate developers"
 project_copyright = f"2026, {author}"
 version = release = baserate.__version__
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-exclude_patterns = ["_build", "generate.py"]
+exclude_patterns = ["_build", "generate.py", "figures", "tutorials", "made/**/*.ipynb", "made/**/*.py"]
 html_theme = "pydata_sphinx_theme"
 html_title = "baserate"
 html_sidebars: dict[str, list[str]] = {"**": []}  # there are no sections to navigate
 html_show_sourcelink = False
 html_theme_options = {"secondary_sidebar_items": ["page-toc"], "show_prev_next": False}
 html_math_renderer = "mathml"  # browsers draw it themselves, also without a network
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["tutorials", "figures"],
+    "gallery_dirs": ["made/tutorials", "made/figures"],
+    "filename_pattern": "/",  # every program is run
+    "abort_on_example_error": True,
+    "image_scrapers": ("pictures.kept",),
+    "ignore_repr_types": "baserate.draw",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 3600,
+    "within_subsection_order": "FileNameSortKey",
+    "nested_sections": False,
+}
 
 
 def _inline(writer: Any, node: nodes.Element) -> None:  # noqa: ANN401  (Sphinx's HTML writer)

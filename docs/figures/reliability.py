@@ -1,0 +1,12 @@
+"""
+Reliability
+===========
+
+Whether probabilities are right. A perfect model of this size would stay within the band; the bars say how many rows a
+point rests on.
+"""
+
+from baserate import draw, population, tally
+
+truth, score = population.logit_normal(means=(-2, 0), prevalence=0.2).draw(800, 7)
+draw.reliability(tally(truth, score))

@@ -1,0 +1,11 @@
+"""
+Scores of both classes
+======================
+
+Where positives and negatives are, and what a cut-off does to each.
+"""
+
+from baserate import draw, population, tally
+
+truth, score = population.logit_normal(means=(-2, 0), prevalence=0.2).draw(800, 7)
+draw.scores(tally(truth, score), threshold=0.3)

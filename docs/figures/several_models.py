@@ -1,0 +1,14 @@
+"""
+Several models and labels on one ROC curve
+==========================================
+
+A mapping from names to tallies draws them all. A classifier that gives labels alone is a point: a 2×2 table.
+"""
+
+from baserate import Counts, draw, population, tally
+
+truth, score = population.logit_normal(means=(-2, 0), prevalence=0.2).draw(800, 7)
+other = 0.5 * score + 0.5 * population.logit_normal(means=(-2, -1), prevalence=0.2).draw(800, 8).score
+draw.roc(
+    {"new": tally(truth, score), "old": tally(truth, other), "nurse": Counts(tp=110, fp=90, fn=50, tn=550)}, hull=False
+)
