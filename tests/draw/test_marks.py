@@ -64,7 +64,7 @@ def test_whoever_is_referred_is_not_flagged() -> None:
 def test_what_cannot_be_marked_is_refused() -> None:
     several = people(models=2)
     bands = Policy(by_group={(): Cut((0.3,), ("low", "high"))}, otherwise="refuse")
-    with pytest.raises(UnknownName, match="no model .risk7. to mark"):
+    with pytest.raises(UnknownName, match="no model 'risk7' to mark"):
         marks(several, {"risk7": 0.5}, None)
     with pytest.raises(UnknownName, match="no model 'risk7'"):
         marks(several, None, {"risk7": bands})

@@ -39,6 +39,18 @@ def marks(tallies: Tallies, threshold: Thresholds | None, policy: Policies | Non
     return Results({name: [row[name] for row in made] for name in COLUMNS}, header(tallies, []))
 
 
+def one_place(found: Results) -> Results:
+    """Marks of everybody, each of which must have a threshold for a line to stand at."""
+    rows = [row for row in found.rows() if row["group"] is None]
+    nowhere = [row["name"] for row in rows if row["threshold"] is None]
+    if nowhere:
+        raise BadOption(
+            f"the policy {nowhere[0]} has no single threshold, so there is no place for a line; leave it out, or mark "
+            "it on a ROC curve."
+        )
+    return Results({name: [row[name] for row in rows] for name in COLUMNS}, found.data)
+
+
 def _of_thresholds(tallies: Tallies, given: Thresholds | None) -> Iterator[dict[str, Any]]:
     by_model = given if isinstance(given, Mapping) else dict.fromkeys(tallies.models, given)
     _check_models(tallies, by_model)
