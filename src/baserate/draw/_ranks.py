@@ -73,13 +73,13 @@ def parts_of(found: Given, asked: Asked) -> dict[str, Results]:
     return parts
 
 
-def tabled(tallies: Tallies, what: str | Measure, *, band: Banded, level: float) -> Results:
+def tabled(tallies: Tallies, what: str | Measure, *, band: Banded, level: float, points: int = POINTS) -> Results:
     """Tabulate a curve, with its band if that is asked for."""
     if band not in (False, True, "simultaneous"):
         raise BadOption(f"band is {band!r}; it is True, False or 'simultaneous'.")
     if band is False:
-        return curves(tallies, what, points=POINTS)
-    return bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=POINTS)
+        return curves(tallies, what, points=points)
+    return bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=points)
 
 
 def estimated(found: Given, measure: str, level: float) -> dict[str, Results]:

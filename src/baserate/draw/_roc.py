@@ -18,7 +18,7 @@ from baserate.decide._vertices import ALL, NONE
 from baserate.draw._data import Mixed, series
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._marks import Policies, Thresholds
-from baserate.draw._paint import compared, estimates_told, gaps, lines, marked, places, points
+from baserate.draw._paint import compared, estimates_told, free, gaps, lines, marked, places, points
 from baserate.draw._ranks import Asked, Banded, Given, estimated, given, parts_of, references
 from baserate.draw._style import GREY, colour, explained, name_axes, named, shares
 from baserate.measure import TABLES, auc, table
@@ -119,7 +119,6 @@ def _prevalence(found: Given) -> float:
 
 
 def _paint(ax: Axes, parts: Parts) -> None:
-    compared(ax, parts, _ALONG)
     lines(ax, parts, _ALONG, told=estimates_told(parts, "auc", "AUC"))
     if "hull" in parts:
         _paint_hulls(ax, parts)
@@ -139,10 +138,11 @@ def _paint(ax: Axes, parts: Parts) -> None:
             label=_cost_told(found[0]),
         )
     marked(ax, parts, _ALONG)
+    compared(ax, parts, _ALONG)
     shares(ax)
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", anchor="W")  # towards the words on its left
     name_axes(ax, *_ALONG)
-    explained(ax, "lower right")
+    explained(ax, free(parts, "lower right"))
 
 
 def _paint_hulls(ax: Axes, parts: Parts) -> None:

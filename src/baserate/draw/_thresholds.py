@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _USUAL = ("sensitivity", "specificity", "precision", "f1", "flag_rate")
+_POINTS = 300
+"""Of each of several lines, which go in steps."""
 
 
 def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
@@ -65,7 +67,7 @@ def _tabulated(tallies: Tallies, chosen: Sequence[Measure], *, band: bool, level
     parts = []
     for each in chosen:
         name = about(each).name
-        found = tabled(tallies, each, band=band, level=level)
+        found = tabled(tallies, each, band=band, level=level, points=_POINTS)
         value = {("value" if key == name else key): column for key, column in found.columns.items()}
         parts.append({"measure": [name] * len(found), **value})
     columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
@@ -82,12 +84,13 @@ def _paint(ax: Axes, parts: Parts) -> None:
         rows = {key: [column[place] for place in there] for key, column in columns.items()}
         _line(ax, rows, ends, at, band_told(parts["curve"]) if "low" in rows and at == 0 else "")
     for at, row in enumerate(parts["marks"].rows() if "marks" in parts else ()):
-        ax.axvline(row["threshold"], color=GREY, linewidth=1, linestyle=dashes(at + 1), label=named(row["name"]))
+        if isfinite(row["threshold"]):
+            ax.axvline(row["threshold"], color=GREY, linewidth=1, linestyle=dashes(at + 1), label=named(row["name"]))
     if all(0 <= end <= 1 for name in names for end in about(MEASURES[name]).span):
         shares(ax, "y")
     ax.set_xlabel("threshold: scores at or above it are flagged")
     ax.set_ylabel(AXES.get(names[0], spoken(names[0])) if len(names) == 1 else "value")
-    explained(ax)
+    explained(ax, None)
 
 
 def _line(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, told: str) -> None:
