@@ -6,7 +6,7 @@ from functools import partial
 import click
 
 from baserate.cli._marking import Marking, marking, marking_together, marks_alone
-from baserate.cli._options import Reading, Verb, alone, bundled, command, complete_two_class, names, reading
+from baserate.cli._options import Reading, Verb, alone, bundled, command, complete_two_class, names, or_none, reading
 from baserate.cli._picture import Picture, picture, pictured
 from baserate.cli._prices import PRICES, costs_of, prevalence
 
@@ -138,7 +138,7 @@ def scores(reading: Reading, bins: int | None, marking: Marking, picture: Pictur
 @click.option(
     "--measures",
     type=names,
-    default=(),
+    callback=or_none,
     metavar="NAMES",
     shell_complete=complete_two_class,
     help="Measures of decisions, with commas; otherwise sensitivity, specificity, precision, f1 and flag-rate.",
