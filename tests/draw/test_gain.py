@@ -41,7 +41,12 @@ def test_bands_marks_and_labels_are_shown() -> None:
     (mark,) = made.parts["marks"].rows()
     assert (mark["flag_rate"], mark["lift"]) == (measure.flag_rate(table), measure.lift(table))
     assert made.parts["points"].rows()[0]["lift"] == measure.lift(Counts(tp=2, fp=1, fn=1, tn=2))
-    assert legend_of(made.ax) == ["95 % band, each point by itself", "rule", "at 0.5", "by chance"]
+    assert legend_of(made.ax) == ["95 % band, each point by itself", "rule", "threshold 0.5", "by chance"]
+
+
+def test_the_perfect_line_is_that_of_one_prevalence() -> None:
+    assert "perfect" in legend_of(draw.gain(people(models=2)).ax)
+    assert "perfect" not in legend_of(draw.gain({"a": FACE, "b": tally([1, 1, 0], [3, 2, 1])}).ax)
 
 
 def test_a_curve_of_one_point_is_seen() -> None:

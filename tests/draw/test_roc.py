@@ -126,7 +126,7 @@ def test_marks_lie_on_the_curve_or_where_a_policy_is_expected() -> None:
     expected = [(1 / 3, 1), (0, 1 / 3), (1 / 6, 5 / 6)]
     assert np.allclose([(row["fpr"], row["sensitivity"]) for row in rows], expected)
     chosen = decide.youden(curve(FACE))
-    assert "youden" in legend_of(draw.roc(FACE, policy=chosen).ax)
+    assert "policy youden" in legend_of(draw.roc(FACE, policy=chosen).ax)
 
 
 def test_a_group_of_one_class_has_a_gap_and_says_so() -> None:
@@ -154,7 +154,7 @@ def test_names_of_any_kind_are_in_the_legend() -> None:
     told = legend_of(draw.roc({"_a": FACE, "$x$": FACE, "long " * 30: FACE}).ax)
     assert told[0].strip("\u200a").startswith("_a: AUC")
     assert told[1].startswith(r"\$x\$: AUC")
-    assert max(len(line) for line in told[2].splitlines()) <= 56
+    assert max(len(line) for line in told[2].splitlines()) <= 64
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
@@ -166,7 +166,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         draw.roc(RULE, threshold=0.5)
     with pytest.raises(BadOption, match="band is 'wide'; it is True, False or 'simultaneous'"):
         draw.roc(FACE, band="wide")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match=r"measured at prevalences from 0\.5 to 0\.75"):
+    with pytest.raises(BadOption, match="measured at different prevalences"):
         draw.roc({"a": FACE, "b": tally([1, 1, 1, 0], [4, 3, 2, 1])}, costs=Costs(fp=1, fn=1))
     with pytest.raises(BadShape, match=r"rule has \(7,\) tables; give one"):
         draw.roc({"rule": curve(FACE).counts})  # type: ignore[dict-item]

@@ -55,14 +55,14 @@ def test_the_legend_tells_what_is_flagged() -> None:
     assert legend_of(made.ax) == [
         "positives (3 rows)",
         "negatives (3 rows)",
-        "at 0.65: flags 66.7 % of positives, 33.3 % of negatives",
+        "threshold 0.65 flags 66.7 % of positives, 33.3 % of negatives",
     ]
     assert [line.tolist() for line in lines_of(made.ax)] == [[[0.65, 0], [0.65, 1]]]
 
 
 def test_a_single_class_is_drawn_alone() -> None:
     made = draw.scores(tally([True, True], [0.1, 0.6]), threshold=0.5)
-    assert legend_of(made.ax) == ["positives (2 rows)", "at 0.5: flags 50 % of positives"]
+    assert legend_of(made.ax) == ["positives (2 rows)", "threshold 0.5 flags 50 % of positives"]
 
 
 def test_weights_are_masses_and_rows_stay_rows() -> None:

@@ -55,7 +55,7 @@ def test_marks_are_lines_with_their_numbers() -> None:
     made = draw.thresholds(FACE, "precision", threshold=[0.65, inf], policy=chosen)
     assert [line[0, 0] for line in lines_of(made.ax)[1:]] == [0.65, chosen.threshold]
     assert made.parts["marks"].rows()[0]["precision"] == 2 / 3
-    assert legend_of(made.ax)[-2:] == ["at 0.65", "youden"]
+    assert legend_of(made.ax)[-2:] == ["threshold 0.65", "policy youden"]
 
 
 def test_measures_beyond_shares_have_room() -> None:

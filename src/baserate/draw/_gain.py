@@ -41,11 +41,10 @@ def gain(
     """
     found = given(data, "a gain curve")
     parts = parts_of(found, Asked("gain", band, level, threshold, policy))
-    share = next(iter(found.curves.values())).tally.prevalence
-    parts["reference"] = references(
-        by_chance={"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
-        perfect={"flag_rate": [0.0, share, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
-    )
+    compare = {"by_chance": {"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]}}
+    if found.prevalence is not None:
+        compare["perfect"] = {"flag_rate": [0.0, found.prevalence, 1.0], "sensitivity": [0.0, 1.0, 1.0]}
+    parts["reference"] = references(**compare)
     return drawn("gain", parts, _gain, ax=ax)
 
 

@@ -24,6 +24,8 @@ POINTS = 1000
 """Points of a line: more than a page can show."""
 Banded = bool | Literal["simultaneous"]
 _MIDDLE = 0.5
+_NEAR = 1e-12
+"""Prevalences that differ by less are one."""
 
 
 class Asked(NamedTuple):
@@ -46,6 +48,12 @@ class Given(NamedTuple):
     def curves(self) -> dict[str, Curve]:
         """All of them by name, everybody together; labels are a curve of one point."""
         return {model: Curve(each.pooled(model)) for each in self if each is not None for model in each.models}
+
+    @property
+    def prevalence(self) -> float | None:
+        """The prevalence at which all of them were measured, if there is one."""
+        shares = [each.tally.prevalence for each in self.curves.values()]
+        return shares[0] if max(shares) - min(shares) <= _NEAR else None
 
 
 def given(data: Mixed, what: str, *, prevalence: float | None = None) -> Given:

@@ -90,7 +90,12 @@ def _hulls(tallies: Tallies) -> Results:
 
 def _iso_cost(found: Given, costs: Costs, prevalence: float | None) -> Results:
     """Line of equal cost through the cheapest point of all: where it enters the square, that point, where it leaves."""
-    at = _prevalence(found) if prevalence is None else prevalence
+    at = found.prevalence if prevalence is None else prevalence
+    if at is None:
+        raise BadOption(
+            "models were measured at different prevalences, so costs are not those of one place; say where they will "
+            "be used, for example prevalence=0.1."
+        )
     best = front(found.curves).at(costs, at)
     line = iso_cost(costs, at, through=(best.fpr, best.tpr))
     left = 0.0 if line.slope == 0 else max(0.0, -line.intercept / line.slope)
@@ -105,17 +110,6 @@ def _iso_cost(found: Given, costs: Costs, prevalence: float | None) -> Results:
         "prevalence": at,
     }
     return Results({"fpr": x, "sensitivity": line.tpr(x), **{name: [value] * 3 for name, value in told.items()}})
-
-
-def _prevalence(found: Given) -> float:
-    """The prevalence of the data, if all models were measured at one."""
-    shares = [each.tally.prevalence for each in found.curves.values()]
-    if max(shares) - min(shares) > _NEAR:
-        raise BadOption(
-            f"models were measured at prevalences from {min(shares):.6g} to {max(shares):.6g}, so costs are not those "
-            "of one place; say where they will be used: prevalence=0.1."
-        )
-    return shares[0]
 
 
 def _paint(ax: Axes, parts: Parts) -> None:

@@ -125,4 +125,4 @@ def _beyond(row: dict[str, Any]) -> str:
         for name, who in (("sensitivity", "positives"), ("fpr", "negatives"))
         if row[name] is not None
     ]
-    return named(row["name"], f"flags {', '.join(caught)}")
+    return named(f"{row['name']} flags {', '.join(caught)}")

@@ -22,7 +22,7 @@ FEW = 5
 """So many lines of a legend fit into the axes,"""
 SHORT = 44
 """if they are no longer than this."""
-WIDEST = 56
+WIDEST = 64
 """Letters in a line of a legend."""
 LOOK: Any = {
     "axes.edgecolor": GREY,
