@@ -117,8 +117,7 @@ def drawn(
     with looking(ours=ax is None):
         axes = _new(size) if ax is None else ax
         painter(axes, parts)
-        if ax is None:
-            _widen(axes)
+        _make_room(axes, ours=ax is None)
     return Drawing(name, MappingProxyType(dict(parts)), painter, axes)
 
 
@@ -132,12 +131,17 @@ def _new(size: tuple[float, float]) -> Axes:
     return figure.add_subplot()
 
 
-def _widen(ax: Axes) -> None:
-    """Make the figure wider by its legend, if that stands beside the axes, so that these keep their size."""
+def _make_room(ax: Axes, *, ours: bool) -> None:
+    """Make our figure wider by a legend beside the axes, so that these keep their size; in others', put it inside."""
     legend, figure = ax.get_legend(), ax.get_figure(root=True)
-    if legend is not None and figure is not None and not legend.get_bbox_to_anchor().width:
+    if legend is None or figure is None or legend.get_bbox_to_anchor().width:
+        return
+    if ours:
         width, height = figure.get_size_inches()
         figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi + _ROOM, height)
+    else:
+        # Small, and without a say in the layout: the axes may be one of many panels.
+        ax.legend(loc="best", fontsize="x-small").set_in_layout(False)
 
 
 def importing() -> type[Figure]:
