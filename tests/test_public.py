@@ -132,7 +132,7 @@ EQUALITY = {
     *("deterministic", "differences", "frontier", "gaps", "group_table", "groups", "held_out", "optimum", "parity"),
     *("reject_option",),
 }
-DRAWINGS = {"Drawing", "gain", "lift"}
+DRAWINGS = {"Drawing", "gain", "lift", "pr", "roc", "scores", "thresholds"}
 
 ROOMS = [
     apply,

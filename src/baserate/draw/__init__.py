@@ -12,13 +12,21 @@ from baserate._lazy import resolver
 if TYPE_CHECKING:
     from baserate.draw._drawing import Drawing
     from baserate.draw._gain import gain, lift
+    from baserate.draw._pr import pr
+    from baserate.draw._roc import roc
+    from baserate.draw._scores import scores
+    from baserate.draw._thresholds import thresholds
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_drawing": ("Drawing",),
     "_gain": ("gain", "lift"),
+    "_pr": ("pr",),
+    "_roc": ("roc",),
+    "_scores": ("scores",),
+    "_thresholds": ("thresholds",),
 }
 
-__all__ = ["Drawing", "gain", "lift"]
+__all__ = ["Drawing", "gain", "lift", "pr", "roc", "scores", "thresholds"]
 
 __getattr__ = resolver(__name__, _HOMES)
 

@@ -33,6 +33,8 @@ _METADATA: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 """Left out, so that the same numbers make the same file."""
+_ROOM = 0.2
+"""Inches beside a legend, since letters are not equally wide at every number of dots per inch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -115,6 +117,7 @@ def drawn(
     with looking(ours=ax is None):
         axes = _new(size) if ax is None else ax
         painter(axes, parts)
+        _make_room(axes, ours=ax is None)
     return Drawing(name, MappingProxyType(dict(parts)), painter, axes)
 
 
@@ -126,6 +129,19 @@ def _new(size: tuple[float, float]) -> Axes:
     """Axes of a figure that no window keeps: pyplot would hold it for ever, and choose a screen."""
     figure = importing()(figsize=size, layout="constrained")
     return figure.add_subplot()
+
+
+def _make_room(ax: Axes, *, ours: bool) -> None:
+    """Make our figure wider by a legend beside the axes, so that these keep their size; in others', put it inside."""
+    legend, figure = ax.get_legend(), ax.get_figure(root=True)
+    if legend is None or figure is None or legend.get_bbox_to_anchor().width:
+        return
+    if ours:
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi + _ROOM, height)
+    else:
+        # Small, and without a say in the layout: the axes may be one of many panels.
+        ax.legend(loc="best", fontsize="x-small").set_in_layout(False)
 
 
 def importing() -> type[Figure]:

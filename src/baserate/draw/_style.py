@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ POSITIVE, NEGATIVE = COLOURS[1], COLOURS[0]
 """The two classes, in every figure."""
 SIZE = (4.8, 4.2)
 """Inches; a column of a journal holds two thirds of it without harm."""
+FEW = 5
+"""So many lines of a legend fit into the axes,"""
+SHORT = 44
+"""if they are no longer than this."""
+WIDEST = 64
+"""Letters in a line of a legend."""
 LOOK: Any = {
     "axes.edgecolor": GREY,
     "axes.grid": True,
@@ -41,11 +48,14 @@ LOOK: Any = {
 }
 SAVED: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "baserate"}
 """Letters that look alike everywhere, and files that are the same whenever they are written."""
+SMALL = 3.0
+"""Inches of an axis below which its words need two lines."""
 AXES = {
     "flag_rate": "share of everybody who is flagged (flag rate)",
     "fpr": "share of negatives who are flagged (false positive rate)",
     "lift": "times as many positives as by chance (lift)",
     "precision": "share of the flagged who are positive (precision)",
+    "recall": "share of positives who are flagged (recall)",
     "sensitivity": "share of positives who are flagged (sensitivity)",
 }
 """Plain words for an axis, with the name that specialists use."""
@@ -57,8 +67,8 @@ def colour(at: int) -> str:
 
 
 def dashes(at: int) -> str:
-    """Kind of line of the series at a place: another one for each turn of the colours, and for its neighbours."""
-    return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
+    """Kind of line of the series at a place: as 7 colours and 4 kinds have no common factor, 28 series differ."""
+    return DASHES[at % len(DASHES)]
 
 
 def marker(at: int) -> str:
@@ -67,9 +77,16 @@ def marker(at: int) -> str:
 
 
 def name_axes(ax: "Axes", x: str, y: str) -> None:
-    """Write what both axes are, in plain words where there are any."""
-    ax.set_xlabel(AXES.get(x, x.replace("_", " ")))
-    ax.set_ylabel(AXES.get(y, y.replace("_", " ")))
+    """Write what both axes are, in plain words where there are any, in two lines where the axes are small."""
+    box, dpi = ax.get_window_extent(), ax.get_figure(root=True).dpi  # type: ignore[union-attr]  # it has one
+    for put, name, length in ((ax.set_xlabel, x, box.width), (ax.set_ylabel, y, box.height)):
+        told = AXES.get(name, spoken(name))
+        put(told if length / dpi >= SMALL else told.replace(" (", "\n("))
+
+
+def spoken(name: str) -> str:
+    """Name of a measure as it is said."""
+    return name.replace("_", " ")
 
 
 def shares(ax: "Axes", axes: Sequence[str] = ("x", "y")) -> None:
@@ -78,10 +95,33 @@ def shares(ax: "Axes", axes: Sequence[str] = ("x", "y")) -> None:
         (ax.set_xlim if each == "x" else ax.set_ylim)(-0.02, 1.02)
 
 
-def explained(ax: "Axes", where: Any = "best") -> None:  # noqa: ANN401  (a place that matplotlib knows)
-    """Add a legend if there is anything to tell."""
-    if ax.get_legend_handles_labels()[0]:
+def explained(ax: "Axes", where: Any, *, away: float = 1.02, short: int = SHORT) -> None:  # noqa: ANN401  (a place, as matplotlib calls it)
+    """Add a legend if there is anything to tell: of much, or without a free place, on the right of the axes."""
+    told = ax.get_legend_handles_labels()[1]
+    if told and (where is None or len(told) > FEW or max(map(len, told)) > short):
+        ax.legend(loc="upper left", bbox_to_anchor=(away, 1.0), borderaxespad=0.0)
+    elif told:
         ax.legend(loc=where)
+
+
+def named(*parts: str) -> str:
+    """Name of a series for a legend, with what is told of it, in lines of a bearable length.
+
+    >>> named("risk", "AUC 0.8"), named("", "AUC 0.8")
+    ('risk: AUC 0.8', 'AUC 0.8')
+    """
+    text = fill(": ".join(filter(None, parts)), WIDEST, subsequent_indent="  ").replace("$", r"\$")
+    # A name that begins with a line is left out of legends: a hair before it keeps it.
+    return f"\u200a{text}" if text.startswith("_") else text
+
+
+def percent(share: float) -> str:
+    """Share in per cent, as it is said.
+
+    >>> percent(0.95), percent(0.0123)
+    ('95 %', '1.23 %')
+    """
+    return f"{100 * share:.3g} %"
 
 
 @contextmanager
