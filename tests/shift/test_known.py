@@ -260,7 +260,8 @@ def test_average_precision_of_a_group_without_negatives_is_known_and_not_doubted
     table = {"sick": [1, 0, 1, 0], "risk": [0.5, 0.2, 0.3, 0.1], "site": ["north", "south", "north", "south"]}
     here = read.tallies(table, truth="sick", score="risk", group="site")
     plain, known = (
-        infer.estimate("average_precision", each.models["risk"]["north",]) for each in (here, shift.reweigh(here, to=0.2))
+        infer.estimate("average_precision", each.models["risk"]["north",])
+        for each in (here, shift.reweigh(here, to=0.2))
     )
     assert (known.value, known.low, known.high) == (1, plain.low, plain.high)
 

@@ -104,7 +104,7 @@ def _rows_dropped(report: Report) -> Said | None:
         f"{number(dropped)} of {number(read)} rows {'was' if dropped == 1 else 'were'} dropped "
         f"({told(report.data['reasons'])}), a share of {number(dropped / read)}."
     )
-    return Said(sentence, {"dropped": dropped, "read": read})
+    return Said(sentence, {"dropped": dropped, "read": read, "share": dropped / read})
 
 
 DROPPED = Check(

@@ -121,23 +121,29 @@ def _wide(report: Report) -> Said | None:
         return None
     where = f" {place(report)}" if widest == "precision" and report.plan.prevalence is not None else ""
     rows, drawn = _needed(report, widest, found[widest].value), "drawn at that prevalence" if where else "like these"
-    name = "AUC" if widest == "auc" else widest.capitalize()
+    name, rests = "AUC" if widest == "auc" else widest.capitalize(), _rests(report, widest)
+    told = " and ".join(f"{number(many)} {what.replace('_', ' ')}" for what, many in rests.items())
     sentence = (
         f"{name} is {ranged(found[widest])}{where}, no closer than ±{number(halves[widest])}, since it rests on "
-        f"{_rests(report, widest)}; ±{_WANTED} would take about {number(rows)} rows {drawn}."
+        f"{told}; ±{_WANTED} would take about {number(rows)} rows {drawn}."
     )
-    return Said(sentence, {**in_full(**{widest: found[widest]}), "half_width": halves[widest], "rows_needed": rows})
+    numbers = {
+        **in_full(**{widest: found[widest], "prevalence": prevalence(report)}),
+        "half_width": halves[widest],
+        **rests,
+        "rows_needed": rows,
+    }
+    return Said(sentence, numbers)
 
 
-def _rests(report: Report, measure: str) -> str:
+def _rests(report: Report, measure: str) -> dict[str, float]:
     """The rows that a number is of."""
     among = {"sensitivity": ("positives",), "specificity": ("negatives",), "auc": ("positives", "negatives")}
-    here = report.here
     if measure in among:
-        return " and ".join(f"{number(getattr(here, name).value)} {name}" for name in among[measure])
-    if report.data["weighted"]:
-        return f"those that are flagged of {number(here.rows.value)} rows"
-    return f"{number(here.counts.flagged)} flagged rows"
+        return {name: getattr(report.here, name).value for name in among[measure]}
+    if report.data["weighted"]:  # what is flagged is then known by its weight alone
+        return {"rows_with_weights": report.here.rows.value}
+    return {"flagged_rows": report.here.counts.flagged}
 
 
 def _needed(report: Report, measure: str, expect: float) -> int:

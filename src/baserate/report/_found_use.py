@@ -5,7 +5,7 @@ from __future__ import annotations
 from baserate._estimate import Estimate
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report, estimate_of
-from baserate.report._words import cut, in_full, known, number, place, ranged, threshold
+from baserate.report._words import cut, in_full, known, number, place, prevalence, ranged, threshold
 
 _ELSEWHERE = 0.1
 """Of the stated prevalence: less than this is no other place."""
@@ -196,7 +196,8 @@ def _blame(report: Report) -> Said | None:
         return None
     best, kept, at = other["precision"]["value"], other["sensitivity"]["value"], other["precision"]["threshold"]
     told = f"Precision is {ranged(now)} {place(report)}"
-    numbers = in_full(precision=now, sensitivity=Estimate(found.value), best_precision=Estimate(best))
+    alone = {"sensitivity": Estimate(found.value), "best_precision": Estimate(best)}
+    numbers = in_full(precision=now, prevalence=prevalence(report), **alone)
     if best - now.value >= _MUCH:
         traded = f"with a sensitivity of {number(kept)} in place of {number(found.value)}"
         sentence = f"{told}, and that is up to the cut-off: at {number(at)} it would be {number(best)}, {traded}."
