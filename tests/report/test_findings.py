@@ -135,6 +135,14 @@ def test_texts_give_no_verdicts_and_name_commands_that_there_are() -> None:
             assert set(re.findall(r"--[\w-]+", typed)) <= options, typed
 
 
+def test_nothing_is_found_in_rows_without_a_fault() -> None:
+    rng = np.random.default_rng(0)
+    risk = 1 / (1 + np.exp(-rng.normal(-0.6, 1.8, 2000)))
+    truth = rng.random(2000) < risk
+    report = baserate.evaluate(truth, risk, group={"site": rng.choice(["north", "south"], 2000)}, id=np.arange(2000))
+    assert report.findings == ()
+
+
 def test_what_is_serious_comes_first_and_models_are_told_apart() -> None:
     truth = {"north": [1] * 50 + [0] * 50, "south": [1] * 10 + [0] * 90}
     score = {"north": [0.2] * 50 + [0.8] * 50, "south": [0.8] * 10 + [0.1] * 90}
