@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from inspect import cleandoc
 from pathlib import Path
 from textwrap import dedent
@@ -13,6 +14,7 @@ from baserate import BaserateError, ClassRows, Confusion, Counts, Curve, LabelSe
 from baserate import _errors as errors
 from baserate.cli import VERBS, app, exit_code
 from baserate.measure import MEASURES, TABLES, About, Measure, about, multiclass
+from baserate.report import CHECKS
 
 DOCS = Path(__file__).parent
 CHAPTERS = {
@@ -25,6 +27,11 @@ CHAPTERS = {
 }
 REGISTRIES = {"": MEASURES, "multiclass.": multiclass.MEASURES}
 """Where the measures stand, below `baserate.measure`."""
+SEVERITIES = {
+    "serious": "a number does not mean what it seems to",
+    "caution": "a number may mislead",
+    "note": "worth knowing",
+}
 
 
 def references() -> dict[str, str]:
@@ -248,7 +255,56 @@ def error_entry(kind: type[BaserateError]) -> Iterator[str]:
     yield from (f"- exit code: {code}", f"- place: {' → '.join(place)}", "")
 
 
-PAGES = {"measures.md": measures_page, "cli.md": cli_page, "errors.md": errors_page}
+def findings_page() -> str:
+    """List what a report may tell of itself."""
+    lines = [
+        "# Findings",
+        "",
+        "<!-- Written by docs/generate.py from the checks; edit those, then run `make pages`. -->",
+        "",
+        "A report looks at itself, and tells what a reader should know before trusting a number: one sentence with the",
+        "numbers, why it matters, and what to do. A code never means anything else, in no release. There are no",
+        "verdicts on people or models.",
+        "",
+        *(f"- **{severity}**: {meaning}" for severity, meaning in SEVERITIES.items()),
+        "",
+        *("| code | what is found | severity |", "|---|---|---|"),
+        *(f"| [{code}]({code}.md) | {check.title} | {check.severity} |" for code, check in CHECKS.items()),
+        "",
+        "In Python they are `report.findings`, and `baserate.report.CHECKS` holds all that is looked for.",
+        "",
+        *("```{toctree}", ":hidden:", ":glob:", "", "BR*", "```", ""),
+    ]
+    return "\n".join(lines)
+
+
+def finding_page(code: str) -> str:
+    """When it is told, why it matters, what to do, and an example, which the docstring of its look holds."""
+    check = CHECKS[code]
+    told, _, example = cleandoc(check.look.__doc__ or "").partition(">>> ")
+    lines = [
+        f"# {code}: {check.title}",
+        "",
+        "<!-- Written by docs/generate.py from the checks; edit those, then run `make pages`. -->",
+        "",
+        f"*{check.severity.capitalize()}*: {SEVERITIES[check.severity]}.",
+        "",
+        *("## When it is told", "", told.strip(), ""),
+        *("## Why it matters", "", check.why, ""),
+        *("## What to do", "", check.remedy, ""),
+        *("## Example", "", "```python", f">>> {example.strip()}", "", "```", ""),
+        *("[All findings](index.md)", ""),
+    ]
+    return "\n".join(lines)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "measures.md": measures_page,
+    "cli.md": cli_page,
+    "errors.md": errors_page,
+    "findings/index.md": findings_page,
+    **{f"findings/{code}.md": partial(finding_page, code) for code in CHECKS},
+}
 
 
 def main(*, check: bool) -> int:
@@ -259,6 +315,7 @@ def main(*, check: bool) -> int:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(name)
             if not check:
+                path.parent.mkdir(exist_ok=True)
                 path.write_text(text, encoding="utf-8")
     if check and stale:
         print(f"stale: {', '.join(stale)}; run make pages", file=sys.stderr)

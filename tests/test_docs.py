@@ -10,10 +10,16 @@ import pytest
 
 import baserate
 from baserate.measure import MEASURES, about, multiclass
+from baserate.report import CHECKS
 
 ROOT = Path(__file__).parents[1]
 GENERATE = runpy.run_path(str(ROOT / "docs" / "generate.py"))
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md")])
+PAGES = sorted(
+    [
+        *(ROOT.glob("*.md")),
+        *(page for room in ("", "decisions", "findings") for page in (ROOT / "docs" / room).glob("*.md")),
+    ]
+)
 
 
 def test_generated_pages_are_fresh() -> None:
@@ -26,6 +32,16 @@ def test_every_measure_has_its_entry() -> None:
         for name, function in measures.items():
             assert f"### {home}{name}\n" in page
             assert all(other in page for other in about(function).also)
+
+
+def test_every_finding_has_its_page_and_no_page_is_of_another() -> None:
+    pages = ROOT / "docs" / "findings"
+    assert {page.stem for page in pages.glob("BR*.md")} == set(CHECKS)
+    listed = (pages / "index.md").read_text(encoding="utf-8")
+    for code, check in CHECKS.items():
+        page = (pages / f"{code}.md").read_text(encoding="utf-8")
+        assert all(text in page for text in (check.title, check.why, check.remedy, "It is told", ">>> import baserate"))
+        assert f"| [{code}]({code}.md) | {check.title} | {check.severity} |" in listed
 
 
 def test_every_reference_resolves_and_none_is_idle() -> None:

@@ -13,7 +13,7 @@ HOME = Path(baserate.__file__).parent
 
 # Rooms of one floor do not import each other; nouns, listed one by one, import only those before them.
 FLOORS: list[set[str]] = [
-    {"_errors"},
+    {"_errors", "_version"},
     {"_arrays"},
     {"_files", "_frames", "_forms", "_lazy", "_lots", "_sealed"},
     {"_form_json"},

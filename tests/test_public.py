@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import baserate
-from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, shift
+from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, report, shift
 from baserate import sklearn as bridge
 from baserate.measure import multiclass
 
@@ -42,7 +42,8 @@ NAMES = {
         "Tally",
     ),
     *("confusion", "curve", "label_sets", "scored", "tally", "__version__"),
-    *("apply", "calibrate", "decide", "draw", "equalize", "infer", "measure", "population", "read", "shift"),
+    *("apply", "calibrate", "decide", "draw", "equalize", "infer", "measure", "population", "read", "report", "shift"),
+    *("Finding", "Plan", "Report", "evaluate", "run"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -133,6 +134,7 @@ EQUALITY = {
     *("reject_option",),
 }
 DRAWINGS = {"Drawing", "gain", "lift", "pr", "roc", "scores", "thresholds"}
+REPORTS = {"CHECKS", "Finding", "Plan", "Report", "View", "evaluate", "run"}
 
 ROOMS = [
     apply,
@@ -147,6 +149,7 @@ ROOMS = [
     multiclass,
     population,
     read,
+    report,
     shift,
     bridge,
 ]
@@ -170,6 +173,7 @@ def test_the_public_names_are_these() -> None:
     assert set(shift.__all__) == set(dir(shift)) == SHIFT
     assert set(decide.__all__) == set(dir(decide)) == DECISIONS
     assert set(equalize.__all__) == set(dir(equalize)) == EQUALITY
+    assert set(report.__all__) == set(dir(report)) == REPORTS
     assert set(draw.__all__) == set(dir(draw)) == DRAWINGS
     assert set(bridge.__all__) == {"CalibratedBy", "PolicyClassifier", "scorer", "scorers"}
 

@@ -10,6 +10,8 @@ Names are resolved on first use, so that ``import baserate`` costs next to nothi
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from baserate._version import VERSION as __version__
+
 if TYPE_CHECKING:
     from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, report, shift
     from baserate._class_map import ClassMap, load_map
@@ -53,8 +55,6 @@ if TYPE_CHECKING:
     from baserate._target import ClassTarget, Target
     from baserate.read import confusion, label_sets, scored, tally
     from baserate.report import Finding, Plan, Report, evaluate, run
-
-__version__ = "0.1.0"
 
 _ROOMS = (
     "apply",

@@ -256,6 +256,16 @@ def test_bands_are_within_classes() -> None:
     assert drawn.how.endswith("within each class")
 
 
+def test_average_precision_of_a_group_without_negatives_is_known_and_not_doubted() -> None:
+    table = {"sick": [1, 0, 1, 0], "risk": [0.5, 0.2, 0.3, 0.1], "site": ["north", "south", "north", "south"]}
+    here = read.tallies(table, truth="sick", score="risk", group="site")
+    plain, known = (
+        infer.estimate("average_precision", each.models["risk"]["north",])
+        for each in (here, shift.reweigh(here, to=0.2))
+    )
+    assert (known.value, known.low, known.high) == (1, plain.low, plain.high)
+
+
 def test_summary_of_reweighed_tallies() -> None:
     table = {"y": [1, 0, 1, 0] * 30, "p": np.linspace(0.01, 0.99, 120)}
     data = shift.reweigh(read.tallies(table, truth="y", score="p"), to=0.1)

@@ -116,7 +116,7 @@ def positive(value: float, variance: float, level: float) -> Bounds:
 def interval(measure: Measure, tally: Tally, value: float, level: float) -> Bounds:
     """Bounds of a measure that has a closed form, and this value."""
     low, high = _INTERVALS[measure](spread(measure, tally, value), level)
-    if tally.reweighed and measure is average_precision:
+    if tally.reweighed and measure is average_precision and tally.negatives:
         low = min(low, doubted(measure, tally, level))
     return low, high
 

@@ -5,9 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from baserate.report._finding import SEVERITIES, Check, Finding
+from baserate.report._found_data import DROPPED, MAJORITY, REPEATED, TIES
+from baserate.report._found_groups import GAPS, SMALL
+from baserate.report._found_numbers import CONSTANT, FLATTERED, MISCALIBRATED, REVERSED, WIDE
+from baserate.report._found_use import BLAME, DIFFERENT, ELSEWHERE, EXTREME, LABELS, SAME
 from baserate.report._report import Report
 
-CHECKS: dict[str, Check] = {}
+CHECKS: dict[str, Check] = {
+    "BR001": CONSTANT,
+    "BR002": REVERSED,
+    "BR003": WIDE,
+    "BR004": FLATTERED,
+    "BR005": ELSEWHERE,
+    "BR006": DIFFERENT,
+    "BR007": MISCALIBRATED,
+    "BR008": SAME,
+    "BR009": EXTREME,
+    "BR010": BLAME,
+    "BR011": GAPS,
+    "BR012": SMALL,
+    "BR013": TIES,
+    "BR014": LABELS,
+    "BR015": MAJORITY,
+    "BR016": DROPPED,
+    "BR017": REPEATED,
+}
 """Code -> what is looked for, by hand; a code is never given to anything else."""
 
 

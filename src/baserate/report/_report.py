@@ -251,11 +251,15 @@ def _read(text: str) -> Report:
         rows = [{name: _number(value) for name, value in row.items()} for row in form["rows"]]
         numbers = Results({name: [row[name] for row in rows] for name in COLUMNS}, form["data"])
         policies = {model: Policy.from_json(json.dumps(each)) for model, each in form["policies"].items()}
-        told = [{name: value for name, value in each.items() if name != "anchor"} for each in form["findings"]]
         plan = Plan.from_json(json.dumps(form["plan"]))
-        return Report(plan, form["data"], numbers, policies, tuple(Finding(**each) for each in told))
+        return Report(plan, form["data"], numbers, policies, tuple(map(_finding, form["findings"])))
     except (KeyError, TypeError, AttributeError) as error:
         raise BadFile(f"not a report: {error!r}; write it again.") from error
+
+
+def _finding(form: Mapping[str, Any]) -> Finding:
+    told = {name: value for name, value in form.items() if name != "anchor"}
+    return Finding(**told | {"numbers": {name: _number(value) for name, value in form["numbers"].items()}})
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401  (any cell of a row)

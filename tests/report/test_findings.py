@@ -1,0 +1,336 @@
+"""What is found in a report: each code where it should be and not beside, in sentences whose numbers are right."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import baserate
+from baserate import Costs, Cut, Finding, Lottery, Policy, Report, Results
+from baserate.cli import VERBS, app
+from baserate.report import CHECKS
+from baserate.report._finding import SEVERITIES
+from baserate.report._findings import found
+from baserate.report._words import number
+from tests.report.cases import BESIDE, FIRES, Make, groups, several, table
+
+VERDICTS = re.compile(r"\b(un)?(fair|just|good|bad|biased|discriminat\w*|accept\w*|poor|excellent)\b", re.IGNORECASE)
+NUMBER = re.compile(r"\d+(?: \d{3})*(?:\.\d+)?(?:e[+-]\d+)?")
+
+
+def codes(report: Report) -> list[str]:
+    return [each.code for each in report.findings]
+
+
+def is_well_told(finding: Finding) -> None:
+    """One sentence, without verdicts, all of whose numbers are kept in full."""
+    sentence = finding.sentence
+    assert sentence[0].isupper() or sentence[0].isdigit()
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert "nan" not in sentence.lower()
+    assert not VERDICTS.search(sentence)
+    values = [each for each in finding.numbers.values() if not isinstance(each, str)]
+    assert all(each == each for each in values)  # noqa: PLR0124  (NaN is not)
+    names = " ".join(each for each in finding.numbers.values() if isinstance(each, str))
+    known = {number(abs(each)) for each in values} | {"0.05", "1"} | set(NUMBER.findall(names))
+    # Names of groups, reasons and classes are quoted as they are.
+    told = re.sub(r"\(\w+: \d[^)]*\)|\w+ = \w+|site \d|class, [^,]*,", "", sentence)
+    assert set(NUMBER.findall(told)) <= known, sentence
+
+
+def test_every_code_has_reports_of_both_kinds() -> None:
+    assert [*CHECKS] == [*FIRES] == [*BESIDE] == [f"BR{at:03}" for at in range(1, 18)]
+    assert all(check.code == code for code, check in CHECKS.items())
+    assert all(FIRES.values())
+    assert all(BESIDE.values())
+
+
+@pytest.mark.parametrize(("code", "make"), several(FIRES))
+def test_it_is_found(code: str, make: Make) -> None:
+    report = make()
+    assert code in codes(report)
+    for finding in report.findings:
+        is_well_told(finding)
+        check = CHECKS[finding.code]
+        assert (finding.title, finding.severity, finding.why, finding.remedy) == (
+            *(check.title, check.severity, check.why, check.remedy),
+        )
+        assert (finding.model is None) == check.whole
+    again = Report.from_json(report.to_json())
+    assert again.findings == report.findings
+    assert found(again) == report.findings
+
+
+@pytest.mark.parametrize(("code", "make"), several(BESIDE))
+def test_it_is_not_found_just_beside(code: str, make: Make) -> None:
+    assert code not in codes(make())
+
+
+SENTENCES = {
+    ("BR001", 0): "to call everybody negative reaches 0.9, which is no less.",
+    (
+        "BR001",
+        1,
+    ): "Accuracy is 0.93 (0.861–0.971) in these rows, and to call everybody negative reaches 0.9, which lies",
+    ("BR001", 2): "Accuracy is 0.949 (0.887–0.982) at a prevalence of 0.02",
+    ("BR002", 0): "AUC is 0.2 (0.131–0.292), below one half",
+    ("BR002", 1): "reversed (−score) it would be 0.8 (0.708–0.869).",
+    ("BR003", 0): "since it rests on 10 positives; ±0.05 would take about 3 660 rows like these.",
+    ("BR003", 1): "since it rests on 92 flagged rows; ±0.05 would take about 4 969 rows drawn at that prevalence.",
+    ("BR004", 1): "at a prevalence of 0.05.",
+    ("BR005", 0): "and the stated one 0.02: precision falls from 0.889 (0.759–0.963) to 0.14 (",
+    ("BR005", 1): "precision rises from 0.889 (0.759–0.963) to 0.986 (",
+    ("BR005", 2): "nobody is flagged",
+    ("BR006", 0): "The prevalence is 0.5 (0.404–0.596) for site 0 and 0.1 (0.049–0.176) for site 1",
+    ("BR007", 0): "a shift of all log-odds alone explains it",
+    ("BR007", 1): "no shift of all log-odds repairs it, and their slope is 0.184 (",
+    ("BR007", 2): "no shift of all log-odds repairs it.",
+    ("BR008", 0): "The cut-off 0.8 was chosen on the very 100 rows",
+    ("BR009", 0): "The cut-off ∞ flags none of 100 rows.",
+    ("BR009", 1): "The cut-off −∞ flags all of 100 rows.",
+    ("BR009", 2): "The cut-off 0.5 flags a share of 0.001 of 1 000 rows.",
+    ("BR009", 3): "The model of labels flags all of 4 rows.",
+    ("BR010", 0): "up to the cut-off: at 0.9 it would be 0.857, with a sensitivity of 0.6 in place of 1.",
+    ("BR010", 1): "up to the score: no cut-off that finds at least half as many positives reaches more than 0.333.",
+    ("BR011", 0): "sensitivity by 0.5 (site = s0 above site = s1; chance",
+    ("BR012", 0): "Numbers of 2 of 2 groups rest on few rows; the smallest is site = s0, with 29 positives.",
+    ("BR013", 1): "100 rows have 91 distinct scores: the commonest is that of 0.1 of them",
+    (
+        "BR014",
+        0,
+    ): "In 1 of 4 rows the predicted label is not what the cut-off 0.5 says; the labels are what a cut at 0.4",
+    (
+        "BR014",
+        1,
+    ): "In 3 of 4 rows the predicted label is not what the cut-off 0.5 says; a cut at ∞ agrees best, and leaves 2.",
+    ("BR015", 0): "The positive class, 1, is the majority: 0.51 (0.413–0.606) of the rows.",
+    ("BR015", 1): "0.8 (0.711–0.867) of the rows of site 1.",
+    ("BR016", 0): "1 of 4 rows was dropped (truth: 1 missing; score: 1 missing), a share of 0.25.",
+    ("BR017", 1): "2 of 4 rows have an id that stands in a row before them.",
+}
+
+
+@pytest.mark.parametrize("place", SENTENCES, ids=lambda place: f"{place[0]}-{place[1]}")
+def test_what_it_says(place: tuple[str, int]) -> None:
+    code, which = place
+    (finding,) = (each for each in FIRES[code][which]().findings if each.code == code)
+    assert SENTENCES[place] in finding.sentence
+
+
+def test_texts_give_no_verdicts_and_name_commands_that_there_are() -> None:
+    program = app.make_context("baserate", [], resilient_parsing=True)
+    for check in CHECKS.values():
+        assert check.severity in SEVERITIES
+        assert not VERDICTS.search(f"{check.title} {check.why} {check.remedy}")
+        for verb, typed in re.findall(r"`baserate ([\w-]+)([^`]*)`", check.remedy):
+            assert verb in VERBS
+            command = app.get_command(program, verb)
+            assert command
+            options = {option for each in command.params for option in each.opts}
+            assert set(re.findall(r"--[\w-]+", typed)) <= options, typed
+
+
+def test_nothing_is_found_in_rows_without_a_fault() -> None:
+    rng = np.random.default_rng(0)
+    risk = 1 / (1 + np.exp(-rng.normal(-0.6, 1.8, 2000)))
+    truth = rng.random(2000) < risk
+    report = baserate.evaluate(truth, risk, group={"site": rng.choice(["north", "south"], 2000)}, id=np.arange(2000))
+    assert report.findings == ()
+
+
+def test_what_is_serious_comes_first_and_models_are_told_apart() -> None:
+    truth = {"north": [1] * 50 + [0] * 50, "south": [1] * 10 + [0] * 90}
+    score = {"north": [0.2] * 50 + [0.8] * 50, "south": [0.8] * 10 + [0.1] * 90}
+    report = baserate.evaluate(truth, score, rule="youden")
+    assert codes(report)[:2] == ["BR002", "BR006"]
+    order = [SEVERITIES.index(each.severity) for each in report.findings]
+    assert order == sorted(order)
+    assert [each.model for each in report.findings if each.code == "BR008"] == ["north", "south"]
+    assert "BR002" not in codes(report.of("south"))
+    assert "BR006" in codes(report.of("south"))
+
+
+def test_what_is_about_rows_is_said_once_for_all_models() -> None:
+    report = baserate.evaluate(
+        [1, 1, 0, 1] * 3 + [None],
+        {"a": np.linspace(0.9, 0.1, 13), "b": np.linspace(0.2, 0.8, 13)},
+        group=["n", "s", "n"] * 4 + ["n"],
+        id=[1] * 13,
+        missing="drop",
+    )
+    for code in ("BR012", "BR015", "BR016", "BR017"):
+        assert [each.model for each in report.findings if each.code == code] == [None]
+
+
+def changed(report: Report, part: str, **column: list[Any]) -> Report:
+    """A report, some of whose numbers are others."""
+    columns = {name: [*every] for name, every in report.numbers.columns.items()}
+    places = [at for at, each in enumerate(columns["part"]) if each == part]
+    for name, values in column.items():
+        for at, value in zip(places, values, strict=True):
+            columns[name][at] = value
+    return replace(report, numbers=Results(columns, report.numbers.data))
+
+
+@pytest.mark.parametrize(
+    ("p", "named"),
+    [
+        ([0.02, 0.02, 0.02, 0.02], ()),  # 0.02·4 is above 0.05
+        ([0.01, 0.03, 0.9, 0.9], ("flag_rate",)),
+        ([0.012, 0.016, 0.9, 0.9], ("flag_rate", "sensitivity")),  # 0.016·3 is below
+        ([None, 0.02, None, 0.04], ("sensitivity", "precision")),  # 0.02·2, and then 0.04 itself
+    ],
+)
+def test_gaps_are_judged_for_being_many(p: list[float | None], named: tuple[str, ...]) -> None:
+    wide: dict[str, list[Any]] = {"value": [0.5] * 4, "floor": [0.1] * 4, "floor_high": [0.2] * 4}
+    report = changed(groups(45, 20), "gaps", p=p, **wide)
+    said = CHECKS["BR011"].look(report)
+    assert (
+        tuple(name for name in ("flag_rate", "sensitivity", "fpr", "precision") if said and name in said.numbers)
+        == named
+    )
+    alike = changed(report, "gaps", floor_high=[0.6] * 4)
+    assert CHECKS["BR011"].look(alike) is None
+
+
+def numbers(report: Report, code: str) -> dict[str, Any]:
+    (finding,) = (each for each in report.findings if each.code == code)
+    return dict(finding.numbers)
+
+
+def test_reversed_scores_are_worth_what_was_said() -> None:
+    truth, score = np.array([1, 0] * 30), np.array([0.2, 0.8, 0.3, 0.7, 0.6, 0.5] * 10)
+    said = numbers(baserate.evaluate(truth, score), "BR002")
+    turned = baserate.evaluate(truth, 1 - score).here.auc
+    assert [said[f"reversed_auc{end}"] for end in ("", "_low", "_high")] == pytest.approx(
+        [turned.value, turned.low, turned.high]
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "more"),
+    [((6, 4, 4, 86), {}), ((900, 100, 20, 9), {}), ((6, 0, 4, 90), {}), ((45, 5, 1, 49), {"prevalence": 0.1})],
+)
+def test_as_many_rows_as_were_said_make_the_interval_as_narrow(cells: tuple[int, ...], more: dict[str, float]) -> None:
+    small = table(*cells, **more)
+    said = numbers(small, "BR003")
+    measure = next(name for name in ("sensitivity", "specificity", "precision") if name in said)
+    if measure == "precision":  # rows drawn there, as many as are expected of each kind
+        counts = small.there.counts
+        cells = tuple(round(1000 * each) for each in (counts.tp, counts.fn, counts.fp, counts.tn))
+    times = said["rows_needed"] / sum(cells)
+    found = getattr(table(*(round(times * each) for each in cells)).here, measure)
+    assert (found.high - found.low) / 2 == pytest.approx(0.05, abs=0.002)
+
+
+def test_probabilities_told_the_prevalence_that_was_said_are_right() -> None:
+    truth = np.repeat([1, 0, 1, 0], [20, 180, 100, 100])
+    score = np.repeat([0.5, 0.9], 200)
+    said = numbers(baserate.evaluate(truth, score), "BR007")
+    told = baserate.shift.reprior(score, from_=said["derived_prevalence"], to=said["prevalence"])
+    assert "BR007" not in codes(baserate.evaluate(truth, told))
+    assert told.mean() == pytest.approx(truth.mean())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=2, max_size=40))
+def test_blame_by_brute_force(rows: list[tuple[bool, int]]) -> None:
+    truth, score = np.array([each for each, _ in rows]), np.array([each / 10 for _, each in rows])
+    flagged = score >= 0.5
+    report = baserate.evaluate(truth, score, positive=True, negative=False)
+    if not flagged.any() or truth[flagged].mean() >= 0.5 or not truth.any():
+        assert "BR010" not in codes(report)
+        return
+    said = numbers(report, "BR010")
+    found = truth[flagged].sum()
+    kept = [score >= cut for cut in score if truth[score >= cut].sum() >= max(found / 2, 1)]
+    best = max(truth[each].mean() for each in kept)
+    assert said["best_precision"] == pytest.approx(best)
+    assert ("other_threshold" in said) == (best - truth[flagged].mean() >= 0.1)
+
+
+FOUR: dict[str, Any] = {"truth": [1, 0, 1, 0], "score": [0.9, 0.6, 0.4, 0.1]}
+LOT = Lottery((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
+APART: dict[tuple[object, ...], Cut | Lottery] = {("a",): Cut((0.3,)), ("b",): Cut((0.7,))}
+DEGENERATE: dict[str, dict[str, Any]] = {
+    "negatives alone": {"truth": [0] * 4, "score": [0.1, 0.2, 0.3, 0.4], "positive": 1},
+    "positives alone": {"truth": [1] * 4, "score": [0.1, 0.2, 0.3, 0.4], "positive": 1},
+    "one row": {"truth": [1], "score": [0.5]},
+    "constant scores": {"truth": [1, 0, 1, 0], "score": [0.5] * 4, "prevalence": 0.1},
+    "constant scores of no scale": {"truth": [1, 0, 1, 0], "score": [1e9] * 4},
+    "four rows": FOUR | {"group": ["a", "a", "b", "b"]},
+    "groups of one class": FOUR | {"group": ["a", "b", "a", "b"], "prevalence": 0.2},
+    "all flagged": FOUR | {"threshold": 0.1},
+    "weights": FOUR | {"weight": [0.5, 0, 2e6, 1e-9], "prevalence": 0.3},
+    "counts": FOUR | {"count": [10**6, 0, 1, 7]},
+    "infinite cut": FOUR | {"threshold": np.inf, "prevalence": 0.001},
+    "labels alone": {"truth": [1, 0, 1, 0], "predicted": [1, 1, 0, 0], "group": ["a", "a", "b", "b"]},
+    "rare beyond measure": FOUR | {"prevalence": 1e-12, "level": 0.999999},
+    "perfectly wrong": {"truth": [1, 0] * 20, "score": [0.0, 1.0] * 20, "costs": Costs(fp=1, fn=1)},
+    "by lot": FOUR | {"policy": Policy(by_group={(): LOT}, otherwise="refuse")},
+    "cut apart": FOUR
+    | {
+        "group": {"site": ["a", "a", "b", "b"]},
+        "predicted": [1, 0, 0, 0],
+        "id": [1, 1, 1, 1],
+        "policy": Policy(by_group=APART, otherwise="refuse", attributes=("site",)),
+    },
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_rows_are_told_of_without_an_error(name: str) -> None:
+    report = baserate.evaluate(**DEGENERATE[name])
+    assert report.findings
+    for finding in report.findings:
+        is_well_told(finding)
+    assert Report.from_json(report.to_json()).findings == report.findings
+
+
+def test_many_models_in_many_groups() -> None:
+    rng = np.random.default_rng(2)
+    truth, site = rng.random(400) < 0.4, np.arange(400) % 50
+    report = baserate.evaluate(truth, {f"m{at}": rng.random(400) for at in range(8)}, group={"site": site})
+    small = numbers(report, "BR012")
+    assert (small["small"], small["groups"]) == (50, 50)
+    assert {each.model for each in report.findings if each.code == "BR001"} == {f"m{at}" for at in range(8)}
+
+
+@st.composite
+def asked(draw: st.DrawFn) -> dict[str, Any]:
+    """Any small data set of both classes, and any way to ask about it."""
+    rows = draw(st.integers(2, 12))
+    some = st.lists(st.booleans(), min_size=rows, max_size=rows)
+    truth = draw(some.filter(lambda each: len({*each}) == 2))
+    probable = st.sampled_from([0.0, 1e-9, 0.1, 0.5, 0.9, 1.0])
+    real = st.floats(-1e6, 1e6)
+    told: dict[str, Any] = {
+        "truth": truth,
+        "score": draw(st.lists(draw(st.sampled_from([probable, real])), min_size=rows, max_size=rows)),
+    }
+    optional: dict[str, st.SearchStrategy[Any]] = {
+        "group": st.lists(st.sampled_from("ab"), min_size=rows, max_size=rows),
+        "weight": st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=rows, max_size=rows),
+        "predicted": some,
+        "id": st.lists(st.integers(0, 9), min_size=rows, max_size=rows),
+        "prevalence": st.sampled_from([1e-6, 0.02, 0.5, 0.9]),
+        "threshold": st.sampled_from([-np.inf, 0.0, 0.1, 0.5, np.inf]),
+        "level": st.sampled_from([0.5, 0.999]),
+    }
+    return told | {name: draw(each) for name, each in optional.items() if draw(st.booleans())}
+
+
+@settings(max_examples=40, deadline=None)
+@given(asked())
+def test_any_rows_give_a_report_whose_findings_are_well_told(told: dict[str, Any]) -> None:
+    report = baserate.evaluate(**told)
+    for finding in report.findings:
+        is_well_told(finding)
+    assert Report.from_json(report.to_json()).findings == report.findings
+    order = [SEVERITIES.index(each.severity) for each in report.findings]
+    assert order == sorted(order)
