@@ -10,7 +10,7 @@ Names are resolved on first use, so that ``import baserate`` costs next to nothi
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from baserate._version import VERSION as __version__
+from baserate._version import __version__
 
 if TYPE_CHECKING:
     from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, report, shift

@@ -1,3 +1,3 @@
 """The release, for those who may not ask the whole package."""
 
-VERSION = "0.1.0"
+__version__ = "0.1.0"

@@ -15,7 +15,7 @@ from baserate._arrays import ratio
 from baserate._curve import Curve
 from baserate._policy import Policy
 from baserate._results import Results
-from baserate._version import VERSION
+from baserate._version import __version__
 from baserate.decide._evaluate import same
 from baserate.measure import expected_cost, precision, sensitivity
 from baserate.measure._summary import header, tidy
@@ -51,7 +51,7 @@ def built(plan: Plan, gathered: Gathered, progress: Progress | None = None) -> R
 
 def _head(case: Case) -> Row:
     notes = [note for policy in case.policies.values() for note in policy.notes]
-    head = {"version": VERSION, **header(case.here, list(dict.fromkeys(notes)))}
+    head = {"version": __version__, **header(case.here, list(dict.fromkeys(notes)))}
     if not case.plan.apart:
         return head
     every = [case.here.pooled(model) for model in case.here.models][:: len(case.plan.score)]
