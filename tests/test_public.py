@@ -132,7 +132,10 @@ EQUALITY = {
     *("deterministic", "differences", "frontier", "gaps", "group_table", "groups", "held_out", "optimum", "parity"),
     *("reject_option",),
 }
-DRAWINGS = {"Drawing", "gain", "lift"}
+DRAWINGS = {
+    *("Drawing", "cost_curve", "decision_curve", "gain", "groups", "lift", "likelihood_ratio"),
+    *("population", "prevalence", "reliability"),
+}
 
 ROOMS = [
     apply,

@@ -10,15 +10,40 @@ from typing import TYPE_CHECKING
 from baserate._lazy import resolver
 
 if TYPE_CHECKING:
+    from baserate.draw._cost_curve import cost_curve
+    from baserate.draw._decision_curve import decision_curve
     from baserate.draw._drawing import Drawing
     from baserate.draw._gain import gain, lift
+    from baserate.draw._groups import groups
+    from baserate.draw._likelihood_ratio import likelihood_ratio
+    from baserate.draw._population import population
+    from baserate.draw._prevalence import prevalence
+    from baserate.draw._reliability import reliability
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "_cost_curve": ("cost_curve",),
+    "_decision_curve": ("decision_curve",),
     "_drawing": ("Drawing",),
     "_gain": ("gain", "lift"),
+    "_groups": ("groups",),
+    "_likelihood_ratio": ("likelihood_ratio",),
+    "_population": ("population",),
+    "_prevalence": ("prevalence",),
+    "_reliability": ("reliability",),
 }
 
-__all__ = ["Drawing", "gain", "lift"]
+__all__ = [
+    "Drawing",
+    "cost_curve",
+    "decision_curve",
+    "gain",
+    "groups",
+    "lift",
+    "likelihood_ratio",
+    "population",
+    "prevalence",
+    "reliability",
+]
 
 __getattr__ = resolver(__name__, _HOMES)
 

@@ -48,6 +48,8 @@ class Drawing:
     painter: Painter
     ax: Axes
     """The axes that were painted on; `ax.figure` is theirs."""
+    size: tuple[float, float] = SIZE
+    """Inches of a figure of its own."""
 
     def __repr__(self) -> str:
         return f"Drawing({self.name}: {', '.join(f'{len(part)} rows of {name}' for name, part in self.parts.items())})"
@@ -80,7 +82,7 @@ class Drawing:
 
     def plot(self, ax: Axes | None = None) -> Drawing:
         """Paint the same numbers on other axes, or on new ones."""
-        return drawn(self.name, self.parts, self.painter, ax=ax)
+        return drawn(self.name, self.parts, self.painter, ax=ax, size=self.size)
 
     def save(self, path: str | os.PathLike[str], *, dpi: float = 200) -> None:
         """Write a picture (.svg, .png, .pdf) or its numbers (.csv, .json), the same each time."""
@@ -115,7 +117,7 @@ def drawn(
     with looking(ours=ax is None):
         axes = _new(size) if ax is None else ax
         painter(axes, parts)
-    return Drawing(name, MappingProxyType(dict(parts)), painter, axes)
+    return Drawing(name, MappingProxyType(dict(parts)), painter, axes, size)
 
 
 def _listed(column: Values) -> list[Any]:

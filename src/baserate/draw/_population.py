@@ -1,0 +1,142 @@
+"""Theory and sample: densities and curves of a population in closed form, with what rows of it look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from baserate._arrays import Floats, ratio
+from baserate._errors import BadOption
+from baserate._numeric.tails import density, discrete, mass
+from baserate._population import Population
+from baserate._results import Results
+from baserate._tally import Tally
+from baserate.draw._data import as_tallies, series
+from baserate.draw._drawing import Drawing, Parts, drawn
+from baserate.draw._paint import POINTS, heights, percent, stroke, told
+from baserate.draw._style import FAINT, NEGATIVE, POSITIVE, name_axes, shares
+from baserate.measure import curves
+from baserate.population import table, thresholds
+from baserate.population._table import header
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+What = Literal["densities", "roc", "pr"]
+_WHAT = ("densities", "roc", "pr")
+_CLASSES = {"negatives": NEGATIVE, "positives": POSITIVE}
+_FEWEST, _MOST = 8, 60
+"""Bars of a histogram."""
+_CROWDED = 0.999
+"""Share of the points of a density that is shown in full, where it grows without end."""
+
+
+def population(
+    population: Population, *, sample: Tally | None = None, what: What = "densities", ax: Axes | None = None
+) -> Drawing:
+    """Draw a population in closed form, and a sample of it if there is one.
+
+    `what` is "densities", the scores of each class, with the sample as bars; or a curve, "roc" or "pr", with that of
+    the sample. Each class has an area of 1, however frequent it is.
+
+    >>> from baserate import draw, population
+    >>> made = draw.population(population.linear(), what="roc")
+    >>> made
+    Drawing(population: 1000 rows of theory)
+    """
+    if what not in _WHAT:
+        raise BadOption(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
+    if sample is not None and not (isinstance(sample, Tally) and sample.total):
+        raise BadOption(f"sample is {sample!r}; give a Tally of one row or more.")
+    densities = what == "densities"
+    parts = {"theory": _densities(population) if densities else table(population, what, points=POINTS)}
+    if sample is not None:
+        own = as_tallies(sample)
+        parts["sample"] = _histogram(population, sample) if densities else curves(own, what, points=POINTS)
+    return drawn("population", parts, _density if densities else _curve, ax=ax)
+
+
+def _densities(population: Population) -> Results:
+    """Density of each class at every score; of scores that are discrete, their masses."""
+    score = thresholds(population, points=POINTS)[::-1]
+    score = score[np.isfinite(score)]
+    columns: dict[str, Any] = {name: [] for name in ("class", "score", "density", "mass")}
+    for name, each in zip(_CLASSES, (population.negative, population.positive), strict=True):
+        columns["class"] += [name] * len(score)
+        columns["score"] += score.tolist()
+        high = density(each, score)
+        columns["density"] += np.where(np.isfinite(high) & (not discrete(each)), high, np.nan).tolist()
+        columns["mass"] += np.where(discrete(each), mass(each, score), np.nan).tolist()
+    return Results(columns, header(population))
+
+
+def _histogram(population: Population, sample: Tally) -> Results:
+    """Share of each class in bars of equal width, over their width."""
+    score = thresholds(population)
+    score = np.concatenate([score[np.isfinite(score)], sample.score])
+    rows = float(sample.rows.sum())
+    edges = np.linspace(score.min(), score.max(), int(np.clip(2 * rows ** (1 / 3), _FEWEST, _MOST)) + 1)
+    columns: dict[str, Any] = {name: [] for name in ("class", "lower", "upper", "density")}
+    for name, masses in zip(_CLASSES, (sample.negative, sample.positive), strict=True):
+        seen: Floats = np.histogram(sample.score, edges, weights=masses)[0]
+        columns["class"] += [name] * len(seen)
+        columns["lower"] += edges[:-1].tolist()
+        columns["upper"] += edges[1:].tolist()
+        columns["density"] += np.atleast_1d(ratio(seen, seen.sum() * np.diff(edges))).tolist()
+    return Results(columns, {"rows": rows, "prevalence": sample.prevalence})
+
+
+def _density(ax: Axes, parts: Parts) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    if "sample" in parts:
+        for name, rows in _by_class(parts["sample"]):
+            low, high, tall = (heights(rows[key]) for key in ("lower", "upper", "density"))
+            label = f"{name} of the sample"
+            ax.bar(low, tall, high - low, align="edge", color=_CLASSES[name], alpha=0.3, label=label)
+    for (name, rows), dash in zip(_by_class(parts["theory"]), ("-", "--"), strict=True):
+        score, tall, atoms = (heights(rows[key]) for key in ("score", "density", "mass"))
+        ax.plot(score, tall, color=_CLASSES[name], linestyle=dash, label=f"{name} in theory")
+        there = atoms > 0
+        ax.vlines(score[there], 0, atoms[there], color=_CLASSES[name], linestyle=dash, linewidth=2)
+    ax.set_ylim(0, None)
+    ax.yaxis.set_major_locator(MaxNLocator(5))
+    name_axes(ax, "score", "density")
+    told(ax)
+
+
+def _by_class(found: Results) -> list[tuple[str, dict[str, list[Any]]]]:
+    columns = found.flat()
+    apart = []
+    for name in _CLASSES:
+        there = [at for at, each in enumerate(columns["class"]) if each == name]
+        apart.append((name, {key: [column[at] for at in there] for key, column in columns.items()}))
+    return apart
+
+
+def _curve(ax: Axes, parts: Parts) -> None:
+    theory = parts["theory"]
+    axes = tuple(name for name in theory.columns if name not in {"model", "group", "threshold"})
+    x, y = axes[:2]
+    if x == "fpr":
+        ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1, label="by chance")
+    else:
+        ax.axhline(theory.data["prevalence"], color=FAINT, linewidth=1, label="by chance")
+    for each in series(theory):
+        stroke(ax, each, 0, (x, y), label="theory")
+    if "sample" in parts:
+        _sampled(ax, parts["sample"], (x, y))
+    shares(ax)
+    ax.set_box_aspect(1)
+    name_axes(ax, x, y)
+    told(ax, "lower right" if x == "fpr" else "best")
+
+
+def _sampled(ax: Axes, sample: Results, axes: tuple[str, str]) -> None:
+    told_of = sample.data
+    label = f"sample of {told_of['rows']} rows, {percent(told_of['prevalence'])} positive"
+    # Precision holds from one threshold to the next, which makes a staircase.
+    steps = "default" if axes[0] == "fpr" else "steps-pre"
+    for each in series(sample):
+        stroke(ax, each, 1, axes, linestyle="-", linewidth=1.1, drawstyle=steps, label=label)

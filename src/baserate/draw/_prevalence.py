@@ -1,0 +1,163 @@
+"""Measures of decisions against the prevalence: what a positive, or a negative, result means elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats
+from baserate._counts import Counts
+from baserate._errors import BadOption
+from baserate._results import Results
+from baserate._tallies import Tallies
+from baserate.draw._data import Data, Series, as_tallies, series
+from baserate.draw._drawing import Drawing, Parts, drawn
+from baserate.draw._paint import check_both_classes, heights, percent, pooled, shade, stroke, told
+from baserate.draw._style import FAINT, GREY, dashes, marker, name_axes, shares
+from baserate.measure import Measure
+from baserate.measure._summary import header, joined
+from baserate.shift import against
+from baserate.shift._against import grid
+from baserate.shift._gamma import checked_prevalence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHORT = {"npv": "of the passed, negatives (NPV)", "precision": "of the flagged, positives (precision)"}
+"""Names for a legend."""
+_BEYOND = 50
+"""Points towards a prevalence that lies beyond the usual ones."""
+
+
+def prevalence(  # noqa: PLR0913  (all but two are seldom given)
+    data: Data | Counts[float],
+    *,
+    threshold: float | Mapping[str, float] | None = None,
+    measures: Iterable[str | Measure] = ("precision", "npv"),
+    at: float | None = None,
+    log: bool = True,
+    level: float = 0.95,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw precision and NPV, or other measures of decisions, against the prevalence, each with its band.
+
+    Scores are cut at a `threshold`, or each model at its own; at 0.5 if they are probabilities and nothing is said. A
+    2×2 table (`Counts`) will do as well. Lines mark the prevalence of the rows and, if given, that of deployment, `at`.
+    The axis of prevalence is logarithmic unless `log` is False.
+
+    >>> from baserate import Counts, draw
+    >>> made = draw.prevalence(Counts(tp=99, fn=1, fp=1, tn=99), at=0.02)
+    >>> [(row["prevalence"], row["measure"], round(row["value"], 3)) for row in made.parts["marks"].rows()]
+    [(0.5, 'precision', 0.99), (0.02, 'precision', 0.669), (0.5, 'npv', 0.99), (0.02, 'npv', 1.0)]
+    """
+    if at is not None:
+        checked_prevalence("at", at)
+    given = data if isinstance(data, Counts) else as_tallies(data)
+    nouns: list[Any] = [given] if isinstance(given, Counts) else pooled(given)
+    check_both_classes("a curve against the prevalence", *nouns)
+    asked = {"measures": list(measures), "level": level}
+    here = nouns[0].positives / nouns[0].total
+    marked = {"these rows": here} | ({} if at is None else {"deployment": at})
+    parts = {
+        "curve": _tabulated(given, threshold, prevalences=_places([*marked.values()]), **asked),
+        "marks": _marked(marked, _tabulated(given, threshold, prevalences=[*marked.values()], **asked)),
+    }
+    return drawn("prevalence", parts, partial(_prevalence, log=log), ax=ax)
+
+
+def _tabulated(
+    given: Tallies | Counts[float],
+    threshold: float | Mapping[str, float] | None,
+    **asked: Any,  # noqa: ANN401  (what `against` is asked)
+) -> Results:
+    """Tabulate every model at its own threshold; labels have none."""
+    if isinstance(given, Counts):
+        return against(given, threshold=threshold, **asked)  # type: ignore[arg-type]  # there, any is refused
+    parts = []
+    for model, groups in given.models.items():
+        alone = replace(given, models={model: groups}, decisions={})
+        found = against(alone, threshold=_cut(given, model, threshold), **asked)
+        parts.append({**found.columns, "model": [model if len(given.models) > 1 else None] * len(found)})
+    columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
+    return Results(columns, header(given, []) | {"level": asked["level"]})
+
+
+def _cut(tallies: Tallies, model: str, threshold: float | Mapping[str, float] | None) -> float | None:
+    if model == tallies.intake.columns.get("predicted"):
+        return None
+    if not isinstance(threshold, Mapping):
+        return threshold
+    if model not in threshold:
+        raise BadOption(f"there is no threshold of {model}; give one for each of: {', '.join(tallies.models)}.")
+    return threshold[model]
+
+
+def _places(marked: Sequence[float]) -> Floats:
+    """The usual prevalences, those that are marked, and a way to those that lie beyond."""
+    usual = grid()
+    least, most = min(*marked, usual[0]), max(*marked, usual[-1])
+    below, above = np.geomspace(least, usual[0], _BEYOND), 1 - np.geomspace(1 - most, 1 - usual[-1], _BEYOND)
+    return np.unique(np.concatenate([usual, marked, below, above]))
+
+
+def _marked(marked: Mapping[str, float], found: Results) -> Results:
+    names = {share: name for name, share in marked.items()}
+    return Results({"mark": [names[float(at)] for at in found.columns["prevalence"]], **found.columns}, found.data)
+
+
+def _prevalence(ax: Axes, parts: Parts, *, log: bool) -> None:
+    curve = parts["curve"]
+    lines, points = list(_lines(curve)), list(_lines(parts["marks"]))
+    alone = len({line.place for line in lines}) == 1
+    _verticals(ax, parts["marks"])
+    for at, (line, dots) in enumerate(zip(lines, points, strict=True)):
+        hue = line.measure if alone else line.place
+        if alone:
+            label = "" if at else f"{percent(curve.data['level'])} interval"
+            shade(ax, line.each.rows, hue, "prevalence", label=label)
+        stroke(ax, line.each, hue, ("prevalence", "value"), linestyle=dashes(line.measure))
+        stroke(ax, dots.each, hue, ("prevalence", "value"), linestyle="", marker=marker(hue), label="")
+    if log:
+        ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(lambda share, _place: percent(share))
+    names = list(dict.fromkeys(curve.columns["measure"]))
+    name_axes(ax, "prevalence", names[0] if len(names) == 1 else "share of those with that result")
+    _limited(ax, curve)
+    told(ax)
+
+
+class _Line(NamedTuple):
+    """One measure of one series: its rows, the place of the series, and that of the measure."""
+
+    each: Series
+    place: int
+    measure: int
+
+
+def _lines(found: Results) -> Iterator[_Line]:
+    for place, each in enumerate(series(found)):
+        measured = each.rows["measure"]
+        for at, name in enumerate(dict.fromkeys(measured)):
+            there = [row for row, measure in enumerate(measured) if measure == name]
+            rows = {key: [column[row] for row in there] for key, column in each.rows.items()}
+            words = SHORT.get(name, name.replace("_", " "))
+            yield _Line(Series(f"{each.name}, {words}" if each.name else words, rows), place, at)
+
+
+def _verticals(ax: Axes, marks: Results) -> None:
+    """Where the rows are from, and where it will be used."""
+    looks = {"these rows": (FAINT, ":"), "deployment": (GREY, "--")}
+    for name, share in dict(zip(marks.columns["mark"], marks.columns["prevalence"], strict=True)).items():
+        hue, dash = looks[name]
+        ax.axvline(share, color=hue, linestyle=dash, linewidth=1, label=f"{name}: {percent(share)}")
+
+
+def _limited(ax: Axes, curve: Results) -> None:
+    """Shares run from 0 to 1; other measures as they come."""
+    seen = heights(curve.columns["value"])
+    if np.nanmin(seen) >= 0 and np.nanmax(seen) <= 1:
+        shares(ax, "y")
