@@ -14,7 +14,7 @@ from baserate.decide import cost_curves, probability_cost
 from baserate.decide._cost_curve import Kind
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import check_both_classes, heights, percent, pooled, shade, stroke, told
+from baserate.draw._paint import check_both_classes, heights, percent, pooled, roomy, shade, short, stroke, told
 from baserate.draw._style import FAINT, GREY, colour, marker, name_axes, shares
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def cost_curve(
     parts = {"curve": cost_curves(tallies, kind=kind, prevalence=moved, points=_POINTS, level=level)}
     if costs is not None and prevalence is not None:
         parts["mark"] = _marked(tallies, probability_cost(costs, prevalence), prevalence)
-    return drawn("cost_curve", parts, _cost_curve, ax=ax)
+    return drawn("cost_curve", parts, _cost_curve, ax=ax, size=roomy(parts["curve"]))
 
 
 def _marked(tallies: Tallies, there: float, prevalence: float) -> Results:
@@ -86,13 +86,13 @@ def _cost_curve(ax: Axes, parts: Parts) -> None:
         shade(ax, every[0].rows, 0, axes[0], label=f"{percent(level)} interval")
     for at, each in enumerate(every):
         alone = "the best threshold" if axes[1] == "cost" else "flagged from the cost proportion on"
-        stroke(ax, each, at, axes, label=each.name or alone)
+        stroke(ax, each, at, axes, label=short(each.name) or alone)
     if "mark" in parts:
         _mark(ax, parts["mark"])
     shares(ax, "x")
     ax.set_ylim(bottom=0)
     name_axes(ax, *axes)
-    told(ax, "upper left" if axes[1] == "cost" else "best")
+    told(ax, len(every))
 
 
 def _beside(ax: Axes, every: list[Series], axes: tuple[str, str]) -> None:

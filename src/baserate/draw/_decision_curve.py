@@ -12,7 +12,7 @@ from baserate._results import Results
 from baserate.decide import benefit
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import heights, percent, shade, stroke, told
+from baserate.draw._paint import heights, percent, roomy, shade, short, stroke, told
 from baserate.draw._style import FAINT, GREY, colour, name_axes
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def decision_curve(
         for low, high in each["ranges"]
     ]
     columns = {name: [row[name] for row in useful] for name in ("model", "group", "low", "high")}
-    return drawn("decision_curve", {**parts, "useful": Results(columns)}, _decision_curve, ax=ax)
+    return drawn(
+        "decision_curve", {**parts, "useful": Results(columns)}, _decision_curve, ax=ax, size=roomy(parts["model"])
+    )
 
 
 def _of_strategy(found: Results, name: str) -> Results:
@@ -65,12 +67,19 @@ def _decision_curve(ax: Axes, parts: Parts) -> None:
     if len(models) == 1 and level is not None:
         shade(ax, models[0].rows, 0, "threshold", label=f"{percent(level)} interval")
     for at, each in enumerate(models):
-        stroke(ax, each, at, axes, label=each.name or "flag by the model")
-    top = max(np.nanmax(heights(parts[name].columns["net_benefit"]), initial=0.0) for name in parts if name != "useful")
-    ax.set_ylim(-_BELOW * (top or 1.0), 1.1 * (top or 1.0))
+        stroke(ax, each, at, axes, label=short(each.name) or "flag by the model")
+    ax.set_ylim(*_ends(parts, doubted=len(models) == 1))
     _useful(ax, parts["useful"], models)
     name_axes(ax, "act_from", "net_benefit")
-    told(ax, "upper right")
+    told(ax, len(models))
+
+
+def _ends(parts: Parts, *, doubted: bool) -> tuple[float, float]:
+    """From a little below 0 to the highest that is drawn."""
+    shown = [parts["model"].columns["net_benefit"], parts["all"].columns["net_benefit"]]
+    shown += [parts["model"].columns["high"]] if doubted else []
+    top = float(np.nanmax(np.concatenate([heights(column) for column in shown]), initial=0.0)) or 1.0
+    return -_BELOW * top, 1.05 * top
 
 
 def _flag_all(ax: Axes, every: Sequence[Series], axes: tuple[str, str]) -> None:
@@ -86,8 +95,8 @@ def _useful(ax: Axes, useful: Results, models: Sequence[Series]) -> None:
     whose = {(each.rows["model"][0], str(each.rows["group"][0])): at for at, each in enumerate(models)}
     low, high = ax.get_ylim()
     step = (high - low) * min(0.02, 0.12 / len(models))
-    for place, row in enumerate(useful.rows()):
+    look = {"linewidth": 3, "solid_capstyle": "round"}
+    ax.plot([], [], color=colour(0) if len(models) == 1 else GREY, label="worth more than both", **look)
+    for row in useful.rows():
         at = whose[row["model"], str(row["group"])]
-        label = "" if place else "worth more than both"
-        ends, there = [row["low"], row["high"]], [low + step * (at + 1)] * 2
-        ax.plot(ends, there, color=colour(at), linewidth=3, solid_capstyle="round", label=label)
+        ax.plot([row["low"], row["high"]], [low + step * (at + 1)] * 2, color=colour(at), **look)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from baserate._errors import BadOption
@@ -11,7 +10,7 @@ from baserate._policy import Policy
 from baserate._tallies import Tallies
 from baserate.draw._data import EVERYBODY
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import percent
+from baserate.draw._paint import percent, short, told_below
 from baserate.draw._style import FAINT, colour, marker
 from baserate.equalize import group_table
 from baserate.infer import Interval
@@ -21,16 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Row = Mapping[str, Any]
-_NAME = 34
-"""Letters of a group's name; longer ones are cut, in the picture alone."""
-_WIDE, _NAMES = 1.5, 1.9
-"""Inches of a measure, and of the names beside them."""
+_WIDE, _LEAST = 1.5, 3.2
+"""Inches of a measure, and of all of them at least."""
+_NAMES, _LETTER = 0.6, 0.075
+"""Inches beside the measures: around the names, and of each of their letters."""
 _LINE, _AROUND = 0.2, 1.15
 """Inches of a dot, and of what stands above and below."""
 _GAP = 0.12
 """Share of a measure's room that parts it from the next."""
-_BELOW = 30
-"""Points from the panels down to the legend: numbers and names stand there."""
 
 
 def groups(
@@ -60,9 +57,15 @@ def groups(
         raise BadOption(f"{type(data).__name__} has no groups; read Tallies with group=, the column that tells them.")
     decided = threshold if policy is None else policy
     found = group_table(data, decided=decided, measures=measures, interval=Interval(level=level))
-    panels, lines = (len(dict.fromkeys(map(str, found.columns[name]))) for name in ("measure", "group"))
-    height = _AROUND + _LINE * lines * max(1.0, 0.6 * len(data.models))
-    return drawn("groups", {"groups": found}, _groups, ax=ax, size=(_NAMES + _WIDE * panels, max(height, 2.0)))
+    return drawn("groups", {"groups": found}, _groups, ax=ax, size=_size(found.rows(), len(data.models)))
+
+
+def _size(rows: Sequence[Row], models: int) -> tuple[float, float]:
+    """Inches: as wide as there are measures, and names are long; as high as there are groups."""
+    names = _names(rows)
+    wide = max(_WIDE * len({row["measure"] for row in rows}), _LEAST)
+    longest = max(map(len, names.values()))
+    return _NAMES + _LETTER * longest + wide, _AROUND + _LINE * len(names) * max(1.0, 0.6 * models)
 
 
 def _groups(ax: Axes, parts: Parts) -> None:
@@ -90,7 +93,7 @@ def _names(rows: Sequence[Row]) -> dict[str, str]:
     names = {}
     for row in rows:
         text = EVERYBODY if row["group"] is None else ", ".join(map(str, row["group"].values()))
-        names[str(row["group"])] = f"{shorten(text, _NAME, placeholder='…')} ({row['rows']})"
+        names[str(row["group"])] = f"{short(text)} ({row['rows']})"
     return names
 
 
@@ -121,7 +124,6 @@ def _framed(panel: Axes, measure: str, names: Sequence[str] | None, lines: int) 
 def _explained(ax: Axes, rows: Sequence[Row], models: Sequence[str | None], level: float) -> None:
     """Tell models, intervals and hollow dots apart, below the panels."""
     from matplotlib.lines import Line2D
-    from matplotlib.transforms import ScaledTranslation
 
     signs = [
         Line2D([], [], color=colour(at), marker=marker(at), linestyle="", label=name)
@@ -133,5 +135,4 @@ def _explained(ax: Axes, rows: Sequence[Row], models: Sequence[str | None], leve
         signs.append(
             Line2D([], [], color=colour(0), marker="o", linestyle="", markerfacecolor="white", label="few rows")
         )
-    down = ScaledTranslation(0, -_BELOW / 72, ax.figure.dpi_scale_trans)
-    ax.legend(handles=signs, loc="upper left", bbox_to_anchor=(0, 0), ncols=4, bbox_transform=ax.transAxes + down)
+    told_below(ax, signs, columns=max(2, len(ax.child_axes)))

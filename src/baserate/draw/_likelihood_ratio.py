@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baserate._arrays import Floats
 from baserate._results import Results
 from baserate.draw import _drawing
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts
-from baserate.draw._paint import check_both_classes, heights, percent, pooled, stroke, told
-from baserate.draw._style import FAINT, colour, marker, name_axes, shares
+from baserate.draw._paint import check_both_classes, heights, percent, pooled, roomy, short, stroke, told
+from baserate.draw._style import FAINT, colour, dashes, marker, name_axes, shares
 from baserate.infer import Drawn, reliability_curves
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def likelihood_ratio(
     tallies = as_tallies(data)
     check_both_classes("a likelihood ratio", *pooled(tallies))
     parts = {"curve": reliability_curves(tallies, "likelihood_ratio", drawn=drawn)}
-    return _drawing.drawn("likelihood_ratio", parts, _likelihood_ratio, ax=ax)
+    return _drawing.drawn("likelihood_ratio", parts, _likelihood_ratio, ax=ax, size=roomy(parts["curve"]))
 
 
 def _likelihood_ratio(ax: Axes, parts: Parts) -> None:
@@ -55,11 +54,10 @@ def _likelihood_ratio(ax: Axes, parts: Parts) -> None:
         stroke(ax, each, at, ("probability", "implied"), **named)
         if len(every) == 1:
             _doubt(ax, each, f"{percent(curve.data['level'])} interval")
-        stroke(ax, each, at, ("probability", "ratio"), marker=marker(at), label=each.name or "seen")
-        _at_edges(ax, each, at)
+        _seen(ax, each, at)
     shares(ax, "x")
     name_axes(ax, "probability", "ratio")
-    told(ax, "upper left")
+    told(ax, len(every))
 
 
 def _ends(curve: Results) -> tuple[float, float]:
@@ -75,9 +73,12 @@ def _doubt(ax: Axes, each: Series, label: str) -> None:
     ax.vlines(x, np.clip(low, *ends), np.clip(high, *ends), color=colour(0), linewidth=1, alpha=0.7, label=label)
 
 
-def _at_edges(ax: Axes, each: Series, at: int) -> None:
-    """Ratios of 0 and infinite ones, as arrows at the edges."""
+def _seen(ax: Axes, each: Series, at: int) -> None:
+    """Ratios as a line; those of 0 and infinite ones, which have no logarithm, as arrows at the edges."""
     x, ratio = (heights(each.rows[name]) for name in ("probability", "ratio"))
-    for end, sign, there in zip(ax.get_ylim(), "v^", (ratio == 0, np.isinf(ratio)), strict=True):
-        where: Floats = x[there]
-        ax.plot(where, np.full(len(where), end), sign, color=colour(at), clip_on=False)
+    none, endless = ratio == 0, np.isinf(ratio)
+    inner = np.where(none | endless, np.nan, ratio)
+    look = {"color": colour(at), "linestyle": dashes(at), "marker": marker(at)}
+    ax.plot(x, inner, label=short(each.name) or "seen", **look)
+    for end, sign, there in zip(ax.get_ylim(), "v^", (none, endless), strict=True):
+        ax.plot(x[there], np.full(there.sum(), end), sign, color=colour(at), clip_on=False)

@@ -14,8 +14,8 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.draw._data import as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import POINTS, heights, percent, stroke, told
-from baserate.draw._style import FAINT, NEGATIVE, POSITIVE, name_axes, shares
+from baserate.draw._paint import POINTS, TALL, heights, percent, stroke, told
+from baserate.draw._style import FAINT, NEGATIVE, POSITIVE, SIZE, explained, name_axes, shares
 from baserate.measure import curves
 from baserate.population import table, thresholds
 from baserate.population._table import header
@@ -28,8 +28,6 @@ _WHAT = ("densities", "roc", "pr")
 _CLASSES = {"negatives": NEGATIVE, "positives": POSITIVE}
 _FEWEST, _MOST = 8, 60
 """Bars of a histogram."""
-_CROWDED = 0.999
-"""Share of the points of a density that is shown in full, where it grows without end."""
 
 
 def population(
@@ -54,7 +52,7 @@ def population(
     if sample is not None:
         own = as_tallies(sample)
         parts["sample"] = _histogram(population, sample) if densities else curves(own, what, points=POINTS)
-    return drawn("population", parts, _density if densities else _curve, ax=ax)
+    return drawn("population", parts, _density if densities else _curve, ax=ax, size=TALL if densities else SIZE)
 
 
 def _densities(population: Population) -> Results:
@@ -72,7 +70,9 @@ def _densities(population: Population) -> Results:
 
 
 def _histogram(population: Population, sample: Tally) -> Results:
-    """Share of each class in bars of equal width, over their width."""
+    """Share of each class in bars of equal width, over their width; of scores that are discrete, at each of them."""
+    if discrete(population.negative) and discrete(population.positive):
+        return _atoms(sample)
     score = thresholds(population)
     score = np.concatenate([score[np.isfinite(score)], sample.score])
     rows = float(sample.rows.sum())
@@ -84,7 +84,18 @@ def _histogram(population: Population, sample: Tally) -> Results:
         columns["lower"] += edges[:-1].tolist()
         columns["upper"] += edges[1:].tolist()
         columns["density"] += np.atleast_1d(ratio(seen, seen.sum() * np.diff(edges))).tolist()
-    return Results(columns, {"rows": rows, "prevalence": sample.prevalence})
+    return Results(columns, {"rows": int(rows), "prevalence": sample.prevalence})
+
+
+def _atoms(sample: Tally) -> Results:
+    score = sample.score.tolist()
+    shares = [np.atleast_1d(ratio(each, each.sum())) for each in (sample.negative, sample.positive)]
+    columns = {
+        "class": [name for name in _CLASSES for _ in score],
+        "score": score * len(shares),
+        "mass": np.concatenate(shares).tolist(),
+    }
+    return Results(columns, {"rows": int(sample.rows.sum()), "prevalence": sample.prevalence})
 
 
 def _density(ax: Axes, parts: Parts) -> None:
@@ -92,9 +103,13 @@ def _density(ax: Axes, parts: Parts) -> None:
 
     if "sample" in parts:
         for name, rows in _by_class(parts["sample"]):
+            look = {"color": _CLASSES[name], "label": f"{name} of the sample"}
+            if "mass" in rows:
+                share = heights(rows["mass"])
+                ax.plot(heights(rows["score"])[share > 0], share[share > 0], "o", fillstyle="none", **look)
+                continue
             low, high, tall = (heights(rows[key]) for key in ("lower", "upper", "density"))
-            label = f"{name} of the sample"
-            ax.bar(low, tall, high - low, align="edge", color=_CLASSES[name], alpha=0.3, label=label)
+            ax.bar(low, tall, high - low, align="edge", alpha=0.3, **look)
     for (name, rows), dash in zip(_by_class(parts["theory"]), ("-", "--"), strict=True):
         score, tall, atoms = (heights(rows[key]) for key in ("score", "density", "mass"))
         ax.plot(score, tall, color=_CLASSES[name], linestyle=dash, label=f"{name} in theory")
@@ -102,8 +117,8 @@ def _density(ax: Axes, parts: Parts) -> None:
         ax.vlines(score[there], 0, atoms[there], color=_CLASSES[name], linestyle=dash, linewidth=2)
     ax.set_ylim(0, None)
     ax.yaxis.set_major_locator(MaxNLocator(5))
-    name_axes(ax, "score", "density")
-    told(ax)
+    name_axes(ax, "score", "density" if np.isfinite(heights(parts["theory"].columns["density"])).any() else "mass")
+    told(ax, len(_CLASSES))
 
 
 def _by_class(found: Results) -> list[tuple[str, dict[str, list[Any]]]]:
@@ -130,7 +145,7 @@ def _curve(ax: Axes, parts: Parts) -> None:
     shares(ax)
     ax.set_box_aspect(1)
     name_axes(ax, x, y)
-    told(ax, "lower right" if x == "fpr" else "best")
+    explained(ax, "lower right" if x == "fpr" else "best")
 
 
 def _sampled(ax: Axes, sample: Results, axes: tuple[str, str]) -> None:

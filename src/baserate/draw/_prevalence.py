@@ -16,7 +16,7 @@ from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import check_both_classes, heights, percent, pooled, shade, stroke, told
+from baserate.draw._paint import check_both_classes, heights, percent, pooled, roomy, shade, stroke, told
 from baserate.draw._style import FAINT, GREY, dashes, marker, name_axes, shares
 from baserate.measure import Measure
 from baserate.measure._summary import header, joined
@@ -66,7 +66,7 @@ def prevalence(  # noqa: PLR0913  (all but two are seldom given)
         "curve": _tabulated(given, threshold, prevalences=_places([*marked.values()]), **asked),
         "marks": _marked(marked, _tabulated(given, threshold, prevalences=[*marked.values()], **asked)),
     }
-    return drawn("prevalence", parts, partial(_prevalence, log=log), ax=ax)
+    return drawn("prevalence", parts, partial(_prevalence, log=log), ax=ax, size=roomy(parts["marks"]))
 
 
 def _tabulated(
@@ -125,9 +125,10 @@ def _prevalence(ax: Axes, parts: Parts, *, log: bool) -> None:
         ax.set_xscale("log")
     ax.xaxis.set_major_formatter(lambda share, _place: percent(share))
     names = list(dict.fromkeys(curve.columns["measure"]))
-    name_axes(ax, "prevalence", names[0] if len(names) == 1 else "share of those with that result")
+    both = "share of those with that result" if set(names) <= set(SHORT) else "value"
+    name_axes(ax, "prevalence", names[0] if len(names) == 1 else both)
     _limited(ax, curve)
-    told(ax)
+    told(ax, len({line.place for line in lines}))
 
 
 class _Line(NamedTuple):
@@ -144,8 +145,14 @@ def _lines(found: Results) -> Iterator[_Line]:
         for at, name in enumerate(dict.fromkeys(measured)):
             there = [row for row, measure in enumerate(measured) if measure == name]
             rows = {key: [column[row] for row in there] for key, column in each.rows.items()}
-            words = SHORT.get(name, name.replace("_", " "))
-            yield _Line(Series(f"{each.name}, {words}" if each.name else words, rows), place, at)
+            yield _Line(Series(_called(each.name, name, alone=len(there) == len(measured)), rows), place, at)
+
+
+def _called(series: str, measure: str, *, alone: bool) -> str:
+    """Name of a line: what differs from the others."""
+    if not series:
+        return SHORT.get(measure, measure.replace("_", " "))
+    return series if alone else f"{series}, {measure.replace('_', ' ')}"
 
 
 def _verticals(ax: Axes, marks: Results) -> None:

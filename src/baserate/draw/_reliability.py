@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from baserate._results import Results
 from baserate.draw import _drawing
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts
-from baserate.draw._paint import POINTS, heights, percent, shade, stroke, told
+from baserate.draw._paint import POINTS, heights, percent, roomy, shade, stroke, told
 from baserate.draw._style import AXES, FAINT, colour, dashes, marker, name_axes, shares
 from baserate.infer import Drawn, reliability_curves
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 What = Literal["binned", "isotonic", "lowess"]
 _WHAT = ("binned", "isotonic", "lowess")
-_SIZE = (4.8, 5.4)
+_SIZE = (4.8, 5.8)
 _STRIP = (0.0, -0.25, 1.0, 0.19)
 """Where the counts stand below the square: left, bottom, width and height, in its own sides."""
 _FINE = 20
@@ -60,7 +60,7 @@ def reliability(
         counted = reliability_curves(tallies, "binned", drawn=Drawn(bins=_FINE))
         kept = ("model", "group", "lower", "upper", "mass")
         parts["counts"] = Results({name: counted.columns[name] for name in kept}, counted.data)
-    return _drawing.drawn("reliability", parts, _reliability, ax=ax, size=_SIZE)
+    return _drawing.drawn("reliability", parts, _reliability, ax=ax, size=roomy(parts["curve"], _SIZE))
 
 
 def _reliability(ax: Axes, parts: Parts) -> None:
@@ -68,19 +68,24 @@ def _reliability(ax: Axes, parts: Parts) -> None:
     every = list(series(curve))
     ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1, label="as predicted")
     if len(every) == 1:
-        _doubt(ax, every[0], curve.data)
+        _doubt(ax, every[0], curve)
     for at, each in enumerate(every):
-        stroke(ax, each, at, ("probability", "share"), marker=marker(at) if curve.data["curve"] == "binned" else "")
+        stroke(ax, each, at, ("probability", "share"), marker=marker(at) if _pointed(each, curve) else "")
     name_axes(ax, "probability", "share")
     shares(ax)
     ax.set_box_aspect(1)
-    told(ax, "upper left")
+    told(ax, len(every), bottom=_STRIP[1])
     _counts(ax, parts.get("counts", curve))
 
 
-def _doubt(ax: Axes, each: Series, data: Any) -> None:  # noqa: ANN401  (what Results hold)
-    label = _BANDS[data["band"]].format(percent(data["level"]))
-    if data["curve"] != "binned":
+def _pointed(each: Series, curve: Results) -> bool:
+    """Whether it is of points rather than a line: a single one makes none."""
+    return curve.data["curve"] == "binned" or len(each.rows["share"]) == 1
+
+
+def _doubt(ax: Axes, each: Series, curve: Results) -> None:
+    label = _BANDS[curve.data["band"]].format(percent(curve.data["level"]))
+    if not _pointed(each, curve):
         shade(ax, each.rows, 0, "probability", label=label)
         return
     x, low, high = (heights(each.rows[name]) for name in ("probability", "low", "high"))
@@ -90,6 +95,7 @@ def _doubt(ax: Axes, each: Series, data: Any) -> None:  # noqa: ANN401  (what Re
 def _counts(ax: Axes, counted: Results) -> None:
     """Bars below the square, or a dash for each bin of several series; logarithmic if they are very uneven."""
     strip = ax.inset_axes(_STRIP, sharex=ax)
+    strip.set_axisbelow(True)
     every = list(series(counted))
     for at, each in enumerate(every):
         low, high, mass = (heights(each.rows[name]) for name in ("lower", "upper", "mass"))
