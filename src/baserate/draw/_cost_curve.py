@@ -14,7 +14,7 @@ from baserate.decide import cost_curves, probability_cost
 from baserate.decide._cost_curve import Kind
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import check_both_classes, heights, percent, pooled, roomy, shade, short, stroke, told
+from baserate.draw._strokes import check_both_classes, heights, percent, pooled, roomy, shade, short, stroke, told
 from baserate.draw._style import FAINT, GREY, colour, marker, name_axes, shares
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from baserate._results import Results
 from baserate.decide import benefit
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import heights, percent, roomy, shade, short, stroke, told
+from baserate.draw._strokes import heights, percent, roomy, shade, short, stroke, told
 from baserate.draw._style import FAINT, GREY, colour, name_axes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from baserate._policy import Policy
 from baserate._tallies import Tallies
 from baserate.draw._data import EVERYBODY
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import percent, short, told_below
+from baserate.draw._strokes import percent, short, told_below
 from baserate.draw._style import FAINT, colour, marker
 from baserate.equalize import group_table
 from baserate.infer import Interval

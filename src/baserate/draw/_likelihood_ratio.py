@@ -10,7 +10,7 @@ from baserate._results import Results
 from baserate.draw import _drawing
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts
-from baserate.draw._paint import check_both_classes, heights, percent, pooled, roomy, short, stroke, told
+from baserate.draw._strokes import check_both_classes, heights, percent, pooled, roomy, short, stroke, told
 from baserate.draw._style import FAINT, colour, dashes, marker, name_axes, shares
 from baserate.infer import Drawn, reliability_curves
 

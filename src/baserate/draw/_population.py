@@ -14,7 +14,7 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.draw._data import as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import POINTS, TALL, heights, percent, stroke, told
+from baserate.draw._strokes import POINTS, TALL, heights, percent, stroke, told
 from baserate.draw._style import FAINT, NEGATIVE, POSITIVE, SIZE, explained, name_axes, shares
 from baserate.measure import curves
 from baserate.population import table, thresholds

@@ -16,7 +16,7 @@ from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._paint import check_both_classes, heights, percent, pooled, roomy, shade, stroke, told
+from baserate.draw._strokes import check_both_classes, heights, percent, pooled, roomy, shade, stroke, told
 from baserate.draw._style import FAINT, GREY, dashes, marker, name_axes, shares
 from baserate.measure import Measure
 from baserate.measure._summary import header, joined

@@ -11,7 +11,7 @@ from baserate._results import Results
 from baserate.draw import _drawing
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts
-from baserate.draw._paint import POINTS, heights, percent, roomy, shade, stroke, told
+from baserate.draw._strokes import POINTS, heights, percent, roomy, shade, stroke, told
 from baserate.draw._style import AXES, FAINT, colour, dashes, marker, name_axes, shares
 from baserate.infer import Drawn, reliability_curves
 
