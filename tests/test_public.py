@@ -134,7 +134,7 @@ EQUALITY = {
 }
 DRAWINGS = {
     *("Drawing", "cost_curve", "decision_curve", "gain", "groups", "lift", "likelihood_ratio"),
-    *("population", "prevalence", "reliability"),
+    *("population", "pr", "prevalence", "reliability", "roc", "scores", "thresholds"),
 }
 
 ROOMS = [

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from baserate.draw._groups import groups
     from baserate.draw._likelihood_ratio import likelihood_ratio
     from baserate.draw._population import population
+    from baserate.draw._pr import pr
     from baserate.draw._prevalence import prevalence
     from baserate.draw._reliability import reliability
+    from baserate.draw._roc import roc
+    from baserate.draw._scores import scores
+    from baserate.draw._thresholds import thresholds
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "_cost_curve": ("cost_curve",),
@@ -28,8 +32,12 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "_groups": ("groups",),
     "_likelihood_ratio": ("likelihood_ratio",),
     "_population": ("population",),
+    "_pr": ("pr",),
     "_prevalence": ("prevalence",),
     "_reliability": ("reliability",),
+    "_roc": ("roc",),
+    "_scores": ("scores",),
+    "_thresholds": ("thresholds",),
 }
 
 __all__ = [
@@ -41,8 +49,12 @@ __all__ = [
     "lift",
     "likelihood_ratio",
     "population",
+    "pr",
     "prevalence",
     "reliability",
+    "roc",
+    "scores",
+    "thresholds",
 ]
 
 __getattr__ = resolver(__name__, _HOMES)

@@ -6,18 +6,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import BadOption, BadShape, UnknownName
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 
 Data = Tally | Curve | Tallies | Mapping[str, Tally] | Mapping[str, Curve]
 """One model, several by name, or several with groups."""
+Mixed = Data | Counts[float] | Mapping[str, Tally | Curve | Counts[float]]
+"""The same, and classifiers that give labels alone: the 2×2 tables of these."""
+Key = tuple[str | None, str]
+"""Which series: its model, and its group in words."""
 
 EVERYBODY = "everybody"
 _NAME = "score"
+_LABELS = "labels"
 
 
 class Series(NamedTuple):
@@ -26,6 +33,11 @@ class Series(NamedTuple):
     name: str
     """Empty where there is a single one, which needs no name."""
     rows: Mapping[str, list[Any]]
+
+    @property
+    def key(self) -> Key:
+        """What tells it from the others."""
+        return self.rows["model"][0], str(self.rows["group"][0])
 
 
 def as_tallies(data: Data) -> Tallies:
@@ -49,6 +61,56 @@ def labels_apart(tallies: Tallies) -> tuple[Tallies | None, dict[str, Counts[flo
     scored = {model: groups for model, groups in tallies.models.items() if model != name}
     table = Curve(tallies.pooled(str(name))).at(0.5)
     return (replace(tallies, models=scored) if scored else None), {str(name): table}
+
+
+def apart(data: Mixed) -> tuple[Tallies | None, Tallies | None]:
+    """Models with scores and models that give labels alone, of which one may be missing."""
+    if isinstance(data, Counts):
+        return None, _labelled({_LABELS: data})
+    if isinstance(data, Mapping):
+        tables = {name: each for name, each in data.items() if isinstance(each, Counts)}
+        others: Any = {name: each for name, each in data.items() if name not in tables}
+        return as_tallies(others) if others or not tables else None, _labelled(tables) if tables else None
+    tallies = as_tallies(data)
+    name = tallies.intake.columns.get("predicted")
+    scored, labels = (
+        {model: tallies.models[model] for model in tallies.models if (model == name) is own} for own in (False, True)
+    )
+    return (replace(tallies, models=scored) if scored else None), (replace(tallies, models=labels) if labels else None)
+
+
+def only(data: Data, model: str | None) -> Tallies:
+    """The one model with scores that was named, or that there is, with all its groups."""
+    tallies, labels = apart(data)
+    known = ", ".join(tallies.models) if tallies is not None else ""
+    if tallies is None or (labels is not None and model in labels.models):
+        raise BadOption("labels have no scores to be drawn; name a model that has.")
+    if model is None and len(tallies.models) > 1:
+        raise BadOption(f"there are several models ({known}), and this figure shows one; say which with model=.")
+    if model is not None and model not in tallies.models:
+        raise UnknownName(f"there is no model {model!r}. There are: {known}.")
+    name = next(iter(tallies.models)) if model is None else model
+    return replace(tallies, models={name: tallies.models[name]}, decisions={})
+
+
+def together(tallies: Tallies) -> Tallies:
+    """Everybody of each model, without groups."""
+    return replace(tallies, models={model: {(): tallies.pooled(model)} for model in tallies.models}, attributes=())
+
+
+def _labelled(tables: Mapping[str, Counts[float]]) -> Tallies:
+    """Tables as tallies of labels, 1 and 0, as reading makes them."""
+    many = [name for name, table in tables.items() if table.shape]
+    if many:
+        raise BadShape(f"{many[0]} has {tables[many[0]].shape} tables; give one, for example counts[0].")
+    return Tallies({name: {(): _labels(table)} for name, table in tables.items()})
+
+
+def _labels(table: Counts[float]) -> Tally:
+    mass, squares, rows = (
+        np.array([[each.tp, each.fn], [each.fp, each.tn]]) for each in (table, table.squares, table.rows)
+    )
+    return Tally(np.array([1.0, 0.0]), mass, squares, rows, reweighed=table.reweighed)
 
 
 def series(found: Results) -> Iterator[Series]:

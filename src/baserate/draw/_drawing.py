@@ -117,6 +117,8 @@ def drawn(
     with looking(ours=ax is None):
         axes = _new(size) if ax is None else ax
         painter(axes, parts)
+        if ax is None:
+            _widen(axes)
     return Drawing(name, MappingProxyType(dict(parts)), painter, axes, size)
 
 
@@ -128,6 +130,14 @@ def _new(size: tuple[float, float]) -> Axes:
     """Axes of a figure that no window keeps: pyplot would hold it for ever, and choose a screen."""
     figure = importing()(figsize=size, layout="constrained")
     return figure.add_subplot()
+
+
+def _widen(ax: Axes) -> None:
+    """Make the figure wider by its legend, if that stands beside the axes, so that these keep their size."""
+    legend, figure = ax.get_legend(), ax.get_figure(root=True)
+    if legend is not None and figure is not None and not legend.get_bbox_to_anchor().width:
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi, height)
 
 
 def importing() -> type[Figure]:

@@ -4,53 +4,87 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baserate.draw._data import Data, as_tallies, series
+from baserate.draw._data import Mixed
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._style import FAINT, colour, dashes, explained, name_axes, shares
-from baserate.measure import curves
+from baserate.draw._marks import Policies, Thresholds
+from baserate.draw._paint import compared, lines, marked, points
+from baserate.draw._ranks import Asked, given, parts_of, references
+from baserate.draw._style import explained, name_axes, shares
+from baserate.measure import TABLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-POINTS = 1000
-"""Points of a line: more than a page can show."""
 
-
-def gain(data: Data, *, ax: Axes | None = None) -> Drawing:
+def gain(
+    data: Mixed,
+    *,
+    band: bool = False,
+    level: float = 0.95,
+    threshold: Thresholds | None = None,
+    policy: Policies | None = None,
+    ax: Axes | None = None,
+) -> Drawing:
     """Draw the share of positives that is found against the share of everybody who is flagged.
+
+    Also called CAP. `band`, labels as points and marks are as in `roc`.
 
     >>> from baserate import draw, tally
     >>> made = draw.gain(tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
     >>> made
-    Drawing(gain: 5 rows of curve)
+    Drawing(gain: 5 rows of curve, 5 rows of reference)
     >>> made.rows()[1]["sensitivity"]
     0.5
     """
-    return drawn("gain", {"curve": curves(as_tallies(data), "gain", points=POINTS)}, _gain, ax=ax)
+    found = given(data, "a gain curve")
+    parts = parts_of(found, Asked("gain", band, level, threshold, policy))
+    share = next(iter(found.curves.values())).tally.prevalence
+    parts["reference"] = references(
+        by_chance={"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
+        perfect={"flag_rate": [0.0, share, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
+    )
+    return drawn("gain", parts, _gain, ax=ax)
 
 
-def lift(data: Data, *, ax: Axes | None = None) -> Drawing:
-    """Draw how many times as many positives are found as by chance, against the share of everybody who is flagged."""
-    return drawn("lift", {"curve": curves(as_tallies(data), "lift", points=POINTS)}, _lift, ax=ax)
+def lift(
+    data: Mixed,
+    *,
+    band: bool = False,
+    level: float = 0.95,
+    threshold: Thresholds | None = None,
+    policy: Policies | None = None,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw how many times as many positives are found as by chance, against the share of everybody who is flagged.
+
+    `band`, labels as points and marks are as in `roc`.
+
+    >>> from baserate import draw, tally
+    >>> draw.lift(tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])).rows()[1]["lift"]
+    2.0
+    """
+    parts = parts_of(given(data, "a lift curve"), Asked("lift", band, level, threshold, policy))
+    parts["reference"] = references(by_chance={"flag_rate": [0.0, 1.0], "lift": [1.0, 1.0]})
+    return drawn("lift", parts, _lift, ax=ax)
 
 
 def _gain(ax: Axes, parts: Parts) -> None:
-    ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1, label="by chance")
-    _lines(ax, parts, "sensitivity")
+    _curves(ax, parts, "gain")
     shares(ax)
     explained(ax, "lower right")
 
 
 def _lift(ax: Axes, parts: Parts) -> None:
-    ax.axhline(1, color=FAINT, linewidth=1, label="by chance")
-    _lines(ax, parts, "lift")
+    _curves(ax, parts, "lift")
     shares(ax, "x")
     ax.set_ylim(bottom=0)
     explained(ax, "upper right")
 
 
-def _lines(ax: Axes, parts: Parts, y: str) -> None:
-    for at, each in enumerate(series(parts["curve"])):
-        heights = [float("nan") if value is None else value for value in each.rows[y]]
-        ax.plot(each.rows["flag_rate"], heights, color=colour(at), linestyle=dashes(at), label=each.name)
-    name_axes(ax, "flag_rate", y)
+def _curves(ax: Axes, parts: Parts, what: str) -> None:
+    along = TABLES[what]
+    compared(ax, parts, along)
+    lines(ax, parts, along)
+    points(ax, parts, along)
+    marked(ax, parts, along)
+    name_axes(ax, *along)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ POSITIVE, NEGATIVE = COLOURS[1], COLOURS[0]
 """The two classes, in every figure."""
 SIZE = (4.8, 4.2)
 """Inches; a column of a journal holds two thirds of it without harm."""
+FEW = 5
+"""So many lines of a legend fit into the axes."""
+WIDEST = 46
+"""Letters in a line of a legend."""
 LOOK: Any = {
     "axes.edgecolor": GREY,
     "axes.grid": True,
@@ -80,8 +85,13 @@ def marker(at: int) -> str:
 
 def name_axes(ax: "Axes", x: str, y: str) -> None:
     """Write what both axes are, in plain words where there are any."""
-    ax.set_xlabel(AXES.get(x, x.replace("_", " ")))
-    ax.set_ylabel(AXES.get(y, y.replace("_", " ")))
+    ax.set_xlabel(AXES.get(x, spoken(x)))
+    ax.set_ylabel(AXES.get(y, spoken(y)))
+
+
+def spoken(name: str) -> str:
+    """Name of a measure as it is said."""
+    return name.replace("_", " ")
 
 
 def shares(ax: "Axes", axes: Sequence[str] = ("x", "y")) -> None:
@@ -90,10 +100,33 @@ def shares(ax: "Axes", axes: Sequence[str] = ("x", "y")) -> None:
         (ax.set_xlim if each == "x" else ax.set_ylim)(-0.02, 1.02)
 
 
-def explained(ax: "Axes", where: Any = "best") -> None:  # noqa: ANN401  (a place that matplotlib knows)
-    """Add a legend if there is anything to tell."""
-    if ax.get_legend_handles_labels()[0]:
+def explained(ax: "Axes", where: Any = "best", *, away: float = 1.02) -> None:  # noqa: ANN401  (a place that matplotlib knows)
+    """Add a legend if there is anything to tell: of much, on the right of the axes, where it hides nothing."""
+    told = len(ax.get_legend_handles_labels()[0])
+    if told > FEW:
+        ax.legend(loc="upper left", bbox_to_anchor=(away, 1.0), borderaxespad=0.0)
+    elif told:
         ax.legend(loc=where)
+
+
+def named(*parts: str) -> str:
+    """Name of a series for a legend, with what is told of it, in lines of a bearable length.
+
+    >>> named("risk", "AUC 0.8"), named("", "AUC 0.8")
+    ('risk: AUC 0.8', 'AUC 0.8')
+    """
+    text = fill(": ".join(filter(None, parts)), WIDEST, subsequent_indent="  ").replace("$", r"\$")
+    # A name that begins with a line is left out of legends: a hair before it keeps it.
+    return f"\u200a{text}" if text.startswith("_") else text
+
+
+def percent(share: float) -> str:
+    """Share in per cent, as it is said.
+
+    >>> percent(0.95), percent(0.0123)
+    ('95 %', '1.23 %')
+    """
+    return f"{100 * share:.3g} %"
 
 
 @contextmanager

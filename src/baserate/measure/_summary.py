@@ -105,7 +105,7 @@ def planned(
     """Plan every number of a summary, and note what is left out."""
     check_tallies(tallies)
     chosen = _Chosen.of(measures)
-    thresholds = _thresholds(threshold)
+    thresholds = as_thresholds(threshold)
     plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
     tasks: list[Task] = [
@@ -185,7 +185,8 @@ def check_tallies(tallies: object) -> None:
         raise BadOption(f"{type(tallies).__name__} is not Tallies; read them first, with baserate.read.tallies(…).")
 
 
-def _thresholds(given: float | Iterable[float] | None) -> list[float] | None:
+def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
+    """One threshold or several as a list; None if there is none."""
     if given is None:
         return None
     several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
