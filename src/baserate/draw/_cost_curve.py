@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from baserate.decide import cost_curves, probability_cost
 from baserate.decide._cost_curve import Kind
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._strokes import check_both_classes, heights, percent, pooled, roomy, shade, short, stroke, told
-from baserate.draw._style import FAINT, GREY, colour, marker, name_axes, shares
+from baserate.draw._strokes import check_both_classes, heights, roomy, shade, stroke, told
+from baserate.draw._style import FAINT, GREY, colour, marker, name_axes, named, percent, shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def cost_curve(
         )
     tallies = as_tallies(data)
     if kind == "cost":
-        check_both_classes("a cost curve", *pooled(tallies))
+        check_both_classes(tallies, "a cost curve")
     moved = None if costs is not None else prevalence
     parts = {"curve": cost_curves(tallies, kind=kind, prevalence=moved, points=_POINTS, level=level)}
     if costs is not None and prevalence is not None:
@@ -63,17 +63,13 @@ def cost_curve(
 
 def _marked(tallies: Tallies, there: float, prevalence: float) -> Results:
     """What each model costs there: between its corners the curve is straight."""
-    rows = [
-        (
-            each.rows["model"][0],
-            each.rows["group"][0],
-            there,
-            float(np.interp(there, *(heights(each.rows[name]) for name in _AXES["cost"]))),
-        )
-        for each in series(cost_curves(tallies, level=None))
-    ]
-    columns = zip(*rows, strict=True)
-    return Results(dict(zip(("model", "group", *_AXES["cost"]), map(list, columns), strict=True)), {"at": prevalence})
+    columns: dict[str, list[Any]] = {name: [] for name in ("model", "group", *_AXES["cost"])}
+    for each in series(cost_curves(tallies, level=None)):
+        corners, costs = (heights(each.rows[name]) for name in _AXES["cost"])
+        found = (each.rows["model"][0], each.rows["group"][0], there, float(np.interp(there, corners, costs)))
+        for column, value in zip(columns.values(), found, strict=True):
+            column.append(value)
+    return Results(columns, {"at": prevalence})
 
 
 def _cost_curve(ax: Axes, parts: Parts) -> None:
@@ -86,7 +82,7 @@ def _cost_curve(ax: Axes, parts: Parts) -> None:
         shade(ax, every[0].rows, 0, axes[0], label=f"{percent(level)} interval")
     for at, each in enumerate(every):
         alone = "the best threshold" if axes[1] == "cost" else "flagged from the cost proportion on"
-        stroke(ax, each, at, axes, label=short(each.name) or alone)
+        stroke(ax, each, at, axes, label=named(each.name) or alone)
     if "mark" in parts:
         _mark(ax, parts["mark"])
     shares(ax, "x")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,8 @@ from baserate._results import Results
 from baserate.decide import benefit
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._strokes import heights, percent, roomy, shade, short, stroke, told
-from baserate.draw._style import FAINT, GREY, colour, name_axes
+from baserate.draw._strokes import heights, roomy, shade, stroke, told
+from baserate.draw._style import FAINT, GREY, colour, name_axes, named, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def decision_curve(
 
 
 def _of_strategy(found: Results, name: str) -> Results:
-    there = np.flatnonzero(np.asarray(found.columns["strategy"]) == name)
+    there = [at for at, strategy in enumerate(found.columns["strategy"]) if strategy == name]
     return Results({key: [column[at] for at in there] for key, column in found.columns.items()}, found.data)
 
 
@@ -67,7 +67,7 @@ def _decision_curve(ax: Axes, parts: Parts) -> None:
     if len(models) == 1 and level is not None:
         shade(ax, models[0].rows, 0, "threshold", label=f"{percent(level)} interval")
     for at, each in enumerate(models):
-        stroke(ax, each, at, axes, label=short(each.name) or "flag by the model")
+        stroke(ax, each, at, axes, label=named(each.name) or "flag by the model")
     ax.set_ylim(*_ends(parts, doubted=len(models) == 1))
     _useful(ax, parts["useful"], models)
     name_axes(ax, "act_from", "net_benefit")
@@ -86,16 +86,16 @@ def _flag_all(ax: Axes, every: Sequence[Series], axes: tuple[str, str]) -> None:
     """One line if it is the same for all, as it is for models of the same rows; otherwise a thin one for each."""
     same = all(each.rows["net_benefit"] == every[0].rows["net_benefit"] for each in every)
     for at, each in enumerate(every[:1] if same else every):
-        look = {"color": GREY if same else colour(at), "linestyle": ":", "linewidth": 1.2 if same else 0.9}
+        look: Any = {"color": GREY if same else colour(at), "linestyle": ":", "linewidth": 1.2 if same else 0.9}
         stroke(ax, each, at, axes, label="" if at else "flag all", **look)
 
 
 def _useful(ax: Axes, useful: Results, models: Sequence[Series]) -> None:
     """Thick lines at the bottom, one above the other."""
-    whose = {(each.rows["model"][0], str(each.rows["group"][0])): at for at, each in enumerate(models)}
+    whose = {each.key: at for at, each in enumerate(models)}
     low, high = ax.get_ylim()
     step = (high - low) * min(0.02, 0.12 / len(models))
-    look = {"linewidth": 3, "solid_capstyle": "round"}
+    look: Any = {"linewidth": 3, "solid_capstyle": "round"}
     ax.plot([], [], color=colour(0) if len(models) == 1 else GREY, label="worth more than both", **look)
     for row in useful.rows():
         at = whose[row["model"], str(row["group"])]

@@ -10,8 +10,8 @@ from baserate._policy import Policy
 from baserate._tallies import Tallies
 from baserate.draw._data import EVERYBODY
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._strokes import percent, short, told_below
-from baserate.draw._style import FAINT, colour, marker
+from baserate.draw._strokes import told_below
+from baserate.draw._style import FAINT, colour, marker, named, percent, spoken
 from baserate.equalize import group_table
 from baserate.infer import Interval
 from baserate.measure import Measure
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Row = Mapping[str, Any]
+_NAME = 40
+"""Letters of a group's name; longer ones are cut, in the picture alone."""
 _WIDE, _LEAST = 1.5, 3.2
 """Inches of a measure, and of all of them at least."""
 _NAMES, _LETTER = 0.6, 0.075
@@ -93,8 +95,12 @@ def _names(rows: Sequence[Row]) -> dict[str, str]:
     names = {}
     for row in rows:
         text = EVERYBODY if row["group"] is None else ", ".join(map(str, row["group"].values()))
-        names[str(row["group"])] = f"{short(text)} ({row['rows']})"
+        names[str(row["group"])] = f"{_short(text)} ({row['rows']})".replace("$", r"\$")
     return names
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
 
 
 def _dots(panel: Axes, rows: Sequence[Row], order: Sequence[str], place: int, apart: float) -> None:
@@ -112,13 +118,15 @@ def _dots(panel: Axes, rows: Sequence[Row], order: Sequence[str], place: int, ap
 
 
 def _framed(panel: Axes, measure: str, names: Sequence[str] | None, lines: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     panel.set_yticks(range(lines), names or [""] * lines)
     panel.set_ylim(lines - 0.4, -0.6)
     panel.axhline(0.5, color=FAINT, linewidth=0.6)
     panel.margins(x=0.08)
-    panel.xaxis.get_major_locator().set_params(nbins=3)
+    panel.xaxis.set_major_locator(MaxNLocator(3))
     panel.tick_params(axis="y", length=0)
-    panel.set_xlabel(measure.replace("_", " "))
+    panel.set_xlabel(spoken(measure))
 
 
 def _explained(ax: Axes, rows: Sequence[Row], models: Sequence[str | None], level: float) -> None:
@@ -126,7 +134,7 @@ def _explained(ax: Axes, rows: Sequence[Row], models: Sequence[str | None], leve
     from matplotlib.lines import Line2D
 
     signs = [
-        Line2D([], [], color=colour(at), marker=marker(at), linestyle="", label=name)
+        Line2D([], [], color=colour(at), marker=marker(at), linestyle="", label=named(name))
         for at, name in enumerate(models)
         if name is not None
     ]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baserate._results import Results
 from baserate.draw import _drawing
-from baserate.draw._data import Data, Series, as_tallies, series
+from baserate.draw._data import Data, Series, series
 from baserate.draw._drawing import Drawing, Parts
-from baserate.draw._strokes import check_both_classes, heights, percent, pooled, roomy, short, stroke, told
-from baserate.draw._style import FAINT, colour, dashes, marker, name_axes, shares
+from baserate.draw._strokes import check_both_classes, heights, probabilities, roomy, stroke, told
+from baserate.draw._style import FAINT, colour, dashes, marker, name_axes, named, percent, shares
 from baserate.infer import Drawn, reliability_curves
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def likelihood_ratio(
     >>> [(row["probability"], row["ratio"]) for row in made.rows()]
     [(0.20000000000000004, 0.5), (0.8, inf)]
     """
-    tallies = as_tallies(data)
-    check_both_classes("a likelihood ratio", *pooled(tallies))
+    tallies = probabilities(data)
+    check_both_classes(tallies, "a likelihood ratio")
     parts = {"curve": reliability_curves(tallies, "likelihood_ratio", drawn=drawn)}
     return _drawing.drawn("likelihood_ratio", parts, _likelihood_ratio, ax=ax, size=roomy(parts["curve"]))
 
@@ -50,8 +50,8 @@ def _likelihood_ratio(ax: Axes, parts: Parts) -> None:
     ax.set_ylim(*_ends(curve))
     ax.axhline(1, color=FAINT, linewidth=1, label="tells nothing")
     for at, each in enumerate(every):
-        named = {"label": "" if at else "implied by the probabilities", "linewidth": 1, "linestyle": ":"}
-        stroke(ax, each, at, ("probability", "implied"), **named)
+        look: Any = {"label": "" if at else "implied by the probabilities", "linewidth": 1, "linestyle": ":"}
+        stroke(ax, each, at, ("probability", "implied"), **look)
         if len(every) == 1:
             _doubt(ax, each, f"{percent(curve.data['level'])} interval")
         _seen(ax, each, at)
@@ -78,7 +78,7 @@ def _seen(ax: Axes, each: Series, at: int) -> None:
     x, ratio = (heights(each.rows[name]) for name in ("probability", "ratio"))
     none, endless = ratio == 0, np.isinf(ratio)
     inner = np.where(none | endless, np.nan, ratio)
-    look = {"color": colour(at), "linestyle": dashes(at), "marker": marker(at)}
-    ax.plot(x, inner, label=short(each.name) or "seen", **look)
+    look: Any = {"color": colour(at), "linestyle": dashes(at), "marker": marker(at)}
+    ax.plot(x, inner, label=named(each.name) or "seen", **look)
     for end, sign, there in zip(ax.get_ylim(), "v^", (none, endless), strict=True):
         ax.plot(x[there], np.full(there.sum(), end), sign, color=colour(at), clip_on=False)

@@ -14,8 +14,9 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.draw._data import as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._strokes import POINTS, TALL, heights, percent, stroke, told
-from baserate.draw._style import FAINT, NEGATIVE, POSITIVE, SIZE, explained, name_axes, shares
+from baserate.draw._ranks import POINTS
+from baserate.draw._strokes import TALL, heights, stroke, told
+from baserate.draw._style import FAINT, NEGATIVE, POSITIVE, SIZE, explained, name_axes, percent, shares
 from baserate.measure import curves
 from baserate.population import table, thresholds
 from baserate.population._table import header
@@ -45,8 +46,8 @@ def population(
     """
     if what not in _WHAT:
         raise BadOption(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
-    if sample is not None and not (isinstance(sample, Tally) and sample.total):
-        raise BadOption(f"sample is {sample!r}; give a Tally of one row or more.")
+    if sample is not None and not sample.total:
+        raise BadOption("the sample has no rows; give a Tally of one or more, or leave it out.")
     densities = what == "densities"
     parts = {"theory": _densities(population) if densities else table(population, what, points=POINTS)}
     if sample is not None:
@@ -103,7 +104,7 @@ def _density(ax: Axes, parts: Parts) -> None:
 
     if "sample" in parts:
         for name, rows in _by_class(parts["sample"]):
-            look = {"color": _CLASSES[name], "label": f"{name} of the sample"}
+            look: Any = {"color": _CLASSES[name], "label": f"{name} of the sample"}
             if "mass" in rows:
                 share = heights(rows["mass"])
                 ax.plot(heights(rows["score"])[share > 0], share[share > 0], "o", fillstyle="none", **look)

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._counts import Counts
 from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._tallies import Tallies
-from baserate.draw._data import Data, Series, as_tallies, series
+from baserate.draw._data import Mixed, Series, apart, series
 from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._strokes import check_both_classes, heights, percent, pooled, roomy, shade, stroke, told
-from baserate.draw._style import FAINT, GREY, dashes, marker, name_axes, shares
+from baserate.draw._strokes import check_both_classes, heights, roomy, shade, stroke, told
+from baserate.draw._style import FAINT, GREY, dashes, marker, name_axes, percent, shares, spoken
 from baserate.measure import Measure
-from baserate.measure._summary import header, joined
+from baserate.measure._summary import joined
 from baserate.shift import against
 from baserate.shift._against import grid
 from baserate.shift._gamma import checked_prevalence
@@ -34,7 +33,7 @@ _BEYOND = 50
 
 
 def prevalence(  # noqa: PLR0913  (all but two are seldom given)
-    data: Data | Counts[float],
+    data: Mixed,
     *,
     threshold: float | Mapping[str, float] | None = None,
     measures: Iterable[str | Measure] = ("precision", "npv"),
@@ -56,44 +55,51 @@ def prevalence(  # noqa: PLR0913  (all but two are seldom given)
     """
     if at is not None:
         checked_prevalence("at", at)
-    given = data if isinstance(data, Counts) else as_tallies(data)
-    nouns: list[Any] = [given] if isinstance(given, Counts) else pooled(given)
-    check_both_classes("a curve against the prevalence", *nouns)
+    given = _given(data, threshold)
+    here = next(iter(given.values()))[0]
     asked = {"measures": list(measures), "level": level}
-    here = nouns[0].positives / nouns[0].total
-    marked = {"these rows": here} | ({} if at is None else {"deployment": at})
+    marked = {"these rows": here.pooled(next(iter(here.models))).prevalence} | (
+        {} if at is None else {"deployment": at}
+    )
+    places = list(marked.values())
     parts = {
-        "curve": _tabulated(given, threshold, prevalences=_places([*marked.values()]), **asked),
-        "marks": _marked(marked, _tabulated(given, threshold, prevalences=[*marked.values()], **asked)),
+        "curve": _tabulated(given, prevalences=_places(places), **asked),
+        "marks": _marked(marked, _tabulated(given, prevalences=places, **asked)),
     }
     return drawn("prevalence", parts, partial(_prevalence, log=log), ax=ax, size=roomy(parts["marks"]))
 
 
-def _tabulated(
-    given: Tallies | Counts[float],
-    threshold: float | Mapping[str, float] | None,
-    **asked: Any,  # noqa: ANN401  (what `against` is asked)
-) -> Results:
-    """Tabulate every model at its own threshold; labels have none."""
-    if isinstance(given, Counts):
-        return against(given, threshold=threshold, **asked)  # type: ignore[arg-type]  # there, any is refused
-    parts = []
-    for model, groups in given.models.items():
-        alone = replace(given, models={model: groups}, decisions={})
-        found = against(alone, threshold=_cut(given, model, threshold), **asked)
-        parts.append({**found.columns, "model": [model if len(given.models) > 1 else None] * len(found)})
-    columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
-    return Results(columns, header(given, []) | {"level": asked["level"]})
+def _given(data: Mixed, threshold: float | Mapping[str, float] | None) -> dict[str, tuple[Tallies, float | None]]:
+    """Each model alone, and where it is cut; labels are decided already."""
+    scored, labels = apart(data)
+    if scored is None and threshold is not None:
+        raise BadOption(f"threshold={threshold} has no use: these are decisions already; leave it out.")
+    found = {}
+    for tallies in filter(None, (scored, labels)):
+        check_both_classes(tallies, "a curve against the prevalence")
+        for model, groups in tallies.models.items():
+            alone = replace(tallies, models={model: groups}, decisions={})
+            found[model] = alone, None if tallies is labels else _cut(model, threshold)
+    return found
 
 
-def _cut(tallies: Tallies, model: str, threshold: float | Mapping[str, float] | None) -> float | None:
-    if model == tallies.intake.columns.get("predicted"):
-        return None
+def _cut(model: str, threshold: float | Mapping[str, float] | None) -> float | None:
     if not isinstance(threshold, Mapping):
         return threshold
     if model not in threshold:
-        raise BadOption(f"there is no threshold of {model}; give one for each of: {', '.join(tallies.models)}.")
+        raise BadOption(f"there is no threshold of {model}; give one for each model, or one number for all.")
     return threshold[model]
+
+
+def _tabulated(given: Mapping[str, tuple[Tallies, float | None]], **asked: Any) -> Results:  # noqa: ANN401
+    """Tabulate every model at its own threshold."""
+    parts = []
+    for model, (alone, cut) in given.items():
+        found = against(alone, threshold=cut, **asked)
+        parts.append({**found.columns, "model": [model if len(given) > 1 else None] * len(found)})
+    columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
+    # Of several models, each was carried alone: a digest would be that of the last.
+    return Results(columns, {name: value for name, value in found.data.items() if name != "digest" or len(given) == 1})
 
 
 def _places(marked: Sequence[float]) -> Floats:
@@ -151,8 +157,8 @@ def _lines(found: Results) -> Iterator[_Line]:
 def _called(series: str, measure: str, *, alone: bool) -> str:
     """Name of a line: what differs from the others."""
     if not series:
-        return SHORT.get(measure, measure.replace("_", " "))
-    return series if alone else f"{series}, {measure.replace('_', ' ')}"
+        return SHORT.get(measure, spoken(measure))
+    return series if alone else f"{series}, {spoken(measure)}"
 
 
 def _verticals(ax: Axes, marks: Results) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 from baserate._errors import BadOption
 from baserate._results import Results
 from baserate.draw import _drawing
-from baserate.draw._data import Data, Series, as_tallies, series
+from baserate.draw._data import Data, Series, series
 from baserate.draw._drawing import Drawing, Parts
-from baserate.draw._strokes import POINTS, heights, percent, roomy, shade, stroke, told
-from baserate.draw._style import AXES, FAINT, colour, dashes, marker, name_axes, shares
+from baserate.draw._ranks import POINTS
+from baserate.draw._strokes import heights, probabilities, roomy, shade, stroke, told
+from baserate.draw._style import AXES, FAINT, colour, dashes, marker, name_axes, percent, shares
 from baserate.infer import Drawn, reliability_curves
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 What = Literal["binned", "isotonic", "lowess"]
 _WHAT = ("binned", "isotonic", "lowess")
-_SIZE = (4.8, 5.8)
+_SIZE = (4.8, 6.0)
 _STRIP = (0.0, -0.25, 1.0, 0.19)
 """Where the counts stand below the square: left, bottom, width and height, in its own sides."""
 _FINE = 20
@@ -54,7 +55,7 @@ def reliability(
     """
     if what not in _WHAT:
         raise BadOption(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
-    tallies = as_tallies(data)
+    tallies = probabilities(data)
     parts = {"curve": reliability_curves(tallies, what, drawn=drawn, points=POINTS)}
     if what != "binned":
         counted = reliability_curves(tallies, "binned", drawn=Drawn(bins=_FINE))
@@ -94,6 +95,8 @@ def _doubt(ax: Axes, each: Series, curve: Results) -> None:
 
 def _counts(ax: Axes, counted: Results) -> None:
     """Bars below the square, or a dash for each bin of several series; logarithmic if they are very uneven."""
+    from matplotlib.ticker import MaxNLocator
+
     strip = ax.inset_axes(_STRIP, sharex=ax)
     strip.set_axisbelow(True)
     every = list(series(counted))
@@ -110,7 +113,7 @@ def _counts(ax: Axes, counted: Results) -> None:
         strip.set_ylim(bottom=masses.min() / 2)
     else:
         strip.set_ylim(bottom=0)
-        strip.yaxis.get_major_locator().set_params(nbins=3)
+        strip.yaxis.set_major_locator(MaxNLocator(3))
     strip.set_ylabel(unit)
     strip.set_xlabel(AXES["probability"])
     ax.set_xlabel("")
