@@ -28,7 +28,7 @@ _NAMES, _LETTER = 0.6, 0.075
 """Inches beside the measures: around the names, and of each of their letters."""
 _LINE, _AROUND = 0.2, 1.15
 """Inches of a dot, and of what stands above and below."""
-_GAP = 0.12
+_GAP = 0.16
 """Share of a measure's room that parts it from the next."""
 
 
@@ -124,7 +124,7 @@ def _framed(panel: Axes, measure: str, names: Sequence[str] | None, lines: int) 
     panel.set_ylim(lines - 0.4, -0.6)
     panel.axhline(0.5, color=FAINT, linewidth=0.6)
     panel.margins(x=0.08)
-    panel.xaxis.set_major_locator(MaxNLocator(3))
+    panel.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
     panel.tick_params(axis="y", length=0)
     panel.set_xlabel(spoken(measure))
 

@@ -56,11 +56,9 @@ def prevalence(  # noqa: PLR0913  (all but two are seldom given)
     if at is not None:
         checked_prevalence("at", at)
     given = _given(data, threshold)
-    here = next(iter(given.values()))[0]
+    first, (here, _) = next(iter(given.items()))
     asked = {"measures": list(measures), "level": level}
-    marked = {"these rows": here.pooled(next(iter(here.models))).prevalence} | (
-        {} if at is None else {"deployment": at}
-    )
+    marked = {"these rows": here.pooled(first).prevalence} | ({} if at is None else {"deployment": at})
     places = list(marked.values())
     parts = {
         "curve": _tabulated(given, prevalences=_places(places), **asked),

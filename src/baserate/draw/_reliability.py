@@ -12,7 +12,7 @@ from baserate.draw import _drawing
 from baserate.draw._data import Data, Series, series
 from baserate.draw._drawing import Drawing, Parts
 from baserate.draw._ranks import POINTS
-from baserate.draw._strokes import heights, probabilities, roomy, shade, stroke, told
+from baserate.draw._strokes import MANY, heights, probabilities, roomy, shade, stroke, told
 from baserate.draw._style import AXES, FAINT, colour, dashes, marker, name_axes, percent, shares
 from baserate.infer import Drawn, reliability_curves
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 What = Literal["binned", "isotonic", "lowess"]
 _WHAT = ("binned", "isotonic", "lowess")
-_SIZE = (4.8, 6.0)
+_SIZE, _BESIDE = (4.8, 6.3), (4.8, 5.4)
+"""Inches with the legend below, and beside; the square is as wide as it can be."""
 _STRIP = (0.0, -0.25, 1.0, 0.19)
 """Where the counts stand below the square: left, bottom, width and height, in its own sides."""
 _FINE = 20
@@ -61,7 +62,9 @@ def reliability(
         counted = reliability_curves(tallies, "binned", drawn=Drawn(bins=_FINE))
         kept = ("model", "group", "lower", "upper", "mass")
         parts["counts"] = Results({name: counted.columns[name] for name in kept}, counted.data)
-    return _drawing.drawn("reliability", parts, _reliability, ax=ax, size=roomy(parts["curve"], _SIZE))
+    few = len(list(series(parts["curve"]))) < MANY
+    size = roomy(parts["curve"], _SIZE if few else _BESIDE)
+    return _drawing.drawn("reliability", parts, _reliability, ax=ax, size=size)
 
 
 def _reliability(ax: Axes, parts: Parts) -> None:
@@ -75,6 +78,7 @@ def _reliability(ax: Axes, parts: Parts) -> None:
     name_axes(ax, "probability", "share")
     shares(ax)
     ax.set_box_aspect(1)
+    ax.set_anchor("NW")  # what is left of the room is below and to the right, where counts and names stand
     told(ax, len(every), bottom=_STRIP[1])
     _counts(ax, parts.get("counts", curve))
 
