@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 What = Literal["binned", "isotonic", "lowess"]
 _WHAT = ("binned", "isotonic", "lowess")
-_SIZE, _BESIDE = (4.8, 6.3), (4.8, 5.4)
+_SIZE, _BESIDE = (4.8, 6.5), (4.8, 5.4)
 """Inches with the legend below, and beside; the square is as wide as it can be."""
 _STRIP = (0.0, -0.25, 1.0, 0.19)
 """Where the counts stand below the square: left, bottom, width and height, in its own sides."""
@@ -31,7 +31,7 @@ _UNEVEN = 50
 """Times that the fullest bin may hold what the emptiest does, before small ones are no longer seen."""
 _BANDS = {
     "Wilson": "{} interval (Wilson)",
-    "consistency": "{} of what is seen if right (consistency)",
+    "consistency": "{} if right (consistency)",
     "confidence": "{} confidence band",
 }
 

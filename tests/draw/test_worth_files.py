@@ -1,0 +1,57 @@
+"""Files of figures about worth: the same each time, modest, and nothing in them is cut."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from baserate import Costs, draw, population, tally
+from baserate.draw import Drawing
+from tests.draw.drawings import people
+
+LINEAR = population.linear()
+MADE: dict[str, Callable[[], Drawing]] = {
+    "reliability": lambda: draw.reliability(people()),
+    "isotonic": lambda: draw.reliability(people(), what="isotonic"),
+    "three": lambda: draw.reliability(people(models=3)),
+    "many": lambda: draw.reliability(people(models=7)),
+    "likelihood_ratio": lambda: draw.likelihood_ratio(people()),
+    "decision_curve": lambda: draw.decision_curve(people(models=3)),
+    "cost_curve": lambda: draw.cost_curve(people(), costs=Costs(fp=1, fn=9), prevalence=0.1),
+    "brier": lambda: draw.cost_curve(people(models=2), kind="brier"),
+    "prevalence": lambda: draw.prevalence(people(group=True), at=0.02),
+    "groups": lambda: draw.groups(people(group=True)),
+    "densities": lambda: draw.population(LINEAR, sample=tally(*LINEAR.draw(100, 1))),
+    "roc": lambda: draw.population(LINEAR, what="roc"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_same_numbers_make_the_same_modest_file(name: str, tmp_path: Path) -> None:
+    for copy in ("a", "b"):
+        MADE[name]().save(tmp_path / f"{copy}.svg")
+    first, second = ((tmp_path / f"{copy}.svg").read_bytes() for copy in ("a", "b"))
+    assert first == second
+    assert len(first) < 200_000
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_nothing_is_cut_off(name: str) -> None:
+    made = MADE[name]()
+    made.ax.set_title("What it is about")
+    made.figure.draw_without_rendering()
+    drawn = made.figure.get_tightbbox()
+    inches = made.figure.get_size_inches()
+    assert -0.02 <= drawn.x0 <= drawn.x1 <= inches[0] + 0.02
+    assert -0.02 <= drawn.y0 <= drawn.y1 <= inches[1] + 0.02
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_axes_of_another_keep_their_figure(name: str) -> None:
+    figure = Figure(figsize=(9, 9))
+    ax = figure.add_subplot(2, 2, 1)
+    made = MADE[name]().plot(ax)
+    assert made.figure is figure
+    assert figure.axes == [ax]
+    assert tuple(figure.get_size_inches()) == (9, 9)
