@@ -49,3 +49,10 @@ def is_kept(made: Drawing) -> None:
     assert len(lines_of(own)) == len(lines_of(made.ax))
     assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(lines_of(own), lines_of(made.ax), strict=True))
     assert len(made.frame()) == len(made.numbers) == sum(map(len, made.parts.values()))
+
+
+def legend_of(ax: Axes) -> list[str]:
+    """What the legend says, line by line, with plain spaces."""
+    legend = ax.get_legend()
+    assert legend is not None
+    return [text.get_text().replace("\u00a0", " ") for text in legend.get_texts()]

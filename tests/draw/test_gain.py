@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from baserate import BadOption, draw, measure, tally
-from tests.draw.drawings import is_kept, lines_of, people
+from baserate import BadOption, Counts, curve, draw, infer, measure, tally
+from tests.draw.drawings import is_kept, legend_of, lines_of, people
 
 FACE = tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
 
@@ -19,24 +21,50 @@ def test_lines_are_the_curve() -> None:
     made = draw.gain(FACE)
     expected = measure.curves(people(), "gain", points=1000)
     assert list(made.parts["curve"].columns) == list(expected.columns)
-    assert lines_of(made.ax)[1].tolist() == [[0, 0], [0.25, 0.5], [0.5, 0.5], [0.75, 1], [1, 1]]
+    line, chance, perfect = (each.tolist() for each in lines_of(made.ax))
+    assert line == [[0, 0], [0.25, 0.5], [0.5, 0.5], [0.75, 1], [1, 1]]
+    assert chance == [[0, 0], [1, 1]]
+    assert perfect == [[0, 0], [0.5, 1], [1, 1]]
 
 
 def test_a_single_line_needs_no_name_and_several_have_theirs() -> None:
-    alone = draw.lift(FACE).ax.get_legend()
-    assert alone is not None
-    assert [text.get_text() for text in alone.get_texts()] == ["by chance"]
-    several = draw.lift(people(group=True)).ax.get_legend()
-    assert several is not None
-    names = [text.get_text() for text in several.get_texts()]
-    assert names == ["by chance", "everybody", "site = north", "site = south"]
+    assert legend_of(draw.lift(FACE).ax) == ["by chance"]
+    assert legend_of(draw.lift(people(group=True)).ax) == ["everybody", "site = north", "site = south", "by chance"]
 
 
-@pytest.mark.parametrize("ending", ["svg", "png", "pdf", "csv", "json"])
-def test_the_same_numbers_make_the_same_file(tmp_path: Path, ending: str) -> None:
-    for name in ("a", "b"):
-        draw.gain(people()).save(tmp_path / f"{name}.{ending}")
-    assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()
+def test_bands_marks_and_labels_are_shown() -> None:
+    tallies = people()
+    made = draw.lift({"risk": tallies.tally, "rule": Counts(tp=2, fp=1, fn=1, tn=2)}, band=True, threshold=0.5)
+    expected = infer.bands(tallies, "lift", points=1000)
+    assert np.array_equal(made.parts["curve"].columns["high"], expected.columns["high"], equal_nan=True)
+    table = curve(tallies.tally).at(0.5)
+    (mark,) = made.parts["marks"].rows()
+    assert (mark["flag_rate"], mark["lift"]) == (measure.flag_rate(table), measure.lift(table))
+    assert made.parts["points"].rows()[0]["lift"] == measure.lift(Counts(tp=2, fp=1, fn=1, tn=2))
+    assert legend_of(made.ax) == ["95 % band, each point by itself", "rule", "threshold 0.5", "by chance"]
+
+
+def test_the_perfect_line_is_that_of_one_prevalence() -> None:
+    assert "perfect" in legend_of(draw.gain(people(models=2)).ax)
+    assert "perfect" not in legend_of(draw.gain({"a": FACE, "b": tally([1, 1, 0], [3, 2, 1])}).ax)
+
+
+def test_a_curve_of_one_point_is_seen() -> None:
+    (line, _) = draw.lift(tally([1, 0], [0.5, 0.5])).ax.get_lines()
+    assert line.get_marker() == "o"
+
+
+def test_more_than_a_few_names_stand_beside_the_axes_and_widen_the_figure() -> None:
+    few, many = draw.gain(people(models=2)), draw.gain(people(models=7))
+    assert many.figure.get_size_inches()[0] > few.figure.get_size_inches()[0]
+    own = Figure(figsize=(5, 4))
+    draw.gain(people(models=7), ax=own.add_subplot())
+    assert own.get_size_inches().tolist() == [5, 4]
+
+
+def test_lines_of_many_models_differ() -> None:
+    looks = {(line.get_color(), line.get_linestyle()) for line in draw.gain(people(40, models=20)).ax.get_lines()}
+    assert len(looks) == 22
 
 
 def test_unknown_endings_and_strange_data_are_refused(tmp_path: Path) -> None:

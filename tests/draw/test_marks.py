@@ -32,12 +32,15 @@ def test_thresholds_are_those_of_every_model_and_group() -> None:
         own = tallies.pooled(row["model"]) if row["group"] is None else groups[row["group"]["site"],]
         table = curve(own).at(row["threshold"])
         assert cells(row) == (table.tp, table.fp, table.fn, table.tn)
-    assert {row["name"] for row in found} == {"at 0.3", "at inf"}
+    assert {row["name"] for row in found} == {"threshold 0.3", "threshold inf"}
 
 
 def test_a_mapping_marks_the_models_that_it_names() -> None:
     found = marks(people(models=3), {"risk1": 0.5}, {"risk2": decide.youden(curve(people(models=3).pooled("risk2")))})
-    assert [(row["model"], row["name"]) for row in found.rows()] == [("risk1", "at 0.5"), ("risk2", "youden")]
+    assert [(row["model"], row["name"]) for row in found.rows()] == [
+        ("risk1", "threshold 0.5"),
+        ("risk2", "policy youden"),
+    ]
 
 
 def test_a_policy_that_treats_groups_apart_has_a_threshold_in_each() -> None:

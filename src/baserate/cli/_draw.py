@@ -12,7 +12,10 @@ from baserate.cli._options import Choices
     "draw",
     cls=Choices,
     what="figure",
-    examples=(("who is found first", "baserate draw gain people.csv --truth sick --score risk -o gain.svg"),),
+    examples=(
+        ("a ROC curve with its band", "baserate draw roc people.csv --truth sick --score risk --band -o roc.svg"),
+        ("who is found first", "baserate draw gain people.csv --truth sick --score risk -o gain.svg"),
+    ),
 )
 @debug
 def draw() -> None:

@@ -75,6 +75,12 @@ def scored(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", options, predicted=None)
 
 
+def alone(verb: Verb) -> Verb:
+    """Add those for the scores of one model, everybody together; the verb gets them as `reading`."""
+    options = [each for each in _READING if each not in (_PREDICTED, _GROUP)]
+    return bundled(verb, Reading, "reading", options, predicted=None, group=())
+
+
 def ungrouped(verb: Verb) -> Verb:
     """Add those for everybody together; --group stays out of help, so that the verb can say what to do instead."""
     options = [_HIDDEN_GROUP if each is _GROUP else each for each in _READING]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from baserate.cli._ask import headline, tallies
+from baserate.cli._ask import carried, carried_line, tallies
 from baserate.cli._failures import debug, in_flags
 from baserate.cli._options import Reading, Verb, bundled, check_place, numbers
 from baserate.cli._say import say
@@ -58,16 +58,18 @@ def picture(verb: Verb) -> Verb:
     return bundled(verb, Picture, "picture", _PICTURE)
 
 
-def pictured(reading: Reading, picture: Picture, make: "Callable[[Tallies], Drawing]") -> None:
-    """Read, say what was read, draw and write."""
+def pictured(
+    reading: Reading, picture: Picture, make: "Callable[[Tallies], Drawing]", *, to: float | None = None
+) -> None:
+    """Read, say what was read and where it was carried to, draw and write."""
     from baserate.draw._drawing import importing
 
     importing()  # before reading, so that what is not installed is told at once
     read = tallies(reading, quiet=picture.quiet)
     drawing = make(read)
     if not picture.quiet:
-        data = next(iter(drawing.parts.values())).data
-        say(headline(reading, data))
+        data = carried(next(iter(drawing.parts.values())), read, to).data
+        say(carried_line(reading, data))
         if reading.positive is None:
             say(f"positive = {data['positive']}, inferred; name it with --positive.")
         for note in data["notes"]:

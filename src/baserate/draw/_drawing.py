@@ -33,6 +33,8 @@ _METADATA: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 """Left out, so that the same numbers make the same file."""
+_ROOM = 0.2
+"""Inches beside a legend, since letters are not equally wide at every number of dots per inch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -137,7 +139,7 @@ def _widen(ax: Axes) -> None:
     legend, figure = ax.get_legend(), ax.get_figure(root=True)
     if legend is not None and figure is not None and not legend.get_bbox_to_anchor().width:
         width, height = figure.get_size_inches()
-        figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi, height)
+        figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi + _ROOM, height)
 
 
 def importing() -> type[Figure]:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 from baserate.draw._data import Mixed
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._marks import Policies, Thresholds
-from baserate.draw._paint import compared, lines, marked, points
+from baserate.draw._paint import compared, free, lines, marked, points
 from baserate.draw._ranks import Asked, given, parts_of, references
 from baserate.draw._style import explained, name_axes, shares
 from baserate.measure import TABLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_SHORT = 24
+"""Letters for which there is room above a curve that falls."""
 
 
 def gain(
@@ -38,11 +41,10 @@ def gain(
     """
     found = given(data, "a gain curve")
     parts = parts_of(found, Asked("gain", band, level, threshold, policy))
-    share = next(iter(found.curves.values())).tally.prevalence
-    parts["reference"] = references(
-        by_chance={"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
-        perfect={"flag_rate": [0.0, share, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
-    )
+    compare = {"by_chance": {"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]}}
+    if found.prevalence is not None:
+        compare["perfect"] = {"flag_rate": [0.0, found.prevalence, 1.0], "sensitivity": [0.0, 1.0, 1.0]}
+    parts["reference"] = references(**compare)
     return drawn("gain", parts, _gain, ax=ax)
 
 
@@ -71,20 +73,20 @@ def lift(
 def _gain(ax: Axes, parts: Parts) -> None:
     _curves(ax, parts, "gain")
     shares(ax)
-    explained(ax, "lower right")
+    explained(ax, free(parts, "lower right"))
 
 
 def _lift(ax: Axes, parts: Parts) -> None:
     _curves(ax, parts, "lift")
     shares(ax, "x")
     ax.set_ylim(bottom=0)
-    explained(ax, "upper right")
+    explained(ax, free(parts, "upper right"), short=_SHORT)
 
 
 def _curves(ax: Axes, parts: Parts, what: str) -> None:
     along = TABLES[what]
-    compared(ax, parts, along)
     lines(ax, parts, along)
     points(ax, parts, along)
     marked(ax, parts, along)
+    compared(ax, parts, along)
     name_axes(ax, *along)

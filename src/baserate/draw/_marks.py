@@ -31,7 +31,7 @@ def marks(tallies: Tallies, threshold: Thresholds | None, policy: Policies | Non
     >>> from baserate import read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
     >>> [(row["name"], row["tp"], row["fp"]) for row in marks(t, [0.5, 0.8], None).rows()]
-    [('at 0.5', 1.0, 1.0), ('at 0.8', 1.0, 0.0)]
+    [('threshold 0.5', 1.0, 1.0), ('threshold 0.8', 1.0, 0.0)]
     """
     rows = [*_of_thresholds(tallies, threshold), *_of_policies(tallies, policy)]
     several = len(tallies.models) > 1
@@ -45,7 +45,7 @@ def one_place(found: Results) -> Results:
     nowhere = [row["name"] for row in rows if row["threshold"] is None]
     if nowhere:
         raise BadOption(
-            f"the policy {nowhere[0]} has no single threshold, so there is no place for a line; leave it out, or mark "
+            f"the {nowhere[0]} has no single threshold, so there is no place for a line; leave it out, or mark "
             "it on a ROC curve."
         )
     return Results({name: [row[name] for row in rows] for name in COLUMNS}, found.data)
@@ -56,7 +56,7 @@ def _of_thresholds(tallies: Tallies, given: Thresholds | None) -> Iterator[dict[
     _check_models(tallies, by_model)
     for model, group, tally in tallies.walk():
         for at in as_thresholds(by_model.get(model)) or ():
-            yield _row(tallies, model, group, at, f"at {at:.6g}", Curve(tally).at(at))
+            yield _row(tallies, model, group, at, f"threshold {at:.6g}", Curve(tally).at(at))
 
 
 def _of_policies(tallies: Tallies, given: Policies | None) -> Iterator[dict[str, Any]]:
@@ -69,7 +69,7 @@ def _of_policies(tallies: Tallies, given: Policies | None) -> Iterator[dict[str,
                 "leave it out, or give one that flags."
             )
         for group, part in evaluated(tallies, policy, model).items():
-            yield _row(tallies, model, group, _threshold_of(part.treatment), policy.rule, part.tables[FLAG])
+            yield _row(tallies, model, group, _threshold_of(part.treatment), f"policy {policy.rule}", part.tables[FLAG])
 
 
 def _threshold_of(treated: Treatment | None) -> float | None:

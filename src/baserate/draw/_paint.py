@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from baserate._results import Results
@@ -30,9 +31,12 @@ def lines(
     for at, each in enumerate(series(parts["curve"])):
         x, y = (gaps(each.rows[name]) for name in along)
         label = named(each.name, (told or {}).get(each.key, ""))
-        ax.plot(x, y, color=colour(at), linestyle=dashes(at), drawstyle=drawstyle, label=label, zorder=3)
+        # A line through a single point would not be seen.
+        sign = "o" if step is None and sum(map(isfinite, y)) == 1 else None
+        ax.plot(x, y, color=colour(at), linestyle=dashes(at), drawstyle=drawstyle, marker=sign, label=label, zorder=3)
         if "low" in each.rows:
-            low, high = gaps(each.rows["low"]), gaps(each.rows["high"])
+            # A step begins at the point before it, where the band may be undefined.
+            low, high = (_begun(each.rows[end], step) for end in ("low", "high"))
             label = band_told(parts["curve"]) if at == 0 else ""
             ax.fill_between(x, low, high, step=step, color=colour(at), alpha=SHADE, linewidth=0, label=label)
 
@@ -83,10 +87,19 @@ def gaps(values: Iterable[float | None]) -> list[float]:
     return [float("nan") if value is None else value for value in values]
 
 
+def free(parts: Parts, corner: str) -> str | None:
+    """Corner for the legend, unless a band may be there."""
+    return None if "low" in getattr(parts.get("curve"), "columns", ()) else corner
+
+
 def band_told(found: Results) -> str:
     """What a band is, in words."""
     where = "the whole curve" if found.data["simultaneous"] else "each point by itself"
     return f"{percent(found.data['level'])} band, {where}"
+
+
+def _begun(bounds: list[float | None], step: str | None) -> list[float]:
+    return gaps(bounds if step is None else bounds[1:2] + bounds[1:])
 
 
 def _interval(row: Mapping[str, Any]) -> str:
@@ -94,4 +107,5 @@ def _interval(row: Mapping[str, Any]) -> str:
         return "undefined"
     if row["low"] is None:
         return f"{row['value']:.3f}"
-    return f"{row['value']:.3f} ({percent(row['level'])}: {row['low']:.3f}–{row['high']:.3f})"
+    bounds = f"{percent(row['level'])}: {row['low']:.3f}–{row['high']:.3f}"
+    return f"{row['value']:.3f} ({bounds})".replace(" ", "\u00a0")  # which no line breaks

@@ -45,7 +45,7 @@ def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
 
     >>> from baserate import draw, tally
     >>> risk = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
-    >>> draw.pr(risk, prevalence=0.1).parts["prevalence"].rows()[0]["precision"]
+    >>> round(draw.pr(risk, prevalence=0.1).parts["prevalence"].rows()[0]["precision"], 6)
     0.1
     """
     found = given(data, "a precision–recall curve", prevalence=prevalence)
@@ -78,13 +78,14 @@ def _equal_f1() -> Results:
 def _paint(ax: Axes, parts: Parts) -> None:
     if "iso_f1" in parts:
         _paint_f1(ax, parts)
-    _paint_prevalences(ax, parts)
     lines(ax, parts, _ALONG, told=estimates_told(parts, "average_precision", "AP"), step="pre")
     points(ax, parts, _ALONG)
     marked(ax, parts, _ALONG)
+    _paint_prevalences(ax, parts)
     shares(ax)
     name_axes(ax, *_ALONG)
-    explained(ax, away=_BESIDE if "iso_f1" in parts else 1.02)
+    ax.set_xlabel("share of positives who are flagged (recall)")
+    explained(ax, None, away=_BESIDE if "iso_f1" in parts else 1.02)
 
 
 def _paint_f1(ax: Axes, parts: Parts) -> None:

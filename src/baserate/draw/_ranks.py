@@ -24,6 +24,8 @@ POINTS = 1000
 """Points of a line: more than a page can show."""
 Banded = bool | Literal["simultaneous"]
 _MIDDLE = 0.5
+_NEAR = 1e-12
+"""Prevalences that differ by less are one."""
 
 
 class Asked(NamedTuple):
@@ -46,6 +48,12 @@ class Given(NamedTuple):
     def curves(self) -> dict[str, Curve]:
         """All of them by name, everybody together; labels are a curve of one point."""
         return {model: Curve(each.pooled(model)) for each in self if each is not None for model in each.models}
+
+    @property
+    def prevalence(self) -> float | None:
+        """The prevalence at which all of them were measured, if there is one."""
+        shares = [each.tally.prevalence for each in self.curves.values()]
+        return shares[0] if max(shares) - min(shares) <= _NEAR else None
 
 
 def given(data: Mixed, what: str, *, prevalence: float | None = None) -> Given:
@@ -73,13 +81,13 @@ def parts_of(found: Given, asked: Asked) -> dict[str, Results]:
     return parts
 
 
-def tabled(tallies: Tallies, what: str | Measure, *, band: Banded, level: float) -> Results:
+def tabled(tallies: Tallies, what: str | Measure, *, band: Banded, level: float, points: int = POINTS) -> Results:
     """Tabulate a curve, with its band if that is asked for."""
     if band not in (False, True, "simultaneous"):
         raise BadOption(f"band is {band!r}; it is True, False or 'simultaneous'.")
     if band is False:
-        return curves(tallies, what, points=POINTS)
-    return bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=POINTS)
+        return curves(tallies, what, points=points)
+    return bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=points)
 
 
 def estimated(found: Given, measure: str, level: float) -> dict[str, Results]:

@@ -18,7 +18,7 @@ from baserate.decide._vertices import ALL, NONE
 from baserate.draw._data import Mixed, series
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._marks import Policies, Thresholds
-from baserate.draw._paint import compared, estimates_told, gaps, lines, marked, places, points
+from baserate.draw._paint import compared, estimates_told, free, gaps, lines, marked, places, points
 from baserate.draw._ranks import Asked, Banded, Given, estimated, given, parts_of, references
 from baserate.draw._style import GREY, colour, explained, name_axes, named, shares
 from baserate.measure import TABLES, auc, table
@@ -90,7 +90,12 @@ def _hulls(tallies: Tallies) -> Results:
 
 def _iso_cost(found: Given, costs: Costs, prevalence: float | None) -> Results:
     """Line of equal cost through the cheapest point of all: where it enters the square, that point, where it leaves."""
-    at = _prevalence(found) if prevalence is None else prevalence
+    at = found.prevalence if prevalence is None else prevalence
+    if at is None:
+        raise BadOption(
+            "models were measured at different prevalences, so costs are not those of one place; say where they will "
+            "be used, for example prevalence=0.1."
+        )
     best = front(found.curves).at(costs, at)
     line = iso_cost(costs, at, through=(best.fpr, best.tpr))
     left = 0.0 if line.slope == 0 else max(0.0, -line.intercept / line.slope)
@@ -107,19 +112,7 @@ def _iso_cost(found: Given, costs: Costs, prevalence: float | None) -> Results:
     return Results({"fpr": x, "sensitivity": line.tpr(x), **{name: [value] * 3 for name, value in told.items()}})
 
 
-def _prevalence(found: Given) -> float:
-    """The prevalence of the data, if all models were measured at one."""
-    shares = [each.tally.prevalence for each in found.curves.values()]
-    if max(shares) - min(shares) > _NEAR:
-        raise BadOption(
-            f"models were measured at prevalences from {min(shares):.6g} to {max(shares):.6g}, so costs are not those "
-            "of one place; say where they will be used: prevalence=0.1."
-        )
-    return shares[0]
-
-
 def _paint(ax: Axes, parts: Parts) -> None:
-    compared(ax, parts, _ALONG)
     lines(ax, parts, _ALONG, told=estimates_told(parts, "auc", "AUC"))
     if "hull" in parts:
         _paint_hulls(ax, parts)
@@ -139,10 +132,11 @@ def _paint(ax: Axes, parts: Parts) -> None:
             label=_cost_told(found[0]),
         )
     marked(ax, parts, _ALONG)
+    compared(ax, parts, _ALONG)
     shares(ax)
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", anchor="W")  # towards the words on its left
     name_axes(ax, *_ALONG)
-    explained(ax, "lower right")
+    explained(ax, free(parts, "lower right"))
 
 
 def _paint_hulls(ax: Axes, parts: Parts) -> None:

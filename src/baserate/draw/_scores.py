@@ -86,8 +86,7 @@ def _edges(tally: Tally, cuts: list[float], bins: int) -> Floats:
 
 def _binned(tally: Tally, edges: Floats) -> dict[str, Any]:
     """Share of each class in each bin; a score at an edge belongs to the bin above it, as with thresholds."""
-    width = (edges[-1] - edges[0]) / (len(edges) - 1)
-    columns: dict[str, list[Any]] = {name: [] for name in ("class", "from", "to", "mass", "share", "height", "rows")}
+    columns: dict[str, list[Any]] = {name: [] for name in ("class", "from", "to", "mass", "share", "rows")}
     for order, name in enumerate(("positives", "negatives")):
         mass, _ = np.histogram(tally.score, edges, weights=np.asarray(tally.mass[order], dtype=np.float64))
         share = ratio(mass, float(mass.sum()))
@@ -95,7 +94,6 @@ def _binned(tally: Tally, edges: Floats) -> dict[str, Any]:
         columns["class"] += [name] * len(mass)
         for key, values in (("from", edges[:-1]), ("to", edges[1:]), ("mass", mass), ("share", share)):
             columns[key] += values.tolist()
-        columns["height"] += (share * width / np.diff(edges)).tolist()
         columns["rows"] += rows.tolist()
     return columns
 
@@ -104,22 +102,21 @@ def _paint(ax: Axes, parts: Parts) -> None:
     rows = parts["bins"].rows()
     for name, look in _LOOK.items():
         own = [row for row in rows if row["class"] == name]
-        edges, heights = [own[0]["from"], *(row["to"] for row in own)], [row["height"] for row in own]
+        edges, heights = [own[0]["from"], *(row["to"] for row in own)], [row["share"] for row in own]
         if heights[0] is None:
             continue
-        shade = look["color"]
+        shade, hatch = look["color"], look["hatch"]
         label = f"{name} ({sum(row['rows'] for row in own):.0f} rows)"
-        ax.stairs(
-            heights, edges, fill=True, facecolor=(shade, 0.25), edgecolor=(shade, 0.6), hatch=look["hatch"], linewidth=0
-        )
-        ax.stairs(heights, edges, color=shade, linestyle=look["linestyle"], linewidth=1.4, label=label)
+        fill: Any = {"facecolor": (shade, 0.25), "edgecolor": (shade, 0.6), "hatch": hatch, "linewidth": 0}
+        ax.stairs(heights, edges, fill=True, label=label, **fill)
+        ax.stairs(heights, edges, color=shade, linestyle=look["linestyle"], linewidth=1.4)
     for row in parts["marks"].rows() if "marks" in parts else ():
         if isfinite(row["threshold"]):
             ax.axvline(row["threshold"], color="black", linewidth=1, label=_beyond(row))
     ax.set_ylim(bottom=0)
     ax.set_xlabel("score")
     ax.set_ylabel("share of its class in each bin")
-    explained(ax)
+    explained(ax, None)
 
 
 def _beyond(row: dict[str, Any]) -> str:
@@ -128,4 +125,4 @@ def _beyond(row: dict[str, Any]) -> str:
         for name, who in (("sensitivity", "positives"), ("fpr", "negatives"))
         if row[name] is not None
     ]
-    return named(row["name"], f"{' and '.join(caught)} beyond")
+    return named(f"{row['name']} flags {', '.join(caught)}")

@@ -19,8 +19,10 @@ POSITIVE, NEGATIVE = COLOURS[1], COLOURS[0]
 SIZE = (4.8, 4.2)
 """Inches; a column of a journal holds two thirds of it without harm."""
 FEW = 5
-"""So many lines of a legend fit into the axes."""
-WIDEST = 46
+"""So many lines of a legend fit into the axes,"""
+SHORT = 44
+"""if they are no longer than this."""
+WIDEST = 64
 """Letters in a line of a legend."""
 LOOK: Any = {
     "axes.edgecolor": GREY,
@@ -74,8 +76,8 @@ def colour(at: int) -> str:
 
 
 def dashes(at: int) -> str:
-    """Kind of line of the series at a place: another one for each turn of the colours, and for its neighbours."""
-    return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
+    """Kind of line of the series at a place: as 7 colours and 4 kinds have no common factor, 28 series differ."""
+    return DASHES[at % len(DASHES)]
 
 
 def marker(at: int) -> str:
@@ -100,10 +102,10 @@ def shares(ax: "Axes", axes: Sequence[str] = ("x", "y")) -> None:
         (ax.set_xlim if each == "x" else ax.set_ylim)(-0.02, 1.02)
 
 
-def explained(ax: "Axes", where: Any = "best", *, away: float = 1.02) -> None:  # noqa: ANN401  (a place that matplotlib knows)
-    """Add a legend if there is anything to tell: of much, on the right of the axes, where it hides nothing."""
-    told = len(ax.get_legend_handles_labels()[0])
-    if told > FEW:
+def explained(ax: "Axes", where: Any, *, away: float = 1.02, short: int = SHORT) -> None:  # noqa: ANN401  (a place, as matplotlib calls it)
+    """Add a legend if there is anything to tell: of much, or without a free place, on the right of the axes."""
+    told = ax.get_legend_handles_labels()[1]
+    if told and (where is None or len(told) > FEW or max(map(len, told)) > short):
         ax.legend(loc="upper left", bbox_to_anchor=(away, 1.0), borderaxespad=0.0)
     elif told:
         ax.legend(loc=where)

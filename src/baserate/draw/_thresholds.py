@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from baserate.draw._marks import Policies, Thresholds, marks, one_place
 from baserate.draw._paint import SHADE, band_told, gaps
 from baserate.draw._ranks import measured, tabled
 from baserate.draw._style import AXES, GREY, colour, dashes, explained, named, shares, spoken
-from baserate.measure import MEASURES, Measure, about
+from baserate.measure import Measure, about
 from baserate.measure._registry import known
 from baserate.measure._summary import joined
 from baserate.shift import reweigh
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _USUAL = ("sensitivity", "specificity", "precision", "f1", "flag_rate")
+_POINTS = 300
+"""Of each of several lines, which go in steps."""
 
 
 def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
@@ -57,7 +60,8 @@ def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     found = one_place(marks(tallies, threshold, policy))
     if len(found):
         parts["marks"] = measured(found, *(about(each).name for each in chosen))
-    return drawn("thresholds", parts, _paint, ax=ax)
+    whole = all(0 <= end <= 1 for each in chosen for end in about(each).span)
+    return drawn("thresholds", parts, partial(_paint, whole=whole), ax=ax)
 
 
 def _tabulated(tallies: Tallies, chosen: Sequence[Measure], *, band: bool, level: float) -> Results:
@@ -65,14 +69,14 @@ def _tabulated(tallies: Tallies, chosen: Sequence[Measure], *, band: bool, level
     parts = []
     for each in chosen:
         name = about(each).name
-        found = tabled(tallies, each, band=band, level=level)
+        found = tabled(tallies, each, band=band, level=level, points=_POINTS)
         value = {("value" if key == name else key): column for key, column in found.columns.items()}
         parts.append({"measure": [name] * len(found), **value})
     columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
     return Results(columns, found.data)
 
 
-def _paint(ax: Axes, parts: Parts) -> None:
+def _paint(ax: Axes, parts: Parts, *, whole: bool) -> None:
     columns = parts["curve"].flat()
     finite = [at for at in columns["threshold"] if isfinite(at)]
     ends = (0.0, 1.0) if min(finite) >= 0 and max(finite) <= 1 else (min(finite), max(finite))
@@ -82,12 +86,13 @@ def _paint(ax: Axes, parts: Parts) -> None:
         rows = {key: [column[place] for place in there] for key, column in columns.items()}
         _line(ax, rows, ends, at, band_told(parts["curve"]) if "low" in rows and at == 0 else "")
     for at, row in enumerate(parts["marks"].rows() if "marks" in parts else ()):
-        ax.axvline(row["threshold"], color=GREY, linewidth=1, linestyle=dashes(at + 1), label=named(row["name"]))
-    if all(0 <= end <= 1 for name in names for end in about(MEASURES[name]).span):
+        if isfinite(row["threshold"]):
+            ax.axvline(row["threshold"], color=GREY, linewidth=1, linestyle=dashes(at + 1), label=named(row["name"]))
+    if whole:
         shares(ax, "y")
     ax.set_xlabel("threshold: scores at or above it are flagged")
     ax.set_ylabel(AXES.get(names[0], spoken(names[0])) if len(names) == 1 else "value")
-    explained(ax)
+    explained(ax, None)
 
 
 def _line(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, told: str) -> None:

@@ -1,0 +1,115 @@
+"""`baserate draw`."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baserate import Cut, Policy, draw, read
+from tests.cli.shell import people, run
+
+ASKED = ("--truth", "sick", "--score", "risk")
+FIGURES = ("gain", "lift", "pr", "roc", "scores", "thresholds")
+
+
+def drawn(folder: Path, *typed: object) -> list[dict[str, Any]]:
+    """Rows of the numbers of a figure."""
+    path = folder / "numbers.json"
+    shown = run("draw", typed[0], people(folder), *typed[1:], "-q", "-o", path)
+    assert (shown.exit_code, shown.output) == (0, "")
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return rows
+
+
+def parts(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return [row for row in rows if row["part"] == name]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_written_and_told(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"{name}.svg"
+    shown = run("draw", name, people(tmp_path), *ASKED, "--threshold", "0.5", "--title", "Who is sick?", "-o", path)
+    assert shown.exit_code == 0
+    assert shown.stdout == ""
+    assert "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %" in shown.stderr
+    assert f"wrote {path}" in shown.stderr
+    assert path.read_bytes().startswith(b"<?xml")
+    assert f"baserate draw {name}" in run("draw", name, "--help").stdout
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_numbers_are_those_of_the_library(tmp_path: Path, name: str) -> None:
+    tallies = read.tallies(people(tmp_path), truth="sick", score="risk")
+    expected = getattr(draw, name)(tallies, threshold=[0.5, 0.7])
+    run("draw", name, people(tmp_path), *ASKED, "--threshold", "0.5,0.7", "-q", "-o", tmp_path / "n.csv")
+    assert (tmp_path / "n.csv").read_text(encoding="utf-8") == expected.numbers.to_csv()
+
+
+def test_costs_bands_and_labels_of_a_roc_curve(tmp_path: Path) -> None:
+    typed = ("--predicted", "says", "--fp", 1, "--fn", 5, "--prevalence", "10%", "--simultaneous", "--level", "0.9")
+    rows = drawn(tmp_path, "roc", *ASKED, *typed, "--no-hull")
+    assert [row["name"] for row in parts(rows, "points")] == ["says"]
+    assert {row["prevalence"] for row in parts(rows, "iso_cost")} == {0.1}
+    assert {row["level"] for row in parts(rows, "auc")} == {0.9}
+    assert all(row["low"] is not None for row in parts(rows, "curve"))
+    assert not parts(rows, "hull")
+    assert parts(drawn(tmp_path, "roc", *ASKED), "hull")
+
+
+def test_a_stated_prevalence_is_told(tmp_path: Path) -> None:
+    shown = run("draw", "pr", people(tmp_path), *ASKED, "--prevalence", "2%", "-o", tmp_path / "pr.svg")
+    assert "prevalence 40.00 % · carried to 2.000 %" in shown.stderr
+    rows = drawn(tmp_path, "pr", *ASKED, "--prevalence", "2%", "--no-iso-f1")
+    assert parts(rows, "prevalence")[0]["precision"] == pytest.approx(0.02)
+    assert not parts(rows, "iso_f1")
+
+
+def test_measures_against_the_threshold_are_named(tmp_path: Path) -> None:
+    rows = drawn(tmp_path, "thresholds", *ASKED, "--measures", "ppv,npv", "--band", "--prevalence", "0.1")
+    assert {row["measure"] for row in rows} == {"precision", "npv"}
+    assert any(row["high"] is not None for row in rows)
+
+
+def test_a_policy_marks_its_groups_and_names_columns(tmp_path: Path) -> None:
+    cuts: Any = {("f",): Cut((0.7,)), ("m",): Cut((0.3,))}
+    columns = {"truth": "sick", "score": "risk"}
+    made = Policy(by_group=cuts, otherwise="refuse", attributes=("sex",), columns=columns, positive="1")
+    made.save(tmp_path / "policy.json")
+    rows = drawn(tmp_path, "gain", "--policy", tmp_path / "policy.json")
+    assert [(row["group"], row["threshold"]) for row in parts(rows, "marks")] == [
+        (None, None),
+        ({"sex": "f"}, 0.7),
+        ({"sex": "m"}, 0.3),
+    ]
+
+
+def test_bins_are_about_as_many_as_asked_for(tmp_path: Path) -> None:
+    assert len(parts(drawn(tmp_path, "scores", *ASKED, "--bins", 4), "bins")) == 8
+
+
+def test_groups_are_columns_of_the_numbers(tmp_path: Path) -> None:
+    run("draw", "lift", people(tmp_path), *ASKED, "--group", "site", "-q", "-o", tmp_path / "n.csv")
+    with (tmp_path / "n.csv").open(encoding="utf-8") as file:
+        assert {row["group.site"] for row in csv.DictReader(file)} == {"", "coast", "hill", "north"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (("scores", *ASKED, "--score", "old"), "this figure shows one; give one --score."),
+        (("roc", *ASKED, "--prevalence", "0.1"), "give --fp and --fn as well, or leave --prevalence out."),
+        (("thresholds", *ASKED, "--measures", "auc"), "auc has one value for a whole curve"),
+        (("roc", "--truth", "sick", "--predicted", "says", "--threshold", "1"), "labels alone have no threshold"),
+        (("roc", *ASKED, "-o", "roc.bmp"), "no kind of picture"),
+        (("rok", *ASKED), "roc"),
+    ],
+)
+def test_slips_are_told_with_a_remedy(tmp_path: Path, typed: tuple[str, ...], told: str) -> None:
+    name, *rest = typed
+    output = () if "-o" in rest else ("-o", tmp_path / "made.svg")
+    shown = run("draw", name, people(tmp_path), *rest, *output)
+    assert shown.exit_code == 2
+    assert told in shown.stderr
+    assert not (tmp_path / "made.svg").exists()

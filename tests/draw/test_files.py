@@ -1,0 +1,53 @@
+"""Files of all figures."""
+
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from baserate import Costs, draw
+from baserate.draw import Drawing
+from tests.draw.drawings import people
+
+FIGURES: dict[str, Callable[[], Drawing]] = {
+    "gain": lambda: draw.gain(people(models=2), band=True),
+    "lift": lambda: draw.lift(people(group=True), threshold=0.5),
+    "pr": lambda: draw.pr(people(group=True, models=3), band=True, threshold=[0.3, 0.5]),
+    "roc": lambda: draw.roc(people(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)),
+    "scores": lambda: draw.scores(people(), threshold=0.5),
+    "thresholds": lambda: draw.thresholds(people(), band=True, threshold=0.5),
+}
+"""Name -> a figure with everything on it."""
+
+
+def test_every_figure_is_here() -> None:
+    assert {*FIGURES} == {*draw.__all__} - {"Drawing"}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_same_numbers_make_the_same_files(tmp_path: Path, name: str) -> None:
+    made = FIGURES[name](), FIGURES[name]()
+    for ending in ("svg", "png", "pdf", "csv", "json"):
+        for order, each in enumerate(made):
+            each.save(tmp_path / f"{order}.{ending}", dpi=60)
+        first, second = ((tmp_path / f"{order}.{ending}").read_bytes() for order in (0, 1))
+        assert first == second
+        assert 0 < len(first) < 1_000_000
+    root = ET.fromstring((tmp_path / "0.svg").read_text(encoding="utf-8"))  # noqa: S314  (we wrote it)
+    assert root.tag.endswith("svg")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_nothing_is_cut_off(name: str) -> None:
+    made = FIGURES[name]()
+    made.figure.draw_without_rendering()
+    whole = made.figure.bbox
+    legend = made.ax.get_legend()
+    assert legend is not None
+    for box in (made.ax.get_tightbbox(), legend.get_window_extent()):
+        assert box is not None
+        assert whole.x0 <= box.x0
+        assert box.x1 <= whole.x1
+        assert whole.y0 <= box.y0
+        assert box.y1 <= whole.y1

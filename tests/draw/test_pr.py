@@ -1,0 +1,74 @@
+"""Precision–recall curves."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from baserate import CannotFit, Counts, NotBinary, curve, draw, measure, shift, tally
+from tests.draw.drawings import is_kept, legend_of, lines_of, people
+from tests.strategies import Rows, rows
+
+FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+
+
+def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+    is_kept(draw.pr(people(models=2), threshold=[0.3, 0.5], prevalence=0.02))
+    is_kept(draw.pr(people(group=True), band=True, iso_f1=False))
+    is_kept(draw.pr({"risk": FACE, "rule": Counts(tp=2, fp=1, fn=1, tn=2)}))
+
+
+@given(rows())
+def test_the_steps_are_what_average_precision_adds_up(data: Rows) -> None:
+    if data.truth.all() or not data.truth.any():
+        return
+    own = tally(data.truth, data.score)
+    made = draw.pr(own, iso_f1=False)
+    (line, *_) = made.ax.get_lines()
+    assert line.get_drawstyle() == "steps-pre"
+    recall, precision = np.asarray(line.get_xydata()).T
+    assert np.nansum(np.diff(recall) * precision[1:]) == pytest.approx(measure.average_precision(curve(own)))
+
+
+def test_a_stated_prevalence_carries_curve_points_marks_and_chance() -> None:
+    rule = Counts(tp=2, fp=1, fn=1, tn=2)
+    parts = draw.pr({"risk": FACE, "rule": rule}, prevalence=0.1, threshold=0.65).parts
+    expected = measure.table(shift.reweigh(curve(FACE), to=0.1), "pr")
+    assert np.array_equal(parts["curve"].columns["precision"], expected["precision"], equal_nan=True)
+    there = measure.precision(shift.reweigh(rule, to=0.1))
+    assert parts["points"].rows()[0]["precision"] == pytest.approx(there)
+    assert parts["marks"].rows()[0]["precision"] == pytest.approx(there)
+    assert parts["prevalence"].rows()[0]["precision"] == pytest.approx(0.1)
+    assert parts["average_precision"].rows()[0]["value"] == pytest.approx(
+        measure.average_precision(shift.reweigh(curve(FACE), to=0.1))
+    )
+
+
+def test_lines_of_equal_f1_have_it() -> None:
+    found = draw.pr(FACE).parts["iso_f1"]
+    recall, precision, f1 = (np.asarray(found.columns[name]) for name in ("sensitivity", "precision", "f1"))
+    assert np.allclose(2 * precision * recall / (precision + recall), f1)
+    assert precision.max() == pytest.approx(1)
+    assert np.unique(f1).tolist() == [0.2, 0.4, 0.6, 0.8]
+    assert {text.get_text() for text in draw.pr(FACE).ax.texts} == {"F1 0.2", "F1 0.4", "F1 0.6", "F1 0.8"}
+
+
+def test_groups_have_prevalences_of_their_own() -> None:
+    assert any("the prevalence, 50 %" in label for label in legend_of(draw.pr(FACE).ax))
+    made = draw.pr(people(group=True), iso_f1=False)
+    assert "by chance: the prevalence of each" in legend_of(made.ax)
+    shares = [row["precision"] for row in made.parts["prevalence"].rows()]
+    assert shares == [tally_.prevalence for *_, tally_ in people(group=True).walk()]
+    assert [line[0, 1] for line in lines_of(made.ax)[-3:]] == shares
+
+
+def test_where_nothing_is_flagged_there_is_no_precision() -> None:
+    line = lines_of(draw.pr(FACE, iso_f1=False).ax)[0]
+    assert np.isnan(line[0, 1])
+    assert np.isnan(lines_of(draw.pr(FACE, threshold=2.0, iso_f1=False).ax)[1][0, 1])
+
+
+def test_one_class_is_refused() -> None:
+    with pytest.raises(CannotFit, match="precision–recall curve needs both classes, and there are no positives"):
+        draw.pr(tally([False, False], [0.1, 0.2]))
+    with pytest.raises((CannotFit, NotBinary), match="no negatives"):
+        draw.pr(tally([True, True], [0.1, 0.2]), prevalence=0.1)

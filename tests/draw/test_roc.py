@@ -1,0 +1,174 @@
+"""ROC curves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from baserate import (
+    BadOption,
+    BadShape,
+    CannotFit,
+    Costs,
+    Counts,
+    Cut,
+    Lottery,
+    Policy,
+    curve,
+    decide,
+    draw,
+    infer,
+    measure,
+    read,
+    shift,
+    tally,
+)
+from tests.draw.drawings import is_kept, legend_of, lines_of, people
+
+FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+RULE = Counts(tp=2, fp=1, fn=1, tn=2)
+
+
+def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+    is_kept(draw.roc(people(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)))
+    is_kept(draw.roc(people(group=True), band="simultaneous", hull=False))
+    is_kept(draw.roc({"risk": FACE, "rule": RULE}))
+
+
+def test_lines_are_the_curve_its_hull_and_what_it_is_compared_with() -> None:
+    line, hull, chance, perfect = (each.tolist() for each in lines_of(draw.roc(FACE).ax))
+    third = 1 / 3
+    assert line == [[0, 0], [0, third], [0, 2 / 3], [third, 2 / 3], [third, 1], [2 / 3, 1], [1, 1]]
+    assert hull == [[0, 0], [0, 2 / 3], [third, 1], [1, 1]]
+    assert chance == [[0, 0], [1, 1]]
+    assert perfect == [[0, 0], [0, 1], [1, 1]]
+
+
+def test_the_hull_is_drawn_only_where_it_differs() -> None:
+    convex = tally([1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3])
+    assert "hull" not in draw.roc(convex).parts
+    assert "hull" not in draw.roc(FACE, hull=False).parts
+    both = draw.roc({"convex": convex, "other": FACE}).parts["hull"]
+    assert {*both.columns["model"]} == {"other"}
+
+
+def test_the_legend_tells_the_area_with_its_interval() -> None:
+    tallies = people(group=True)
+    found = {str(row["group"]): row for row in infer.summary(tallies, measures=["auc"]).rows()}
+    told = legend_of(draw.roc(tallies).ax)
+    north = found["{'site': 'north'}"]
+    bounds = f"95 %: {north['low']:.3f}–{north['high']:.3f}"
+    assert told[1] == f"site = north: AUC {north['value']:.3f} ({bounds})"
+    assert "(90 %:" in legend_of(draw.roc(tallies, level=0.9).ax)[0]
+
+
+def test_bands_are_those_of_infer() -> None:
+    tallies = people()
+    for band in (True, "simultaneous"):
+        made = draw.roc(tallies, band=band, level=0.9).parts["curve"]
+        expected = infer.bands(tallies, "roc", level=0.9, simultaneous=band == "simultaneous", points=1000)
+        assert made.rows() == expected.rows()
+        assert made.data["level"] == 0.9
+
+
+def test_labels_are_points_beside_curves_or_alone() -> None:
+    made = draw.roc({"risk": FACE, "rule": RULE})
+    (point,) = made.parts["points"].rows()
+    assert (point["name"], point["threshold"]) == ("rule", None)
+    assert [1 / 3, 2 / 3] in [each.tolist()[0] for each in lines_of(made.ax) if len(each) == 1]
+    alone = draw.roc({"a": RULE, "b": Counts(tp=3, fp=2, fn=0, tn=1)})
+    assert list(alone.parts) == ["points", "reference"]
+    assert draw.roc(RULE).parts["points"].columns["name"] == ["labels"]
+
+
+def test_columns_of_labels_are_points_of_every_group() -> None:
+    table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "says": [1, 1, 0, 0], "sex": ["f", "f", "m", "m"]}
+    read_in = read.tallies(table, truth="sick", score="risk", predicted="says", group="sex")
+    points = draw.roc(read_in).parts["points"].rows()
+    assert [row["name"] for row in points] == ["says", "says, sex = f", "says, sex = m"]
+    assert [(row["fpr"], row["sensitivity"]) for row in points] == [(0.5, 0.5), (1, 1), (0, 0)]
+    assert "says" in legend_of(draw.roc(read.tallies(table, truth="sick", predicted="says")).ax)
+
+
+@settings(max_examples=30)
+@given(st.floats(0.01, 100), st.floats(0.01, 0.99))
+def test_a_line_of_equal_cost_touches_the_cheapest_point(ratio: float, prevalence: float) -> None:
+    costs = Costs(fp=1, fn=ratio)
+    tallies = people(60, models=2)
+    parts = draw.roc(tallies, costs=costs, prevalence=prevalence).parts
+    first, best, last = parts["iso_cost"].rows()
+    carried = {name: shift.reweigh(curve(tallies.pooled(name)), to=prevalence) for name in tallies.models}
+    least = min(float((costs.total(each.counts) / each.total).min()) for each in carried.values())
+    assert best["cost"] == pytest.approx(least, abs=1e-9)
+    for row in (first, best, last):
+        fpr, tpr = row["fpr"], row["sensitivity"]
+        assert prevalence * ratio * (1 - tpr) + (1 - prevalence) * fpr == pytest.approx(least, abs=1e-9)
+        assert -1e-9 <= fpr <= 1 + 1e-9
+        assert -1e-9 <= tpr <= 1 + 1e-9
+    assert any("equal cost" in label for label in legend_of(draw.roc(tallies, costs=costs).ax))
+
+
+def test_where_nobody_should_be_flagged_the_line_says_so() -> None:
+    assert "equal cost, 0.1667 a case: score at 0.6" in legend_of(draw.roc(FACE, costs=Costs(fp=1, fn=2)).ax)
+    worse = tally([0, 1], [0.9, 0.1])
+    assert any("flag nobody" in label for label in legend_of(draw.roc(worse, costs=Costs(fp=9, fn=1)).ax))
+    assert any("flag everybody" in label for label in legend_of(draw.roc(worse, costs=Costs(fp=1, fn=9)).ax))
+
+
+def test_free_false_alarms_make_a_level_line() -> None:
+    rows = draw.roc(FACE, costs=Costs(fp=0, fn=1)).parts["iso_cost"].rows()
+    assert [(row["fpr"], row["sensitivity"]) for row in (rows[0], rows[2])] == [(0, 1), (1, 1)]
+
+
+def test_marks_lie_on_the_curve_or_where_a_policy_is_expected() -> None:
+    half = Policy(by_group={(): Lottery((Cut((0.8,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
+    rows = draw.roc(FACE, threshold=[0.5, 0.85], policy=half).parts["marks"].rows()
+    expected = [(1 / 3, 1), (0, 1 / 3), (1 / 6, 5 / 6)]
+    assert np.allclose([(row["fpr"], row["sensitivity"]) for row in rows], expected)
+    chosen = decide.youden(curve(FACE))
+    assert "policy youden" in legend_of(draw.roc(FACE, policy=chosen).ax)
+
+
+def test_a_group_of_one_class_has_a_gap_and_says_so() -> None:
+    table = {"sick": [1, 0, 1, 1], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
+    made = draw.roc(read.tallies(table, truth="sick", score="risk", group="sex"), band=True, threshold=0.5)
+    assert np.isnan(lines_of(made.ax)[2][:, 0]).all()
+    assert "sex = m: AUC undefined" in legend_of(made.ax)
+
+
+def test_perfect_and_constant_scores_are_drawn() -> None:
+    assert lines_of(draw.roc(tally([1, 0, 1], [0.5] * 3)).ax)[0].tolist() == [[0, 0], [1, 1]]
+    perfect = lines_of(draw.roc(tally([1, 1, 0], [3, 2, 1])).ax)[0].tolist()
+    assert perfect == [[0, 0], [0, 0.5], [0, 1], [1, 1]]
+
+
+def test_many_rows_are_thinned_and_hardly_moved() -> None:
+    made = draw.roc(people(20_000))
+    line = lines_of(made.ax)[0]
+    assert len(line) <= 1000
+    area = float(np.trapezoid(line[:, 1], line[:, 0]))
+    assert area == pytest.approx(measure.auc(curve(people(20_000).tally)), abs=1e-3)
+
+
+def test_names_of_any_kind_are_in_the_legend() -> None:
+    told = legend_of(draw.roc({"_a": FACE, "$x$": FACE, "long " * 30: FACE}).ax)
+    assert told[0].strip("\u200a").startswith("_a: AUC")
+    assert told[1].startswith(r"\$x\$: AUC")
+    assert max(len(line) for line in told[2].splitlines()) <= 64
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(CannotFit, match="a ROC curve needs both classes, and there are no negatives"):
+        draw.roc(tally([True, True], [0.1, 0.2]))
+    with pytest.raises(BadOption, match="no prevalence changes a ROC curve"):
+        draw.roc(FACE, prevalence=0.1)
+    with pytest.raises(BadOption, match="labels alone have no threshold"):
+        draw.roc(RULE, threshold=0.5)
+    with pytest.raises(BadOption, match="band is 'wide'; it is True, False or 'simultaneous'"):
+        draw.roc(FACE, band="wide")  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="measured at different prevalences"):
+        draw.roc({"a": FACE, "b": tally([1, 1, 1, 0], [4, 3, 2, 1])}, costs=Costs(fp=1, fn=1))
+    with pytest.raises(BadShape, match=r"rule has \(7,\) tables; give one"):
+        draw.roc({"rule": curve(FACE).counts})  # type: ignore[dict-item]
+    with pytest.raises(BadOption, match="nothing cannot be drawn"):
+        draw.roc({})

@@ -1,0 +1,108 @@
+"""Scores of both classes."""
+
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baserate import BadOption, Counts, Cut, Policy, Tallies, UnknownName, curve, decide, draw, measure, read, tally
+from tests.draw.drawings import is_kept, legend_of, lines_of, people
+from tests.strategies import Rows, rows
+
+FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+
+
+def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+    is_kept(draw.scores(people(), threshold=[0.3, 0.5]))
+    is_kept(draw.scores(people(models=2, group=True), model="risk1", bins=7))
+
+
+@given(rows(st.floats(-50, 50) | st.floats(0, 1)), st.floats(-60, 60), st.integers(1, 30))
+def test_what_lies_beyond_a_threshold_is_what_it_flags(data: Rows, at: float, bins: int) -> None:
+    own = tally(data.truth, data.score, positive=True)
+    parts = draw.scores(own, threshold=at, bins=bins).parts
+    table = curve(own).at(at)
+    found = parts["bins"].rows()
+    for name, flagged, all_of in (("positives", table.tp, table.positives), ("negatives", table.fp, table.negatives)):
+        above = [row for row in found if row["class"] == name and row["from"] >= at]
+        assert sum(row["mass"] for row in above) == (flagged if above else 0)
+        assert sum(row["mass"] for row in found if row["class"] == name) == all_of
+        shares = [row["share"] for row in found if row["class"] == name]
+        assert sum(shares) == pytest.approx(1) if all_of else set(shares) == {None}
+    edges = {row["from"] for row in found} | {row["to"] for row in found}
+    assert at in edges
+
+
+def test_bins_are_nearly_as_wide_as_each_other() -> None:
+    found = draw.scores(people(), threshold=0.4321, bins=20).parts["bins"].rows()
+    widths = [row["to"] - row["from"] for row in found]
+    assert max(widths) < 1.2 * min(widths)
+    assert found[0]["from"] == 0
+    assert found[-1]["to"] == 1
+
+
+def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -> None:
+    found = draw.scores(tally([1, 0, 1], [-3, 5, 10]), bins=4).parts["bins"].rows()
+    assert (found[0]["from"], found[-1]["to"]) == (-3, 10)
+    constant = draw.scores(tally([1, 0], [7, 7])).parts["bins"].rows()
+    assert sum(row["share"] for row in constant) == 2
+
+
+def test_the_legend_tells_what_is_flagged() -> None:
+    made = draw.scores(FACE, threshold=[0.65, inf])
+    assert legend_of(made.ax) == [
+        "positives (3 rows)",
+        "negatives (3 rows)",
+        "threshold 0.65 flags 66.7 % of positives, 33.3 % of negatives",
+    ]
+    assert [line.tolist() for line in lines_of(made.ax)] == [[[0.65, 0], [0.65, 1]]]
+
+
+def test_a_single_class_is_drawn_alone() -> None:
+    made = draw.scores(tally([True, True], [0.1, 0.6]), threshold=0.5)
+    assert legend_of(made.ax) == ["positives (2 rows)", "threshold 0.5 flags 50 % of positives"]
+
+
+def test_weights_are_masses_and_rows_stay_rows() -> None:
+    heavy = tally([1, 1, 0], [0.1, 0.9, 0.5], weight=[3.0, 1.0, 1.0])
+    found = draw.scores(heavy, bins=2).parts["bins"].rows()
+    assert [row["share"] for row in found[:2]] == [0.75, 0.25]
+    assert [row["rows"] for row in found[:2]] == [1, 1]
+
+
+def test_groups_are_put_together_and_policies_need_one_threshold() -> None:
+    table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
+    grouped = read.tallies(table, truth="sick", score="risk", group="sex")
+    assert len(draw.scores(grouped, threshold=0.5).parts["marks"]) == 1
+    chosen = decide.youden(curve(grouped.pooled("risk")))
+    (mark,) = draw.scores(grouped, policy=chosen).parts["marks"].rows()
+    assert mark["threshold"] == chosen.threshold
+    assert mark["sensitivity"] == measure.sensitivity(curve(grouped.pooled("risk")).at(chosen.threshold))
+    apart = Policy(by_group={("f",): Cut((0.7,)), ("m",): Cut((0.3,))}, otherwise="refuse", attributes=("sex",))
+    with pytest.raises(BadOption, match="the policy fixed has no single threshold"):
+        draw.scores(grouped, policy=apart)
+
+
+def test_one_model_is_shown() -> None:
+    several = people(models=2)
+    with pytest.raises(BadOption, match=r"several models \(risk0, risk1\), and this figure shows one; say which"):
+        draw.scores(several)
+    with pytest.raises(UnknownName, match="no model 'risk9'"):
+        draw.scores(several, model="risk9")
+    with pytest.raises(BadOption, match="bins is 0"):
+        draw.scores(FACE, bins=0)
+    named = draw.scores(several, model="risk1").parts["bins"].rows()
+    alone = draw.scores(Tallies({"risk1": several.models["risk1"]})).parts["bins"].rows()
+    assert named == alone
+
+
+def test_labels_have_no_scores() -> None:
+    table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "says": [1, 1, 0, 0]}
+    both = read.tallies(table, truth="sick", score="risk", predicted="says")
+    assert np.isclose(sum(row["share"] for row in draw.scores(both).parts["bins"].rows()), 2)
+    with pytest.raises(BadOption, match="labels have no scores"):
+        draw.scores(both, model="says")
+    with pytest.raises(BadOption, match="labels have no scores"):
+        draw.scores({"rule": Counts(tp=1, fp=1, fn=1, tn=1)})  # type: ignore[arg-type]

@@ -1,0 +1,86 @@
+"""Measures against the threshold."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from baserate import BadOption, NotBinary, UnknownName, curve, decide, draw, infer, measure, shift, tally
+from tests.draw.drawings import is_kept, legend_of, lines_of, people
+
+FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+
+
+def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+    is_kept(draw.thresholds(people(), threshold=[0.3, 0.5]))
+    is_kept(draw.thresholds(people(), "precision", "npv", band=True, prevalence=0.02))
+
+
+def test_lines_stay_level_from_each_score_down_to_the_next() -> None:
+    made = draw.thresholds(FACE, "sensitivity")
+    (line,) = made.ax.get_lines()
+    assert line.get_drawstyle() == "steps-post"
+    path = np.asarray(line.get_path().cleaned().vertices)
+    for at in (0.95, 0.9, 0.85, 0.8, 0.75, 0.61, 0.6, 0.5, 0.3, 0.2, 0.1):
+        x = np.asarray(line.get_xdata(), dtype=float)
+        place = np.flatnonzero(x >= at)[-1]
+        assert np.asarray(line.get_ydata())[place] == measure.sensitivity(curve(FACE).at(at))
+    assert path[:, 0].min() == 0
+    assert path[:, 0].max() == 1
+
+
+def test_numbers_are_those_of_measure() -> None:
+    rows = draw.thresholds(people()).parts["curve"].rows()
+    names = list(dict.fromkeys(row["measure"] for row in rows))
+    assert names == ["sensitivity", "specificity", "precision", "f1", "flag_rate"]
+    for name in names:
+        own = {row["threshold"]: row["value"] for row in rows if row["measure"] == name}
+        whole = measure.curves(people(), name).rows()
+        expected = {row["threshold"]: row[name] for row in whole}
+        assert own == {at: expected[at] for at in own}
+        assert {inf, *list(expected)[-1:]} <= {*own}
+
+
+def test_bands_are_those_of_infer_at_the_prevalence() -> None:
+    there = shift.reweigh(people(), to=0.02)
+    found = draw.thresholds(people(), "precision", band=True, level=0.9, prevalence=0.02).parts["curve"]
+    expected = infer.bands(there, "precision", level=0.9, points=300)
+    for mine, other in (("value", "precision"), ("low", "low"), ("high", "high")):
+        assert np.array_equal(found.columns[mine], expected.columns[other], equal_nan=True)
+    assert "90 % band, each point by itself" in legend_of(draw.thresholds(people(), band=True, level=0.9).ax)
+
+
+def test_marks_are_lines_with_their_numbers() -> None:
+    chosen = decide.youden(curve(FACE))
+    made = draw.thresholds(FACE, "precision", threshold=[0.65, inf], policy=chosen)
+    assert [line[0, 0] for line in lines_of(made.ax)[1:]] == [0.65, chosen.threshold]
+    assert made.parts["marks"].rows()[0]["precision"] == 2 / 3
+    assert legend_of(made.ax)[-2:] == ["threshold 0.65", "policy youden"]
+
+
+def test_measures_beyond_shares_have_room() -> None:
+    assert draw.thresholds(FACE, "f1").ax.get_ylim() == (-0.02, 1.02)
+    top = draw.thresholds(people(), "lift").ax.get_ylim()[1]
+    assert top > 2
+    assert draw.thresholds(FACE, "precision").ax.get_ylabel() == "share of the flagged who are positive (precision)"
+    assert draw.thresholds(tally([1, 0, 1], [-3, 5, 10])).ax.get_lines()[0].get_xdata()[0] == 10  # type: ignore[index]
+
+
+def test_constant_scores_and_one_class_are_drawn() -> None:
+    constant = draw.thresholds(tally([1, 0], [0.5, 0.5]), "sensitivity")
+    assert lines_of(constant.ax)[0].tolist() == [[1, 0], [0.5, 1], [0, 1]]
+    single = draw.thresholds(tally([True, True], [0.5, 0.6]), "sensitivity", "specificity")
+    assert np.isnan(lines_of(single.ax)[1][:, 1]).all()
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(BadOption, match="several models"):
+        draw.thresholds(people(models=2))
+    with pytest.raises(UnknownName, match="no measure"):
+        draw.thresholds(FACE, "sensitivty")
+    with pytest.raises(BadOption, match="auc has one value for a whole curve"):
+        draw.thresholds(FACE, "auc")
+    with pytest.raises(BadOption, match="simultaneous band is known of roc and det only"):
+        draw.thresholds(FACE, "f1", band="simultaneous")  # type: ignore[arg-type]
+    with pytest.raises(NotBinary, match="no negatives"):
+        draw.thresholds(tally([True, True], [0.5, 0.6]), prevalence=0.1)
