@@ -55,3 +55,8 @@ def test_axes_of_another_keep_their_figure(name: str) -> None:
     assert made.figure is figure
     assert figure.axes == [ax]
     assert tuple(figure.get_size_inches()) == (9, 9)
+    legend = ax.get_legend()
+    assert legend is not None
+    figure.draw_without_rendering()
+    inside = ax.get_window_extent().overlaps(legend.get_window_extent())
+    assert inside is (name != "groups")  # of which the panels fill the axes

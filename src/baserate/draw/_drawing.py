@@ -119,8 +119,7 @@ def drawn(
     with looking(ours=ax is None):
         axes = _new(size) if ax is None else ax
         painter(axes, parts)
-        if ax is None:
-            _widen(axes)
+        (_widen if ax is None else _inside)(axes)
     return Drawing(name, MappingProxyType(dict(parts)), painter, axes, size)
 
 
@@ -140,6 +139,14 @@ def _widen(ax: Axes) -> None:
     if legend is not None and figure is not None and not legend.get_bbox_to_anchor().width:
         width, height = figure.get_size_inches()
         figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi + _ROOM, height)
+
+
+def _inside(ax: Axes) -> None:
+    """Take a legend into axes that were given, whose neighbours need their room; panels within them leave it none."""
+    legend = ax.get_legend()
+    if legend is not None and ax.axison:
+        legend.set_bbox_to_anchor(None)
+        legend.set_loc("best")
 
 
 def importing() -> type[Figure]:

@@ -79,7 +79,7 @@ def told(ax: Axes, many: int, *, bottom: float = 0.0) -> None:
     if many < MANY:
         told_below(ax, signs, columns=1 if max(map(len, names)) > _LONG else 2, bottom=bottom)
     else:
-        explained(ax)
+        explained(ax, None)
 
 
 def told_below(ax: Axes, signs: Sequence[Artist], *, columns: int, bottom: float = 0.0) -> None:
@@ -93,4 +93,7 @@ def told_below(ax: Axes, signs: Sequence[Artist], *, columns: int, bottom: float
 def roomy(found: Results, size: tuple[float, float] = TALL) -> tuple[float, float]:
     """Inches of a figure that is high enough for the names of all series."""
     width, height = size
-    return width, max(height, 1 + _ENTRY * len(list(series(found))))
+    names = [named(each.name) for each in series(found)]
+    if len(names) < MANY:
+        return width, height + _ENTRY * sum(1 + name.count("\n") for name in names if len(name) > _LONG)
+    return width, max(height, 1 + _ENTRY * len(names))
