@@ -46,8 +46,11 @@ def test_bins_are_nearly_as_wide_as_each_other() -> None:
 def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -> None:
     found = draw.scores(tally([1, 0, 1], [-3, 5, 10]), bins=4).parts["bins"].rows()
     assert (found[0]["from"], found[-1]["to"]) == (-3, 10)
-    constant = draw.scores(tally([1, 0], [7, 7])).parts["bins"].rows()
-    assert sum(row["share"] for row in constant) == 2
+    for score in (7, -1e200):
+        constant = draw.scores(tally([1, 0], [score, score]), threshold=score).parts["bins"].rows()
+        assert sum(row["share"] for row in constant) == 2
+    with pytest.raises(BadOption, match=r"scores of score reach 1e\+305, which is beyond any axis"):
+        draw.scores(tally([1, 0], [1e305, 0]))
 
 
 def test_the_legend_tells_what_is_flagged() -> None:

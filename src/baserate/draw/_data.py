@@ -25,6 +25,8 @@ Key = tuple[str | None, str]
 EVERYBODY = "everybody"
 _NAME = "score"
 _LABELS = "labels"
+_FARTHEST = 1e300
+"""Scores beyond which the length of an axis could not be computed."""
 
 
 class Series(NamedTuple):
@@ -90,6 +92,9 @@ def only(data: Data, model: str | None) -> Tallies:
     if model is not None and model not in tallies.models:
         raise UnknownName(f"there is no model {model!r}. There are: {known}.")
     name = next(iter(tallies.models)) if model is None else model
+    farthest = float(np.abs(tallies.pooled(name).score).max(initial=0.0))
+    if farthest > _FARTHEST:
+        raise BadOption(f"scores of {name} reach {farthest:.3g}, which is beyond any axis; scale them down.")
     return replace(tallies, models={name: tallies.models[name]}, decisions={})
 
 

@@ -77,7 +77,8 @@ def _edges(tally: Tally, cuts: list[float], bins: int) -> Floats:
     low, high = (0.0, 1.0) if score[-1] >= 0 and score[0] <= 1 else (float(score[-1]), float(score[0]))
     low, high = min([low, *cuts]), max([high, *cuts])
     if low == high:
-        low, high = low - 0.5, high + 0.5
+        room = max(0.5, abs(low) / 2)  # more than rounding of a large score
+        low, high = low - room, high + room
     width = (high - low) / bins
     stretches = list(pairwise(dict.fromkeys([low, *cuts, high])))
     inner = [np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1] for a, b in stretches]
