@@ -1,7 +1,6 @@
-"""Files of figures about worth: the same each time, modest, and nothing in them is cut."""
+"""Room of figures about worth: nothing is cut below a title, and axes of another keep theirs."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
@@ -28,16 +27,7 @@ MADE: dict[str, Callable[[], Drawing]] = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_the_same_numbers_make_the_same_modest_file(name: str, tmp_path: Path) -> None:
-    for copy in ("a", "b"):
-        MADE[name]().save(tmp_path / f"{copy}.svg")
-    first, second = ((tmp_path / f"{copy}.svg").read_bytes() for copy in ("a", "b"))
-    assert first == second
-    assert len(first) < 200_000
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_nothing_is_cut_off(name: str) -> None:
+def test_nothing_is_cut_off_below_a_title(name: str) -> None:
     made = MADE[name]()
     made.ax.set_title("What it is about")
     made.figure.draw_without_rendering()
@@ -58,5 +48,5 @@ def test_axes_of_another_keep_their_figure(name: str) -> None:
     legend = ax.get_legend()
     assert legend is not None
     figure.draw_without_rendering()
-    inside = ax.get_window_extent().overlaps(legend.get_window_extent())
-    assert inside is (name != "groups")  # of which the panels fill the axes
+    # Panels of groups fill the axes.
+    assert ax.get_window_extent().overlaps(legend.get_window_extent()) == (name != "groups")
