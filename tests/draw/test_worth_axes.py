@@ -9,11 +9,15 @@ from baserate import Costs, draw, population, tally
 from baserate.draw import Drawing
 from tests.draw.drawings import people
 
+SCORE = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
 LINEAR = population.linear()
 MADE: dict[str, Callable[[], Drawing]] = {
     "reliability": lambda: draw.reliability(people()),
     "isotonic": lambda: draw.reliability(people(), what="isotonic"),
     "three": lambda: draw.reliability(people(models=3)),
+    "long": lambda: draw.reliability(
+        {"a name that is longer than the whole figure is wide " * 2: SCORE, "_$b$": SCORE}
+    ),
     "many": lambda: draw.reliability(people(models=7)),
     "likelihood_ratio": lambda: draw.likelihood_ratio(people()),
     "decision_curve": lambda: draw.decision_curve(people(models=3)),

@@ -143,10 +143,8 @@ def _widen(ax: Axes) -> None:
 
 def _inside(ax: Axes) -> None:
     """Take a legend into axes that were given, whose neighbours need their room; panels within them leave it none."""
-    legend = ax.get_legend()
-    if legend is not None and ax.axison:
-        legend.set_bbox_to_anchor(None)
-        legend.set_loc("best")
+    if ax.get_legend() is not None and ax.axison:
+        ax.legend(loc="best").set_in_layout(False)
 
 
 def importing() -> type[Figure]:

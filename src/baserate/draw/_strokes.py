@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ TALL = (SIZE[0], SIZE[1] + 0.6)
 """Inches of a figure with a legend below."""
 _LONG = 30
 """Letters of a name that take the whole width of a figure."""
+_WIDEST = 46
+"""Letters in a line of a legend below."""
 _DOWN = 30
 """Points from the axes down to a legend: numbers and names stand there."""
 _ENTRY = 0.17
@@ -86,14 +89,21 @@ def told_below(ax: Axes, signs: Sequence[Artist], *, columns: int, bottom: float
     """Add a legend below the axes, under their numbers and their name."""
     from matplotlib.transforms import ScaledTranslation
 
+    names = [_lined(str(sign.get_label())) for sign in signs]
     place = ax.transAxes + ScaledTranslation(0, -_DOWN / 72, ax.figure.dpi_scale_trans)
-    ax.legend(handles=signs, loc="upper left", bbox_to_anchor=(0, bottom, 1, 0), bbox_transform=place, ncols=columns)
+    where: Any = {"bbox_to_anchor": (0, bottom, 1, 0), "bbox_transform": place}
+    ax.legend(signs, names, loc="upper left", ncols=columns, **where)
+
+
+def _lined(name: str) -> str:
+    """A name in lines that are no wider than the axes."""
+    return fill(name, _WIDEST, subsequent_indent="  ")
 
 
 def roomy(found: Results, size: tuple[float, float] = TALL) -> tuple[float, float]:
     """Inches of a figure that is high enough for the names of all series."""
     width, height = size
-    names = [named(each.name) for each in series(found)]
+    names = [_lined(each.name) for each in series(found)]
     if len(names) < MANY:
         return width, height + _ENTRY * sum(1 + name.count("\n") for name in names if len(name) > _LONG)
     return width, max(height, 1 + _ENTRY * len(names))
