@@ -58,8 +58,21 @@ def test_more_than_a_few_names_stand_beside_the_axes_and_widen_the_figure() -> N
     few, many = draw.gain(people(models=2)), draw.gain(people(models=7))
     assert many.figure.get_size_inches()[0] > few.figure.get_size_inches()[0]
     own = Figure(figsize=(5, 4))
-    draw.gain(people(models=7), ax=own.add_subplot())
+    given = own.add_subplot()
+    draw.gain(people(models=7), ax=given)
     assert own.get_size_inches().tolist() == [5, 4]
+    beside, inside = many.ax.get_legend(), given.get_legend()
+    assert beside is not None
+    assert inside is not None
+    assert beside.get_window_extent().x0 > many.ax.bbox.x1
+    assert inside.get_window_extent().x1 < given.bbox.x1
+
+
+def test_axes_that_are_small_have_words_in_two_lines() -> None:
+    panels = Figure(figsize=(5, 5)).subplots(2, 2)
+    draw.gain(FACE, ax=panels[0, 0])
+    assert panels[0, 0].get_xlabel() == "share of everybody who is flagged\n(flag rate)"
+    assert draw.gain(FACE).ax.get_xlabel() == "share of everybody who is flagged (flag rate)"
 
 
 def test_lines_of_many_models_differ() -> None:

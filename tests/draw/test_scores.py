@@ -43,6 +43,13 @@ def test_bins_are_nearly_as_wide_as_each_other() -> None:
     assert found[-1]["to"] == 1
 
 
+def test_a_score_at_an_edge_belongs_to_the_bin_above() -> None:
+    scores = [at / 10 for at in range(10)]
+    found = draw.scores(tally([1] * 10 + [0], [*scores, 0.0]), bins=10).parts["bins"].rows()
+    assert [row["from"] for row in found[:10]] == scores
+    assert [row["mass"] for row in found[:10]] == [1] * 10
+
+
 def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -> None:
     found = draw.scores(tally([1, 0, 1], [-3, 5, 10]), bins=4).parts["bins"].rows()
     assert (found[0]["from"], found[-1]["to"]) == (-3, 10)

@@ -119,7 +119,7 @@ def drawn(
     with looking(ours=ax is None):
         axes = _new(size) if ax is None else ax
         painter(axes, parts)
-        (_widen if ax is None else _inside)(axes)
+        _make_room(axes, ours=ax is None)
     return Drawing(name, MappingProxyType(dict(parts)), painter, axes, size)
 
 
@@ -133,18 +133,18 @@ def _new(size: tuple[float, float]) -> Axes:
     return figure.add_subplot()
 
 
-def _widen(ax: Axes) -> None:
-    """Make the figure wider by its legend, if that stands beside the axes, so that these keep their size."""
+def _make_room(ax: Axes, *, ours: bool) -> None:
+    """Make our figure wider by a legend beside the axes, so that these keep their size; in others', put it inside."""
     legend, figure = ax.get_legend(), ax.get_figure(root=True)
-    if legend is not None and figure is not None and not legend.get_bbox_to_anchor().width:
+    if legend is None or figure is None:
+        return
+    anchor = legend.get_bbox_to_anchor()
+    if ours and not anchor.width:
         width, height = figure.get_size_inches()
         figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi + _ROOM, height)
-
-
-def _inside(ax: Axes) -> None:
-    """Take a legend into axes that were given, whose neighbours need their room; panels within them leave it none."""
-    if ax.get_legend() is not None and ax.axison:
-        ax.legend(loc="best").set_in_layout(False)
+    elif not ours and not (anchor.width and anchor.height) and ax.axison:
+        # Small, and without a say in the layout: the axes may be one of many panels.
+        ax.legend(loc="best", fontsize="x-small").set_in_layout(False)
 
 
 def importing() -> type[Figure]:

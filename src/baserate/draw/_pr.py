@@ -83,8 +83,7 @@ def _paint(ax: Axes, parts: Parts) -> None:
     marked(ax, parts, _ALONG)
     _paint_prevalences(ax, parts)
     shares(ax)
-    name_axes(ax, *_ALONG)
-    ax.set_xlabel("share of positives who are flagged (recall)")
+    name_axes(ax, "recall", _ALONG[1])
     explained(ax, None, away=_BESIDE if "iso_f1" in parts else 1.02)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import ceil, isfinite, sqrt
+from itertools import chain, pairwise
+from math import ceil, floor, isfinite, log10, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _MOST = 40
 _LEAST = 10
+_DIGITS = 10
+"""Of an edge, beyond those of the width of a bin."""
+_MOST_DIGITS = 200
 _LOOK: dict[str, Any] = {
     "positives": {"color": POSITIVE, "linestyle": "-", "hatch": "////"},
     "negatives": {"color": NEGATIVE, "linestyle": "--", "hatch": None},
@@ -81,8 +84,15 @@ def _edges(tally: Tally, cuts: list[float], bins: int) -> Floats:
         low, high = low - room, high + room
     width = (high - low) / bins
     stretches = list(pairwise(dict.fromkeys([low, *cuts, high])))
-    inner = [np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1] for a, b in stretches]
-    return np.append(np.concatenate(inner), high)
+    inner = [[a, *_inner(a, b, max(1, round((b - a) / width)))] for a, b in stretches]
+    return np.array([*chain.from_iterable(inner), high])
+
+
+def _inner(low: float, high: float, bins: int) -> Floats:
+    """Edges between two, as the short numbers that they are meant to be: a score of 0.3 is not below an edge of 0.3."""
+    found = np.linspace(low, high, bins + 1)[1:-1]
+    digits = _DIGITS - floor(log10((high - low) / bins))
+    return np.round(found, digits) if abs(digits) <= _MOST_DIGITS else found
 
 
 def _binned(tally: Tally, edges: Floats) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def told_below(ax: Axes, signs: Sequence[Artist], *, columns: int, bottom: float
 
 def _lined(name: str) -> str:
     """A name in lines that are no wider than the axes."""
-    return fill(name, _WIDEST, subsequent_indent="  ")
+    return fill(name.replace("\n  ", " "), _WIDEST, subsequent_indent="  ")
 
 
 def roomy(found: Results, size: tuple[float, float] = TALL) -> tuple[float, float]:

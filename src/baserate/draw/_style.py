@@ -48,6 +48,8 @@ LOOK: Any = {
 }
 SAVED: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "baserate"}
 """Letters that look alike everywhere, and files that are the same whenever they are written."""
+SMALL = 3.0
+"""Inches of an axis below which its words need two lines."""
 AXES = {
     "act_from": "probability from which on one would act (threshold)",
     "cost": "least cost, as a share of the greatest",
@@ -64,6 +66,7 @@ AXES = {
     "probability": "predicted probability",
     "probability_cost": "share of possible costs due to positives (probability cost)",
     "ratio": "times as frequent among positives (likelihood ratio)",
+    "recall": "share of positives who are flagged (recall)",
     "sensitivity": "share of positives who are flagged (sensitivity)",
     "share": "share that is positive (observed)",
 }
@@ -86,9 +89,11 @@ def marker(at: int) -> str:
 
 
 def name_axes(ax: "Axes", x: str, y: str) -> None:
-    """Write what both axes are, in plain words where there are any."""
-    ax.set_xlabel(AXES.get(x, spoken(x)))
-    ax.set_ylabel(AXES.get(y, spoken(y)))
+    """Write what both axes are, in plain words where there are any, in two lines where the axes are small."""
+    box, dpi = ax.get_window_extent(), ax.get_figure(root=True).dpi  # type: ignore[union-attr]  # it has one
+    for put, name, length in ((ax.set_xlabel, x, box.width), (ax.set_ylabel, y, box.height)):
+        told = AXES.get(name, spoken(name))
+        put(told if length / dpi >= SMALL else told.replace(" (", "\n("))
 
 
 def spoken(name: str) -> str:
