@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from baserate import CannotFit, NotAProbability, draw, infer, tally
 from tests.draw.drawings import is_kept, lines_of, people
@@ -35,6 +36,14 @@ def test_bins_of_one_class_stand_at_the_edges_and_leave_a_gap() -> None:
     assert np.isnan(seen[:, 1]).all()
     assert np.allclose(under, [[0.1, low], [0.2, low]])
     assert np.allclose(over, [[0.8, high], [0.9, high]])
+
+
+def test_a_layout_makes_room_only_for_what_is_there() -> None:
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    draw.likelihood_ratio(EIGHT, ax=right)
+    figure.draw_without_rendering()
+    assert left.get_position().width > 0.3
 
 
 def test_one_class_and_other_scores_are_refused() -> None:

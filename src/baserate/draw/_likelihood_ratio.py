@@ -81,4 +81,5 @@ def _seen(ax: Axes, each: Series, at: int) -> None:
     look: Any = {"color": colour(at), "linestyle": dashes(at), "marker": marker(at)}
     ax.plot(x, inner, label=named(each.name) or "seen", **look)
     for end, sign, there in zip(ax.get_ylim(), "v^", (none, endless), strict=True):
-        ax.plot(x[there], np.full(there.sum(), end), sign, color=colour(at), clip_on=False)
+        if there.any():  # a layout would make room for none of them, too
+            ax.plot(x[there], np.full(there.sum(), end), sign, color=colour(at), clip_on=False)
