@@ -77,7 +77,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(BadOption, match="several models"):
         draw.thresholds(people(models=2))
     with pytest.raises(UnknownName, match="no measure"):
-        draw.thresholds(FACE, "sensitivty")
+        draw.thresholds(FACE, "sense")
     with pytest.raises(BadOption, match="auc has one value for a whole curve"):
         draw.thresholds(FACE, "auc")
     with pytest.raises(BadOption, match="simultaneous band is known of roc and det only"):
