@@ -133,7 +133,10 @@ EQUALITY = {
     *("deterministic", "differences", "frontier", "gaps", "group_table", "groups", "held_out", "optimum", "parity"),
     *("reject_option",),
 }
-DRAWINGS = {"Drawing", "gain", "lift", "pr", "roc", "scores", "thresholds"}
+DRAWINGS = {
+    *("Drawing", "cost_curve", "decision_curve", "gain", "groups", "lift", "likelihood_ratio"),
+    *("population", "pr", "prevalence", "reliability", "roc", "scores", "thresholds"),
+}
 REPORTS = {"CHECKS", "Finding", "Plan", "Report", "View", "evaluate", "run"}
 
 ROOMS = [

@@ -28,6 +28,17 @@ def lines_of(ax: Axes) -> list[npt.NDArray[np.float64]]:
     return [np.asarray(line.get_xydata(), dtype=np.float64) for line in ax.get_lines()]
 
 
+def panels_of(ax: Axes) -> list[Axes]:
+    """Axes that hang on axes."""
+    return [each for each in ax.child_axes if isinstance(each, Axes)]
+
+
+def spans_of(ax: Axes, axis: int) -> list[list[float]]:
+    """From where to where each interval was painted, along x (0) or y (1)."""
+    paths = [path for lines in ax.collections for path in lines.get_paths()]
+    return [np.asarray(path.vertices, dtype=np.float64)[:, axis].tolist() for path in paths]
+
+
 def is_kept(made: Drawing) -> None:
     """Paint the same numbers again, on axes of ours and of another: nothing is computed, nothing else is shown."""
     again = made.plot()

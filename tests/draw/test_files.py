@@ -6,14 +6,22 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from baserate import Costs, draw
+from baserate import Costs, draw, population, tally
 from baserate.draw import Drawing
 from tests.draw.drawings import people
 
+LINEAR = population.linear()
 FIGURES: dict[str, Callable[[], Drawing]] = {
+    "cost_curve": lambda: draw.cost_curve(people(), costs=Costs(fp=1, fn=9), prevalence=0.1),
+    "decision_curve": lambda: draw.decision_curve(people(models=3)),
     "gain": lambda: draw.gain(people(models=2), band=True),
+    "groups": lambda: draw.groups(people(group=True, models=2)),
     "lift": lambda: draw.lift(people(group=True), threshold=0.5),
+    "likelihood_ratio": lambda: draw.likelihood_ratio(people()),
+    "population": lambda: draw.population(LINEAR, sample=tally(*LINEAR.draw(100, 1))),
     "pr": lambda: draw.pr(people(group=True, models=3), band=True, threshold=[0.3, 0.5]),
+    "prevalence": lambda: draw.prevalence(people(group=True), at=0.02),
+    "reliability": lambda: draw.reliability(people(), what="isotonic"),
     "roc": lambda: draw.roc(people(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)),
     "scores": lambda: draw.scores(people(), threshold=0.5),
     "thresholds": lambda: draw.thresholds(people(), band=True, threshold=0.5),

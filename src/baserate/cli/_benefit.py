@@ -130,7 +130,12 @@ def _probability(text: str) -> float:
 
 
 def _acting(verb: Verb) -> Verb:
-    return bundled(verb, Acting, "acting", _ACTING)
+    return bundled(verb, Acting, "acting", (*_ACTING, _COMPARE))
+
+
+def alone(verb: Verb) -> Verb:
+    """Add the options of a decision curve that is not compared; the verb gets them as `acting`."""
+    return bundled(verb, Acting, "acting", _ACTING, compare=False)
 
 
 _ACTING = (
@@ -151,11 +156,11 @@ _ACTING = (
         metavar="SHARE",
         help="Share of positives where it will be used, such as 0.15 or 15%; otherwise that of the rows.",
     ),
-    click.option(
-        "--compare",
-        is_flag=True,
-        help="Tabulate how much more each model is worth than those named after it, on the same rows.",
-    ),
+)
+_COMPARE = click.option(
+    "--compare",
+    is_flag=True,
+    help="Tabulate how much more each model is worth than those named after it, on the same rows.",
 )
 
 

@@ -73,6 +73,17 @@ def _costing(verb: Verb) -> Verb:
     return bundled(verb, Costing, "costing", _COSTING)
 
 
+def drawn(verb: Verb) -> Verb:
+    """Add the options of a curve that is drawn, with as many points as that takes; the verb gets them as `costing`."""
+    return bundled(verb, Costing, "costing", [each for each in _COSTING if each is not _POINTS], points=None)
+
+
+_POINTS = click.option(
+    "--points",
+    type=click.IntRange(min=2),
+    help=f"So many points of each curve, evenly spaced; otherwise every corner, and {FEW} points at most in tables "
+    "to read.",
+)
 _COSTING = (
     click.option(
         "--kind",
@@ -82,12 +93,7 @@ _COSTING = (
         help="The least cost of any threshold; or what probabilities cost if each is flagged from the cost proportion "
         "on, the area under which is the Brier score.",
     ),
-    click.option(
-        "--points",
-        type=click.IntRange(min=2),
-        help=f"So many points of each curve, evenly spaced; otherwise every corner, and {FEW} points at most in tables "
-        "to read.",
-    ),
+    _POINTS,
     click.option(
         "--prevalence",
         type=prevalence,

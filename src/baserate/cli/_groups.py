@@ -81,7 +81,12 @@ def _cutoff(text: str) -> float:
 
 def looking(verb: Verb) -> Verb:
     """Add the options that say what to look at; the verb gets them as `looking`."""
-    return bundled(verb, Looking, "looking", _LOOKING)
+    return bundled(verb, Looking, "looking", (*_LOOKING, *_DEALING))
+
+
+def glancing(verb: Verb) -> Verb:
+    """Add those of groups alone, which are not dealt anew; the verb gets them as `looking`."""
+    return bundled(verb, Looking, "looking", _LOOKING, draws=0, seed=0)
 
 
 _LOOKING = (
@@ -107,6 +112,8 @@ _LOOKING = (
         "and accuracy.",
     ),
     LEVEL,
+)
+_DEALING = (
     click.option(
         "--draws",
         type=click.IntRange(1),
@@ -130,18 +137,25 @@ def groups(reading: Reading, looking: Looking, writing: Writing) -> None:
     that is right. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for
     stdin.
     """
-    from baserate.cli._policies import filled
     from baserate.cli._side_by_side import page
 
     policy, measures = looking.loaded, looking.chosen  # before reading, so that a slip is told at once
-    if policy is not None and reading.predicted:
-        raise click.UsageError("--predicted holds labels, which are decided already; leave out it or --policy.")
-    asked = reading if policy is None else filled(reading, policy)
+    asked = completed(reading, policy)
     columns = reading.group or asked.group
-    check_group(columns)
     found = _found(tallies(asked, quiet=writing.quiet), columns, policy, looking, measures)
     explain(asked, found.data, writing)
     answer(found, lambda: page(found, asked, policy, writing.digits), writing)
+
+
+def completed(reading: Reading, policy: "Policy | None") -> Reading:
+    """What is read, with the names that a policy knows; groups there must be."""
+    from baserate.cli._policies import filled
+
+    if policy is not None and reading.predicted:
+        raise click.UsageError("--predicted holds labels, which are decided already; leave out it or --policy.")
+    asked = reading if policy is None else filled(reading, policy)
+    check_group(reading.group or asked.group)
+    return asked
 
 
 def _found(

@@ -99,6 +99,13 @@ def sampled(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", options, group=())
 
 
+def zeros_and_ones(verb: Verb) -> Verb:
+    """Add those for one sample of classes 0 and 1, of which there may be none; the verb gets them as `reading`."""
+    left_out = (_FILE, _GROUP, _PREDICTED, *_LABELS)
+    options = [_FILES, *(each for each in _READING if each not in left_out)]
+    return bundled(verb, Reading, "reading", options, group=(), predicted=None, positive=None, negative=None)
+
+
 def showing(verb: Verb) -> Verb:
     """Add the options that say how to show it on stdout; -o is then for something else."""
     return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)
@@ -302,6 +309,10 @@ def _each_column(_context: click.Context, _option: click.Parameter, given: tuple
 _PREDICTED = click.option(
     "--predicted", metavar="COLUMN", help="Column of predicted labels, a model without a threshold."
 )
+_LABELS = (
+    click.option("--positive", metavar="LABEL", help="Label of the positive class; 1 or true if not named."),
+    click.option("--negative", metavar="LABEL", help="Label of the other class, where truth has more than two."),
+)
 _FILE = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
 _FILES = click.argument("file", type=click.Path(allow_dash=True), nargs=-1, metavar="[FILE]...")
 _GROUP = click.option("--group", multiple=True, metavar="COLUMN", help="Column of groups; repeat it for combinations.")
@@ -320,8 +331,7 @@ _READING = (
         "--score", multiple=True, metavar="COLUMN", help="Column of scores; repeat it to judge several models."
     ),
     _PREDICTED,
-    click.option("--positive", metavar="LABEL", help="Label of the positive class; 1 or true if not named."),
-    click.option("--negative", metavar="LABEL", help="Label of the other class, where truth has more than two."),
+    *_LABELS,
     _GROUP,
     click.option("--weight", metavar="COLUMN", help="Column of how much each row should matter."),
     click.option("--count", metavar="COLUMN", help="Column of how many identical rows each row stands for."),

@@ -72,7 +72,7 @@ def population() -> None:
     """
 
 
-_SHARE = click.option(
+SHARE = click.option(
     "--prevalence", type=float, default=0.5, show_default=True, help="Share of positives, from 0 to 1."
 )
 
@@ -260,7 +260,7 @@ def _add(name: str, told: str, options: Sequence[Option]) -> None:
         context.obj = Asked(name.replace("-", "_"), parameters)
 
     made: Verb = click.pass_context(chosen)
-    every: tuple[Option, ...] = (_SHARE, *options, debug)
+    every: tuple[Option, ...] = (SHARE, *options, debug)
     for option in reversed(every):
         made = option(made)
     group = click.group(name, cls=Choices, help=told)(made)

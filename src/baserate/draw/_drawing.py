@@ -50,6 +50,8 @@ class Drawing:
     painter: Painter
     ax: Axes
     """The axes that were painted on; `ax.figure` is theirs."""
+    size: tuple[float, float] = SIZE
+    """Inches of a figure of its own."""
 
     def __repr__(self) -> str:
         return f"Drawing({self.name}: {', '.join(f'{len(part)} rows of {name}' for name, part in self.parts.items())})"
@@ -82,7 +84,7 @@ class Drawing:
 
     def plot(self, ax: Axes | None = None) -> Drawing:
         """Paint the same numbers on other axes, or on new ones."""
-        return drawn(self.name, self.parts, self.painter, ax=ax)
+        return drawn(self.name, self.parts, self.painter, ax=ax, size=self.size)
 
     def save(self, path: str | os.PathLike[str], *, dpi: float = 200) -> None:
         """Write a picture (.svg, .png, .pdf) or its numbers (.csv, .json), the same each time."""
@@ -118,7 +120,7 @@ def drawn(
         axes = _new(size) if ax is None else ax
         painter(axes, parts)
         _make_room(axes, ours=ax is None)
-    return Drawing(name, MappingProxyType(dict(parts)), painter, axes)
+    return Drawing(name, MappingProxyType(dict(parts)), painter, axes, size)
 
 
 def _listed(column: Values) -> list[Any]:
@@ -134,12 +136,13 @@ def _new(size: tuple[float, float]) -> Axes:
 def _make_room(ax: Axes, *, ours: bool) -> None:
     """Make our figure wider by a legend beside the axes, so that these keep their size; in others', put it inside."""
     legend, figure = ax.get_legend(), ax.get_figure(root=True)
-    if legend is None or figure is None or legend.get_bbox_to_anchor().width:
+    if legend is None or figure is None:
         return
-    if ours:
+    anchor = legend.get_bbox_to_anchor()
+    if ours and not anchor.width:
         width, height = figure.get_size_inches()
         figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi + _ROOM, height)
-    else:
+    elif not ours and not (anchor.width and anchor.height) and ax.axison:
         # Small, and without a say in the layout: the axes may be one of many panels.
         ax.legend(loc="best", fontsize="x-small").set_in_layout(False)
 

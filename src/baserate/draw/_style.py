@@ -51,12 +51,24 @@ SAVED: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "baser
 SMALL = 3.0
 """Inches of an axis below which its words need two lines."""
 AXES = {
+    "act_from": "probability from which on one would act (threshold)",
+    "cost": "least cost, as a share of the greatest",
+    "cost_proportion": "what a false alarm costs, of both errors (cost proportion)",
+    "density": "share of a class per unit of the score (density)",
     "flag_rate": "share of everybody who is flagged (flag rate)",
     "fpr": "share of negatives who are flagged (false positive rate)",
     "lift": "times as many positives as by chance (lift)",
+    "loss": "cost per person (Brier loss)",
+    "mass": "share of a class at a score (mass)",
+    "net_benefit": "positives found, less false alarms (net benefit)",
     "precision": "share of the flagged who are positive (precision)",
+    "prevalence": "share of everybody who is positive (prevalence)",
+    "probability": "predicted probability",
+    "probability_cost": "share of possible costs due to positives (probability cost)",
+    "ratio": "times as frequent among positives (likelihood ratio)",
     "recall": "share of positives who are flagged (recall)",
     "sensitivity": "share of positives who are flagged (sensitivity)",
+    "share": "share that is positive (observed)",
 }
 """Plain words for an axis, with the name that specialists use."""
 

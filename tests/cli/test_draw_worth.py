@@ -1,0 +1,104 @@
+"""`baserate draw` for figures about worth, and theory."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import people, run
+
+FIGURES = [
+    ("reliability", "--bins 5 --by mass"),
+    ("reliability", "--curve isotonic --band confidence --level 90%"),
+    ("likelihood-ratio", "--bins 3"),
+    ("decision-curve", "--score old --prevalence 10% --to 0.5"),
+    ("cost-curve", "--fp 1 --fn 20 --prevalence 2%"),
+    ("cost-curve", "--kind brier --no-interval"),
+    ("prevalence", "--threshold 0.6 --at 2% --measures ppv,npv"),
+    ("prevalence", "--predicted says --linear"),
+    ("groups", "--group site,sex --threshold 0.6 --measures flag_rate"),
+]
+
+
+@pytest.mark.parametrize(("figure", "options"), FIGURES)
+def test_figures_are_written_and_told(figure: str, options: str, tmp_path: Path) -> None:
+    picture = tmp_path / "figure.svg"
+    columns = ("--truth", "sick", "--score", "risk")
+    found = run("draw", figure, people(tmp_path), *columns, *options.split(), "-o", picture)
+    assert found.exit_code == 0, found.output
+    assert "10 rows" in found.stderr
+    assert f"wrote {picture}" in found.stderr
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def numbers(tmp_path: Path, *typed: str) -> list[dict[str, object]]:
+    """Numbers of a figure."""
+    kept = tmp_path / "numbers.json"
+    found = run("draw", *typed, "-q", "-o", kept)
+    assert found.exit_code == 0, found.output
+    assert not found.stderr
+    rows: list[dict[str, object]] = json.loads(kept.read_text(encoding="utf-8"))["rows"]
+    return rows
+
+
+def test_options_reach_the_figure(tmp_path: Path) -> None:
+    rows = (str(people(tmp_path)), "--truth", "sick", "--score", "risk")
+    assert len(numbers(tmp_path, "likelihood-ratio", *rows, "--bins", "1")) == 1
+    acted = numbers(tmp_path, "decision-curve", *rows, "--at", "10%,20%")
+    assert {row["threshold"] for row in acted if row["part"] == "model"} == {0.1, 0.2}
+    marks = numbers(tmp_path, "cost-curve", *rows, "--fn", "9", "--prevalence", "0.1")
+    assert [row["probability_cost"] for row in marks if row["part"] == "mark"] == [0.5]
+    there = [row for row in numbers(tmp_path, "prevalence", *rows, "--at", "2%") if row["mark"] == "deployment"]
+    assert [row["prevalence"] for row in there] == [0.02, 0.02]
+
+
+def test_a_policy_decides_for_groups(tmp_path: Path) -> None:
+    rows = (str(people(tmp_path)), "--truth", "sick", "--score", "risk")
+    policy = tmp_path / "policy.json"
+    assert run("decide", *rows, "--fn", "3", "--draws", "0", "-o", policy).exit_code == 0
+    decided = numbers(tmp_path, "groups", *rows, "--group", "site", "--policy", str(policy), "--measures", "flag_rate")
+    assert [row["group"] and row["group"]["site"] for row in decided] == [None, "coast", "hill", "north"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["linear --what pr", "binormal --means 0,2 --sample 50 --seed 3", "beta --positive 3,1", "retrieval --level ER+"],
+)
+def test_theory_is_drawn(options: str, tmp_path: Path) -> None:
+    picture = tmp_path / "theory.png"
+    found = run("draw", "population", *options.split(), "-o", picture, "--dpi", 50, "--title", "theory")
+    assert found.exit_code == 0, found.output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_file_is_a_sample(tmp_path: Path) -> None:
+    typed = ("population", "logit-normal", str(people(tmp_path)), "--truth", "sick", "--score", "risk", "--what", "roc")
+    seen = [row for row in numbers(tmp_path, *typed) if row["part"] == "sample"]
+    assert len(seen) == 10  # nine distinct scores, and none flagged
+    told = run("draw", *typed, "-o", tmp_path / "roc.svg").stderr
+    assert "10 rows" in told
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("reliability FILE --band confidence", "--band is for --curve"),
+        ("reliability FILE --curve lowess --bins 3", "leave them out"),
+        ("reliability FILE --predicted says", "--predicted"),
+        ("decision-curve FILE --at 0.1 --from 0.2", "give one of them"),
+        ("cost-curve FILE --fn 20", "--prevalence"),
+        ("prevalence FILE --threshold 0.1,0.2", "draw a figure for each"),
+        ("groups FILE", "--group"),
+        ("groups FILE --group site --policy p.json --threshold 0.5", "leave out one"),
+        ("population linear FILE --sample 9", "two samples"),
+        ("population linear FILE --score old", "one score"),
+        ("population linear --seed 9", "--sample"),
+    ],
+)
+def test_what_does_not_go_together_is_told(typed: str, told: str, tmp_path: Path) -> None:
+    given = (str(people(tmp_path)), "--truth", "sick", "--score", "risk")
+    words = [word for each in typed.split() for word in (given if each == "FILE" else (each,))]
+    found = run("draw", *words, "-o", tmp_path / "figure.svg")
+    assert found.exit_code == 2
+    assert told in found.stderr
+    assert not (tmp_path / "figure.svg").exists()

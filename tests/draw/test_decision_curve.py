@@ -1,0 +1,59 @@
+"""Decision curves."""
+
+import numpy as np
+import pytest
+
+from baserate import NotAProbability, decide, draw, tally
+from tests.draw.drawings import is_kept, lines_of, people
+
+FIVE = tally([1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.2, 0.1])
+
+
+def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+    is_kept(draw.decision_curve(people()))
+    is_kept(draw.decision_curve(people(models=2, group=True), level=None))
+
+
+def test_lines_are_net_benefit_by_hand() -> None:
+    ax = draw.decision_curve(FIVE, thresholds=[0.1, 0.3, 0.5]).ax
+    none, everybody, model, _, useful = lines_of(ax)
+    assert none[:, 1].tolist() == [0, 0]
+    # Of five, two are positive: flagging all at ½ finds 2 and errs 3 times.
+    assert np.allclose(everybody, [[0.1, 0.4 - 0.6 / 9], [0.3, 0.4 - 0.6 * 3 / 7], [0.5, -0.2]])
+    assert np.allclose(model, [[0.1, 0.4 - 0.6 / 9], [0.3, 0.4 - 0.2 * 3 / 7], [0.5, 0]])
+    assert useful[:, 0].tolist() == [0.3, 0.3]
+
+
+def test_numbers_are_those_of_decide_at_the_stated_prevalence() -> None:
+    made = draw.decision_curve(people(), prevalence=0.05)
+    expected = decide.benefit(people(), prevalence=0.05)
+    assert sum(len(made.parts[name]) for name in ("model", "all", "none")) == len(expected)
+    model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
+    assert lines_of(made.ax)[2][:, 1].tolist() == model
+    ranges = [[row["low"], row["high"]] for row in made.parts["useful"].rows()]
+    assert ranges == expected.data["useful"][0]["ranges"]
+
+
+def test_the_axis_does_not_follow_flagging_all_into_the_depths() -> None:
+    low, high = draw.decision_curve(people()).ax.get_ylim()
+    assert -0.25 * high < low < 0
+
+
+@pytest.mark.parametrize(("grouped", "lines"), [(False, 1), (True, 3)])
+def test_flagging_all_is_told_once_where_it_is_the_same(grouped: bool, lines: int) -> None:  # noqa: FBT001
+    data = people(group=True) if grouped else people(models=3)
+    dotted = [line for line in draw.decision_curve(data).ax.get_lines() if line.get_linestyle() == ":"]
+    assert len(dotted) == lines
+
+
+def test_bands_are_of_a_single_model_with_a_level() -> None:
+    assert len(draw.decision_curve(people()).ax.collections) == 1
+    assert not draw.decision_curve(people(), level=None).ax.collections
+    assert not draw.decision_curve(people(models=2)).ax.collections
+
+
+def test_one_class_can_be_drawn_and_other_scores_cannot() -> None:
+    made = draw.decision_curve(tally([0, 0, 0], [0.1, 0.5, 0.9]))
+    assert not len(made.parts["useful"])
+    with pytest.raises(NotAProbability):
+        draw.decision_curve(tally([0, 1], [-1, 3]))

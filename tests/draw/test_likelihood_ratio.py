@@ -1,0 +1,53 @@
+"""Likelihood ratios of probabilities."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from baserate import CannotFit, NotAProbability, draw, infer, tally
+from tests.draw.drawings import is_kept, lines_of, people
+
+# Two bins: one positive and three negatives below ½, three and one above it.
+EIGHT = tally([0, 0, 0, 1, 1, 1, 1, 0], [0.2] * 4 + [0.8] * 4)
+
+
+def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+    is_kept(draw.likelihood_ratio(people()))
+    is_kept(draw.likelihood_ratio(people(models=2, group=True)))
+
+
+def test_ratios_are_those_worked_by_hand() -> None:
+    made = draw.likelihood_ratio(EIGHT, drawn=infer.Drawn(bins=2))
+    _, implied, seen, *_ = lines_of(made.ax)
+    assert np.allclose(seen, [[0.2, 1 / 3], [0.8, 3]])
+    assert np.allclose(implied, [[0.2, 1 / 4], [0.8, 4]])
+
+
+def test_the_prevalence_changes_nothing_that_is_seen() -> None:
+    rarer = tally([0] * 30 + [1, 1, 1, 1] + [0] * 10, [0.2] * 31 + [0.8] * 13)
+    seen = lines_of(draw.likelihood_ratio(rarer, drawn=infer.Drawn(bins=2)).ax)[2]
+    assert np.allclose(seen[:, 1], [1 / 3, 3])
+
+
+def test_bins_of_one_class_stand_at_the_edges_and_leave_a_gap() -> None:
+    perfect = draw.likelihood_ratio(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])).ax
+    low, high = perfect.get_ylim()
+    seen, under, over = lines_of(perfect)[2:]
+    assert np.isnan(seen[:, 1]).all()
+    assert np.allclose(under, [[0.1, low], [0.2, low]])
+    assert np.allclose(over, [[0.8, high], [0.9, high]])
+
+
+def test_a_layout_makes_room_only_for_what_is_there() -> None:
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    draw.likelihood_ratio(EIGHT, ax=right)
+    figure.draw_without_rendering()
+    assert left.get_position().width > 0.3
+
+
+def test_one_class_and_other_scores_are_refused() -> None:
+    with pytest.raises(CannotFit, match="no positives; give rows of both"):
+        draw.likelihood_ratio(tally([0, 0], [0.1, 0.2]))
+    with pytest.raises(NotAProbability):
+        draw.likelihood_ratio(tally([0, 1], [-1, 3]))

@@ -1,0 +1,87 @@
+"""Measures against the prevalence."""
+
+import numpy as np
+import pytest
+
+from baserate import BadOption, CannotFit, Counts, Curve, draw, read, shift, tally
+from tests.draw.drawings import is_kept, lines_of, people
+
+TEST = Counts(tp=90.0, fn=10.0, fp=20.0, tn=80.0)
+
+
+def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+    is_kept(draw.prevalence(people(), at=0.02))
+    is_kept(draw.prevalence(people(models=2, group=True), measures=["f1"], log=False))
+
+
+def test_lines_are_the_formula_of_bayes() -> None:
+    _, _, precision, _, npv, _ = lines_of(draw.prevalence(TEST, at=0.02).ax)
+    share = precision[:, 0]
+    assert np.allclose(precision[:, 1], 0.9 * share / (0.9 * share + 0.2 * (1 - share)))
+    assert np.allclose(npv[:, 1], 0.8 * (1 - share) / (0.8 * (1 - share) + 0.1 * share))
+
+
+def test_marks_are_at_the_rows_and_at_deployment() -> None:
+    rows, there, _, dots, *_ = lines_of(draw.prevalence(TEST, at=0.02).ax)
+    assert rows[:, 0].tolist() == [0.5, 0.5]
+    assert there[:, 0].tolist() == [0.02, 0.02]
+    assert np.allclose(dots, [[0.5, 90 / 110], [0.02, 0.018 / (0.018 + 0.196)]])
+
+
+def test_a_table_and_the_scores_that_it_was_cut_from_are_the_same() -> None:
+    scores, table = (draw.prevalence(each) for each in (people(), Curve(people().tally).at(0.5)))
+    other = draw.prevalence(people(), threshold=0.3)
+    for part in ("value", "low", "high"):
+        assert np.allclose(scores.parts["curve"].columns[part], table.parts["curve"].columns[part])
+        assert not np.allclose(scores.parts["curve"].columns[part], other.parts["curve"].columns[part])
+
+
+def test_every_model_may_have_a_threshold_of_its_own() -> None:
+    made = draw.prevalence(people(models=2), threshold={"risk0": 0.3, "risk1": 0.6}, measures=["precision"])
+    cuts = dict(zip(made.parts["curve"].columns["model"], made.parts["curve"].columns["threshold"], strict=True))
+    assert cuts == {"risk0": 0.3, "risk1": 0.6}
+    assert "digest" not in made.numbers.data
+    with pytest.raises(BadOption, match="no threshold of risk1; give one"):
+        draw.prevalence(people(models=2), threshold={"risk0": 0.3})
+
+
+def test_labels_are_decided_already() -> None:
+    table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "says": [1, 0, 1, 0]}
+    data = read.tallies(table, truth="sick", score="risk", predicted="says")
+    made = draw.prevalence(data, threshold=0.7, measures=["precision"]).parts["marks"]
+    assert [(row["model"], row["value"]) for row in made.rows()] == [("risk", 1.0), ("says", 1.0)]
+    with pytest.raises(BadOption, match="decisions already; leave it out"):
+        draw.prevalence(TEST, threshold=0.5)
+
+
+@pytest.mark.parametrize("at", [0.00001, 0.99999])
+def test_the_axis_reaches_rare_and_frequent_places(at: float) -> None:
+    made = draw.prevalence(TEST, at=at)
+    shares = made.parts["curve"].columns["prevalence"]
+    assert at in (min(shares), max(shares))
+    assert len(shares) < 2000
+
+
+def test_bands_are_of_single_series_and_numbers_are_those_of_shift() -> None:
+    made = draw.prevalence(people())
+    assert len(made.ax.collections) == 2
+    assert not draw.prevalence(people(group=True)).ax.collections
+    rows = [row for row in made.parts["curve"].rows() if row["prevalence"] == 0.05]
+    expected = shift.against(people(), ("precision", "npv"), prevalences=[0.05]).rows()
+    assert [(row["low"], row["high"]) for row in rows] == [(row["low"], row["high"]) for row in expected]
+
+
+def test_shares_run_from_0_to_1_on_a_logarithmic_axis_and_per_cent_are_written() -> None:
+    ax = draw.prevalence(people(), measures=["precision"]).ax
+    assert ax.get_ylim() == (-0.02, 1.02)
+    assert ax.get_xscale() == "log"
+    assert ax.get_ylabel() == "share of the flagged who are positive (precision)"
+    assert ax.xaxis.get_major_formatter()(0.01, 0) == "1 %"
+    assert draw.prevalence(people(), log=False).ax.get_xscale() == "linear"
+
+
+def test_one_class_is_refused() -> None:
+    with pytest.raises(CannotFit, match="no negatives; give rows of both"):
+        draw.prevalence(tally([1, 1], [0.1, 0.2]))
+    with pytest.raises(BadOption, match="at"):
+        draw.prevalence(TEST, at=2)

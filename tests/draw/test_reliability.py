@@ -1,0 +1,77 @@
+"""Reliability diagrams."""
+
+import numpy as np
+import pytest
+
+from baserate import BadOption, NotAProbability, draw, infer, read, tally
+from baserate.draw._reliability import What
+from tests.draw.drawings import is_kept, lines_of, people, spans_of
+
+FOUR = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
+
+
+@pytest.mark.parametrize("what", ["binned", "isotonic", "lowess"])
+def test_a_drawing_keeps_its_numbers_and_paints_them_again(what: What) -> None:
+    is_kept(draw.reliability(people(), what=what))
+    is_kept(draw.reliability(people(models=2, group=True), what=what))
+
+
+def test_points_intervals_and_bars_are_those_of_the_bins() -> None:
+    ax = draw.reliability(FOUR, drawn=infer.Drawn(bins=2)).ax
+    assert lines_of(ax)[1].round(12).tolist() == [[0.2, 0], [0.85, 1]]
+    bars = ax.child_axes[0].patches
+    assert [(bar.get_x(), bar.get_width(), bar.get_height()) for bar in bars] == [(0, 0.5, 2), (0.5, 0.5, 2)]  # type: ignore[attr-defined]
+    expected = infer.reliability_curve(FOUR, drawn=infer.Drawn(bins=2))
+    assert spans_of(ax, 1) == np.stack([expected["low"], expected["high"]], axis=1).tolist()
+
+
+def test_a_curve_and_its_band_are_those_that_infer_makes() -> None:
+    made = draw.reliability(people(), what="isotonic", drawn=infer.Drawn(band="confidence", level=0.8))
+    expected = infer.reliability_curves(people(), "isotonic", drawn=infer.Drawn(band="confidence", level=0.8))
+    line = lines_of(made.ax)[1]
+    assert np.array_equal(line.T, [expected.columns["probability"], expected.columns["share"]])
+    (band,) = spans_of(made.ax, 1)
+    assert {*expected.columns["low"], *expected.columns["high"]} <= set(band)
+    legend = made.ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["as predicted", "80 % confidence band"]
+
+
+def test_counts_below_a_curve_are_of_all_rows() -> None:
+    made = draw.reliability(people(), what="lowess")
+    assert sum(made.parts["counts"].columns["mass"]) == 400
+    assert sum(bar.get_height() for bar in made.ax.child_axes[0].patches) == 400  # type: ignore[attr-defined]
+
+
+def test_several_series_have_no_bands_and_many_have_their_names_beside() -> None:
+    few, many = (draw.reliability(people(models=models)) for models in (3, 6))
+    assert not few.ax.collections
+    assert len(few.ax.child_axes[0].collections) == 3
+    assert many.figure.get_size_inches()[0] > few.figure.get_size_inches()[0]
+
+
+def test_the_panel_is_square_and_bars_are_logarithmic_only_if_uneven() -> None:
+    scores = np.repeat([0.05, 0.95], [500, 3])
+    uneven = draw.reliability(tally(np.arange(503) % 2, scores)).ax
+    assert uneven.get_box_aspect() == 1
+    assert uneven.child_axes[0].get_yscale() == "log"
+    assert draw.reliability(FOUR).ax.child_axes[0].get_yscale() == "linear"
+
+
+@pytest.mark.parametrize("what", ["binned", "isotonic", "lowess"])
+def test_one_class_and_one_score_can_be_drawn(what: What) -> None:
+    alone = draw.reliability(tally([0, 0, 0], [0.1, 0.5, 0.9]), what=what)
+    assert np.allclose(lines_of(alone.ax)[1][:, 1], 0)
+    constant = draw.reliability(tally([1, 0, 1, 0], [0.3] * 4), what=what).ax.get_lines()[1]
+    assert np.allclose(constant.get_xydata(), [[0.3, 0.5]])
+    assert constant.get_marker() == "o"
+
+
+def test_what_is_no_probability_is_refused() -> None:
+    with pytest.raises(NotAProbability, match="calibrate"):
+        draw.reliability(tally([0, 1], [-1, 3]))
+    with pytest.raises(BadOption, match="one of: binned, isotonic, lowess"):
+        draw.reliability(FOUR, what="local")  # type: ignore[arg-type]
+    says = read.tallies({"y": [0, 1], "says": [0, 1]}, truth="y", predicted="says")
+    with pytest.raises(BadOption, match="says holds labels"):
+        draw.reliability(says)
