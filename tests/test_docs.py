@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import baserate
+from baserate import draw
 from baserate.measure import MEASURES, about, multiclass
 from baserate.report import CHECKS
 
 ROOT = Path(__file__).parents[1]
+PROGRAMS = sorted([*(ROOT / "docs" / "figures").glob("*.py"), *(ROOT / "docs" / "tutorials").glob("*.py")])
 GENERATE = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 PAGES = sorted(
     [
@@ -65,6 +67,16 @@ def test_the_example_of_how_to_add_a_measure_works() -> None:
     assert (told.of, told.also, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")
     example = doctest.DocTestFinder().find(names["bookmaker"], "bookmaker", globs={"bookmaker": names["bookmaker"]})
     assert doctest.DocTestRunner().run(example[0]) == (0, 2)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_of_the_documentation_run(program: Path) -> None:
+    assert runpy.run_path(str(program))
+
+
+def test_every_figure_is_in_the_gallery() -> None:
+    drawn = "".join(path.read_text(encoding="utf-8") for path in PROGRAMS if path.parent.name == "figures")
+    assert {name for name in draw.__all__ if f"draw.{name}(" not in drawn} == {"Drawing"}
 
 
 def test_the_version_is_told_everywhere() -> None:

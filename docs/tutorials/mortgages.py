@@ -135,7 +135,7 @@ alike
 
 # %%
 
-equalize.account(on, alike, goal).frame("pandas").head(12)
+equalize.account(on, goal, alike).frame("pandas").head(12)
 
 # %%
 # Keep it
@@ -143,5 +143,4 @@ equalize.account(on, alike, goal).frame("pandas").head(12)
 # The policy is a file: it can be applied to new rows, exported as SQL, and checked in a pipeline. ``baserate apply
 # policy.json new.csv`` does the same in a shell.
 
-applied = baserate.apply.actions(choice.policy, judged_on["risk"])
-dict(zip(*np.unique(applied.action, return_counts=True), strict=True))
+baserate.apply.actions(choice.policy, judged_on["risk"])

@@ -55,16 +55,6 @@ def as_tallies(data: Data) -> Tallies:
     return Tallies(models)  # type: ignore[arg-type]  # checked above
 
 
-def labels_apart(tallies: Tallies) -> tuple[Tallies | None, dict[str, Counts[float]]]:
-    """Models with scores, if any, and the 2×2 tables of those that give labels alone."""
-    name = tallies.intake.columns.get("predicted")
-    if name not in tallies.models:
-        return tallies, {}
-    scored = {model: groups for model, groups in tallies.models.items() if model != name}
-    table = Curve(tallies.pooled(str(name))).at(0.5)
-    return (replace(tallies, models=scored) if scored else None), {str(name): table}
-
-
 def apart(data: Mixed) -> tuple[Tallies | None, Tallies | None]:
     """Models with scores and models that give labels alone, of which one may be missing."""
     if isinstance(data, Counts):
