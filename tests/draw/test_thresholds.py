@@ -84,3 +84,12 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         draw.thresholds(FACE, "f1", band="simultaneous")  # type: ignore[arg-type]
     with pytest.raises(NotBinary, match="no negatives"):
         draw.thresholds(tally([True, True], [0.5, 0.6]), prevalence=0.1)
+
+
+def test_stretches_on_which_a_measure_stays_are_drawn_to_their_ends() -> None:
+    rng = np.random.default_rng(4)
+    score = rng.random(5000)
+    found = draw.thresholds(tally(score > 0.3, score), "precision").parts["curve"].rows()
+    assert max(row["threshold"] for row in found if row["value"] is not None) == score.max()
+    between = [row["threshold"] for row in found if 0.4 < row["threshold"] < 0.9]
+    assert len(between) > 50  # where precision is 1 at every threshold

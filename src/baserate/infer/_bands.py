@@ -22,7 +22,7 @@ from baserate.infer._paths import Bounds, Path, Places, gain, pr, roc, roc_every
 from baserate.infer._tables import in_own_rows
 from baserate.measure import TABLES, Measure, about, table, why
 from baserate.measure._registry import known
-from baserate.measure._summary import header, spread, tabulated
+from baserate.measure._summary import header, path_of, spread, tabulated
 
 POINTS = 200
 """Points of a band when nobody says how many: more than can be told apart in a figure."""
@@ -76,7 +76,7 @@ def band(
     _check(what, level, simultaneous=simultaneous)
     curve = Curve(tally)
     columns = table(curve, what)
-    kept = spread(list(columns.values())[1:], points)
+    kept = spread(path_of(columns, named=_is_curve(what)), points)
     columns = {name: column[kept] for name, column in columns.items()}
     if _is_curve(what):
         low, high, how = _of_curve(curve, what.lower(), kept, level, simultaneous=simultaneous)

@@ -24,7 +24,7 @@ from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
 from baserate.measure._registry import MEASURES, known, named, why
-from baserate.measure._table import table
+from baserate.measure._table import TABLES, table
 
 USUAL: dict[type, tuple[str, ...]] = {
     Counts: (
@@ -128,10 +128,11 @@ def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) ->
     >>> curves(t, "roc").columns["sensitivity"].tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
+    measures_alone = not any(isinstance(each, str) and each.lower() in TABLES for each in what)
 
     def columns(tally: Tally) -> dict[str, Any]:
         found = table(Curve(tally), *what)
-        kept = spread(list(found.values())[1:], points)
+        kept = spread(path_of(found, named=not measures_alone), points)
         return {name: column[kept] for name, column in found.items()}
 
     return Results(tabulated(tallies, columns), header(tallies, []))
@@ -328,6 +329,17 @@ def spread(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp
     path = np.concatenate([[0.0], np.cumsum(steps)])
     wanted = np.searchsorted(path, np.linspace(0, path[-1], points))
     return np.unique(np.append(wanted[:-1], size - 1))
+
+
+def path_of(columns: Mapping[str, Floats], *, named: bool) -> list[Floats]:
+    """What is drawn: of a named curve its axes; otherwise measures against the threshold, whose whole range counts 1.
+
+    A measure may stay the same over many thresholds; without these, no point of such a stretch would be kept.
+    """
+    threshold, *axes = columns.values()
+    finite = threshold[np.isfinite(threshold)]
+    wide = float(np.ptp(finite)) if len(finite) else 0.0
+    return axes if named or wide == 0 else [threshold / wide, *axes]
 
 
 def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (lists stay lists, arrays arrays)
