@@ -15,7 +15,8 @@ HOME = Path(baserate.__file__).parent
 FLOORS: list[set[str]] = [
     {"_errors"},
     {"_arrays"},
-    {"_files", "_frames", "_forms", "_lazy", "_lots", "_sealed"},
+    {"_files", "_frames", "_forms", "_lazy", "_lots", "_sealed", "_plain_text", "_numbers"},
+    {"_panels"},
     {"_form_json"},
     {"_numeric"},
     *(

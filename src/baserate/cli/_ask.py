@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate._intake import told
+from baserate._numbers import amount, number
+from baserate._panels import Page, label
 from baserate.cli._failures import in_flags
-from baserate.cli._numbers import amount, number
 from baserate.cli._options import Reading, Writing
-from baserate.cli._panels import Page, label
 from baserate.cli._progress import shown
 from baserate.cli._say import WIDTH, put, room, say
 

@@ -6,7 +6,7 @@ from math import isinf
 from typing import Any
 
 from baserate._cut import FLAG, PASS, REFER
-from baserate.cli._numbers import number, percent, plain
+from baserate._numbers import number, percent, plain
 
 Line = Mapping[str, Any]
 

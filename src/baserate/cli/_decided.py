@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from baserate._costs import Costs
 from baserate._counts import Counts
+from baserate._numbers import UNDEFINED, amount, number, plain
+from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
 from baserate.cli._chosen import folds_told, interval_told, scores_of, sentence
-from baserate.cli._numbers import UNDEFINED, amount, number, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, expected_cost, precision, prevalence, sensitivity, specificity
 

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from math import inf
 
 from baserate._cut import Cut, Treatment
+from baserate._numbers import amount, number, plain
+from baserate._panels import Page, Panel, Row, Section, label
 from baserate._policy import REFUSE, Policy
 from baserate._policy_json import content
 from baserate._results import Results
 from baserate._tallies import Group
 from baserate.apply._stretches import Stretches, stretches
 from baserate.cli._chosen import rule_told, scores_of, sentence
-from baserate.cli._numbers import amount, number, plain
-from baserate.cli._panels import Page, Panel, Row, Section, label
 
 _NAME = 24
 """Letters of the name of scores, of which there may be two thresholds beside."""

@@ -7,9 +7,7 @@ from textwrap import wrap
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
-import click
-
-from baserate.cli._say import escaped, printable
+from baserate._plain_text import bold, escaped, faint, printable
 
 EVERYBODY = "everybody"
 """All groups together."""
@@ -174,12 +172,12 @@ def _lines(panel: Panel, width: int) -> list[str]:
     at = 0
     for place, section in enumerate(panel.sections):
         lines += [""] * bool(place)
-        lines += [_bold(section.title)] * bool(section.title)
+        lines += [bold(section.title)] * bool(section.title)
         for row in section.rows:
             cells = [_right(column.first[at], places) for column, places in zip(columns, wide, strict=True)]
             lines += _with_meaning(_GAP.join([f"  {_left(row.name, names)}", *cells]), row.meaning, width)
             second = [_right(column.second[at], places) for column, places in zip(columns, wide, strict=True)]
-            lines += [_faint(_GAP.join([" " * (names + 2), *second]))] * any(map(str.strip, second))
+            lines += [faint(_GAP.join([" " * (names + 2), *second]))] * any(map(str.strip, second))
             at += 1
     return lines
 
@@ -195,13 +193,13 @@ def _titled(panel: Panel) -> Panel:
 def _heading(corner: str, names: int, heads: Sequence[list[str]], wide: Sequence[int]) -> Iterator[str]:
     """Lines above the rows; names of columns stand on as many lines as the longest of them needs."""
     if not any(map(any, heads)):
-        yield from [_bold(corner)] if corner else []
+        yield from [bold(corner)] if corner else []
         return
     height = max(map(len, heads))
     for at in range(height):
         stacked = [([""] * (height - len(head)) + head)[at] for head in heads]
         cells = [_right(head, places) for head, places in zip(stacked, wide, strict=True)]
-        yield _bold(_GAP.join([_left(corner if at == height - 1 else "", names + 2), *cells]))
+        yield bold(_GAP.join([_left(corner if at == height - 1 else "", names + 2), *cells]))
 
 
 def _broken(name: str) -> list[str]:
@@ -342,14 +340,6 @@ def _left(text: str, places: int) -> str:
 
 def _right(text: str, places: int) -> str:
     return " " * (places - cells_wide(text)) + text
-
-
-def _bold(text: str) -> str:
-    return click.style(text.rstrip(), bold=True)
-
-
-def _faint(text: str) -> str:
-    return click.style(text.rstrip(), dim=True)
 
 
 def _tables(panel: Panel | str) -> Iterator[str]:
