@@ -48,6 +48,9 @@ FLOORS: list[set[str]] = [
             "_policy_json",
             "_policy",
             "_target",
+            "_heading",
+            "_sure",
+            "_chosen",
         )
     ),
     {"read", "measure"},

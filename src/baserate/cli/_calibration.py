@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from baserate._numbers import number, percent
 from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell, footnotes, heading
 from baserate.cli._ask import headline
 from baserate.cli._options import Reading
-from baserate.cli._sure import Reasons, cell, footnotes, heading
 
 Line = Mapping[str, Any]
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from baserate._errors import BaserateError
+from baserate._heading import files_told
 from baserate._numbers import amount
-from baserate.cli._ask import answer, carried, carried_line, files_told, remark, tallies
+from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._deciding import Deciding, deciding
 from baserate.cli._intervals import Intervals, independent
 from baserate.cli._kept import Keeping, keep, keeping

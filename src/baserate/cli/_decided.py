@@ -5,14 +5,14 @@ from dataclasses import replace
 from math import isnan
 from typing import Any, NamedTuple
 
+from baserate._chosen import folds_told, interval_told, scores_of, sentence
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._numbers import UNDEFINED, amount, number, plain
 from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
-from baserate.cli._chosen import folds_told, interval_told, scores_of, sentence
+from baserate._sure import Reasons, cell, footnotes, heading
 from baserate.cli._options import Reading
-from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, expected_cost, precision, prevalence, sensitivity, specificity
 
 Line = Mapping[str, Any]

@@ -200,8 +200,8 @@ def _page(found: "Results", deployed: Deployed, line: str, digits: int) -> "Page
     """Lay out the prevalence, then measures as they always are."""
     from baserate._numbers import number
     from baserate._panels import Panel, Row, Section
+    from baserate._sure import Reasons, cell, heading
     from baserate.cli._summary import page
-    from baserate.cli._sure import Reasons, cell, heading
 
     data = found.data
     share = {"value": data["prevalence"], "level": None} | (data["estimate"] or {})

@@ -8,10 +8,10 @@ from baserate._curve import Curve
 from baserate._numbers import amount, number, plain
 from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell, footnotes, heading
 from baserate._tally import Tally
 from baserate.cli._ask import headline
 from baserate.cli._options import Reading
-from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, named, prevalence
 
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}

@@ -49,10 +49,10 @@ def built(plan: Plan, gathered: Gathered, progress: Progress | None = None) -> R
 
 
 def _head(case: Case) -> Row:
-    from baserate import __version__
+    import baserate
 
     notes = [note for policy in case.policies.values() for note in policy.notes]
-    head = {"version": __version__, **header(case.here, list(dict.fromkeys(notes)))}
+    head = {"version": baserate.__version__, **header(case.here, list(dict.fromkeys(notes)))}
     if not case.plan.apart:
         return head
     every = [case.here.pooled(model) for model in case.here.models][:: len(case.plan.score)]
