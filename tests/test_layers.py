@@ -16,6 +16,7 @@ FLOORS: list[set[str]] = [
     {"_errors"},
     {"_arrays"},
     {"_files", "_frames", "_forms", "_lazy", "_lots", "_sealed", "_plain_text", "_numbers"},
+    {"_passages"},
     {"_panels"},
     {"_form_json"},
     {"_numeric"},

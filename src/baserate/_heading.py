@@ -31,3 +31,12 @@ def positive_told(truth: str | None, data: Mapping[str, Any]) -> str:
     'positive: sick = 1'
     """
     return f"positive: {label(truth)} = {label(data['positive'])}"
+
+
+def class_told(name: str, truth: str | None, data: Mapping[str, Any]) -> str:
+    """Name of a class, positive or negative, with its label if that is known.
+
+    >>> class_told("negative", "sick", {"negative": 0}), class_told("negative", "sick", {"negative": None})
+    ('negative (sick = 0)', 'negative')
+    """
+    return name if data[name] is None else f"{name} ({label(truth)} = {label(data[name])})"

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
+from baserate._passages import Passage
 from baserate._plain_text import bold, escaped, faint, printable
 
 EVERYBODY = "everybody"
@@ -73,7 +74,7 @@ class Page:
     """A line on what was read, panels with sentences between them, and footnotes."""
 
     headline: str
-    panels: tuple[Panel | str, ...]
+    panels: tuple[Panel | Passage | str, ...]
     footnotes: tuple[str, ...] = ()
 
     def text(self, width: int) -> str:
@@ -102,10 +103,13 @@ def label(text: object, most: int = _LONGEST) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1 - half]}…{shown[-half:]}"
 
 
-def drawn(panel: Panel | str, width: int) -> Iterator[list[str]]:
+def drawn(panel: Panel | Passage | str, width: int) -> Iterator[list[str]]:
     """Lines of the panel, or of several where one would be too wide: then each column becomes a row."""
     if isinstance(panel, str):
         yield wrap(panel, width, break_on_hyphens=False)
+        return
+    if not isinstance(panel, Panel):
+        yield panel.lines(width)
         return
     if panel.narrow and not _fits(panel, width):
         yield from (_lines(part, width) for part in _split(panel.narrow, width))
@@ -342,9 +346,11 @@ def _right(text: str, places: int) -> str:
     return " " * (places - cells_wide(text)) + text
 
 
-def _tables(panel: Panel | str) -> Iterator[str]:
+def _tables(panel: Panel | Passage | str) -> Iterator[str]:
     if isinstance(panel, str):
         yield escaped(panel)
+    elif not isinstance(panel, Panel):
+        yield panel.markdown()
     else:
         many = len(panel.columns) > _MOST_IN_MARKDOWN and not panel.upright
         yield from map(_markdown, turned(panel) if many else [panel])

@@ -2,6 +2,7 @@
 
 import re
 
+_STYLE = re.compile(r"\x1b\[[0-9]m")
 _SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
 
@@ -39,3 +40,12 @@ def faint(text: str) -> str:
     '\x1b[2ma\x1b[0m'
     """
     return f"\x1b[2m{text.rstrip()}\x1b[0m"
+
+
+def unstyled(text: str) -> str:
+    r"""Text without what makes it bold or faint.
+
+    >>> unstyled(bold("a") + " b")
+    'a b'
+    """
+    return _STYLE.sub("", text)

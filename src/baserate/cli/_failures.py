@@ -27,6 +27,7 @@ _KEYWORD = re.compile(rf"""\b({"|".join(_OPTIONS)})=(?:'([^']*)'|"([^"]*)"|(-?\d
 _LONGEST = 100
 _ASIDES = {
     r"smoothed=True": "--smoothed",
+    r"costs=Costs\(fp=1, fn=20\)": "--fp 1 --fn 20",
     r"equalize\.held_out": "--held-out",
     r"otherwise= an action": "--otherwise pass, flag or refer",
     r"give a threshold\.": "give one with --threshold.",

@@ -14,6 +14,7 @@ from baserate.cli._failures import BROKEN_PIPE, FINE, USAGE, debug, ended, inter
 from baserate.cli._say import colour
 
 VERBS: dict[str, tuple[str, str]] = {
+    "report": ("_report:report", "Judge predictions where they will be used: one report."),
     "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
     "groups": ("_groups:groups", "See groups side by side: measures, differences, gaps and chance."),
@@ -36,7 +37,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "hull": ("_hull:hull", "Tell which models are ever the best; mix them, combine scores."),
     "size": ("_size:size", "Tell how many rows are needed."),
     "population": ("_population:population", "Work out theory: a classifier known in closed form."),
-    "draw": ("_draw:draw", "Draw figures for papers: roc, pr, reliability, decision curve and more."),
+    "draw": ("_draw:draw", "Draw figures for papers: roc, pr, reliability and more."),
     "list": ("_list:list_", "List the measures, curves or parities that there are."),
     "demo": ("_demo:demo", "Write generated predictions and judge them, step by step."),
     "completion": ("_completion:completion", "Print the completion script of a shell."),

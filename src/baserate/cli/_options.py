@@ -93,6 +93,11 @@ def sampled(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", options, group=())
 
 
+def planned(verb: Verb) -> Verb:
+    """Add those that a plan may tell already, so that there may be no file; the verb gets them as `reading`."""
+    return bundled(verb, Reading, "reading", [_FILES if each is _FILE else each for each in _READING])
+
+
 def showing(verb: Verb) -> Verb:
     """Add the options that say how to show it on stdout; -o is then for something else."""
     return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)
