@@ -85,8 +85,9 @@ def _command(why: str, verb: str, words: Iterable[str]) -> Command:
 
 
 def _python(report: Report) -> Iterator[Command]:
-    policy = "policy" if len(report.models) == 1 else f"policies[{report.models[0]!r}]"
-    yield Command("a number with its interval", (f"report.of({report.models[0]!r}).there.precision",))
+    first = report.models[0]
+    of, policy = ("", "policy") if len(report.models) == 1 else (f".of({first!r})", f"policies[{first!r}]")
+    yield Command("a number with its interval", (f"report{of}.there.precision",))
     yield Command("all numbers", ("report.frame()",))
     yield Command("decide new rows by it", (f'report.{policy}.save("{_POLICY}")',))
     yield Command("keep all of it", ('report.save("report.json")',))

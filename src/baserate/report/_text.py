@@ -22,6 +22,8 @@ Line = Mapping[str, Any]
 _SIGNS = {"serious": "!!", "caution": "!", "note": "·"}
 _MOST = 12
 """Groups, and differences, that are shown; how many more there are is told."""
+_NAME, _HALF = 24, 17
+"""Letters of a name that stands beside numbers, or beside another one, in the narrowest terminal."""
 _DIGEST = 12
 """Letters of a digest that are enough to tell it from others."""
 _SPACE = "\N{NO-BREAK SPACE}"
@@ -100,21 +102,19 @@ class _Sheet:
         rows = tuple(self._row(name, [each.get(name) for each in five]) for name in names)
         sections = (Section("", counted, apart=True), Section("", rows))
         yield f"Of {MANY} people {_where(self.report)}:"
-        yield Panel(_CORNER, tuple(map(label, self.each)), sections)
+        yield Panel(_CORNER, tuple(label(model, _NAME) for model in self.each), sections)
         yield from self._differences()
 
     def _differences(self) -> Iterator[Panel | str]:
+        """Return how far two models lie apart, pair by pair."""
         found = self.report.pick(part="differences")
-        if not found:
-            return
-        rows = tuple(
-            Row(
-                f"{_words(row['measure'])}: {label(row['model'])} − {label(row['other'])}",
-                (self._cell(_difference(row)), _p(row)),
-            )
-            for row in found[:_MOST]
-        )
-        yield Panel("differences", ("difference", "p"), (Section("", rows),))
+        pairs: dict[str, list[Row]] = {}
+        for row in found[:_MOST]:
+            told = Row(_words(row["measure"]), (self._cell(_difference(row)), _p(row)))
+            pairs.setdefault(f"{label(row['model'], _HALF)} − {label(row['other'], _HALF)}", []).append(told)
+        if pairs:
+            sections = tuple(Section(pair, tuple(rows)) for pair, rows in pairs.items())
+            yield Panel("differences", ("", "p"), sections)
         yield from _more(len(found), "differences")
 
     def _groups(self) -> Iterator[Panel | str]:
@@ -150,7 +150,7 @@ def _done(report: Report) -> str:
     """What is done with the scores of a model, and why."""
     plan, policy, name = report.plan, report.policy, label(report.model)
     if report.model == plan.predicted:
-        return f"Flagged are those whom {name} says to be positive."
+        return f"Flagged are those who are positive by {name}."
     told = policy_told(policy, name)
     told = told if name in told else f"{name}: {told}"
     if plan.threshold is None and plan.policy is None and plan.chooses is None:
@@ -179,8 +179,9 @@ def _frequencies(report: Report, people: Thousand) -> str:
     if not people.some("tp", "fp"):
         return f"{begun}. Nobody is flagged."
     own = [f"{_many(people, name)} {what}" for name, what in _FATES.items() if name in people.whole]
+    alarms = f"{_many(people, 'fp')} are flagged, too" if people.some("fp") else "none is flagged"
     return (
-        f"{begun}: {listed(own)}. Of the {_many(people, *NEGATIVES)} others, {_many(people, 'fp')} are flagged, too. "
+        f"{begun}: {listed(own)}. Of the {_many(people, *NEGATIVES)} others, {alarms}. "
         f"So of {_many(people, 'tp', 'fp')} who are flagged, {_many(people, 'tp')} are positive."
     )
 
