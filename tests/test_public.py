@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import baserate
-from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, shift
+from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, report, shift
 from baserate import sklearn as bridge
 from baserate.measure import multiclass
 
@@ -43,6 +43,7 @@ NAMES = {
     ),
     *("confusion", "curve", "label_sets", "scored", "tally", "__version__"),
     *("apply", "calibrate", "decide", "draw", "equalize", "infer", "measure", "population", "read", "shift"),
+    *("Finding", "Plan", "Report", "evaluate", "report", "run"),
 }
 TOOLS = {
     *("MEASURES", "TABLES", "USUAL", "About", "Measure"),
@@ -132,6 +133,7 @@ EQUALITY = {
     *("deterministic", "differences", "frontier", "gaps", "group_table", "groups", "held_out", "optimum", "parity"),
     *("reject_option",),
 }
+REPORTS = {"CHECKS", "Finding", "Plan", "Report", "View", "evaluate", "run"}
 DRAWINGS = {"Drawing", "gain", "lift"}
 
 ROOMS = [
@@ -147,6 +149,7 @@ ROOMS = [
     multiclass,
     population,
     read,
+    report,
     shift,
     bridge,
 ]
@@ -170,6 +173,7 @@ def test_the_public_names_are_these() -> None:
     assert set(shift.__all__) == set(dir(shift)) == SHIFT
     assert set(decide.__all__) == set(dir(decide)) == DECISIONS
     assert set(equalize.__all__) == set(dir(equalize)) == EQUALITY
+    assert set(report.__all__) == set(dir(report)) == REPORTS
     assert set(draw.__all__) == set(dir(draw)) == DRAWINGS
     assert set(bridge.__all__) == {"CalibratedBy", "PolicyClassifier", "scorer", "scorers"}
 
