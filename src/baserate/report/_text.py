@@ -271,7 +271,7 @@ def _p(row: Line) -> str:
 
 def _more(many: int, what: str) -> Iterator[str]:
     if many > _MOST:
-        yield f"{many - _MOST} more {what} are not shown; --format json and csv hold all."
+        yield f"{many - _MOST} more {what} are not shown; JSON and CSV hold all."
 
 
 def _findings(report: Report) -> Passage | str:
