@@ -11,7 +11,7 @@ import click
 import jsonschema
 import pytest
 from click.testing import Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baserate
@@ -170,6 +170,7 @@ def plans(draw: st.DrawFn) -> Plan:
     )
 
 
+@settings(max_examples=50)
 @given(plans())
 def test_flags_of_a_plan_make_it_again(plan: Plan) -> None:
     assert planned(*shlex.split(" ".join(flags(plan)))) == plan
