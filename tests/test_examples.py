@@ -8,7 +8,7 @@ import pytest
 import baserate
 from baserate import Estimate, Policy, infer, load_map, measure, shift
 from baserate.cli._people import screening
-from examples.screening.__main__ import alike, by_site, calibrated, cheapest, main, promised, which_cut_off
+from examples.screening.__main__ import alike, by_site, calibrated, cheapest, main, promised, reported, which_cut_off
 
 
 def test_the_people_are_as_described() -> None:
@@ -70,3 +70,6 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     assert max(shares) - min(shares) <= 0.02 + 1e-12
     assert f"<td>{shares[0]:.3f} <small>" in page
     assert "<script" not in page
+    told = reported(screening(), tmp_path / "people.csv")
+    assert printed.endswith(f"{told.text()}\n")
+    assert f"baserate decide {tmp_path / 'people.csv'}" in printed

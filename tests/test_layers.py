@@ -15,7 +15,9 @@ HOME = Path(baserate.__file__).parent
 FLOORS: list[set[str]] = [
     {"_errors", "_version"},
     {"_arrays"},
-    {"_files", "_frames", "_forms", "_lazy", "_lots", "_sealed"},
+    {"_files", "_frames", "_forms", "_lazy", "_lots", "_sealed", "_plain_text", "_numbers"},
+    {"_passages"},
+    {"_panels"},
     {"_form_json"},
     {"_numeric"},
     *(
@@ -47,6 +49,9 @@ FLOORS: list[set[str]] = [
             "_policy_json",
             "_policy",
             "_target",
+            "_heading",
+            "_sure",
+            "_chosen",
         )
     ),
     {"read", "measure"},

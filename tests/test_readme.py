@@ -55,7 +55,7 @@ def test_every_command_of_the_readme_is_ours() -> None:
     assert [typed.split()[0] for typed, _ in commands()] == [
         "baserate",
         "head",
-        *["baserate"] * 6,
+        *["baserate"] * 7,
         "head",
         *["baserate"] * 3,
         "head",

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from baserate import (
     Counts,
     Curve,
     Estimate,
+    Plan,
     Policy,
+    Report,
     Tallies,
     Tally,
     calibrate,
@@ -24,7 +27,7 @@ from baserate import (
     read,
     shift,
 )
-from baserate.cli._people import Screening, screening
+from baserate.cli._people import Screening, as_csv, screening
 from examples.screening.page import Number, Page, Table, interval, shown
 
 COSTS = Costs(fp=1, fn=20)
@@ -158,6 +161,13 @@ def _at(tally: Tally, right: Tally, threshold: float) -> dict[str, Number]:
     )
 
 
+def reported(people: Screening, path: Path) -> Report:
+    """Write the people to a file, and judge it where the test will be used next, as `baserate report` does."""
+    path.write_text(as_csv(people), encoding="utf-8")
+    columns: dict[str, Any] = {"truth": "sick", "score": "risk", "group": "site", "positive": "1"}
+    return baserate.run(Plan(files=(str(path),), prevalence=ELSEWHERE, costs=COSTS, **columns))
+
+
 def main(folder: Path) -> None:
     """Measure, print, and write the page, and a map and a policy for new people."""
     people = screening()
@@ -195,7 +205,8 @@ def main(folder: Path) -> None:
     policy.save(folder / "policy.json")
     by_site_policy.save(folder / "policy-by-site.json")
     print(f"Open {path}; {folder / 'map.json'} makes the risks of new people right, and {folder / 'policy.json'}")
-    print("decides whom to call back, or policy-by-site.json, site by site: baserate apply --help")
+    print("decides whom to call back, or policy-by-site.json, site by site: baserate apply --help\n")
+    print(reported(people, folder / "people.csv").text())
 
 
 def in_columns(table: Table) -> str:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baserate import decide, read
+from baserate._panels import cells_wide
 from baserate.cli._benefit import FEW, MOST, steps
-from baserate.cli._panels import cells_wide
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 

@@ -9,7 +9,7 @@ import pytest
 
 from baserate import Cut, Lottery, Policy, decide, read, shift
 from baserate._map import shifted
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import RESULTS
 

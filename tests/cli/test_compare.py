@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import fitting
 

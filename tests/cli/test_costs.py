@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baserate import Costs, Counts, measure, shift
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from baserate.cli._samples import typed
 from tests.cli.shell import is_as_ever, people, program, run
 from tests.schemas import fitting

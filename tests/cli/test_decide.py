@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baserate import Costs, Curve, Map, Policy, decide, load_map, measure, read, shift
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 

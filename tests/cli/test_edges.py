@@ -9,12 +9,12 @@ import click
 import pytest
 from click import unstyle
 
+from baserate._numbers import number
+from baserate._panels import Page, Panel, Row, Section, cells_wide, label
+from baserate._plain_text import escaped
 from baserate.cli import _main
 from baserate.cli._failures import ended
-from baserate.cli._numbers import number
-from baserate.cli._panels import Page, Panel, Row, Section, cells_wide, label
 from baserate.cli._progress import shown
-from baserate.cli._say import escaped
 from tests.cli.shell import people, program, run
 from tests.cli.test_program import Terminal
 

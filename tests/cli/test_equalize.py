@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from baserate import Costs, Policy, equalize, read
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from baserate.equalize import Goal
 from baserate.infer import Interval
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run

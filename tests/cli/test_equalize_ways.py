@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from baserate import equalize, read
-from baserate.cli._numbers import number
-from baserate.cli._panels import cells_wide
+from baserate._numbers import number
+from baserate._panels import cells_wide
 from baserate.equalize import Deal, Goal
 from baserate.infer import Interval
 from tests.cli.shell import is_as_ever, run

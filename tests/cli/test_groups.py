@@ -11,7 +11,7 @@ from click.testing import Result
 
 import baserate
 from baserate import Cut, Policy, equalize
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import fitting
 

@@ -10,9 +10,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from baserate import Costs, Counts, Curve, decide, read
+from baserate._panels import cells_wide
 from baserate.cli._hull import CHOSEN
 from baserate.cli._hulls import FEW
-from baserate.cli._panels import cells_wide
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 

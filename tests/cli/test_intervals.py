@@ -12,8 +12,8 @@ import pytest
 from click import unstyle
 
 from baserate import infer, read
-from baserate.cli._panels import Page, Panel, Row, Section, Spread, cells_wide
-from baserate.cli._sure import bounds
+from baserate._panels import Page, Panel, Row, Section, Spread, cells_wide
+from baserate._sure import bounds
 from tests.cli.shell import people, run
 from tests.schemas import RESULTS
 

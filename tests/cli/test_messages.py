@@ -73,7 +73,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         (
             ("meazure",),
             2,
-            "there is no command 'meazure'. Did you mean measure? There are: measure, compare, groups, reliability, ",
+            "there is no command 'meazure'. Did you mean measure? There are: report, measure, compare, groups, ",
         ),
         (("measure",), 2, "missing argument 'FILE...'. Try: baserate measure --help"),
         (("measure", "FILE", "--score", "risk"), 2, "missing option '--truth'. Try: baserate measure --help"),

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from baserate import Costs, Cut, Lottery, Policy
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import fitting

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from baserate import population
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from baserate.cli._population import FAMILIES
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded

@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 from baserate import read, shift
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import is_as_ever, run
 from tests.schemas import fitting
 

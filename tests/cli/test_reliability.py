@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import baserate
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
 from tests.schemas import fitting

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from baserate import decide, read
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import PETS, pets
 from tests.schemas import fitting

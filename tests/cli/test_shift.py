@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from baserate import measure, read, shift
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.cli.test_classes import LABELS, SCORES, pets
 from tests.schemas import fitting

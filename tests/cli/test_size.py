@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from baserate import population
-from baserate.cli._panels import cells_wide
+from baserate._panels import cells_wide
 from baserate.infer import (
     assumed_pair,
     size_by_simulation,

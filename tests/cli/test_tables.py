@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click import unstyle
 
-from baserate.cli._panels import Page, Panel, Row, Section, cells_wide
+from baserate._panels import Page, Panel, Row, Section, cells_wide
 from tests.cli.shell import is_as_ever, people, run
 
 ONE = ("--truth", "sick", "--score", "risk")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baserate._numbers import percent, plain
+from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label, pointed
 from baserate._results import Results
+from baserate._sure import Reasons, cell
 from baserate.cli._ask import headline
-from baserate.cli._numbers import percent, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label, pointed
-from baserate.cli._sure import Reasons, cell
 
 if TYPE_CHECKING:
     from baserate._tallies import Tallies

@@ -1,18 +1,17 @@
 """Options -> Tallies or Rows, and what a person should hear about them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate._intake import told
+from baserate._heading import files_told, positive_told, rows_told
+from baserate._numbers import number
+from baserate._panels import Page, label
 from baserate.cli._failures import in_flags
-from baserate.cli._numbers import amount, number
 from baserate.cli._options import Reading, Writing
-from baserate.cli._panels import Page, label
 from baserate.cli._progress import shown
 from baserate.cli._say import WIDTH, put, room, say
 
@@ -82,7 +81,11 @@ def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results h
     parts = [
         files_told(asked.file),
         rows_told(data),
-        *(_classes(data) if "classes" in data else _positive(asked, data)),
+        *(
+            _classes(data)
+            if "classes" in data
+            else [positive_told(asked.truth, data), f"prevalence {number(100 * data['prevalence'], 4)} %"]
+        ),
     ]
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
 
@@ -106,30 +109,10 @@ def carried_line(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Resul
     return f"{headline(asked, data)} · carried to {where}"
 
 
-def files_told(files: Sequence[str]) -> str:
-    """Name of the first file, and how many more there are."""
-    first = "stdin" if files[0] == "-" else PurePath(files[0]).name or files[0]
-    return label(first) + (f" and {len(files) - 1} more" if len(files) > 1 else "")
-
-
-def _positive(asked: Reading, data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
-    share = number(100 * data["prevalence"], 4)
-    return [f"positive: {label(asked.truth)} = {label(data['positive'])}", f"prevalence {share} %"]
-
-
 def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
     shares = data["prevalences"]
     most = max(shares, key=lambda name: shares[name])
     return [f"{len(shares)} classes", f"most frequent: {label(most)}, {number(100 * shares[most], 4)} %"]
-
-
-def rows_told(data: Any) -> str:  # noqa: ANN401  (what Results hold)
-    """How many rows were used, of how many, and what they stand for."""
-    used = data["read"] - data["refused"]
-    of = f" of {amount(data['read'], 4)}" if data["refused"] else ""
-    stand = f" standing for {amount(data['rows'], 4)}" if "count" in data["columns"] else ""
-    dropped = f" ({amount(data['refused'], 4)} dropped: {told(data['reasons'])})" if data["refused"] else ""
-    return f"{amount(used, 4)}{of} rows{stand}{dropped}"
 
 
 def explain(asked: Reading, data: Any, writing: Writing) -> None:  # noqa: ANN401  (what Results hold)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from baserate._numbers import number
+from baserate._panels import Cell, Page, Panel, Row, Section, Spread
 from baserate._results import Results
+from baserate._sure import bounds
 from baserate.cli import _calibration
-from baserate.cli._numbers import number
 from baserate.cli._options import Reading
-from baserate.cli._panels import Cell, Page, Panel, Row, Section, Spread
-from baserate.cli._sure import bounds
 
 _WORDS = {
     "offset": "Added to all log-odds.",

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from baserate._numbers import number, percent
+from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell, footnotes, heading
 from baserate.cli._ask import headline
-from baserate.cli._numbers import number, percent
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label
-from baserate.cli._sure import Reasons, cell, footnotes, heading
 
 Line = Mapping[str, Any]
 

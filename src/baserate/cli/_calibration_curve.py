@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from baserate._numbers import amount, number, percent, plain
+from baserate._panels import Page, Panel, Row, Section, pointed
 from baserate._results import Results
+from baserate._sure import Reasons
 from baserate.cli._ask import headline
 from baserate.cli._calibration import Which, title, which_of
-from baserate.cli._numbers import amount, number, percent, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import Page, Panel, Row, Section, pointed
-from baserate.cli._sure import Reasons
 
 Line = Mapping[str, Any]
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from baserate._chosen import done, listed
+from baserate._numbers import amount, number, percent, plain
+from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
-from baserate.cli._chosen import done, listed
-from baserate.cli._numbers import amount, number, percent, plain
-from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
-from baserate.cli._sure import Reasons, cell, footnotes, heading
+from baserate._sure import Reasons, cell, footnotes, heading
 
 if TYPE_CHECKING:
     from baserate._policy import Policy

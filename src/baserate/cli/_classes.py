@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from baserate._errors import UnknownName
+from baserate._numbers import amount
+from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
+from baserate._sure import Reasons, cell, footnotes, heading, left_out
 from baserate.cli._ask import check_truth
-from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Verb, bundled, names, or_none
-from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate.cli._progress import shown
-from baserate.cli._sure import Reasons, cell, footnotes, heading, left_out
 
 if TYPE_CHECKING:
     from baserate._class_rows import ClassRows

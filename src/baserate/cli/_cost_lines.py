@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from baserate._numbers import number, plain
+from baserate._panels import Cell, Page, Panel, Row, Section, pointed
 from baserate._results import Results
+from baserate._sure import Reasons, cell
 from baserate.cli._ask import carried_line
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._decision_curve import bounds_told, model_of, of_group
-from baserate.cli._numbers import number, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import Cell, Page, Panel, Row, Section, pointed
-from baserate.cli._sure import Reasons, cell
 
 Line = Mapping[str, Any]
 

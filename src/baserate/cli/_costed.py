@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from baserate._numbers import amount, number, percent, plain
+from baserate._panels import Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._decision_curve import MARK, marked
-from baserate.cli._numbers import amount, number, percent, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import Cell, Page, Panel, Row, Section, label
 from baserate.cli._samples import CELLS
-from baserate.cli._sure import Reasons, cell
 
 Line = Mapping[str, Any]
 

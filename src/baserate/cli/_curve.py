@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._numbers import UNDEFINED, amount, mark, number, percent, plain
+from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label, pointed
 from baserate.cli._ask import answer, explain, headline, tallies
-from baserate.cli._numbers import UNDEFINED, amount, mark, number, percent, plain
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, writing
-from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label, pointed
 
 if TYPE_CHECKING:
     from baserate._results import Results

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from baserate._errors import BaserateError
-from baserate.cli._ask import answer, carried, carried_line, files_told, remark, tallies
+from baserate._heading import files_told
+from baserate._numbers import amount
+from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._deciding import Deciding, deciding
 from baserate.cli._intervals import Intervals, independent
 from baserate.cli._kept import Keeping, keep, keeping
-from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Writing, command, scored, showing
 from baserate.cli._say import say
 from baserate.cli._several import Several, decided, several

@@ -5,14 +5,15 @@ from dataclasses import replace
 from math import isnan
 from typing import Any, NamedTuple
 
+from baserate._chosen import folds_told, interval_told, scores_of, sentence
 from baserate._costs import Costs
 from baserate._counts import Counts
+from baserate._heading import class_told
+from baserate._numbers import UNDEFINED, amount, number, plain
+from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
-from baserate.cli._chosen import folds_told, interval_told, scores_of, sentence
-from baserate.cli._numbers import UNDEFINED, amount, number, plain
+from baserate._sure import Reasons, cell, footnotes, heading
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
-from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, expected_cost, precision, prevalence, sensitivity, specificity
 
 Line = Mapping[str, Any]
@@ -56,6 +57,10 @@ def page(found: Results, asked: Reading, line: str, digits: int) -> Page:
     sheet = _Sheet(found, asked, digits)
     panels = tuple(part for model in found.data["policies"] for part in sheet.of_model(model))
     return Page(line, panels, sheet.footnotes())
+
+
+_CLASSES = {"positive": ("tp", "referred_positives", "fn"), "negative": ("fp", "referred_negatives", "tn")}
+"""Of a 2×2 table, from left to right; some may be referred."""
 
 
 class _Sheet:
@@ -113,8 +118,8 @@ class _Sheet:
         values = {name: row["value"] for (name, _), row in self.chosen[case].items()}
         referred = "referred_positives" in values
         lines = {
-            self._class("positive"): [values["tp"], *[values.get("referred_positives")] * referred, values["fn"]],
-            self._class("negative"): [values["fp"], *[values.get("referred_negatives")] * referred, values["tn"]],
+            class_told(name, self.asked.truth, self.data): [values[cell] for cell in cells if cell in values]
+            for name, cells in _CLASSES.items()
         }
         lines["total"] = [sum(pair) for pair in zip(*lines.values(), strict=True)]
         rows = tuple(
@@ -122,10 +127,6 @@ class _Sheet:
         )
         columns = ("flagged", *["referred"] * referred, "passed", "total")
         return Panel(f"truth in rows{self._of(case)}", columns, (Section("", rows),), upright=True)
-
-    def _class(self, name: str) -> str:
-        known = self.data[name] is not None
-        return f"{name} ({label(self.asked.truth)} = {label(self.data[name])})" if known else name
 
     def _of(self, case: _Case) -> str:
         """Which rows they are, if there is a choice."""

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from baserate._numbers import number, percent, plain
+from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label, pointed
 from baserate._results import Results
+from baserate._sure import Reasons, cell
 from baserate.cli._ask import carried_line
 from baserate.cli._calibration import split_when_narrow
-from baserate.cli._numbers import number, percent, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label, pointed
-from baserate.cli._sure import Reasons, cell
 
 Line = Mapping[str, Any]
 

@@ -18,7 +18,12 @@ def steps(file: str) -> list[tuple[str, list[str]]]:
     """What is shown, and what is typed for it."""
     columns = [file, "--truth", "sick", "--score", "risk"]
     sites = ["--positive", "1", "--group", "site", "--threshold", "0.2"]
+    used = ["--positive", "1", "--group", "site", "--prevalence", "0.02", "--fp", "1", "--fn", "20"]
     return [
+        (
+            "What is it worth where one in fifty is sick?",
+            ["report", *columns, *used],
+        ),
         ("Is the score any good?", ["measure", *columns]),
         ("Is it as good at every site, and at a lower threshold?", ["measure", *columns, *sites]),
         ("Do as many fall sick as it says?", ["reliability", *columns, "--positive", "1", "--curve", "binned"]),
@@ -44,7 +49,10 @@ def demo(context: click.Context, folder: Path) -> None:
         click.echo(f"\n{remark}\n" + click.style(f"$ baserate {shlex.join(typed)}", bold=True))
         with root.make_context("baserate", list(typed), parent=context) as inner:
             root.invoke(inner)
-    click.echo("\nGo on with your own file, or see what else there is: baserate --help, baserate list measures.")
+    click.echo(
+        "\nGo on with your own file: baserate report FILE --truth COLUMN --score COLUMN; or see what else there "
+        "is: baserate --help, baserate list measures."
+    )
 
 
 def _write(path: Path) -> None:

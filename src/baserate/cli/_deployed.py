@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate._errors import BaserateError, UnknownName
-from baserate.cli._ask import files_told, rows_told
+from baserate._heading import files_told, rows_told
+from baserate._numbers import amount, number
+from baserate._panels import label
 from baserate.cli._classes import SCORED, columns_of
-from baserate.cli._numbers import amount, number
 from baserate.cli._options import Reading, Verb, bundled, names, or_none, share
-from baserate.cli._panels import label
 from baserate.cli._progress import shown
 
 if TYPE_CHECKING:

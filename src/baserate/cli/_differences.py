@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from baserate._numbers import UNDEFINED, mark, number, percent, plain
+from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label
 from baserate._results import Results
 from baserate.cli._ask import headline
-from baserate.cli._numbers import UNDEFINED, mark, number, percent, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
 
 Line = Mapping[str, Any]
 

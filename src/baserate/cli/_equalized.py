@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from baserate._chosen import listed, rule_told
+from baserate._numbers import NOTHING, UNDEFINED, amount, number, plain
+from baserate._panels import Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell, footnotes
 from baserate.cli._checked import group_told
-from baserate.cli._chosen import listed, rule_told
-from baserate.cli._numbers import NOTHING, UNDEFINED, amount, number, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import Cell, Page, Panel, Row, Section, label
-from baserate.cli._sure import Reasons, cell, footnotes
 
 Line = Mapping[str, Any]
 Group = tuple[tuple[str, object], ...] | None

@@ -32,10 +32,10 @@ from baserate.cli._options import (
 )
 
 if TYPE_CHECKING:
+    from baserate._panels import Page
     from baserate._results import Results
     from baserate._tallies import Tallies
     from baserate._target import Target
-    from baserate.cli._panels import Page
 
 _EXAMPLES = (
     (
@@ -198,10 +198,10 @@ def _of_many(deployed: Deployed, expecting: Expecting, writing: Writing) -> None
 
 def _page(found: "Results", deployed: Deployed, line: str, digits: int) -> "Page":
     """Lay out the prevalence, then measures as they always are."""
-    from baserate.cli._numbers import number
-    from baserate.cli._panels import Panel, Row, Section
+    from baserate._numbers import number
+    from baserate._panels import Panel, Row, Section
+    from baserate._sure import Reasons, cell, heading
     from baserate.cli._summary import page
-    from baserate.cli._sure import Reasons, cell, heading
 
     data = found.data
     share = {"value": data["prevalence"], "level": None} | (data["estimate"] or {})

@@ -30,6 +30,7 @@ _ASIDES = {
     r"and this figure shows one; say which with model=\.": "and this figure shows one; give one --score.",
     r"give a mapping from the name of the model to its policy\.": "give one --score.",
     r"give costs= as well, or leave prevalence= out\.": "give --fp and --fn as well, or leave --prevalence out.",
+    r"costs=Costs\(fp=1, fn=20\)": "--fp 1 --fn 20",
     r"equalize\.held_out": "--held-out",
     r"otherwise= an action": "--otherwise pass, flag or refer",
     r"give a threshold\.": "give one with --threshold.",

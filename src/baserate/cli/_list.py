@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from baserate._errors import UnknownName
+from baserate._panels import Page, Panel, Row, Section
 from baserate.cli._ask import answer
 from baserate.cli._options import Writing, command, writing
-from baserate.cli._panels import Page, Panel, Row, Section
 
 _EXAMPLES = (
     ("all of them", "baserate list measures"),

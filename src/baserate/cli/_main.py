@@ -14,6 +14,7 @@ from baserate.cli._failures import BROKEN_PIPE, FINE, USAGE, debug, ended, inter
 from baserate.cli._say import colour
 
 VERBS: dict[str, tuple[str, str]] = {
+    "report": ("_report:report", "Judge predictions where they will be used: one report."),
     "measure": ("_measure:measure", "Measure predictions: 2×2 table, rates, ranking, probabilities."),
     "compare": ("_compare:compare", "Compare models on the same rows: difference, interval, p-value."),
     "groups": ("_groups:groups", "See groups side by side: measures, differences, gaps and chance."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from baserate.cli._numbers import amount, pace
+from baserate._numbers import amount, pace
 from baserate.cli._progress import shown
 from baserate.cli._say import say
 

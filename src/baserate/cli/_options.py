@@ -106,6 +106,11 @@ def zeros_and_ones(verb: Verb) -> Verb:
     return bundled(verb, Reading, "reading", options, group=(), predicted=None, positive=None, negative=None)
 
 
+def planned(verb: Verb) -> Verb:
+    """Add those that a plan may tell already, so that there may be no file; the verb gets them as `reading`."""
+    return bundled(verb, Reading, "reading", [_FILES if each is _FILE else each for each in _READING])
+
+
 def showing(verb: Verb) -> Verb:
     """Add the options that say how to show it on stdout; -o is then for something else."""
     return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)

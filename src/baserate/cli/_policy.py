@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import click
 
-from baserate.cli._ask import answer, files_told, remark
+from baserate._heading import files_told
+from baserate.cli._ask import answer, remark
 from baserate.cli._code import DIALECT, OUTPUT, in_columns
 from baserate.cli._failures import debug
 from baserate.cli._options import Choices, Verb, Writing, bundled, command, writing

@@ -8,7 +8,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TextIO
 
-from baserate.cli._numbers import pace
+from baserate._numbers import pace
 
 Progress = Callable[[], float | None]
 """How many per cent are done; None or a negative number while that is unknown."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from baserate._numbers import amount
 from baserate.cli._ask import answer, explain, tallies
 from baserate.cli._classes import SCORED, Classes, read_classes
-from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, share, writing
 
 if TYPE_CHECKING:

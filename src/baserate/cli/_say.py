@@ -1,17 +1,16 @@
 """Where words go: data to stdout or a file, messages to stderr; and whether there is colour."""
 
 import os
-import re
 import sys
 from typing import TextIO
 
 import click
 
 from baserate._errors import BadOption
+from baserate._plain_text import printable
 
 WIDTH = 100
 """Of a page that no terminal limits."""
-_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
 
 def say(message: str) -> None:
@@ -31,24 +30,6 @@ def put(text: str, path: str | None) -> None:
         write_text(path, click.unstyle(ended))
     except OSError as error:
         raise BadOption(f"cannot write {path} ({error.strerror}); name another file.") from error
-
-
-def printable(text: str) -> str:
-    r"""Text that cannot steer a terminal: control characters are shown as �.
-
-    >>> printable("a\x1b[2Jb")
-    'a�[2Jb'
-    """
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
-
-
-def escaped(text: str) -> str:
-    r"""Text that Markdown leaves alone.
-
-    >>> print(escaped("a|b_c"))
-    a\|b\_c
-    """
-    return _SPECIAL.sub(r"\\\1", text)
 
 
 def colour() -> bool | None:

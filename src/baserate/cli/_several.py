@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate.cli._ask import answer, files_told, headline, remark
+from baserate._heading import files_told
+from baserate._numbers import amount
+from baserate._panels import Page, Panel, Row, Section, label
+from baserate._sure import Reasons, cell, footnotes
+from baserate.cli._ask import answer, headline, remark
 from baserate.cli._classes import MANY, SCORED, Classes, costs, numbered, read_classes
 from baserate.cli._deciding import Deciding
 from baserate.cli._intervals import Intervals
-from baserate.cli._numbers import amount
 from baserate.cli._options import Reading, Verb, Writing, bundled
-from baserate.cli._panels import Page, Panel, Row, Section, label
 from baserate.cli._priors import Prior, of_classes, prior
-from baserate.cli._sure import Reasons, cell, footnotes
 
 if TYPE_CHECKING:
     from baserate._class_rows import ClassRows

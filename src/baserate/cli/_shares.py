@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from baserate._numbers import amount, number, percent, plain
+from baserate._panels import Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell, footnotes, heading
 from baserate.cli._calibration import chance, split_when_narrow
 from baserate.cli._estimated import TARGET, VALIDATION, prevalences
-from baserate.cli._numbers import amount, number, percent, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import Cell, Page, Panel, Row, Section, label
 from baserate.cli._summary import TITLES
-from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about
 from baserate.shift._summary import CORRECTED, GIVEN
 

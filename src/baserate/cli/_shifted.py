@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._numbers import amount, number, plain
+from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell, footnotes, left_out
 from baserate._tally import Tally
 from baserate.cli._ask import headline
-from baserate.cli._numbers import amount, number, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate.cli._summary import TITLES
-from baserate.cli._sure import Reasons, cell, footnotes, left_out
 from baserate.measure import MEASURES, about
 
 Line = Mapping[str, Any]

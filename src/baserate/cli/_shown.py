@@ -4,15 +4,14 @@ import json
 from collections.abc import Iterator
 from math import inf
 
-from baserate._cut import Cut, Treatment
+from baserate._chosen import policy_told, scores_of
+from baserate._cut import Treatment
+from baserate._numbers import amount, number, plain
+from baserate._panels import Page, Panel, Row, Section, label
 from baserate._policy import REFUSE, Policy
-from baserate._policy_json import content
 from baserate._results import Results
 from baserate._tallies import Group
 from baserate.apply._stretches import Stretches, stretches
-from baserate.cli._chosen import rule_told, scores_of, sentence
-from baserate.cli._numbers import amount, number, plain
-from baserate.cli._panels import Page, Panel, Row, Section, label
 
 _NAME = 24
 """Letters of the name of scores, of which there may be two thresholds beside."""
@@ -45,7 +44,7 @@ def page(policy: Policy, line: str, digits: int) -> Page:
     """Lay it out."""
     done = Panel("", (), tuple(_section(policy, group, digits) for group in policy.by_group))
     about = Panel("", (), (Section("how it came about", tuple(Row(*each) for each in _about(policy))),))
-    return Page(line, (_summary(policy), done, about))
+    return Page(line, (policy_told(policy, _name(policy)), done, about))
 
 
 def _rows(policy: Policy, group: Group, treatment: Treatment) -> Iterator[dict[str, object]]:
@@ -55,21 +54,6 @@ def _rows(policy: Policy, group: Group, treatment: Treatment) -> Iterator[dict[s
         for action in dict.fromkeys(found.drawn[place]):
             chance = found.chance(place, action)
             yield {"group": named, "lower": lower, "upper": upper, "action": action, "chance": chance}
-
-
-def _summary(policy: Policy) -> str:
-    """What is done, in a sentence."""
-    told, only = content(policy), policy.by_group.get(())
-    settings = {"costs": None, **told["settings"]}
-    if isinstance(only, Cut):
-        form = {"rule": policy.rule, "thresholds": only.thresholds, "actions": only.actions, "settings": settings}
-        return sentence(_name(policy), form)
-    rule = rule_told(policy.rule, settings)
-    depends = (
-        f"depends on {', '.join(map(label, policy.attributes))}" if policy.needs_group else "is the same for everybody"
-    )
-    lots = ", and where cuts disagree a lot decides, which the id draws" if policy.needs_id else ""
-    return f"What is done {depends}{lots} (rule: {rule})."
 
 
 def _name(policy: Policy) -> str:

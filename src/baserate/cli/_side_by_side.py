@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from baserate._chosen import done
 from baserate._counts import Counts
+from baserate._numbers import NOTHING, UNDEFINED, amount, number, percent
+from baserate._panels import Cell, Page, Panel, Row, Section, Spread, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell, footnotes
 from baserate.cli._ask import headline
 from baserate.cli._checked import decided, group_told
-from baserate.cli._chosen import done
-from baserate.cli._numbers import NOTHING, UNDEFINED, amount, number, percent
 from baserate.cli._options import Reading
-from baserate.cli._panels import Cell, Page, Panel, Row, Section, Spread, label
 from baserate.cli._summary import TITLES
-from baserate.cli._sure import Reasons, cell, footnotes
 from baserate.measure import MEASURES, about
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from baserate.cli._options import Writing, bundled, command, complete_two_class,
 from baserate.cli._say import say
 
 if TYPE_CHECKING:
+    from baserate._panels import Page
     from baserate._results import Results
-    from baserate.cli._panels import Page
     from baserate.infer import Size
 
 _EXAMPLES = (
@@ -237,8 +237,8 @@ def _show(found: "Results", writing: Writing) -> None:
 
 
 def _headline(found: "Results") -> str:
+    from baserate._numbers import plain
     from baserate.cli import _theory
-    from baserate.cli._numbers import plain
 
     parts = [_theory.headline(found.data)] if "family" in found.data else []
     parts.append(found.rows()[0]["measure"].replace("_", " "))
@@ -252,8 +252,8 @@ _SPOKEN = {"half_width": "half-width", "one_sided": "one-sided"}
 
 
 def _page(found: "Results", digits: int) -> "Page":
-    from baserate.cli._numbers import amount, number
-    from baserate.cli._panels import Page, Panel, Row, Section
+    from baserate._numbers import amount, number
+    from baserate._panels import Page, Panel, Row, Section
 
     row = found.rows()[0]
     counts = [("rows", row["rows"], "each of two samples" if row["samples"] > 1 else "")]

@@ -5,13 +5,14 @@ from typing import Any, Literal, NamedTuple
 
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._heading import class_told
+from baserate._numbers import amount, number, plain
+from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label
 from baserate._results import Results
+from baserate._sure import Reasons, cell, footnotes, heading
 from baserate._tally import Tally
 from baserate.cli._ask import headline
-from baserate.cli._numbers import amount, number, plain
 from baserate.cli._options import Reading
-from baserate.cli._panels import EVERYBODY, Page, Panel, Row, Section, label
-from baserate.cli._sure import Reasons, cell, footnotes, heading
 from baserate.measure import MEASURES, about, named, prevalence
 
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
@@ -96,7 +97,7 @@ class _Sheet:
 
     def _two_by_two(self, case: Case) -> Panel:
         tp, fp, fn, tn = self._cells(case)
-        positive, negative = (self._class(name) for name in ("positive", "negative"))
+        positive, negative = (class_told(name, self.asked.truth, self.data) for name in ("positive", "negative"))
         lines = {
             positive: (tp, fn, tp + fn),
             negative: (fp, tn, fp + tn),
@@ -104,11 +105,6 @@ class _Sheet:
         }
         rows = tuple(Row(name, tuple(amount(each, self.digits) for each in line)) for name, line in lines.items())
         return Panel(self._flagged(case), ("flagged", "passed", "total"), (Section("", rows),), upright=True)
-
-    def _class(self, name: str) -> str:
-        """Name of a class, with its label if it is known."""
-        known = self.data[name] is not None
-        return f"{name} ({label(self.asked.truth)} = {label(self.data[name])})" if known else name
 
     def _decided(self, cases: Sequence[Case], title: str) -> Iterator[Section]:
         """Counts, compactly, then rates."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._numbers import UNDEFINED, amount, mark, number, plain
+from baserate._panels import Page, Panel, Row, Section, pointed
 from baserate._results import Results
 from baserate.cli._curve import undefined
-from baserate.cli._numbers import UNDEFINED, amount, mark, number, plain
-from baserate.cli._panels import Page, Panel, Row, Section, pointed
 from baserate.measure import MEASURES, USUAL, about, named
 
 _LIMIT = "approached, but attained by no threshold: at the end itself the measure is undefined"

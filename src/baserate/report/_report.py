@@ -16,6 +16,7 @@ from baserate._errors import BadFile, BadOption, UnknownName
 from baserate._estimate import Estimate
 from baserate._files import write_text
 from baserate._map import text_of
+from baserate._plain_text import unstyled
 from baserate._policy import Policy
 from baserate._results import Results, json_ready
 from baserate.report._finding import Finding
@@ -138,7 +139,7 @@ class Report:
         """Return the report as one reads it in a terminal."""
         from baserate.report._text import page
 
-        return page(self).text(width)
+        return unstyled(page(self).text(width))
 
     def markdown(self) -> str:
         """Return the same for GitHub."""

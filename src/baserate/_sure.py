@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate.cli._numbers import UNDEFINED, mark, number, percent
-from baserate.cli._panels import Cell, Spread, label
+from baserate._numbers import UNDEFINED, mark, number, percent
+from baserate._panels import Cell, Spread, label
 
 _MOST = 5
 """Measures that a footnote names."""

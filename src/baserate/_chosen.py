@@ -5,8 +5,11 @@ from itertools import pairwise
 from math import isinf
 from typing import Any
 
-from baserate._cut import FLAG, PASS, REFER
-from baserate.cli._numbers import number, percent, plain
+from baserate._cut import FLAG, PASS, REFER, Cut
+from baserate._numbers import number, percent, plain
+from baserate._panels import label
+from baserate._policy import Policy
+from baserate._policy_json import content
 
 Line = Mapping[str, Any]
 
@@ -21,6 +24,23 @@ def sentence(model: str, policy: Line, costs: Line | None = None) -> str:
     """
     rule = rule_told(policy["rule"], {"costs": costs, **policy["settings"]})
     return f"{done(model, policy['thresholds'], policy['actions'])} (rule: {rule})."
+
+
+def policy_told(policy: Policy, model: str) -> str:
+    """Say what a policy does with the scores of a model, and by which rule.
+
+    >>> policy_told(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"), "risk")
+    'Flag risk ≥ 0.5 (rule: as given).'
+    """
+    only, settings = policy.by_group.get(()), {"costs": None, **content(policy)["settings"]}
+    if isinstance(only, Cut):
+        form = {"rule": policy.rule, "thresholds": only.thresholds, "actions": only.actions, "settings": settings}
+        return sentence(model, form)
+    depends = (
+        f"depends on {', '.join(map(label, policy.attributes))}" if policy.needs_group else "is the same for everybody"
+    )
+    lots = ", and where cuts disagree a lot decides, which the id draws" if policy.needs_id else ""
+    return f"What is done {depends}{lots} (rule: {rule_told(policy.rule, settings)})."
 
 
 def rule_told(name: str, settings: Line) -> str:

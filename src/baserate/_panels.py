@@ -7,9 +7,8 @@ from textwrap import wrap
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
-import click
-
-from baserate.cli._say import escaped, printable
+from baserate._passages import Passage
+from baserate._plain_text import bold, escaped, faint, printable
 
 EVERYBODY = "everybody"
 """All groups together."""
@@ -75,7 +74,7 @@ class Page:
     """A line on what was read, panels with sentences between them, and footnotes."""
 
     headline: str
-    panels: tuple[Panel | str, ...]
+    panels: tuple[Panel | Passage | str, ...]
     footnotes: tuple[str, ...] = ()
 
     def text(self, width: int) -> str:
@@ -104,10 +103,13 @@ def label(text: object, most: int = _LONGEST) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1 - half]}…{shown[-half:]}"
 
 
-def drawn(panel: Panel | str, width: int) -> Iterator[list[str]]:
+def drawn(panel: Panel | Passage | str, width: int) -> Iterator[list[str]]:
     """Lines of the panel, or of several where one would be too wide: then each column becomes a row."""
     if isinstance(panel, str):
         yield wrap(panel, width, break_on_hyphens=False)
+        return
+    if not isinstance(panel, Panel):
+        yield panel.lines(width)
         return
     if panel.narrow and not _fits(panel, width):
         yield from (_lines(part, width) for part in _split(panel.narrow, width))
@@ -174,12 +176,12 @@ def _lines(panel: Panel, width: int) -> list[str]:
     at = 0
     for place, section in enumerate(panel.sections):
         lines += [""] * bool(place)
-        lines += [_bold(section.title)] * bool(section.title)
+        lines += [bold(section.title)] * bool(section.title)
         for row in section.rows:
             cells = [_right(column.first[at], places) for column, places in zip(columns, wide, strict=True)]
             lines += _with_meaning(_GAP.join([f"  {_left(row.name, names)}", *cells]), row.meaning, width)
             second = [_right(column.second[at], places) for column, places in zip(columns, wide, strict=True)]
-            lines += [_faint(_GAP.join([" " * (names + 2), *second]))] * any(map(str.strip, second))
+            lines += [faint(_GAP.join([" " * (names + 2), *second]))] * any(map(str.strip, second))
             at += 1
     return lines
 
@@ -195,13 +197,13 @@ def _titled(panel: Panel) -> Panel:
 def _heading(corner: str, names: int, heads: Sequence[list[str]], wide: Sequence[int]) -> Iterator[str]:
     """Lines above the rows; names of columns stand on as many lines as the longest of them needs."""
     if not any(map(any, heads)):
-        yield from [_bold(corner)] if corner else []
+        yield from [bold(corner)] if corner else []
         return
     height = max(map(len, heads))
     for at in range(height):
         stacked = [([""] * (height - len(head)) + head)[at] for head in heads]
         cells = [_right(head, places) for head, places in zip(stacked, wide, strict=True)]
-        yield _bold(_GAP.join([_left(corner if at == height - 1 else "", names + 2), *cells]))
+        yield bold(_GAP.join([_left(corner if at == height - 1 else "", names + 2), *cells]))
 
 
 def _broken(name: str) -> list[str]:
@@ -344,17 +346,11 @@ def _right(text: str, places: int) -> str:
     return " " * (places - cells_wide(text)) + text
 
 
-def _bold(text: str) -> str:
-    return click.style(text.rstrip(), bold=True)
-
-
-def _faint(text: str) -> str:
-    return click.style(text.rstrip(), dim=True)
-
-
-def _tables(panel: Panel | str) -> Iterator[str]:
+def _tables(panel: Panel | Passage | str) -> Iterator[str]:
     if isinstance(panel, str):
         yield escaped(panel)
+    elif not isinstance(panel, Panel):
+        yield panel.markdown()
     else:
         many = len(panel.columns) > _MOST_IN_MARKDOWN and not panel.upright
         yield from map(_markdown, turned(panel) if many else [panel])

@@ -1,0 +1,92 @@
+"""Figures beside a report: those that fit it, in a folder."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from baserate.cli._say import say
+
+if TYPE_CHECKING:
+    from baserate._policy import Policy
+    from baserate._tallies import Tallies
+    from baserate.draw import Drawing
+    from baserate.report import Report
+
+
+MANY = 6
+"""Groups beyond which curves of each would hide each other."""
+
+
+def fitting(report: "Report") -> "dict[str, Callable[[Tallies], Drawing]]":
+    """Figures that fit a report, by name, each ready to be drawn."""
+    from baserate import draw
+
+    plan, views = report.plan, {model: report.of(model).here for model in report.models}
+    policies = {model: report.policies[model] for model, view in views.items() if "auc" in view}
+    figures: dict[str, Callable[[Tallies], Drawing]] = {}
+    if policies:
+        figures |= _of_curves(report, policies)
+    if policies and all("brier" in views[model] for model in policies):
+        figures["reliability"] = draw.reliability
+        figures["decision-curve"] = partial(draw.decision_curve, prevalence=plan.prevalence)
+    if report.groups:
+        figures["groups"] = partial(draw.groups, policy=dict(report.policies))
+    return figures
+
+
+def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str, Callable[[Tallies], Drawing]]":
+    """Figures of scores, with what is done at each of them marked."""
+    from baserate import draw
+
+    plan = report.plan
+    known = plan.costs is not None and (plan.prevalence is not None or not plan.apart)
+    where = report.data["prevalence"] if plan.prevalence is None else plan.prevalence
+    cost = {"costs": plan.costs, "prevalence": where} if known else {}
+    cuts = {model: each.threshold for model, each in policies.items() if not (each.needs_group or each.needs_id)}
+    figures: dict[str, Callable[[Tallies], Drawing]] = {
+        "roc": partial(draw.roc, policy=policies, **cost),
+        "pr": partial(draw.pr, policy=policies, prevalence=plan.prevalence),
+        "gain": partial(draw.gain, policy=policies),
+    }
+    if len(cuts) == len(policies):
+        figures["prevalence"] = partial(draw.prevalence, threshold=cuts, at=plan.prevalence)
+    if len(cuts) == len(policies) == 1:
+        figures["scores"] = partial(draw.scores, policy=policies)
+        figures["thresholds"] = partial(draw.thresholds, policy=policies, prevalence=plan.prevalence)
+    return figures | ({"cost-curve": partial(draw.cost_curve, **cost)} if known else {})
+
+
+def check_folder(folder: Path) -> None:
+    """Say now, rather than after long work, that figures cannot be written."""
+    from baserate.draw._drawing import importing
+
+    importing()
+    if folder.exists() and not folder.is_dir():
+        raise click.UsageError(f"{folder} is a file; name a folder with --figures.")
+    if not folder.parent.is_dir():
+        raise click.UsageError(f"there is no folder {folder.parent}; make it, or name another with --figures.")
+
+
+def _few(report: "Report", data: "Tallies") -> "Tallies":
+    """Rows without their groups, if these are many and nothing depends on them."""
+    from baserate.draw._data import together
+
+    if len(data.groups) <= MANY or any(policy.needs_group for policy in report.policies.values()):
+        return data
+    return together(data)
+
+
+def write(report: "Report", data: "Tallies", folder: Path, *, quiet: bool) -> None:
+    """Draw them, each into a file of its own, and say which."""
+    figures = fitting(report)
+    try:
+        folder.mkdir(exist_ok=True)
+        for name, draw in figures.items():
+            draw(data if name == "groups" else _few(report, data)).save(folder / f"{name}.svg")
+    except OSError as error:
+        raise click.UsageError(f"cannot write into {folder} ({error.strerror}); name another folder.") from error
+    if not quiet:
+        say(f"wrote {len(figures)} figure{'s' * (len(figures) > 1)} into {folder}: {', '.join(figures)}")

@@ -1,0 +1,316 @@
+"""`baserate report`: what is shown and kept, plans that are saved, run again and changed, and what is refused."""
+
+import json
+import shlex
+from dataclasses import fields, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+from click.testing import Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import baserate
+from baserate import Costs, Cut, Plan, Policy
+from baserate._panels import cells_wide
+from baserate.cli import _report as room
+from baserate.cli import app
+from baserate.cli._planning import made
+from baserate.report import Report
+from baserate.report._report import COLUMNS
+from baserate.report._shell import ahead, flags
+from tests.cli.shell import PEOPLE, is_as_ever, people, run
+
+ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
+USED = ("--prevalence", "0.02", "--fp", "1", "--fn", "20")
+NAMED: dict[str, Any] = {"columns": {"truth": "sick", "score": "risk"}, "positive": "1"}
+VIEWS: dict[str, tuple[str, ...]] = {
+    "report": (*ONE, *USED),
+    "report-groups": (*ONE, *USED, "--group", "sex"),
+    "report-models": (*ONE, "--score", "old", "--predicted", "says", "--level", "90%"),
+    "report-rule": (*ONE, "--rule", "youden", "--prevalence", "10%", "--digits", "3"),
+    "report-md": (*ONE, *USED, "--group", "site", "--format", "md"),
+}
+SCHEMAS: dict[str, Any] = {
+    name: json.loads(resources.files("baserate").joinpath(f"schemas/{name}-1.json").read_text(encoding="utf-8"))
+    for name in ("plan", "report", "policy")
+}
+
+
+def reported(folder: Path, *typed: object, given: str | None = None) -> Result:
+    """Run it where the file is, so that names of files are short."""
+    path = people(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path.parent)
+        return run("report", path.name, *typed, given=given)
+
+
+def planned(*typed: str) -> Plan:
+    """The plan that a command makes."""
+    seen: list[Plan] = []
+
+    def keep(*given: Any) -> Plan:  # noqa: ANN401  (bundles of options)
+        seen.append(made(*given))
+        raise click.Abort
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "made", keep)
+        result = run("report", *typed)
+    assert seen, result.stderr
+    return seen[0]
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+    result = reported(tmp_path, *VIEWS[name])
+    assert result.exit_code == 0, result.stderr
+    assert is_as_ever(result.stdout, name)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_it_fits_a_terminal(width: int, tmp_path: Path) -> None:
+    result = run("report", people(tmp_path), *ONE, *USED, "--group", "site", env={"COLUMNS": str(width)})
+    shown, _, typed = result.stdout.partition("\nNext\n")
+    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert "\n  # " in f"\n{typed}"
+
+
+def test_help_is_as_ever() -> None:
+    assert is_as_ever(run("report", "--help").stdout, "report-help")
+
+
+def test_what_is_said_beside_it(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    said = run("report", path, "--truth", "sick", "--score", "risk").stderr
+    assert said == "positive = 1, inferred; name it with --positive.\n"
+    said = run("report", path, "--truth", "sick", "--score", "risk", "--json").stderr
+    assert said.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 % (")
+    assert run("report", path, "--truth", "sick", "--score", "risk", "--json", "-q").stderr == ""
+
+
+def test_json_is_the_report_of_python(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    result = run("report", path, *ONE, *USED, "--group", "site", "--json")
+    plan = Plan(
+        files=(str(path),),
+        truth="sick",
+        score=("risk",),
+        positive="1",
+        group=("site",),
+        prevalence=0.02,
+        costs=Costs(fp=1.0, fn=20.0),
+    )
+    assert result.stdout == baserate.run(plan).to_json() + "\n"
+    assert Report.from_json(result.stdout).to_json() == result.stdout.strip()
+    csv = run("report", path, *ONE, *USED, "--group", "site", "--format", "csv").stdout
+    assert csv == baserate.run(plan).numbers.to_csv()
+
+
+def test_a_plan_that_was_saved_gives_the_same(tmp_path: Path) -> None:
+    path, plan, kept = people(tmp_path), tmp_path / "plan.json", tmp_path / "report.json"
+    first = run("report", path, *ONE, *USED, "--group", "site", "--save-plan", plan, "--save-json", kept)
+    assert first.stderr == f"wrote {plan}\nwrote {kept}\n"
+    again = run("report", "--plan", plan, "--json")
+    assert again.exit_code == 0, again.stderr
+    assert again.stdout == kept.read_text(encoding="utf-8")
+    assert run("report", "--plan", plan).stdout == first.stdout
+
+
+def test_flags_change_a_plan(tmp_path: Path) -> None:
+    path, saved = people(tmp_path), tmp_path / "plan.json"
+    plan = Plan(
+        files=(str(path),), truth="sick", score=("risk",), costs=Costs(fp=1, fn=20), missing="drop", threshold=0.4
+    )
+    plan.save(saved)
+    assert planned("--plan", str(saved)) == plan
+    assert planned("--plan", str(saved), "--fn", "5") == replace(plan, costs=Costs(fp=1, fn=5))
+    assert planned("--plan", str(saved), "--rule", "cost") == replace(plan, threshold=None, rule="cost")
+    assert planned("--plan", str(saved), "--score", "old", "--seed", "0") == replace(plan, score=("old",))
+    assert planned("new.csv", "--plan", str(saved)) == replace(plan, files=("new.csv",))
+    assert planned("--plan", str(saved), "--missing", "refuse") == replace(plan, missing="refuse")
+    policy = Policy(by_group={(): Cut((0.3,))}, otherwise="refuse")
+    policy.save(tmp_path / "policy.json")
+    changed = planned("--plan", str(saved), "--policy", str(tmp_path / "policy.json"))
+    assert changed == replace(plan, threshold=None, policy=policy)
+
+
+NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8)
+COSTS = st.builds(Costs, tp=st.floats(-9, 9), fp=st.floats(-9, 9), fn=st.floats(-9, 9), tn=st.floats(-9, 9))
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Plans as a shell can make them: every field but the policy."""
+    columns = draw(st.lists(NAMES, min_size=7, max_size=7, unique=True))
+    cut = draw(st.sampled_from(["threshold", "rule", "neither"]))
+    rule = draw(st.sampled_from(["youden", "closest", "break-even"]))
+    apart = draw(st.booleans())
+    files = draw(st.lists(NAMES, min_size=2 if apart else 1, max_size=3, unique=True))
+    return Plan(
+        files=tuple(files),
+        apart=apart,
+        truth=columns[0],
+        score=tuple(columns[1:3]),
+        group=() if apart else tuple(columns[3:5]),
+        predicted=draw(st.sampled_from([None, columns[5]])),
+        id=draw(st.sampled_from([None, columns[6]])),
+        positive=draw(st.none() | NAMES),
+        missing=draw(st.sampled_from(["refuse", "drop"])),
+        prevalence=draw(st.none() | st.floats(0.001, 0.999)),
+        costs=draw(st.none() | COSTS),
+        threshold=draw(st.floats(allow_nan=False)) if cut == "threshold" else None,
+        rule=rule if cut == "rule" else None,
+        level=draw(st.sampled_from([0.95, 0.9, 0.57])),
+        method=draw(st.sampled_from([None, "wilson"])),
+        seed=draw(st.integers(0, 9)),
+    )
+
+
+@settings(max_examples=50)
+@given(plans())
+def test_flags_of_a_plan_make_it_again(plan: Plan) -> None:
+    assert planned(*shlex.split(" ".join(flags(plan)))) == plan
+
+
+def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
+    path = tmp_path / "my policy.json"
+    policy = Policy(by_group={(): Cut((0.3,))}, otherwise="refuse", **NAMED)
+    policy.save(path)
+    plan = Plan(files=("people.csv",), truth="sick", score=("risk",), positive="1", policy=policy)
+    assert planned(*shlex.split(" ".join(flags(plan, policy=str(path))))) == plan
+
+
+@pytest.mark.parametrize("more", [(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED])
+def test_what_is_typed_next_can_be_typed(more: tuple[str, ...], tmp_path: Path) -> None:
+    path = people(tmp_path)
+    report = Report.from_json(run("report", path, *ONE, *more, "--json").stdout)
+    typed = [shlex.split(" ".join(command.words)) for command in ahead(report).commands]
+    assert 3 <= len(typed) <= 4
+    assert typed[0][1] == "decide"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        for program, *words in typed:
+            assert program == "baserate"
+            if words[0] != "draw":
+                result = run(*words)
+                assert result.exit_code == 0, result.stderr
+
+
+def test_a_policy_names_its_columns(tmp_path: Path) -> None:
+    path, saved = people(tmp_path), tmp_path / "policy.json"
+    Policy(by_group={(): Cut((0.3,))}, otherwise="refuse", **NAMED).save(saved)
+    result = run("report", path, "--policy", saved)
+    assert result.exit_code == 0, result.stderr
+    assert "Flag risk ≥ 0.3 (rule: as given)." in result.stdout
+    assert "baserate decide" not in result.stdout
+
+
+def test_stdin_and_samples_apart(tmp_path: Path) -> None:
+    result = run("report", "-", *ONE, given=PEOPLE)
+    assert result.stdout.startswith("stdin · 10 rows")
+    path, other = people(tmp_path), tmp_path / "later.csv"
+    other.write_text(PEOPLE.replace("0,0.85", "1,0.85"), encoding="utf-8")
+    told = run("report", path, other, "--apart", *ONE, "--threshold", "0.5").stdout
+    assert "at the prevalence of each sample" in told
+    assert "of 1000 people" in told
+    assert "\npeople − later\n  auc " in told
+    assert "baserate report" in told
+    assert "baserate decide" not in told
+
+
+def test_it_is_written_whole_to_a_file(tmp_path: Path) -> None:
+    path, page = people(tmp_path), tmp_path / "report.md"
+    result = run("report", path, *ONE, "-o", page, env={"FORCE_COLOR": "1"})
+    assert result.stdout == ""
+    assert result.stderr.startswith("people.csv · 10 rows")
+    assert page.read_text(encoding="utf-8") == run("report", path, *ONE, "--format", "md").stdout
+    run("report", path, *ONE, "-o", tmp_path / "report.txt", env={"FORCE_COLOR": "1", "COLUMNS": "50"})
+    assert (tmp_path / "report.txt").read_text(encoding="utf-8") == run("report", path, *ONE).stdout
+
+
+def test_figures_go_into_a_folder(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    result = run("report", path, *ONE, "--score", "old", "--predicted", "says", "--figures", tmp_path / "figures")
+    assert result.exit_code == 0, result.stderr
+    drawn = sorted(each.name for each in (tmp_path / "figures").iterdir())
+    assert "gain.svg" in drawn
+    names = ", ".join(each.removesuffix(".svg") for each in drawn)
+    assert f"into {tmp_path / 'figures'}: {names}\n" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [
+        ((), 2, "missing argument 'FILE...'. Try: baserate report --help"),
+        (("FILE", "--score", "risk"), 2, "missing option '--truth'."),
+        (("FILE", *ONE, "--rule", "cost"), 2, "the rule cost needs what errors cost: --fp 1 --fn 20."),
+        (("FILE", *ONE, "--rule", "capacity"), 2, "needs more than a plan can tell; choose with `baserate decide"),
+        (("FILE", *ONE, "--threshold", "1", "--rule", "youden"), 2, "--threshold and --rule are several ways to cut"),
+        (("FILE", *ONE, "--threshold", "1,2"), 2, "are 2 cut-offs; a report has one."),
+        (("FILE", *ONE, "--prevalence", "2"), 2, "'2' is no prevalence; give a number between 0 and 1"),
+        (("FILE", *ONE, "--apart"), 2, "samples that are judged apart are several files, without groups"),
+        (("FILE", "--truth", "sick", "--score", "rsk"), 2, "there is no column 'rsk'. Did you mean 'risk'"),
+        (("FILE", *ONE, "--save-plan", "no/plan.json"), 2, "name another file with --save-plan."),
+        (("FILE", *ONE, "--figures", "no/where"), 2, "there is no folder no; make it, or name another with --figures."),
+        (("FILE", *ONE, "--figures", "FILE"), 2, "is a file; name a folder with --figures."),
+        (("--plan", "FILE"), 3, "is no plan to use: not JSON"),
+        (("--plan", "no.json"), 2, "the plan no.json cannot be opened"),
+    ],
+)
+def test_what_is_wrong_is_told(typed: tuple[str, ...], code: int, told: str, tmp_path: Path) -> None:
+    path = str(people(tmp_path))
+    result = run("report", *(path if word == "FILE" else word for word in typed))
+    assert told in result.stderr
+    assert result.exit_code == code
+    assert result.stdout == ""
+
+
+def test_files_fit_their_schemas(tmp_path: Path) -> None:
+    path, plan, kept = people(tmp_path), tmp_path / "plan.json", tmp_path / "report.json"
+    policy = tmp_path / "policy.json"
+    Policy(by_group={(): Cut((0.3,))}, otherwise="refuse", **NAMED).save(policy)
+    every = (*VIEWS.values(), (*ONE, "--threshold", "inf"), (*ONE, "--policy", str(policy)))
+    for typed in every:
+        run("report", path, *typed, "--save-plan", plan, "--save-json", kept, "-q")
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        jsonschema.validate(found, SCHEMAS["report"])
+        jsonschema.validate(found["plan"], SCHEMAS["plan"])
+        assert found["plan"] == json.loads(plan.read_text(encoding="utf-8"))
+        for each in (*found["policies"].values(), *filter(None, [found["plan"]["policy"]])):
+            jsonschema.validate(each, SCHEMAS["policy"])
+
+
+def test_damaged_files_do_not_fit(tmp_path: Path) -> None:
+    found = json.loads(run("report", people(tmp_path), *ONE, *USED, "--json").stdout)
+    plan = found["plan"]
+    for damage in ({"prevalence": 2}, {"rule": "capacity"}, {"kind": "baserate/map"}, {"seed": -1}, {"more": 1}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**plan, **damage}, SCHEMAS["plan"])
+    row, finding = found["rows"][0], {"code": "BR1", "severity": "bad"}
+    others: list[dict[str, Any]] = [{"rows": []}, {"rows": [{**row, "part": "else"}]}, {"findings": [finding]}]
+    for other in (*others, {"policies": {}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**found, **other}, SCHEMAS["report"])
+
+
+def test_the_schemas_know_every_field() -> None:
+    assert {*SCHEMAS["plan"]["properties"]} == {"kind", "schema_version", *(each.name for each in fields(Plan))}
+    row = SCHEMAS["report"]["$defs"]["row"]
+    assert {*row["properties"]} == {*row["required"]} == {*COLUMNS}
+
+
+def test_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text(PEOPLE.replace("risk", "ri\x1b[2Jsk").replace("north", "no\x1b[2Jrth" * 9), encoding="utf-8")
+    result = run("report", path, "--truth", "sick", "--score", "ri\x1b[2Jsk", "--group", "site")
+    assert result.exit_code == 0, result.stderr
+    assert "\x1b" not in result.output
+    assert "ri�[2Jsk" in result.stdout
+
+
+def test_report_is_the_first_verb() -> None:
+    assert app.list_commands(click.Context(app))[0] == "report"

@@ -1,0 +1,263 @@
+"""What a report says to a person: a thousand people who add up, five numbers, findings, and what to type next."""
+
+import re
+import shlex
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import baserate
+from baserate import Costs, Cut, Policy
+from baserate._panels import cells_wide
+from baserate.report import Finding, Report
+from baserate.report._shell import ahead
+from baserate.report._text import page
+from baserate.report._thousand import MANY, NEGATIVES, POSITIVES, dealt, thousand
+
+FALLS = Finding(
+    code="BR005",
+    title="Precision falls",
+    severity="serious",
+    sentence="At a prevalence of 2 %, precision is 0.11, not 0.30.",
+    why="Those who are flagged are mostly negative there.",
+    remedy="judge it at the prevalence of the place where it will be used.",
+    model="risk",
+)
+WIDTHS = (40, 60, 80, 100, 120)
+
+
+def people(rows: int = 300, **more: Any) -> Report:  # noqa: ANN401  (keywords of evaluate)
+    rng = np.random.default_rng(12)
+    sick = rng.random(rows) < 0.3
+    scores = {
+        name: np.round(1 / (1 + np.exp(1.2 - pull * sick - rng.normal(size=rows))), 3)
+        for name, pull in (("risk", 2.0), ("old", 0.5))
+    }
+    kept = {name: scores[name] for name in more.pop("models", ("risk",))}
+    return baserate.evaluate(sick, kept, **more)
+
+
+def rng_scores(seed: int) -> npt.NDArray[np.float64]:
+    return np.random.default_rng(seed).random(300)
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=6), st.integers(0, 5000))
+def test_people_are_dealt_in_proportion(shares: list[float], many: int) -> None:
+    whole, total = dealt(shares, many), sum(shares)
+    if total == 0:
+        return
+    assert sum(whole) == many
+    assert all(abs(each - many * share / total) < 1 + 1e-6 for each, share in zip(whole, shares, strict=True))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=4, max_size=60), st.floats(0.0001, 0.9999))
+def test_a_thousand_people_add_up(rows: list[tuple[bool, int]], share: float) -> None:
+    truth, score = [*(each for each, _ in rows), True, False], [*(each / 10 for _, each in rows), 0.9, 0.1]
+    policy = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
+    found = thousand(baserate.evaluate(truth, score, prevalence=share, policy=policy).there)
+    assert sum(found.whole.values()) == MANY
+    positives = sum(found.whole[cell] for cell in POSITIVES)
+    assert abs(positives - MANY * share) <= 0.5 + 1e-6
+    assert positives + sum(found.whole[cell] for cell in NEGATIVES) == MANY
+    assert all(abs(found.whole[cell] - found.exact[cell]) < 1.5 + 1e-6 for cell in found.exact)
+    assert all((found.many(cell) == "0") == (found.exact[cell] == 0) for cell in found.exact)
+
+
+def test_a_thousand_people_by_hand() -> None:
+    # 3 of 4 positives and 1 of 4 negatives are flagged; of 1000, 20 are positive.
+    truth, score = [1, 1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.6, 0.3, 0.2, 0.1]
+    told = plain(baserate.evaluate(truth, score, prevalence=0.02).text())
+    assert "Of 1000 people at a prevalence of 2 %, 20 are positive: 15 of them are flagged and 5 are missed." in told
+    assert "Of the 980 others, 245 are flagged, too. So of 260 who are flagged, 15 are positive." in told
+    table = baserate.evaluate(truth, score, prevalence=0.02).text().splitlines()
+    rows = [line.split("  ")[2:] for line in table if re.match(r"  (positive|negative|total) ", line)]
+    assert [[each.strip() for each in row if each] for row in rows] == [
+        ["15", "5", "20"],
+        ["245", "735", "980"],
+        ["260", "740", "1 000"],
+    ]
+
+
+def test_where_no_prevalence_is_stated_that_of_the_rows_is_told() -> None:
+    assert "Of 1000 people at a prevalence of 25 %, that of these rows, 250 are positive" in plain(
+        baserate.evaluate([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1]).text()
+    )
+
+
+def test_too_few_to_count_are_told_to_be_some() -> None:
+    told = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.0001).text())
+    assert "fewer than 1 are positive: fewer than 1 of them are flagged" in told
+    assert "<1 <1 <1" in told
+
+
+def test_nobody_is_flagged() -> None:
+    told = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=2).text())
+    assert "500 are positive. Nobody is flagged." in told
+    assert "¹ nothing is flagged" in told
+    told = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=0.8).text())
+    assert "Of the 500 others, none is flagged. So of 250 who are flagged, 250 are positive." in told
+
+
+def test_who_is_referred_has_a_column() -> None:
+    policy = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
+    told = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], policy=policy).text()
+    assert "flagged  referred  passed  total" in told
+    assert "250 of them are flagged, 250 are referred and 0 are missed" in plain(told)
+
+
+@pytest.mark.parametrize(
+    ("more", "fifth"),
+    [
+        ({"costs": Costs(fp=1, fn=20), "prevalence": 0.02}, "cost of 1000 people"),
+        ({}, "observed / expected"),
+    ],
+)
+def test_five_numbers_are_those_of_the_report(more: dict[str, Any], fifth: str) -> None:
+    report = people(**more)
+    lines = report.text(120).splitlines()
+    there = report.there
+    numbers = {"sensitivity": there.sensitivity, "specificity": there.specificity, "auc": report.here.auc}
+    for name, each in numbers.items():
+        line = next(line for line in lines if line.startswith(f"  {name} "))
+        assert f"{each.value:.4f}" in line
+        assert f"{each.low:.4f} – " in line or f"{each.low:.5f} – " in line
+    line = next(line for line in lines if line.startswith(f"  {fifth} "))
+    value = 1000 * there.expected_cost.value if more else report.here.observed_expected.value
+    assert f"{value:.4g}" in line
+
+
+def test_precision_is_told_here_and_there() -> None:
+    report = people(prevalence=0.02)
+    here, there = report.here.precision.value, report.there.precision.value
+    assert here > 2 * there
+    lines = {line.split("  ")[1]: line for line in report.text(120).splitlines() if line.startswith("  precision")}
+    assert (
+        f"{there:.5f}" in lines["precision at 2\N{NO-BREAK SPACE}%"]
+        or f"{there:.4f}" in lines["precision at 2\N{NO-BREAK SPACE}%"]
+    )
+    assert f"{here:.4f}" in lines["precision in these rows"]
+
+
+def test_scores_that_are_no_probabilities_get_npv() -> None:
+    told = baserate.evaluate([1, 0, 1, 0, 1, 0], [9, 6, 4, 1, 8, 2], prevalence=0.1).text()
+    assert "\n  npv " in told
+    assert "expected" not in told
+    assert "(nobody said where to cut, so it is Youden's cut-off)" in plain(told)
+
+
+def test_labels_alone_have_no_ranks() -> None:
+    told = baserate.evaluate([1, 0, 1, 0], predicted=[1, 0, 0, 0]).text()
+    assert "Flagged are those who are positive by predicted." in told
+    assert "\n  flag rate " in told
+    assert "\n  auc " not in told
+
+
+def test_models_stand_side_by_side_with_their_differences() -> None:
+    report = people(models=("risk", "old"))
+    told = report.text(100)
+    assert re.search(r"of 1000 people +risk +old\n", told)
+    difference = report.pick(part="differences", measure="auc")[0]
+    assert re.search(rf"risk − old\n  auc +{difference['value']:.4f} .*<0\.0001\n", told)
+    assert "DeLong, paired for differences of auc" in plain(told)
+
+
+def test_groups_are_told_as_the_rows_are_and_most_of_many_are_counted() -> None:
+    site = np.array([f"site {at % 15:02}" for at in range(300)])
+    report = people(group={"site": site}, prevalence=0.02)
+    told = report.text(100)
+    assert "3 more groups are not shown" in told
+    assert "site 11" in told
+    assert "site 12" not in told
+    counts = report.within(site="site 00").here.counts
+    line = next(line for line in told.splitlines() if "site 00" in line)
+    assert f"{counts.fp / (counts.fp + counts.tn):.4f}" in line
+    assert line.split()[2] == "20"
+
+
+def test_findings_say_what_to_do() -> None:
+    report = replace(people(), findings=(FALLS, replace(FALLS, code="BR011", severity="note")))
+    told = report.text(60)
+    assert (
+        "  !! BR005 Precision falls\n    At a prevalence of 2 %, precision is 0.11, not 0.30.\n    → judge it" in told
+    )
+    assert "  · BR011 Precision falls\n" in told
+    assert "- **!! BR005 Precision falls** At a prevalence" in report.markdown()
+    assert "Findings: none." in people().text()
+
+
+def test_the_model_of_a_finding_is_told_where_there_are_several() -> None:
+    report = replace(people(models=("risk", "old")), findings=(FALLS, replace(FALLS, model=None)))
+    heads = [line for line in report.text().splitlines() if "BR005" in line]
+    assert heads == ["  !! BR005 Precision falls (risk)", "  !! BR005 Precision falls"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_too_wide(width: int) -> None:
+    site = np.array(["north", "the far south"] * 150)
+    long = {"the newest of all models": rng_scores(1), "the oldest of all models, by far": rng_scores(2)}
+    truth = [*[True, False] * 150]
+    # Names that are typed stand whole.
+    told, _, typed = baserate.evaluate(truth, long).text(width).partition("\nNext, in Python\n")
+    assert max(map(cells_wide, told.splitlines())) <= width
+    assert "'the newest of all models'" in typed
+    for more in ({"group": {"site": site}}, {"models": ("risk", "old")}, {"costs": Costs(fn=9)}):
+        report = replace(people(prevalence=0.02, **more), findings=(FALLS,))
+        told = report.text(width).partition("\nNext, in Python\n")[0]
+        assert max(map(cells_wide, told.splitlines())) <= width
+
+
+def test_text_of_python_has_no_colour_and_that_of_a_terminal_has() -> None:
+    report = replace(people(), findings=(FALLS,))
+    assert "\x1b" not in report.text()
+    assert "\x1b[1m" in page(report).text(80)
+
+
+def test_names_cannot_steer_a_terminal_or_markdown() -> None:
+    odd = "a\x1b[2J\n|b*"
+    site = np.array([odd, "south"] * 150)
+    report = baserate.evaluate([*[True, False] * 150], {odd: np.linspace(0, 1, 300)}, group={odd: site}, positive=True)
+    report = replace(report, findings=(replace(FALLS, sentence=f"{odd} is odd.", model=odd),))
+    for told in (report.text(), report.markdown()):
+        assert "\x1b" not in told
+        assert "a�[2J�" in told.replace("\\", "")
+    tables = [line for line in report.markdown().splitlines() if line.startswith("|") and "2J" in line]
+    assert tables
+    assert all("\\|b\\*" in line for line in tables)
+
+
+def test_python_is_told_for_rows_that_were_handed_over() -> None:
+    report = people(models=("risk", "old"))
+    told = ahead(report)
+    assert told.language == "python"
+    for _, (typed,) in told.commands:
+        if "save" not in typed:
+            eval(typed, {"report": report})  # noqa: S307  (our own words)
+    assert [typed for _, (typed,) in told.commands if "save" in typed] == [
+        "report.policies['risk'].save(\"policy.json\")",
+        'report.save("report.json")',
+    ]
+
+
+def test_a_command_that_is_broken_means_the_same() -> None:
+    plan = baserate.Plan(files=("my people.csv",), truth="is sick", score=("a -b",), prevalence=0.02, costs=Costs())
+    report = replace(people(), plan=plan)
+    wide, narrow = ([*_typed(page(report).text(width))] for width in (1000, 40))
+    assert wide == narrow
+    assert wide[0][5:7] == ["--score", "a -b"]
+    assert all(words[0] == "baserate" for words in wide)
+
+
+def _typed(text: str) -> list[list[str]]:
+    """Commands of a page, as a shell reads them."""
+    body = text.partition("Next\x1b[0m\n")[2].partition("\n\n")[0].replace("\\\n", " ")
+    return [shlex.split(line) for line in body.splitlines() if not line.startswith("  #")]
