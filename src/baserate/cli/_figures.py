@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,7 +44,7 @@ def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str,
     plan = report.plan
     known = plan.costs is not None and (plan.prevalence is not None or not plan.apart)
     where = report.data["prevalence"] if plan.prevalence is None else plan.prevalence
-    cost = {"costs": plan.costs, "prevalence": where} if known else {}
+    cost: dict[str, Any] = {"costs": plan.costs, "prevalence": where} if known else {}
     cuts = {model: each.threshold for model, each in policies.items() if not (each.needs_group or each.needs_id)}
     figures: dict[str, Callable[[Tallies], Drawing]] = {
         "roc": partial(draw.roc, policy=policies, **cost),

@@ -15,6 +15,7 @@ from baserate._arrays import ratio
 from baserate._curve import Curve
 from baserate._policy import Policy
 from baserate._results import Results
+from baserate._version import __version__
 from baserate.decide._evaluate import same
 from baserate.measure import expected_cost, precision, sensitivity
 from baserate.measure._summary import header, tidy
