@@ -195,9 +195,15 @@ def test_what_is_typed_next_can_be_typed(more: tuple[str, ...], tmp_path: Path) 
         patch.chdir(tmp_path)
         for program, *words in typed:
             assert program == "baserate"
-            if words[0] != "draw":
-                result = run(*words)
-                assert result.exit_code == 0, result.stderr
+            result = run(*words)
+            assert result.exit_code == 0, result.stderr
+
+
+def after(told: str, title: str) -> str:
+    """What follows a title, which is there."""
+    before, found, rest = told.partition(title)
+    assert found, before
+    return rest
 
 
 def test_a_policy_names_its_columns(tmp_path: Path) -> None:
@@ -206,7 +212,7 @@ def test_a_policy_names_its_columns(tmp_path: Path) -> None:
     result = run("report", path, "--policy", saved)
     assert result.exit_code == 0, result.stderr
     assert "Flag risk ≥ 0.3 (rule: as given)." in result.stdout
-    assert "baserate decide" not in result.stdout
+    assert "baserate decide" not in after(result.stdout, "\nNext\n")
 
 
 def test_stdin_and_samples_apart(tmp_path: Path) -> None:
@@ -218,8 +224,8 @@ def test_stdin_and_samples_apart(tmp_path: Path) -> None:
     assert "at the prevalence of each sample" in told
     assert "of 1000 people" in told
     assert "\npeople − later\n  auc " in told
-    assert "baserate report" in told
-    assert "baserate decide" not in told
+    assert "baserate report" in after(told, "\nNext\n")
+    assert "baserate decide" not in after(told, "\nNext\n")
 
 
 def test_it_is_written_whole_to_a_file(tmp_path: Path) -> None:
@@ -237,9 +243,12 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     result = run("report", path, *ONE, "--score", "old", "--predicted", "says", "--figures", tmp_path / "figures")
     assert result.exit_code == 0, result.stderr
     drawn = sorted(each.name for each in (tmp_path / "figures").iterdir())
-    assert "gain.svg" in drawn
-    names = ", ".join(each.removesuffix(".svg") for each in drawn)
-    assert f"into {tmp_path / 'figures'}: {names}\n" in result.stderr
+    assert drawn == [f"{name}.svg" for name in ("decision-curve", "gain", "pr", "prevalence", "reliability", "roc")]
+    assert "wrote 6 figures into" in result.stderr
+    costly = ("--group", "site", "--fp", "1", "--fn", "5", "--figures", tmp_path / "costs")
+    assert run("report", path, *ONE, *costly).exit_code == 0
+    more = {each.stem for each in (tmp_path / "costs").iterdir()} - {each.removesuffix(".svg") for each in drawn}
+    assert more == {"cost-curve", "groups", "scores", "thresholds"}
 
 
 @pytest.mark.parametrize(

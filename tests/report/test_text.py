@@ -192,7 +192,7 @@ def test_findings_say_what_to_do() -> None:
     )
     assert "  · BR011 Precision falls\n" in told
     assert "- **!! BR005 Precision falls** At a prevalence" in report.markdown()
-    assert "Findings: none." in people().text()
+    assert "Findings: none." in replace(people(), findings=()).text()
 
 
 def test_the_model_of_a_finding_is_told_where_there_are_several() -> None:

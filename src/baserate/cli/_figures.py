@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from baserate.report import Report
 
 
+OF_LABELS = ("roc", "pr", "gain", "prevalence")
+"""Figures of classifiers that give labels alone, too."""
 MANY = 6
 """Groups beyond which curves of each would hide each other."""
 
@@ -70,13 +72,16 @@ def check_folder(folder: Path) -> None:
         raise click.UsageError(f"there is no folder {folder.parent}; make it, or name another with --figures.")
 
 
-def _few(report: "Report", data: "Tallies") -> "Tallies":
-    """Rows without their groups, if these are many and nothing depends on them."""
-    from baserate.draw._data import together
+def _rows(report: "Report", data: "Tallies", name: str) -> "Tallies":
+    """What a figure is of: without labels where it takes none, and without groups if these are many."""
+    from baserate.draw._data import apart, together
 
-    if len(data.groups) <= MANY or any(policy.needs_group for policy in report.policies.values()):
+    if name == "groups":
         return data
-    return together(data)
+    scored, _ = apart(data)
+    found = data if scored is None or name in OF_LABELS else scored
+    needed = any(policy.needs_group for policy in report.policies.values())
+    return found if needed or len(found.groups) <= MANY else together(found)
 
 
 def write(report: "Report", data: "Tallies", folder: Path, *, quiet: bool) -> None:
@@ -85,7 +90,7 @@ def write(report: "Report", data: "Tallies", folder: Path, *, quiet: bool) -> No
     try:
         folder.mkdir(exist_ok=True)
         for name, draw in figures.items():
-            draw(data if name == "groups" else _few(report, data)).save(folder / f"{name}.svg")
+            draw(_rows(report, data, name)).save(folder / f"{name}.svg")
     except OSError as error:
         raise click.UsageError(f"cannot write into {folder} ({error.strerror}); name another folder.") from error
     if not quiet:

@@ -338,8 +338,10 @@ def path_of(columns: Mapping[str, Floats], *, named: bool) -> list[Floats]:
     """
     threshold, *axes = columns.values()
     finite = threshold[np.isfinite(threshold)]
-    wide = float(np.ptp(finite)) if len(finite) else 0.0
-    return axes if named or wide == 0 else [threshold / wide, *axes]
+    if named or len(finite) < 2:
+        return axes
+    halves = finite / 2  # whose difference is finite, too
+    return [threshold / 2 / (halves[0] - halves[-1]), *axes]
 
 
 def joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401  (lists stay lists, arrays arrays)

@@ -205,7 +205,7 @@ FLATTERED = Check(
         "small share of the negatives outnumbers them among those who are flagged."
     ),
     remedy=(
-        "Read precision and recall beside it: `baserate curve pr …`; and see precision against the prevalence: "
+        "Read precision and recall beside it: `baserate draw pr …`; and see precision against the prevalence: "
         "`baserate shift … --curve`."
     ),
     look=_flattered,
