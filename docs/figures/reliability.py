@@ -10,3 +10,8 @@ from baserate import draw, population, tally
 
 truth, score = population.logit_normal(means=(-2, 0), prevalence=0.2).draw(800, 7)
 draw.reliability(tally(truth, score))
+
+# %%
+# In bins, as it is often drawn; the intervals are Wilson's.
+
+draw.reliability(tally(truth, score), what="binned")

@@ -82,7 +82,7 @@ def test_a_file_is_a_sample(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("reliability FILE --band confidence", "--band is for --curve"),
+        ("reliability FILE --curve binned --band confidence", "--band is for --curve"),
         ("reliability FILE --curve lowess --bins 3", "leave them out"),
         ("reliability FILE --predicted says", "--predicted"),
         ("decision-curve FILE --at 0.1 --from 0.2", "give one of them"),

@@ -17,7 +17,7 @@ def test_a_drawing_keeps_its_numbers_and_paints_them_again(what: What) -> None:
 
 
 def test_points_intervals_and_bars_are_those_of_the_bins() -> None:
-    ax = draw.reliability(FOUR, drawn=infer.Drawn(bins=2)).ax
+    ax = draw.reliability(FOUR, what="binned", drawn=infer.Drawn(bins=2)).ax
     assert lines_of(ax)[1].round(12).tolist() == [[0.2, 0], [0.85, 1]]
     bars = ax.child_axes[0].patches
     assert [(bar.get_x(), bar.get_width(), bar.get_height()) for bar in bars] == [(0, 0.5, 2), (0.5, 0.5, 2)]  # type: ignore[attr-defined]

@@ -66,11 +66,13 @@ _BINNING = (
     "reliability",
     examples=(
         ("do 20 % happen of what has a chance of 20 %?", f"baserate draw reliability {_FILE} -o reliability.svg"),
-        ("without bins", f"baserate draw reliability {_FILE} --curve isotonic -o reliability.svg"),
+        ("in bins", f"baserate draw reliability {_FILE} --curve binned -o reliability.svg"),
     ),
 )
 @scored
-@click.option("--curve", type=click.Choice(CURVES), default="binned", show_default=True, help="In bins, or a curve.")
+@click.option(
+    "--curve", type=click.Choice(CURVES), help="A curve, or in bins; otherwise isotonic, and binned if bins are told."
+)
 @click.option(
     "--band",
     type=click.Choice(["consistency", "confidence"]),
@@ -85,8 +87,9 @@ def reliability(reading: Reading, curve: Any, band: str | None, binning: Binning
     """
     from baserate import draw
 
+    curve = curve or ("binned" if binning.bins or binning.by else "isotonic")
     if curve == "binned" and band:
-        raise click.UsageError("--band is for --curve isotonic or --curve lowess; leave it out, or add one of them.")
+        raise click.UsageError("--band is for --curve isotonic or --curve lowess; leave it out, or take one of them.")
     if curve != "binned" and (binning.bins or binning.by):
         raise click.UsageError(f"--bins and --by are for bins, which {curve} does without; leave them out.")
     pictured(reading, picture, partial(draw.reliability, what=curve, drawn=binning.drawn(band=band)))

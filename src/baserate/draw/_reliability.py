@@ -39,18 +39,18 @@ _BANDS = {
 def reliability(
     data: Data,
     *,
-    what: What = "binned",
+    what: What = "isotonic",
     drawn: Drawn = Drawn(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
 ) -> Drawing:
     """Draw the share that is positive against the predicted probability, with counts below.
 
-    `what` is "binned", with intervals of each bin, or a curve, "isotonic" or "lowess", with a band: by default where it
-    would lie if all probabilities were right. `drawn` says how many bins, and which band. Of several models or groups
-    there are lines alone.
+    `what` is a curve, "isotonic" or "lowess", with a band: by default where it would lie if all probabilities were
+    right (consistency); or "binned", with intervals of each bin. `drawn` says which band, and how many bins. Of several
+    models or groups there are lines alone.
 
     >>> from baserate import draw, infer, tally
-    >>> made = draw.reliability(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), drawn=infer.Drawn(bins=2))
+    >>> made = draw.reliability(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), what="binned", drawn=infer.Drawn(bins=2))
     >>> [(row["probability"], row["share"], row["mass"]) for row in made.rows()]
     [(0.2, 0.0, 2.0), (0.8500000000000001, 1.0, 2.0)]
     """
