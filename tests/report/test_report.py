@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
 
 import baserate
 from baserate import BadFile, BadOption, Costs, Counts, Curve, Plan, Report, UnknownName, decide, infer, read, shift
-from baserate.report._report import COLUMNS
+from baserate.report._report import COLUMNS, called
 
 
 def people(rows: int = 600, seed: int = 3) -> dict[str, Any]:
@@ -87,6 +88,18 @@ def test_every_number_is_a_row_and_the_frame_has_them_all(report: Report) -> Non
     (auc,) = report.pick(part="ranks", measure="auc", group=None)
     assert auc["value"] == report.here.auc.value
     assert {row["model"] for row in rows} == {"risk"}
+
+
+def test_every_number_is_an_attribute(report: Report, several: Report) -> None:
+    for whole in (report, several):
+        for row in whole.rows():
+            if row["part"] in ("gaps", "differences"):
+                assert row in getattr(whole, row["part"]).rows()
+            else:
+                own = whole.of(row["model"] or whole.models[0])
+                own = own if row["group"] is None else own.within(**row["group"])
+                found = getattr(getattr(own, row["where"]), called(row))
+                assert (found.value, found.how) == (row["value"] if row["value"] is not None else ANY, row["how"])
 
 
 def test_a_report_survives_its_file(report: Report, several: Report, tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ class Report:
 
     Every number is a row of `numbers`, and an attribute of a view: `report.here.auc` as the rows are,
     `report.there.precision` at the prevalence of deployment, `report.of("risk").here.auc` of one of several models,
-    `report.within(site="north").here.sensitivity` of a group.
+    `report.within(site="north").here.sensitivity` of a group; `report.gaps` are those between groups, and
+    `report.differences` those between models.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.1)
@@ -99,6 +100,20 @@ class Report:
         """The groups, each a mapping from attribute to value."""
         found = {str(row["group"]): row["group"] for row in self.pick(part="data", measure="rows") if row["group"]}
         return tuple(found.values())
+
+    @property
+    def gaps(self) -> Results:
+        """How far groups lie apart, beside what chance alone would give."""
+        return self._part("gaps")
+
+    @property
+    def differences(self) -> Results:
+        """How far two models lie apart, on the same rows or on samples of their own."""
+        return self._part("differences")
+
+    def _part(self, name: str) -> Results:
+        found = self.pick(part=name)
+        return Results({column: [row[column] for row in found] for column in COLUMNS}, self.data)
 
     def of(self, model: str) -> Report:
         """The same of one model alone; what was found of it, and of all of them, stays."""
@@ -192,12 +207,11 @@ class View:
             raise AttributeError(name)
         rows = list(self._rows(name))
         if not rows:
-            known = sorted({row["measure"] for row in self._all()})
-            raise AttributeError(f"there is no {name!r} in this report. There are: {', '.join(known)}.")
+            raise AttributeError(f"there is no {name!r} in this report. There are: {', '.join(self._names())}.")
         return estimate_of(rows[0])
 
     def __dir__(self) -> list[str]:
-        return sorted({row["measure"] for row in self._all()} | {"counts"})
+        return sorted([*self._names(), "counts"])
 
     def __contains__(self, name: str) -> bool:
         return any(True for _ in self._rows(name))
@@ -207,18 +221,29 @@ class View:
         """The 2×2 table."""
         return Counts(**{cell: next(self._rows(cell))["value"] for cell in _CELLS})
 
+    def _names(self) -> list[str]:
+        return sorted({called(row) for row in self._all()})
+
     def _all(self) -> list[dict[str, Any]]:
         """What does not change with the prevalence is told here alone, and holds there, too."""
-        own = {"model": self._report.model, "group": self._report.group, "other": None}
-        there = self._report.pick(**own, where=self._where)
-        return there if self._where == "here" else [*there, *self._report.pick(**own, where="here")]
+        own = {"group": self._report.group, "other": None}
+        places = ["here"] if self._where == "here" else ["there", "here"]
+        models = [self._report.model, None]  # None is of the rows, whatever the model
+        return [
+            row for where in places for model in models for row in self._report.pick(**own, model=model, where=where)
+        ]
 
     def _rows(self, name: str) -> Iterator[dict[str, Any]]:
-        return (row for row in self._all() if row["measure"] == name and row["part"] in VIEWED)
+        return (row for row in self._all() if called(row) == name)
 
 
 VIEWED = ("data", "cut", "decisions", "ranks", "probabilities", "constant", "costs")
 """Parts whose measures have names of their own."""
+
+
+def called(row: Mapping[str, Any]) -> str:
+    """Name of a number among all of one model and group: its measure, with the part where that is told twice."""
+    return str(row["measure"] if row["part"] in VIEWED else f"{row['part']}_{row['measure']}")
 
 
 def estimate_of(row: Mapping[str, Any]) -> Estimate:

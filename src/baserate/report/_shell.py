@@ -15,7 +15,7 @@ from baserate.report._plan import Plan
 if TYPE_CHECKING:
     from baserate.report._report import Report
 
-_MOST = 4
+_MOST = 3
 """Commands that one may try next."""
 _POLICY = "policy.json"
 _READ = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count", "missing")
