@@ -261,3 +261,11 @@ def _typed(text: str) -> list[list[str]]:
     """Commands of a page, as a shell reads them."""
     body = text.partition("Next\x1b[0m\n")[2].partition("\n\n")[0].replace("\\\n", " ")
     return [shlex.split(line) for line in body.splitlines() if not line.startswith("  #")]
+
+
+def test_what_to_do_is_said_once_for_each_code() -> None:
+    whole = people(models=("risk", "old"))
+    both = tuple(replace(FALLS, model=model) for model in whole.models)
+    told = replace(whole, findings=(*both, replace(FALLS, code="BR011"))).text()
+    assert told.count("BR005") == 2
+    assert told.count("→") == 2

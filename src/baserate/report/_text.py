@@ -275,7 +275,12 @@ def _more(many: int, what: str) -> Iterator[str]:
 
 
 def _findings(report: Report) -> Passage | str:
-    points = tuple(Point(_head(report, each), (each.sentence, f"→ {each.remedy}")) for each in report.findings)
+    """All findings; what to do is said once for each code, behind the last of its models."""
+    last = {each.code: at for at, each in enumerate(report.findings)}
+    points = tuple(
+        Point(_head(report, each), (each.sentence, *[f"→ {each.remedy}"] * (last[each.code] == at)))
+        for at, each in enumerate(report.findings)
+    )
     return Points("Findings", points) if points else "Findings: none."
 
 
