@@ -1,0 +1,33 @@
+"""Files of plans and reports that past releases wrote stay readable."""
+
+from pathlib import Path
+
+import pytest
+
+import baserate
+from baserate import Plan, Report
+
+OLD = Path(__file__).parents[1] / "old"
+PEOPLE = {
+    "sick": [1, 0, 1, 1, 0, 0, 0, 1, 0, 0],
+    "risk": [0.92, 0.85, 0.71, 0.64, 0.64, 0.31, 0.30, 0.22, 0.11, 0.05],
+}
+
+
+def test_a_plan_of_0_1_0_is_run_again() -> None:
+    plan, report = Plan.load(OLD / "plan-0.1.0.json"), Report.load(OLD / "report-0.1.0.json")
+    assert report.plan == plan
+    again = baserate.run(plan, PEOPLE)
+    assert again.data["digest"] == report.data["digest"]
+    assert again.policy == report.policy
+    for name in ("auc", "precision", "expected_cost"):
+        assert getattr(again.there, name).value == pytest.approx(getattr(report.there, name).value)
+
+
+def test_a_report_of_0_1_0_tells_what_it_told() -> None:
+    report = Report.load(OLD / "report-0.1.0.json")
+    assert report.here.auc.value == 17.5 / 24
+    assert (report.there.precision.value, report.there.sensitivity.value) == (1, 0.25)
+    assert report.there.expected_cost.value == pytest.approx(0.02 * 0.75 * 20)
+    assert [found.code for found in report.findings][:2] == ["BR001", "BR003"]
+    assert "Of 1000 people at a prevalence of 2" in report.text()
