@@ -6,6 +6,8 @@ from typing import Any
 from unittest.mock import ANY
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import baserate
@@ -180,6 +182,15 @@ def test_arrays_make_the_same_report_as_a_table(report: Report) -> None:
     )
     assert made.rows() == report.rows()
     assert made.data["digest"] == report.data["digest"]
+
+
+def test_frames_are_several_models_and_slips_are_told() -> None:
+    scores = {"risk": PEOPLE["risk"], "old": PEOPLE["old"]}
+    expected = baserate.evaluate(PEOPLE["sick"], scores).rows()
+    for frame in (pd.DataFrame(scores), pl.DataFrame(scores)):
+        assert baserate.evaluate(PEOPLE["sick"], frame).rows() == expected
+    with pytest.raises(UnknownName, match=r"'weights'\. Did you mean 'weight'"):
+        baserate.evaluate(PEOPLE["sick"], PEOPLE["risk"], weights=PEOPLE["risk"])  # type: ignore[call-arg]
 
 
 def test_names_that_are_taken_are_no_harm() -> None:

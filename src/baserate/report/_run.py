@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from baserate._costs import Costs
-from baserate._errors import BadOption
+from baserate._errors import BadOption, UnknownName
 from baserate._policy import Policy
 from baserate.report._build import Progress, built
 from baserate.report._findings import found
@@ -101,7 +101,7 @@ def evaluate(
     >>> report.frame("pandas").query("measure == 'precision' and part == 'decisions'")["value"].tolist()
     [0.5]
     """
-    told: dict[str, Any] = dict(more)
+    told: dict[str, Any] = _known(more)
     given = {name: told.pop(name) for name in ("predicted", "weight", "count", "id") if name in told}
     if isinstance(truth, Mapping):
         if group is not None or given or not isinstance(score, Mapping) or {*score} != {*truth}:
@@ -118,13 +118,26 @@ def evaluate(
     return run(Plan(prevalence=prevalence, costs=costs, **columns, **told), table)
 
 
+def _known(more: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords, each of which must be one of ours."""
+    from difflib import get_close_matches  # slow to import, and rarely needed
+
+    known = [*More.__annotations__]
+    for name in more:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise UnknownName(f"there is no option {name!r}.{hint} Known are: {', '.join(known)}.")
+    return dict(more)
+
+
 def _several(name: str, given: Any) -> dict[str, Any]:  # noqa: ANN401  (an array, or several by name)
     """Arrays by name; one alone is called by what it is. A frame is several, too."""
     if given is None:
         return {}
-    if isinstance(given, Mapping) or (hasattr(given, "columns") and hasattr(given, "items")):
+    if isinstance(given, Mapping):
         return {str(key): each for key, each in given.items()}
-    return {name: given}
+    return {str(key): given[key] for key in given.columns} if hasattr(given, "columns") else {name: given}
 
 
 def _put(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:
