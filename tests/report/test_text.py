@@ -113,6 +113,7 @@ def test_who_is_referred_has_a_column() -> None:
     told = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], policy=policy).text()
     assert "flagged  referred  passed  total" in told
     assert "250 of them are flagged, 250 are referred and 0 are missed" in plain(told)
+    assert "Rates of decisions are of those who are decided" in plain(told)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,8 @@ class _Sheet:
         people = thousand(report.there)
         yield _frequencies(report, people)
         yield _table(report, people)
+        if people.some("referred_positives", "referred_negatives"):
+            yield "Rates of decisions are of those who are decided, not of those who are referred."
         level = {"interval": {"level": report.plan.level}}
         rows = tuple(self._row(name, [row], _meaning(report, row)) for name, row in _five(report).items())
         yield Panel("", (heading(level),), (Section("", rows),))
