@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from baserate import infer
 from baserate._curve import Curve
 from baserate._numeric.logistic import log_odds
 from baserate._numeric.threads import mapped
 from baserate._tally import Tally
-from baserate.infer import Interval
 from baserate.measure import MEASURES, Measure, about, ece
 from baserate.measure._cox import offset
 from baserate.measure._summary import tidy
@@ -31,49 +31,53 @@ DRAWS = 100
 """How often a perfect model is drawn for the noise floor."""
 
 
-class _Task(NamedTuple):
-    """One number."""
-
-    measure: Measure
-    noun: Any
-    fixed: Row
-    interval: Interval
-
-    def row(self) -> Row:
-        name = about(self.measure).name
-        part = "ranks" if name in RANKS else "probabilities"
-        return {"part": part, "measure": name, **self.fixed, **tidy(self.interval.of(self.measure, self.noun))}
+Task = Callable[[], list[Row]]
 
 
 def scored(case: Case) -> list[Row]:
     """Ranks and probabilities of every model and group, each number with its interval."""
     parts = [part for where in case.places for part in case.walk(where) if not is_of_labels(case.here, part.model)]
-    tasks = [task for part in parts for task in _tasks(case, part)]
+    # Noise floors take longest, so they begin first.
+    tasks: list[Task] = [partial(_noise, case, part) for part in parts if _is_of_everybody(part)]
+    tasks += [task for part in parts for task in _tasks(case, part)]
     size = sum(len(part.tally.score) for part in parts)
-    rows = mapped(_Task.row, tasks, size=size)
-    return [*rows, *(row for part in parts for row in _noise(case, part))]
+    return [row for rows in mapped(_done, tasks, size=size) for row in rows]
 
 
-def _tasks(case: Case, part: Part) -> Iterator[_Task]:
+def _done(task: Task) -> list[Row]:
+    return task()
+
+
+def _is_of_everybody(part: Part) -> bool:
+    """Whether these are probabilities of everybody, as the rows are."""
+    return part.group is None and part.where == "here" and is_probability(part.tally) and part.tally.total > 0
+
+
+def _tasks(case: Case, part: Part) -> Iterator[Task]:
     of: dict[type, Any] = {Curve: Curve(part.tally), Tally: part.tally}
     probable = is_probability(part.tally)
     for name in (*RANKS, *PROBABILITIES):
         measure = MEASURES[name]
         told = name in (ELSEWHERE if part.where == "there" else OF_GROUPS if part.group is not None else (name,))
         if told and (probable or about(measure).of is Curve):
-            yield _Task(measure, of[about(measure).of], part.fixed, case.plan.interval)
+            yield partial(_number, case, part, measure, of[about(measure).of])
 
 
-def _noise(case: Case, part: Part) -> Iterator[Row]:
+def _number(case: Case, part: Part, measure: Measure, noun: Any) -> list[Row]:  # noqa: ANN401  (what the measure takes)
+    name = about(measure).name
+    kind = "ranks" if name in RANKS else "probabilities"
+    return [{"part": kind, "measure": name, **part.fixed, **tidy(case.plan.interval.of(measure, noun))}]
+
+
+def _noise(case: Case, part: Part) -> list[Row]:
     """How far probabilities are off, beside a perfect model of this size; and once more after a shift of all."""
     from scipy.special import expit
 
-    if part.group is not None or part.where != "here" or not is_probability(part.tally) or not part.tally.total:
-        return
     found = _floored(case, part, "ece", part.tally)
-    yield found
-    if found["value"] > found["floor_high"] and isfinite(shift := offset(part.tally).value):
-        yield _floored(case, part, "ece_after_shift", part.tally.rescored(expit(log_odds(part.tally.score) + shift)))
+    if not found["value"] > found["floor_high"] or not isfinite(shift := offset(part.tally).value):
+        return [found]
+    shifted = part.tally.rescored(expit(log_odds(part.tally.score) + shift))
+    return [found, _floored(case, part, "ece_after_shift", shifted)]
 
 
 def _floored(case: Case, part: Part, name: str, tally: Tally) -> Row:
