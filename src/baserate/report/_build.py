@@ -118,7 +118,7 @@ def _costs(case: Case) -> Iterator[Row]:
     if case.plan.costs is None:
         return
     cost = partial(expected_cost, costs=case.plan.costs)
-    for part in case.everybody():
+    for part in case.in_use():
         curve = Curve(part.tally)
         each = np.asarray(cost(curve.counts))
         fixed = {"part": "costs", **part.fixed}
@@ -131,7 +131,7 @@ def _costs(case: Case) -> Iterator[Row]:
 
 def _possible(case: Case) -> Iterator[Row]:
     """The highest precision of a cut-off that still finds half of the positives that are found now."""
-    for part in case.everybody():
+    for part in case.in_use():
         if is_of_labels(case.here, part.model):
             continue
         now = decide.tables(case.places[part.where], case.policies[part.model], model=part.model)[None]

@@ -56,3 +56,7 @@ class Case(NamedTuple):
     def everybody(self) -> Iterator[Part]:
         """Everybody of each model, here and there."""
         return (part for where in self.places for part in self.walk(where) if part.group is None)
+
+    def in_use(self) -> Iterator[Part]:
+        """Everybody of each model where it will be used, or here if that was not stated."""
+        return (part for part in self.walk([*self.places][-1]) if part.group is None)
