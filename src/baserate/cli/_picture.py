@@ -44,7 +44,7 @@ class Picture:
         if self.size is not None:
             drawing.figure.set_size_inches(self.size[0], self.size[1])
         if self.title is not None:
-            drawing.ax.set_title(self.title)
+            drawing.ax.set_title(self.title, parse_math=False)
         try:
             drawing.save(self.output, dpi=self.dpi)
         except OSError as error:
