@@ -34,6 +34,8 @@ class Tallies:
     intake: Intake = field(default_factory=lambda: Intake(read=0))
     decisions: Mapping[str, Tally] = field(default_factory=dict)
     """Model -> everybody, with the predicted label in place of truth; empty without predicted labels."""
+    _sums: dict[str, Tally] = field(default_factory=dict, init=False)
+    """What was added up already: many ask for it, and it takes as long as reading."""
 
     def __post_init__(self) -> None:
         models = {model: MappingProxyType(dict(groups)) for model, groups in self.models.items()}
@@ -61,9 +63,11 @@ class Tallies:
         return self.models[next(iter(self.models))][()]
 
     def pooled(self, model: str) -> Tally:
-        """Tally of all groups of a model."""
-        groups = list(self.models[model].values())
-        return groups[0] if len(groups) == 1 else Tally.sum(groups)
+        """Tally of all groups of a model, added up once."""
+        if model not in self._sums:
+            groups = list(self.models[model].values())
+            self._sums[model] = groups[0] if len(groups) == 1 else Tally.sum(groups)
+        return self._sums[model]
 
     def walk(self) -> Iterator[tuple[str, Group | None, Tally]]:
         """Every model with its pooled tally (group None), then with those of its groups if there is a grouping."""

@@ -89,10 +89,10 @@ def _ties(part: Part) -> dict[str, float]:
 
 def _decisions(case: Case) -> Iterator[Row]:
     """The cut-off, the 2×2 table, and all that is usually measured of it."""
-    costs, interval = case.plan.costs, case.plan.interval
+    costs, interval, policies = case.plan.costs, case.plan.interval, case.unmarked
     for where, tallies in case.places.items():
         shares = {(part.model, str(part.fixed["group"])): part.tally.prevalence for part in case.walk(where)}
-        for row in decide.judge(tallies, case.policies, costs=costs, interval=interval).rows():
+        for row in decide.judge(tallies, policies, costs=costs, interval=interval).rows():
             model = row["model"] or next(iter(tallies.models))
             fixed = {"model": model, "where": where, "prevalence": shares[model, str(row["group"])]}
             if row["measure"] == "threshold":
@@ -166,7 +166,7 @@ def _gaps(case: Case) -> Iterator[Row]:
     """How far groups lie apart, beside what chance alone would give."""
     if not case.here.attributes:
         return
-    found = equalize.gaps(case.here, decided=case.policies, measures=GAPS, interval=case.plan.interval)
+    found = equalize.gaps(case.here, decided=case.unmarked, measures=GAPS, interval=case.plan.interval)
     for row in found.rows():
         if row["kind"] == "max_difference" and row["measure"] in GAPS:
             model = row["model"] or next(iter(case.here.models))
@@ -177,7 +177,7 @@ def _support(case: Case) -> Iterator[Row]:
     """How many rows the numbers of each group rest on, and whether these are few."""
     if not case.here.attributes:
         return
-    found = equalize.group_table(case.here, decided=case.policies, measures=GAPS[1:3], interval=case.plan.interval)
+    found = equalize.group_table(case.here, decided=case.unmarked, measures=GAPS[1:3], interval=case.plan.interval)
     for row in found.rows():
         if row["group"] is not None:
             model = row["model"] or next(iter(case.here.models))

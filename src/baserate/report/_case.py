@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from baserate._policy import Policy
@@ -45,6 +46,11 @@ class Case(NamedTuple):
         """Rows as they are, and where they will be used if that was stated."""
         found: dict[Where, Tallies] = {"here": self.here}
         return found if self.there is None else {**found, "there": self.there}
+
+    @property
+    def unmarked(self) -> dict[str, Policy]:
+        """Policies that do not say where they were chosen: to see whether that was here takes long; once is enough."""
+        return {model: replace(policy, chosen_on=None) for model, policy in self.policies.items()}
 
     def walk(self, where: Where) -> Iterator[Part]:
         """Everybody and each group of each model."""

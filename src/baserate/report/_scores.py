@@ -56,11 +56,16 @@ def _is_of_everybody(part: Part) -> bool:
 def _tasks(case: Case, part: Part) -> Iterator[Task]:
     of: dict[type, Any] = {Curve: Curve(part.tally), Tally: part.tally}
     probable = is_probability(part.tally)
-    for name in (*RANKS, *PROBABILITIES):
-        measure = MEASURES[name]
-        told = name in (ELSEWHERE if part.where == "there" else OF_GROUPS if part.group is not None else (name,))
-        if told and (probable or about(measure).of is Curve):
+    for measure in (MEASURES[name] for name in _asked(part)):
+        if probable or about(measure).of is Curve:
             yield partial(_number, case, part, measure, of[about(measure).of])
+
+
+def _asked(part: Part) -> tuple[str, ...]:
+    """What is measured of a part."""
+    if part.where == "there":
+        return ELSEWHERE if part.group is None else ()
+    return (*RANKS, *PROBABILITIES) if part.group is None else OF_GROUPS
 
 
 def _number(case: Case, part: Part, measure: Measure, noun: Any) -> list[Row]:  # noqa: ANN401  (what the measure takes)
