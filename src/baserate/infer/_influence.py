@@ -174,15 +174,17 @@ def _summed(squares: Cells, slope: Floats) -> float:
 
 
 def _brier(t: Tally, value: float) -> Slopes:
+    total = t.total  # a sum over all scores, which no block should make anew
     for block in _blocks(t):
-        yield block, (np.square(1 - block.score) - value) / t.total, (np.square(block.score) - value) / t.total
+        yield block, (np.square(1 - block.score) - value) / total, (np.square(block.score) - value) / total
 
 
 def _log_loss(t: Tally, value: float) -> Slopes:
+    total = t.total
     for block in _blocks(t):
         with np.errstate(divide="ignore"):  # the logarithm of 0
             true, false = -np.log(block.score), -np.log1p(-block.score)
-        yield block, (true - value) / t.total, (false - value) / t.total
+        yield block, (true - value) / total, (false - value) / total
 
 
 def _skill(loss: Slopes, t: Tally, value: float, change: float, constant: float) -> Slopes:
@@ -211,13 +213,14 @@ def _average_precision(t: Tally, value: float) -> Slopes:
     A row moves the precision at its own threshold and at all laxer ones: a positive by (1 − T/F)/F, a negative by
     −T/F².
     """
+    positives = t.positives
     less, more = (sum(float(part.sum()) for part in parts) for parts in zip(*_gains(t), strict=True))
     for block, (lost, won) in zip(_blocks(t), _gains(t), strict=True):
         flagged = np.maximum(block.true[1:] + block.false[1:], np.finfo(float).tiny)
         # What comes at laxer thresholds is what has not come yet.
         true, false = less - (np.cumsum(lost) - lost), more - (np.cumsum(won) - won)
         less, more = less - float(lost.sum()), more - float(won.sum())
-        yield block, (block.true[1:] / flagged - value + true) / t.positives, -false / t.positives
+        yield block, (block.true[1:] / flagged - value + true) / positives, -false / positives
 
 
 def _gains(t: Tally) -> Iterator[tuple[Floats, Floats]]:
@@ -231,10 +234,11 @@ def _gains(t: Tally) -> Iterator[tuple[Floats, Floats]]:
 
 def _auc(t: Tally, value: float) -> Slopes:
     r"""Placements less the area: those of positives, :math:`(V_{10}-A)/P`, and of negatives [@delong1988]."""
+    positives, negatives = t.positives, t.negatives
     for block in _blocks(t):
-        below = 1 - (block.false[1:] + block.false[:-1]) / (2 * t.negatives)
-        above = (block.true[1:] + block.true[:-1]) / (2 * t.positives)
-        yield block, (below - value) / t.positives, (above - value) / t.negatives
+        below = 1 - (block.false[1:] + block.false[:-1]) / (2 * negatives)
+        above = (block.true[1:] + block.true[:-1]) / (2 * positives)
+        yield block, (below - value) / positives, (above - value) / negatives
 
 
 def _cap_area(t: Tally, value: float) -> Slopes:

@@ -11,13 +11,15 @@ from math import isnan
 import numpy as np
 
 from baserate import decide, equalize, infer, shift
-from baserate._arrays import ratio
+from baserate._arrays import Floats, ratio
+from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._version import __version__
 from baserate.decide._evaluate import same
-from baserate.measure import expected_cost, precision, sensitivity
+from baserate.decide._rule import best_at, threshold_at
+from baserate.measure import about, expected_cost, precision, sensitivity
 from baserate.measure._summary import header, tidy
 from baserate.report._case import Case, Part, Row
 from baserate.report._choice import is_of_labels, policies
@@ -120,13 +122,12 @@ def _costs(case: Case) -> Iterator[Row]:
     cost = partial(expected_cost, costs=case.plan.costs)
     for part in case.in_use():
         curve = Curve(part.tally)
-        each = np.asarray(cost(curve.counts))
         fixed = {"part": "costs", **part.fixed}
-        yield {**fixed, "measure": "cost_of_flagging_nobody", "value": float(each[0])}
-        yield {**fixed, "measure": "cost_of_flagging_everybody", "value": float(each[-1])}
-        best = int(np.argmin(each))
-        threshold = float(curve.threshold[best])
-        yield {**fixed, "measure": "least_cost", "value": float(each[best]), "threshold": threshold}
+        for name, threshold in (("nobody", np.inf), ("everybody", -np.inf)):
+            yield {**fixed, "measure": f"cost_of_flagging_{name}", "value": cost(curve.at(threshold))}
+        if (place := best_at(curve, cost, toward="low")) is not None:
+            threshold = threshold_at(curve, place)
+            yield {**fixed, "measure": "least_cost", "value": cost(curve.at(threshold)), "threshold": threshold}
 
 
 def _possible(case: Case) -> Iterator[Row]:
@@ -137,14 +138,19 @@ def _possible(case: Case) -> Iterator[Row]:
         now = decide.tables(case.places[part.where], case.policies[part.model], model=part.model)[None]
         found = float(sensitivity(now["flag"])) if "flag" in now else 0.0
         curve = Curve(part.tally)
-        shares, kept = np.asarray(precision(curve.counts)), np.asarray(sensitivity(curve.counts))
-        fit = np.flatnonzero((kept >= _KEPT * found) & (kept > 0))
-        if not len(fit):
+        place = best_at(curve, partial(_if_enough, least=_KEPT * found))
+        if place is None:
             continue
-        best = int(fit[np.argmax(shares[fit])])
-        fixed = {"part": "possible", **part.fixed, "threshold": float(curve.threshold[best])}
-        yield {**fixed, "measure": "precision", "value": float(shares[best])}
-        yield {**fixed, "measure": "sensitivity", "value": float(kept[best])}
+        threshold = threshold_at(curve, place)
+        fixed = {"part": "possible", **part.fixed, "threshold": threshold}
+        for measure in (precision, sensitivity):
+            yield {**fixed, "measure": about(measure).name, "value": measure(curve.at(threshold))}
+
+
+def _if_enough(counts: Counts[Floats], *, least: float) -> Floats:
+    """Precision where enough of the positives are found."""
+    found = sensitivity(counts)
+    return np.where((found >= least) & (found > 0), precision(counts), np.nan)
 
 
 def _labels(case: Case) -> Iterator[Row]:
