@@ -29,7 +29,11 @@ html_css_files = ["pages.css"]
 html_title = "baserate"
 html_sidebars: dict[str, list[str]] = {"**": []}  # there are no sections to navigate
 html_show_sourcelink = False
-html_theme_options = {"secondary_sidebar_items": ["page-toc"], "show_prev_next": False}
+html_theme_options = {
+    "header_links_before_dropdown": 3,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+}
 html_math_renderer = "mathml"  # browsers draw it themselves, also without a network
 
 

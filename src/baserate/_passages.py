@@ -1,5 +1,6 @@
 """Passages of a page that are no tables: points to know, and lines to type."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -22,10 +23,11 @@ class Passage(Protocol):
 
 
 class Point(NamedTuple):
-    """What it is about, and sentences below it."""
+    """What it is about, a sentence below it, and perhaps what to do, in which `code` stands between backticks."""
 
     head: str
-    body: tuple[str, ...]
+    sentence: str
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,13 @@ class Points:
         lines = [bold(self.title)]
         for point in self.points:
             lines += map(bold, _indented(point.head, 2, width))
-            lines += (line for each in point.body for line in _indented(each, 4, width))
+            lines += _indented(point.sentence, 4, width)
+            lines += _indented(f"→ {point.remedy}", 4, width) if point.remedy else []
         return lines
 
     def markdown(self) -> str:
         """Draw them for GitHub."""
-        each = (f"- **{escaped(printable(head))}** {escaped(printable(' '.join(body)))}" for head, body in self.points)
-        return "\n".join([f"**{escaped(self.title)}**", "", *each])
+        return "\n".join([f"**{escaped(self.title)}**", "", *map(_item, self.points)])
 
 
 class Command(NamedTuple):
@@ -74,8 +76,26 @@ class Commands:
 
     def markdown(self) -> str:
         """Draw them for GitHub."""
-        lines = (f"# {why}\n{printable(' '.join(words))}" for why, words in self.commands)
-        return "\n".join([f"**{escaped(self.title)}**", "", f"```{self.language}", *lines, "```"])
+        typed = "\n".join(f"# {why}\n{printable(' '.join(words))}" for why, words in self.commands)
+        fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", typed))])
+        return f"**{escaped(self.title)}**\n\n{fence}{self.language}\n{typed}\n{fence}"
+
+
+def _item(point: Point) -> str:
+    told = f"- **{escaped(printable(point.head))}** {escaped(printable(point.sentence))}"
+    return f"{told} → {_with_code(printable(point.remedy))}" if point.remedy else told
+
+
+def _with_code(text: str) -> str:
+    r"""Text that Markdown leaves alone, but for what stands between backticks, which is code.
+
+    >>> print(_with_code("take *this*: `a_b | c`."))
+    take \*this\*: `a_b | c`.
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one of them is no bracket
+        return escaped(text)
+    return "`".join(part if at % 2 else escaped(part) for at, part in enumerate(parts))
 
 
 def _indented(text: str, margin: int, width: int, sign: str = "") -> list[str]:

@@ -270,3 +270,12 @@ def test_what_to_do_is_said_once_for_each_code() -> None:
     told = replace(whole, findings=(*both, replace(FALLS, code="BR011"))).text()
     assert told.count("BR005") == 2
     assert told.count("→") == 2
+
+
+def test_code_stays_code_in_markdown_and_no_name_ends_a_block() -> None:
+    report = replace(people(), findings=(replace(FALLS, remedy="Type `a_b --c`, *now*."),))
+    assert r"→ Type `a_b --c`, \*now\*." in report.markdown()
+    odd = replace(report, plan=replace(report.plan, files=("a```b.csv",)))
+    told = odd.markdown()
+    assert "\n````sh\n" in told
+    assert told.count("````") == 2

@@ -280,7 +280,7 @@ def _findings(report: Report) -> Passage | str:
     """All findings; what to do is said once for each code, behind the last of its models."""
     last = {each.code: at for at, each in enumerate(report.findings)}
     points = tuple(
-        Point(_head(report, each), (each.sentence, *[f"→ {each.remedy}"] * (last[each.code] == at)))
+        Point(_head(report, each), each.sentence, each.remedy if last[each.code] == at else "")
         for at, each in enumerate(report.findings)
     )
     return Points("Findings", points) if points else "Findings: none."
