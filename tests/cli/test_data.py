@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from baserate import equalize, infer, measure, read
+from baserate.report import CHECKS
 from tests.cli.shell import PEOPLE, people, program, run
 from tests.schemas import RESULTS
 
@@ -78,6 +79,8 @@ def test_lists_as_json_are_tidy_too() -> None:
     assert [each["name"] for each in shown("list", "curves")["rows"]] == list(measure.TABLES)
     assert [each["name"] for each in shown("list", "parities")["rows"]] == list(equalize.PARITIES)
     odds = shown("list", "parities", "equalized")["rows"]
+    assert [each["code"] for each in shown("list", "findings")["rows"]] == list(CHECKS)
+    assert [each["title"] for each in shown("list", "findings", "br007")["rows"]] == [CHECKS["BR007"].title]
     assert [(each["measures"], each["chosen"]) for each in odds] == [("sensitivity, fpr", True)]
 
 

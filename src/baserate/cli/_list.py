@@ -1,4 +1,4 @@
-"""`baserate list`: the measures, the curves, or the parities."""
+"""`baserate list`: the measures, the curves, the parities, or the findings."""
 
 from typing import Any
 
@@ -12,22 +12,29 @@ from baserate.cli._options import Writing, command, writing
 _EXAMPLES = (
     ("all of them", "baserate list measures"),
     ("what was that called again?", "baserate list measures threat score"),
+    ("what does a code mean?", "baserate list findings BR007"),
 )
 
 
 @command("list", examples=_EXAMPLES)
-@click.argument("what", type=click.Choice(["measures", "curves", "parities"]))
+@click.argument("what", type=click.Choice(["measures", "curves", "parities", "findings"]))
 @click.argument("words", nargs=-1)
 @writing
 def list_(what: str, words: tuple[str, ...], writing: Writing) -> None:
-    """List the measures, the curves or the parities; with WORDS, those whose names or meaning hold all of them."""
+    """List the measures, curves, parities or findings; with WORDS, those whose names or meaning hold all of them."""
     from baserate import Results
 
-    rows = {"measures": _measures, "curves": _curves, "parities": _parities}[what](" ".join(words))
+    lists = {"measures": _measures, "curves": _curves, "parities": _parities, "findings": _findings}
+    rows = lists[what](" ".join(words))
     if not rows:
         raise UnknownName(f"none of the {what} is called or described so; `baserate list {what}` lists them all.")
     found = Results({name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)})
-    pages = {"measures": _page_of_measures, "curves": _page_of_curves, "parities": _page_of_parities}
+    pages = {
+        "measures": _page_of_measures,
+        "curves": _page_of_curves,
+        "parities": _page_of_parities,
+        "findings": _page_of_findings,
+    }
     answer(found, lambda: pages[what](rows), writing)
 
 
@@ -75,6 +82,14 @@ def _parities(words: str) -> list[dict[str, Any]]:
     return [row for row in rows if all(word in " ".join(map(str, row.values())) for word in words.lower().split())]
 
 
+def _findings(words: str) -> list[dict[str, Any]]:
+    from baserate.report import CHECKS
+
+    names = ("code", "title", "severity", "why", "remedy")
+    rows = [{name: getattr(each, name) for name in names} for each in CHECKS.values()]
+    return [row for row in rows if all(word in " ".join(row.values()).lower() for word in words.lower().split())]
+
+
 def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
     titles = {
         "counts": "at a threshold",
@@ -99,6 +114,11 @@ def _page_of_curves(rows: list[dict[str, Any]]) -> Page:
     told = (f"{row['y']} against {row['x']}".replace("_", " ") for row in rows)
     lines = tuple(Row(row["name"], (), each) for row, each in zip(rows, told, strict=True))
     return Page("", (Panel("curve", (), (Section("", lines),)),))
+
+
+def _page_of_findings(rows: list[dict[str, Any]]) -> Page:
+    lines = tuple(Row(row["code"], (), f"{row['title']} ({row['severity']}). {row['why']}") for row in rows)
+    return Page("", (Panel("finding", (), (Section("", lines),)),))
 
 
 def _page_of_parities(rows: list[dict[str, Any]]) -> Page:

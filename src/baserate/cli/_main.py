@@ -38,7 +38,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "size": ("_size:size", "Tell how many rows are needed."),
     "population": ("_population:population", "Work out theory: a classifier known in closed form."),
     "draw": ("_draw:draw", "Draw figures for papers: roc, pr, reliability and more."),
-    "list": ("_list:list_", "List the measures, curves or parities that there are."),
+    "list": ("_list:list_", "List the measures, curves, parities or findings."),
     "demo": ("_demo:demo", "Write generated predictions and judge them, step by step."),
     "completion": ("_completion:completion", "Print the completion script of a shell."),
 }
