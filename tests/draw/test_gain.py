@@ -1,12 +1,14 @@
 """Gain and lift."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from baserate import BadOption, Counts, curve, draw, infer, measure, tally
+from baserate import BadOption, Counts, NotInstalled, curve, draw, infer, measure, tally
+from tests.cli.shell import run
 from tests.draw.drawings import is_kept, legend_of, lines_of, people
 
 FACE = tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
@@ -78,6 +80,15 @@ def test_axes_that_are_small_have_words_in_two_lines() -> None:
 def test_lines_of_many_models_differ() -> None:
     looks = {(line.get_color(), line.get_linestyle()) for line in draw.gain(people(40, models=20)).ax.get_lines()}
     assert len(looks) == 22
+
+
+def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(NotInstalled, match=r"pip install 'baserate\[plot\]'"):
+        draw.gain(FACE)
+    result = run("draw", "gain", tmp_path / "none.csv", "--truth", "y", "--score", "p", "-o", tmp_path / "gain.svg")
+    assert (result.exit_code, "pip install 'baserate[plot]'" in result.stderr) == (2, True)
 
 
 def test_unknown_endings_and_strange_data_are_refused(tmp_path: Path) -> None:

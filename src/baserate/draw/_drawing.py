@@ -116,8 +116,10 @@ def drawn(
     name: str, parts: Parts, painter: Painter, *, ax: Axes | None = None, size: tuple[float, float] = SIZE
 ) -> Drawing:
     """Paint numbers on the axes that were given, in their style, or on new ones in ours."""
+    figure = importing()
     with looking(ours=ax is None):
-        axes = _new(size) if ax is None else ax
+        # Not by pyplot, which would hold the figure for ever, and choose a screen.
+        axes = figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
         painter(axes, parts)
         _make_room(axes, ours=ax is None)
     return Drawing(name, MappingProxyType(dict(parts)), painter, axes, size)
@@ -125,12 +127,6 @@ def drawn(
 
 def _listed(column: Values) -> list[Any]:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
-
-
-def _new(size: tuple[float, float]) -> Axes:
-    """Axes of a figure that no window keeps: pyplot would hold it for ever, and choose a screen."""
-    figure = importing()(figsize=size, layout="constrained")
-    return figure.add_subplot()
 
 
 def _make_room(ax: Axes, *, ours: bool) -> None:
