@@ -1,6 +1,6 @@
 """A choice in words: what is done with which scores, by which rule, and how sure the cut-offs are."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import isinf
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._numbers import number, percent, plain
 from baserate._panels import label
+from baserate._plain_text import listed
 from baserate._policy import Policy
 from baserate._policy_json import content
 
@@ -194,13 +195,3 @@ def _share(value: float) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def listed(parts: Iterable[str]) -> str:
-    """Put parts together as a sentence does.
-
-    >>> listed(["one", "two", "three"])
-    'one, two and three'
-    """
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last

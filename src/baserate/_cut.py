@@ -196,6 +196,15 @@ Treatment = Cut | Lottery
 """What is done with the scores of a group."""
 
 
+def flags_from(treatment: Treatment | None) -> float | None:
+    """Where flagging begins, if to pass below and to flag above is all that is done.
+
+    >>> flags_from(Cut((0.5,))), flags_from(Cut((0.3, 0.6), ("pass", "refer", "flag")))
+    (0.5, None)
+    """
+    return treatment.threshold if isinstance(treatment, Cut) and treatment.actions == (PASS, FLAG) else None
+
+
 def has_table(actions: Iterable[str]) -> bool:
     """Whether these actions are pass and flag, and perhaps refer."""
     return {PASS, FLAG} <= {*actions} <= _USUAL

@@ -1,6 +1,7 @@
 """Text that does nothing but be read: in a terminal, and in Markdown."""
 
 import re
+from collections.abc import Iterable
 
 _STYLE = re.compile(r"\x1b\[[0-9]m")
 _SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
@@ -22,6 +23,16 @@ def escaped(text: str) -> str:
     a\|b\_c
     """
     return _SPECIAL.sub(r"\\\1", text)
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Put parts together as a sentence does.
+
+    >>> listed(["one", "two", "three"]), listed(["one", "two"])
+    ('one, two and three', 'one and two')
+    """
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def bold(text: str) -> str:

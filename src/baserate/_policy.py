@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from baserate._cut import Cut, Lottery, Treatment, actions_of
+from baserate._cut import Cut, Lottery, Treatment, actions_of, flags_from
 from baserate._errors import BadOption, BadShape, MissingValues, UnknownLabel
 from baserate._files import write_text
 from baserate._lots import lot, text_of_id
@@ -144,6 +144,11 @@ class Policy:
     def threshold(self) -> float:
         """Where it flags, if it treats everybody alike and does nothing else."""
         return self.cut.threshold
+
+    @property
+    def flags_from(self) -> float | None:
+        """The same, or None where it does something else."""
+        return flags_from(self.by_group.get(()))
 
     @property
     def key(self) -> str:

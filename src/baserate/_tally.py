@@ -133,6 +133,11 @@ class Tally:
         return self.mass is not self.rows
 
     @property
+    def probable(self) -> bool:
+        """Whether all scores could be probabilities."""
+        return not len(self.score) or bool(self.score[-1] >= 0 and self.score[0] <= 1)
+
+    @property
     def digest(self) -> str:
         """SHA-256 of scores and row counts: the same for the same rows in any order, however they were split.
 
@@ -205,7 +210,7 @@ class Tally:
         >>> Tally.counted(score=[0.8, 0.5, 0.3], rows=[[3, 1, 1], [1, 0, 2]]).top_class()
         Tally(8 rows, 3 distinct scores from 0.5 to 0.8, prevalence 0.75)
         """
-        if len(self.score) and not (self.score[-1] >= 0 and self.score[0] <= 1):
+        if not self.probable:
             raise NotAProbability(
                 f"scores from {self.score[-1]:.6g} to {self.score[0]:.6g} are no probabilities, so no class is the "
                 "likelier one; calibrate the scores first."

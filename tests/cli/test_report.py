@@ -251,6 +251,15 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     assert more == {"cost-curve", "groups", "scores", "thresholds"}
 
 
+def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> None:
+    path, saved = people(tmp_path), tmp_path / "policy.json"
+    Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse", **NAMED).save(saved)
+    result = run("report", path, "--policy", saved, "--figures", tmp_path / "figures")
+    assert result.exit_code == 0, result.stderr
+    drawn = {each.stem for each in (tmp_path / "figures").iterdir()}
+    assert drawn == {"decision-curve", "gain", "pr", "reliability", "roc"}
+
+
 @pytest.mark.parametrize(
     ("typed", "code", "told"),
     [

@@ -11,7 +11,23 @@ import polars as pl
 import pytest
 
 import baserate
-from baserate import BadFile, BadOption, Costs, Counts, Curve, Plan, Report, UnknownName, decide, infer, read, shift
+from baserate import (
+    BadFile,
+    BadOption,
+    Costs,
+    Counts,
+    Curve,
+    Cut,
+    Lottery,
+    Plan,
+    Policy,
+    Report,
+    UnknownName,
+    decide,
+    infer,
+    read,
+    shift,
+)
 from baserate.report._report import COLUMNS, called
 
 
@@ -233,6 +249,34 @@ def test_a_policy_is_judged_on_other_rows(report: Report) -> None:
     assert same.here.chosen_on_these_rows.value == 1
     assert new.here.chosen_on_these_rows.value == 0
     assert new.here.counts.tp == ((other["risk"] >= report.policy.threshold) & (other["sick"] == 1)).sum()
+
+
+REFERS = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
+TURNED = Policy(by_group={(): Cut((0.4,), ("flag", "pass"))}, otherwise="refuse")
+LOTS = Policy(by_group={(): Lottery((Cut((0.4,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
+APART = Policy(by_group={("north",): Cut((0.4,)), ("south",): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
+
+
+@pytest.mark.parametrize("policy", [REFERS, TURNED, LOTS, APART])
+def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
+    plan = Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", policy=policy, prevalence=0.1)
+    made = baserate.run(plan, PEOPLE)
+    assert made.text()
+    assert [row["measure"] for row in made.differences.rows()] == ["auc"]  # decisions have no thresholds to compare at
+    assert not made.pick(part="labels")
+    expected = decide.judge(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), policy)
+    (tp,) = [row["value"] for row in expected.rows() if row["measure"] == "tp" and row["group"] is None]
+    assert made.of("risk").here.counts.tp == tp
+
+
+def test_cut_offs_are_told_by_what_begins_there() -> None:
+    made = baserate.run(Plan(truth="sick", score="risk", policy=REFERS), PEOPLE)
+    assert (made.here.threshold_refer.value, made.here.threshold_flag.value) == (0.3, 0.6)
+    assert "threshold" not in made.here
+    turned = baserate.run(Plan(truth="sick", score="risk", policy=TURNED), PEOPLE)
+    assert turned.here.threshold_pass.value == 0.4
+    apart = baserate.run(Plan(truth="sick", score="risk", group="site", policy=APART), PEOPLE)
+    assert [apart.within(site=name).here.threshold.value for name in ("north", "south")] == [0.4, 0.6]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from baserate._tally import Tally
 from baserate.calibrate._data import (
     clipped_note,
     fitting,
-    of_probabilities,
     refuse_other_scores,
     refuse_parted,
     refuse_parted_at_half,
@@ -162,7 +161,7 @@ def _taken(tally: Tally, scale: Scale | None) -> bool:
         raise BadOption(f"scale is {scale!r}; it is 'log-odds' or 'score'.")
     if scale == "log-odds":
         refuse_other_scores(tally, "the scale of log-odds")
-    return of_probabilities(tally) if scale is None else scale == "log-odds"
+    return tally.probable if scale is None else scale == "log-odds"
 
 
 def _targets(tally: Tally, *, smoothed: bool) -> tuple[Floats, Floats]:

@@ -79,14 +79,9 @@ def _checked(tally: Tally) -> Tally:
     return Tally(tally.score[there], mass, squares, rows, reweighed=tally.reweighed)
 
 
-def of_probabilities(tally: Tally) -> bool:
-    """Whether all scores could be probabilities."""
-    return bool(tally.score[-1] >= 0 and tally.score[0] <= 1)
-
-
 def refuse_other_scores(tally: Tally, method: str) -> None:
     """Refuse scores that are no probabilities, where there is no use for them."""
-    if not of_probabilities(tally):
+    if not tally.probable:
         raise NotAProbability(
             f"scores go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}, but {method} changes probabilities; fit "
             "logistic or isotonic, which take any score."

@@ -15,7 +15,7 @@ from baserate._map import Map
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.venn_abers import with_one_hit
 from baserate._tally import Tally
-from baserate.calibrate._data import fitting, of_probabilities, refuse_other_scores
+from baserate.calibrate._data import fitting, refuse_other_scores
 from baserate.measure._bins import By, binned, edges
 
 
@@ -36,7 +36,7 @@ def isotonic(tally: Tally, *, strict: bool = False) -> Map:
     """
     pools = _pooled(tally)
     x, y = _centred(pools, tally) if strict else _flat(pools)
-    return Map(Knots(x, y, of_probabilities(tally)), "strict-isotonic" if strict else "isotonic")
+    return Map(Knots(x, y, tally.probable), "strict-isotonic" if strict else "isotonic")
 
 
 class _Pools(NamedTuple):
@@ -110,7 +110,7 @@ def histogram(tally: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass"
     lower, _ = edges(tally, bins=bins, by=by)
     # Bins are (lo, hi], and a step begins at its threshold: it is the number just above.
     thresholds = np.nextafter(lower[1:], np.inf)
-    return Map(Steps(thresholds, found.rate, of_probabilities(tally)), "histogram")
+    return Map(Steps(thresholds, found.rate, tally.probable), "histogram")
 
 
 @fitting
@@ -135,7 +135,7 @@ def venn_abers(tally: Tally) -> Map:
     low = 1 - with_one_hit(negative[::-1], total[::-1])[::-1]
     # p₁ of a score between two is that of the upper one: it changes just above a score.
     bounds = (
-        Steps(*_steps(x, y), of_probabilities(tally))
+        Steps(*_steps(x, y), tally.probable)
         for x, y in (
             (score, np.concatenate([[0.0], low])),
             (np.nextafter(score, np.inf), np.concatenate([high, [1.0]])),

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from baserate._chosen import done, listed
+from baserate._chosen import done
 from baserate._numbers import amount, number, percent, plain
 from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
+from baserate._plain_text import listed
 from baserate._results import Results
 from baserate._sure import Reasons, cell, footnotes, heading
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate._chosen import listed, rule_told
+from baserate._chosen import rule_told
 from baserate._numbers import NOTHING, UNDEFINED, amount, number, plain
 from baserate._panels import Cell, Page, Panel, Row, Section, label
+from baserate._plain_text import listed
 from baserate._results import Results
 from baserate._sure import Reasons, cell, footnotes
 from baserate.cli._checked import group_told

@@ -47,7 +47,7 @@ def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str,
     known = plan.costs is not None and (plan.prevalence is not None or not plan.apart)
     where = report.data["prevalence"] if plan.prevalence is None else plan.prevalence
     cost: dict[str, Any] = {"costs": plan.costs, "prevalence": where} if known else {}
-    cuts = {model: each.threshold for model, each in policies.items() if not (each.needs_group or each.needs_id)}
+    cuts = {model: each.flags_from for model, each in policies.items() if each.flags_from is not None}
     figures: dict[str, Callable[[Tallies], Drawing]] = {
         "roc": partial(draw.roc, policy=policies, **cost),
         "pr": partial(draw.pr, policy=policies, prevalence=plan.prevalence),

@@ -153,9 +153,9 @@ def _cut(found: "Tallies", model: str, asked: Reading, cuts: Sequence[float]) ->
         return None
     if cuts:
         return cuts[asked.score.index(model) if len(cuts) > 1 else 0]
-    score = found.pooled(model).score
-    if score[-1] >= 0 and score[0] <= 1:
+    if found.pooled(model).probable:
         return _MIDDLE
+    score = found.pooled(model).score
     raise BadOption(
         f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities; give a threshold."
     )

@@ -242,6 +242,6 @@ def _alternatives(curve: Curve, costs: Costs | None) -> dict[str, Choose]:
     }
     if costs is not None:
         found["cost"] = partial(cost, costs=costs)
-    if curve.tally.score[-1] >= 0 and curve.tally.score[0] <= 1:
+    if curve.tally.probable:
         found["fixed 0.5"] = partial(fixed, threshold=_MIDDLE)
     return found

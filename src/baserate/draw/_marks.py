@@ -7,7 +7,7 @@ from typing import Any
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._cut import FLAG, PASS, Cut, Treatment
+from baserate._cut import FLAG, flags_from
 from baserate._errors import BadOption, UnknownName
 from baserate._policy import Policy
 from baserate._results import Results
@@ -69,12 +69,7 @@ def _of_policies(tallies: Tallies, given: Policies | None) -> Iterator[dict[str,
                 "leave it out, or give one that flags."
             )
         for group, part in evaluated(tallies, policy, model).items():
-            yield _row(tallies, model, group, _threshold_of(part.treatment), f"policy {policy.rule}", part.tables[FLAG])
-
-
-def _threshold_of(treated: Treatment | None) -> float | None:
-    """Where flagging begins, if that is all that is done."""
-    return treated.threshold if isinstance(treated, Cut) and treated.actions == (PASS, FLAG) else None
+            yield _row(tallies, model, group, flags_from(part.treatment), f"policy {policy.rule}", part.tables[FLAG])
 
 
 def _by_model(tallies: Tallies, given: Policies) -> Mapping[str, Policy]:

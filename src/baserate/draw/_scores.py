@@ -77,7 +77,7 @@ def _checked(tally: Tally, bins: int | None) -> int:
 def _edges(tally: Tally, cuts: list[float], bins: int) -> Floats:
     """Edges of about so many bins, of nearly the same width, with one at every cut-off."""
     score = tally.score
-    low, high = (0.0, 1.0) if score[-1] >= 0 and score[0] <= 1 else (float(score[-1]), float(score[0]))
+    low, high = (0.0, 1.0) if tally.probable else (float(score[-1]), float(score[0]))
     low, high = min([low, *cuts]), max([high, *cuts])
     if low == high:
         room = max(0.5, abs(low) / 2)  # more than rounding of a large score

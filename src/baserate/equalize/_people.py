@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._cut import Treatment
 from baserate._errors import BadOption, CannotFit, UnknownLabel
+from baserate._plain_text import listed
 from baserate._policy import REFUSE, Policy
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
@@ -195,8 +196,3 @@ def _fewest(tally: Tally, goal: Goal) -> int:
     rows = dict(zip(("positives", "negatives"), tally.rows.sum(axis=1, dtype=np.int64).tolist(), strict=True))
     wanted = {need for rate in goal.rates for need in NEEDS[rate]}
     return int(min((rows[need] for need in wanted), default=sum(rows.values())))
-
-
-def listed(names: Sequence[str]) -> str:
-    """Put names together as a sentence does."""
-    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 
+from baserate._plain_text import listed
 from baserate.equalize._parity import Parity
-from baserate.equalize._people import listed
 from baserate.measure import MEASURES, about
 
 ROUNDING = 1e-9

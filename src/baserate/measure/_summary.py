@@ -246,8 +246,7 @@ def _plan(tallies: Tallies, model: str, chosen: _Chosen, threshold: Sequence[flo
     if model == tallies.intake.columns.get("predicted"):
         # One ROC point: there is no threshold to vary, and labels are no probabilities.
         return _Plan(model, [measure for measure in measures if about(measure).of is Counts], [None])
-    score = tallies.pooled(model).score
-    probable = bool(score[-1] >= 0 and score[0] <= 1)
+    score, probable = tallies.pooled(model).score, tallies.pooled(model).probable
     thresholds = ([_MIDDLE] if probable else []) if threshold is None else list(threshold)
     notes = []
     range_ = f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities"

@@ -14,6 +14,7 @@ from baserate import decide, equalize, infer, shift
 from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._cut import FLAG, REFER
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._version import __version__
@@ -97,15 +98,20 @@ def _decisions(case: Case) -> Iterator[Row]:
         for row in decide.judge(tallies, policies, costs=costs, interval=interval).rows():
             model = row["model"] or next(iter(tallies.models))
             fixed = {"model": model, "where": where, "prevalence": shares[model, str(row["group"])]}
-            if row["measure"] == "threshold":
-                alike = row["group"] is None or case.policies[model].needs_group
-                if where == "here" and row["chance"] is None and alike and not is_of_labels(tallies, model):
-                    yield {**row, **fixed, "part": "cut"}
-            else:
+            if row["measure"] != "threshold":
                 yield {**row, **fixed, "part": "decisions"}
+            elif where == "here" and row["chance"] is None and not is_of_labels(tallies, model):
+                yield from _cut(row | fixed, case.policies[model])
     for model, policy in case.policies.items():
         told = {"part": "cut", "measure": "chosen_on_these_rows", "model": model, "where": "here"}
         yield {**told, "value": float(same(case.here, policy, model))}
+
+
+def _cut(row: Row, policy: Policy) -> Iterator[Row]:
+    """Where an action begins, told once if groups are treated alike; what it is, where it is not to flag."""
+    if row["group"] is None or policy.needs_group:
+        usual = row["action"] == FLAG and REFER not in policy.actions
+        yield {**row, "part": "cut", "measure": "threshold" if usual else f"threshold_{row['action']}"}
 
 
 def _constant(case: Case) -> Iterator[Row]:
@@ -157,11 +163,11 @@ def _labels(case: Case) -> Iterator[Row]:
     """In how many rows predicted labels are not what the cut-off says, and the cut-off that agrees best."""
     for model, decisions in case.here.decisions.items():
         policy, curve = case.policies[model], Curve(decisions)
-        if _apart(policy):
+        if policy.flags_from is None:
             continue
         fixed = {"part": "labels", "model": model, "where": "here"}
-        at = curve.at(policy.threshold).rows
-        yield {**fixed, "measure": "disagreements", "threshold": policy.threshold, "value": at.fp + at.fn}
+        at = curve.at(policy.flags_from).rows
+        yield {**fixed, "measure": "disagreements", "threshold": policy.flags_from, "value": at.fp + at.fn}
         wrong = curve.counts.rows.fp + curve.counts.rows.fn
         best = int(np.argmin(wrong))
         threshold = float(curve.threshold[best])
@@ -198,7 +204,8 @@ def _differences(case: Case) -> Iterator[Row]:
     found: list[tuple[tuple[str, str], infer.Comparison]] = []
     if case.gathered.rows is not None:
         rows = replace(case.gathered.rows, group=case.gathered.rows.group[:0], groups=((),), attributes=())
-        cuts = {model: case.policies[model].threshold for model in models if not _apart(case.policies[model])}
+        every = {model: case.policies[model].flags_from for model in models}
+        cuts = {model: at for model, at in every.items() if at is not None}
         asked: list[tuple[str, dict[str, float] | None]] = [("auc", None)]
         asked += [(name, cuts) for name in ("sensitivity", "specificity") if len(cuts) == len(models)]
         for measure, at in asked:
@@ -213,8 +220,3 @@ def _differences(case: Case) -> Iterator[Row]:
     for (model, other), each in found:
         fixed = {"part": "differences", "measure": each.measure, "model": model, "other": other, "where": "here"}
         yield {**fixed, **tidy(each.difference), "p": each.p if isnan(each.adjusted) else each.adjusted}
-
-
-def _apart(policy: Policy) -> bool:
-    """Whether there is no single threshold."""
-    return policy.needs_group or policy.needs_id

@@ -9,7 +9,6 @@ from typing import Any
 from baserate._cut import Cut
 from baserate._policy import REFUSE, Policy
 from baserate._tallies import Tallies
-from baserate._tally import Tally
 from baserate.decide import RULES, chosen
 from baserate.report._plan import Plan
 
@@ -20,11 +19,6 @@ _MIDDLE = 0.5
 def policies(plan: Plan, there: Tallies) -> Mapping[str, Policy]:
     """Return the policy of each model, chosen where it will be used if anything is to be chosen."""
     return {model: _policy(plan, there, model) for model in there.models}
-
-
-def is_probability(tally: Tally) -> bool:
-    """Whether scores can be taken for probabilities."""
-    return bool(len(tally.score)) and bool(tally.score[-1] >= 0 and tally.score[0] <= 1)
 
 
 def is_of_labels(tallies: Tallies, model: str) -> bool:
@@ -42,7 +36,7 @@ def _policy(plan: Plan, tallies: Tallies, model: str) -> Policy:
     if rule == "cost":
         options = {"costs": plan.costs}
     elif rule is None:
-        fixed = plan.threshold is not None or is_probability(tallies.pooled(model))
+        fixed = plan.threshold is not None or tallies.pooled(model).probable
         rule = "fixed" if fixed else "youden"
         options = {"threshold": _MIDDLE if plan.threshold is None else plan.threshold} if fixed else {}
     return chosen(tallies, partial(RULES[rule], **options), model=model)

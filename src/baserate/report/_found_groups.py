@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from baserate.equalize._people import listed
+from baserate._plain_text import listed
 from baserate.infer._comparing._question import holm
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
 from math import inf, isinf, isnan
 from typing import Any, Literal
 
@@ -204,13 +203,23 @@ def _checked(text: str) -> dict[str, Any]:
     known = [each.name for each in fields(Plan)]
     unknown = [name for name in form if name not in known]
     if unknown:
-        near = get_close_matches(unknown[0], known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise BadFile(f"a plan has no field {unknown[0]!r}.{hint} Known are: {', '.join(known)}.")
+        raise BadFile(f"a plan has no field {unknown[0]!r}.{known_names(unknown[0], known)}")
     try:
         return form | {name: _read(name, form[name]) for name in ("costs", "threshold", "policy") if name in form}
     except (TypeError, BaserateError) as error:
         raise BadFile(f"not a plan: {error}") from error
+
+
+def known_names(name: str, known: Sequence[str]) -> str:
+    """What somebody may have meant who wrote a name that there is not.
+
+    >>> known_names("scor", ["truth", "score"])
+    " Did you mean 'score'? Known are: truth, score."
+    """
+    from difflib import get_close_matches  # slow to import, and rarely needed
+
+    near = get_close_matches(name, known, n=1)
+    return f"{f' Did you mean {near[0]!r}?' if near else ''} Known are: {', '.join(known)}."
 
 
 def _read(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)

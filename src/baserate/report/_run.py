@@ -12,7 +12,7 @@ from baserate._policy import Policy
 from baserate.report._build import Progress, built
 from baserate.report._findings import found
 from baserate.report._gather import Gathered, gathered
-from baserate.report._plan import Plan
+from baserate.report._plan import Plan, known_names
 from baserate.report._report import Report
 
 if TYPE_CHECKING:
@@ -120,14 +120,10 @@ def evaluate(
 
 def _known(more: Mapping[str, Any]) -> dict[str, Any]:
     """Keywords, each of which must be one of ours."""
-    from difflib import get_close_matches  # slow to import, and rarely needed
-
     known = [*More.__annotations__]
     for name in more:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise UnknownName(f"there is no option {name!r}.{hint} Known are: {', '.join(known)}.")
+            raise UnknownName(f"there is no option {name!r}.{known_names(name, known)}")
     return dict(more)
 
 

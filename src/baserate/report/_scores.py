@@ -16,7 +16,7 @@ from baserate.measure import MEASURES, Measure, about, ece
 from baserate.measure._cox import offset
 from baserate.measure._summary import tidy
 from baserate.report._case import Case, Part, Row
-from baserate.report._choice import is_of_labels, is_probability
+from baserate.report._choice import is_of_labels
 
 RANKS = ("auc", "average_precision")
 PROBABILITIES = (
@@ -50,14 +50,13 @@ def _done(task: Task) -> list[Row]:
 
 def _is_of_everybody(part: Part) -> bool:
     """Whether these are probabilities of everybody, as the rows are."""
-    return part.group is None and part.where == "here" and is_probability(part.tally) and part.tally.total > 0
+    return part.group is None and part.where == "here" and part.tally.probable and part.tally.total > 0
 
 
 def _tasks(case: Case, part: Part) -> Iterator[Task]:
     of: dict[type, Any] = {Curve: Curve(part.tally), Tally: part.tally}
-    probable = is_probability(part.tally)
     for measure in (MEASURES[name] for name in _asked(part)):
-        if probable or about(measure).of is Curve:
+        if part.tally.probable or about(measure).of is Curve:
             yield partial(_number, case, part, measure, of[about(measure).of])
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate._chosen import listed, policy_told
+from baserate._chosen import policy_told
 from baserate._heading import class_told, files_told, positive_told, rows_told
 from baserate._numbers import UNDEFINED, amount, number
 from baserate._panels import Cell, Page, Panel, Row, Section, label
 from baserate._passages import Passage, Point, Points
+from baserate._plain_text import listed
 from baserate._sure import Reasons, bounds, cell, footnotes, heading
 from baserate.measure import MEASURES, about
 from baserate.report._finding import Finding

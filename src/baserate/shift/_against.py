@@ -149,7 +149,7 @@ def _table(noun: object, threshold: float | None) -> tuple[Counts[float], float 
     if not isinstance(curve, Curve):
         raise BadOption(f"{type(noun).__name__} has no decisions; give Counts, a Tally, a Curve or Tallies.")
     score = curve.tally.score
-    if threshold is None and len(score) and not (score[-1] >= 0 and score[0] <= 1):
+    if threshold is None and not curve.tally.probable:
         raise BadOption(f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so none is usual; give a threshold=.")
     cut = _MIDDLE if threshold is None else float(threshold)
     return curve.at(cut), cut

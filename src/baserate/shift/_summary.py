@@ -183,8 +183,7 @@ def _corrected(there: Tallies, before: float, after: float) -> Tallies | None:
 
 
 def _probabilities(tallies: Tallies, model: str) -> bool:
-    score = tallies.pooled(model).score
-    return model != tallies.intake.columns.get("predicted") and bool(score[-1] >= 0 and score[0] <= 1)
+    return model != tallies.intake.columns.get("predicted") and tallies.pooled(model).probable
 
 
 def _renamed(found: Results, tallies: Tallies, *, several: bool) -> Results:
