@@ -156,7 +156,7 @@ def plans(draw: st.DrawFn) -> Plan:
         truth=columns[0],
         score=tuple(columns[1:3]),
         group=() if apart else tuple(columns[3:5]),
-        predicted=draw(st.sampled_from([None, columns[5]])),
+        predicted=None if apart else draw(st.sampled_from([None, columns[5]])),
         id=draw(st.sampled_from([None, columns[6]])),
         positive=draw(st.none() | NAMES),
         missing=draw(st.sampled_from(["refuse", "drop"])),
@@ -249,6 +249,21 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     assert run("report", path, *ONE, *costly).exit_code == 0
     more = {each.stem for each in (tmp_path / "costs").iterdir()} - {each.removesuffix(".svg") for each in drawn}
     assert more == {"cost-curve", "groups", "scores", "thresholds"}
+
+
+def test_figures_of_labels_and_of_one_class_are_those_that_fit(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    labels = run("report", path, "--truth", "sick", "--predicted", "says", "--figures", tmp_path / "labels")
+    assert "wrote 4 figures" in labels.stderr
+    assert {each.stem for each in (tmp_path / "labels").iterdir()} == {"gain", "pr", "prevalence", "roc"}
+    alone = tmp_path / "alone.csv"
+    alone.write_text("sick,risk\n1,0.2\n1,0.6\n", encoding="utf-8")
+    one = run("report", alone, *ONE, "--figures", tmp_path / "one")
+    assert one.exit_code == 0, one.stderr
+    assert {each.stem for each in (tmp_path / "one").iterdir()} == {"reliability"}
+    alone.write_text("sick,risk\n1,2\n1,6\n", encoding="utf-8")
+    none = run("report", alone, *ONE, "--threshold", "3", "--figures", tmp_path / "none")
+    assert "wrote no figure, since none fits" in none.stderr
 
 
 def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
         ({"score": "p", "positive": object}, "positive is"),
         ({"score": "p", "apart": True, "files": ["a.csv"]}, "several files"),
         ({"score": "p", "apart": True, "group": "g"}, "without groups"),
+        ({"score": "p", "apart": True, "predicted": "q"}, "are of scores"),
     ],
 )
 def test_what_no_plan_can_be_is_refused(given_: dict[str, Any], told: str) -> None:

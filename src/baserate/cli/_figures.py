@@ -29,18 +29,19 @@ def fitting(report: "Report") -> "dict[str, Callable[[Tallies], Drawing]]":
     plan, views = report.plan, {model: report.of(model).here for model in report.models}
     policies = {model: report.policies[model] for model, view in views.items() if "auc" in view}
     figures: dict[str, Callable[[Tallies], Drawing]] = {}
-    if policies:
+    both = all(view.positives.value and view.negatives.value for view in views.values())
+    if both:
         figures |= _of_curves(report, policies)
     if policies and all("brier" in views[model] for model in policies):
         figures["reliability"] = draw.reliability
-        figures["decision-curve"] = partial(draw.decision_curve, prevalence=plan.prevalence)
+        figures |= {"decision-curve": partial(draw.decision_curve, prevalence=plan.prevalence)} if both else {}
     if report.groups:
         figures["groups"] = partial(draw.groups, policy=dict(report.policies))
     return figures
 
 
 def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str, Callable[[Tallies], Drawing]]":
-    """Figures of scores, with what is done at each of them marked."""
+    """Figures of both classes, with what is done at scores marked; of labels alone there are points."""
     from baserate import draw
 
     plan = report.plan
@@ -48,17 +49,18 @@ def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str,
     where = report.data["prevalence"] if plan.prevalence is None else plan.prevalence
     cost: dict[str, Any] = {"costs": plan.costs, "prevalence": where} if known else {}
     cuts = {model: each.flags_from for model, each in policies.items() if each.flags_from is not None}
+    marks: dict[str, Any] = {"policy": policies} if policies else {}
     figures: dict[str, Callable[[Tallies], Drawing]] = {
-        "roc": partial(draw.roc, policy=policies, **cost),
-        "pr": partial(draw.pr, policy=policies, prevalence=plan.prevalence),
-        "gain": partial(draw.gain, policy=policies),
+        "roc": partial(draw.roc, **marks, **cost),
+        "pr": partial(draw.pr, **marks, prevalence=plan.prevalence),
+        "gain": partial(draw.gain, **marks),
     }
     if len(cuts) == len(policies):
-        figures["prevalence"] = partial(draw.prevalence, threshold=cuts, at=plan.prevalence)
+        figures["prevalence"] = partial(draw.prevalence, threshold=cuts or None, at=plan.prevalence)
     if len(cuts) == len(policies) == 1:
         figures["scores"] = partial(draw.scores, policy=policies)
         figures["thresholds"] = partial(draw.thresholds, policy=policies, prevalence=plan.prevalence)
-    return figures | ({"cost-curve": partial(draw.cost_curve, **cost)} if known else {})
+    return figures | ({"cost-curve": partial(draw.cost_curve, **cost)} if known and policies else {})
 
 
 def check_folder(folder: Path) -> None:
@@ -94,4 +96,5 @@ def write(report: "Report", data: "Tallies", folder: Path, *, quiet: bool) -> No
     except OSError as error:
         raise click.UsageError(f"cannot write into {folder} ({error.strerror}); name another folder.") from error
     if not quiet:
-        say(f"wrote {len(figures)} figure{'s' * (len(figures) > 1)} into {folder}: {', '.join(figures)}")
+        many = f"{len(figures)} figure{'s' * (len(figures) != 1)}" if figures else "no figure, since none fits,"
+        say(f"wrote {many} into {folder}{': ' * bool(figures)}{', '.join(figures)}")

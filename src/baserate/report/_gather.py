@@ -59,7 +59,7 @@ def _apart(plan: Plan, source: Any, watch: Watch | None) -> Tallies:  # noqa: AN
     """Samples side by side, as if each were of a model of its own."""
     tables: Mapping[str, Any] = _named(plan.files) if source is None else source
     parts: dict[str, Tallies] = {name: _read("tallies", plan, table, watch) for name, table in tables.items()}
-    several = len(plan.score) + bool(plan.predicted) > 1
+    several = len(plan.score) > 1
     models = {
         f"{name}: {model}" if several else name: groups
         for name, part in parts.items()

@@ -97,6 +97,8 @@ class Plan:
         _ = self.interval
         if self.apart and (self.group or len(self.files) == 1):
             raise BadOption("samples that are judged apart are several files, without groups; leave out one of both.")
+        if self.apart and self.predicted:
+            raise BadOption("samples that are judged apart are of scores; leave out predicted, or judge one by one.")
 
     def _check_cut(self) -> None:
         """See that there is one way at most to cut."""
