@@ -1,0 +1,233 @@
+// What a person moves: sliders, boxes with the exact number beside them, buttons.
+
+import { MEASURES, capacity, choose } from "./core.js";
+import { byId, element } from "./dom.js";
+import { clipped, percent } from "./format.js";
+import { plannedState, remembered } from "./view.js";
+import { RULE_WORDS } from "./words.js";
+
+/** @typedef {import("./view.js").View} View */
+/** @typedef {import("./view.js").Book} Book */
+/** @typedef {import("./view.js").State} State */
+/** @typedef {(change: Partial<State>) => void} Setter */
+/**
+ * One thing that is moved: between the slider's own steps and the number that is meant.
+ * @typedef {object} Knob
+ * @property {string} id
+ * @property {(view: View) => number} number
+ * @property {(view: View, number: number) => number} position
+ * @property {(view: View, position: number) => number} meant
+ * @property {(view: View, number: number) => Partial<State> | null} change
+ * @property {(view: View) => number} [steps]
+ * @property {(view: View) => string} told
+ */
+
+const STEPS = 1000;
+/** Below one in a hundred the slider of the prevalence is logarithmic, from one in a hundred thousand on. */
+const [FINE, LEAST, BEND] = [300, -5, 0.01];
+const [MOST] = [0.99];
+const RULE_NAMES = { cost: "cost", youden: "youden", closest: "closest", balanced: "balanced", "break-even": "breakEven" };
+
+/**
+ * Prevalence at a place of its slider.
+ * @param {number} position
+ * @returns {number}
+ */
+export function prevalenceAt(position) {
+  const share = position <= FINE
+    ? 10 ** (LEAST + ((Math.log10(BEND) - LEAST) * position) / FINE)
+    : BEND + ((MOST - BEND) * (position - FINE)) / (STEPS - FINE);
+  return Number(share.toPrecision(3));
+}
+
+/**
+ * Place of a prevalence on its slider.
+ * @param {number} share
+ * @returns {number}
+ */
+export function positionOf(share) {
+  if (share > BEND) return FINE + ((share - BEND) / (MOST - BEND)) * (STEPS - FINE);
+  return (FINE * (Math.log10(share) - LEAST)) / (Math.log10(BEND) - LEAST);
+}
+
+/**
+ * A knob for what an error costs: logarithmic from 0.01 to 10 000.
+ * @param {"fp" | "fn"} cell
+ * @returns {Knob}
+ */
+function priceKnob(cell) {
+  return {
+    id: cell,
+    number: (view) => view.state[cell],
+    position: (_, cost) => (cost > 0 ? (STEPS * (Math.log10(cost) + 2)) / 6 : 0),
+    meant: (_, position) => Number((10 ** ((6 * position) / STEPS - 2)).toPrecision(2)),
+    change: (_, cost) => (cost >= 0 && Number.isFinite(cost) ? { [cell]: cost } : null),
+    told: (view) => `${view.state[cell]}`,
+  };
+}
+
+/** @type {Knob[]} */
+const KNOBS = [
+  {
+    id: "threshold",
+    number: (view) => view.model.threshold[view.index],
+    // To the right is stricter, as on the axis of scores.
+    position: (view) => view.model.threshold.length - 1 - view.index,
+    meant: (view, position) => view.model.threshold[view.model.threshold.length - 1 - position],
+    change: (_, threshold) => (Number.isNaN(threshold) ? null : { threshold, parity: "single" }),
+    steps: (view) => view.model.threshold.length - 1,
+    told: (view) => (view.single ? `flags ${percent(MEASURES.flag_rate(view.everybody))} of everybody` : "not in use: groups have their own"),
+  },
+  {
+    id: "flag-rate",
+    number: (view) => MEASURES.flag_rate(view.everybody),
+    position: (_, share) => STEPS * share,
+    meant: (_, position) => position / STEPS,
+    change: (view, share) => (share >= 0 && share <= 1
+      ? { threshold: view.model.threshold[capacity(view.model.everybody, share, view.factors)], parity: "single" } : null),
+    told: (view) => percent(MEASURES.flag_rate(view.everybody)),
+  },
+  {
+    id: "prevalence",
+    number: (view) => view.state.prevalence ?? view.prevalence,
+    position: (_, share) => positionOf(share),
+    meant: (_, position) => prevalenceAt(position),
+    change: (_, share) => (share > 0 && share < 1 ? { prevalence: share } : null),
+    told: (view) => `${percent(view.prevalence)}${view.state.prevalence === null ? ", as in these rows" : ""}`,
+  },
+  priceKnob("fp"),
+  priceKnob("fn"),
+];
+
+/** The controls, bound to the page. */
+export class Controls {
+  /**
+   * @param {Book} book
+   * @param {() => View} current
+   * @param {Setter} set
+   */
+  constructor(book, current, set) {
+    this.book = book;
+    this.current = current;
+    this.set = set;
+    KNOBS.forEach((knob) => this.listen(knob));
+    for (const button of document.querySelectorAll("[data-rule]")) {
+      const name = /** @type {string} */ (button.getAttribute("data-rule"));
+      button.setAttribute("title", RULE_WORDS[name]);
+      button.addEventListener("click", () => this.rule(name));
+    }
+    byId("rows-prevalence").addEventListener("click", () => set({ prevalence: null }));
+    this.selects();
+  }
+
+  /** @param {Knob} knob */
+  listen(knob) {
+    const [slider, box] = boxesOf(knob);
+    /** @param {number} number */
+    const turn = (number) => {
+      const change = knob.change(this.current(), number);
+      if (change) this.set(change);
+      return change !== null;
+    };
+    slider.addEventListener("input", () => turn(knob.meant(this.current(), Number(slider.value))));
+    box.addEventListener("change", () => {
+      const fine = box.value !== "" && turn(Number(box.value));
+      box.setAttribute("aria-invalid", String(!fine));
+      if (fine) box.value = shownNumber(knob.number(this.current()));
+    });
+  }
+
+  /** Fill the lists of models and groups, where there is a choice. */
+  selects() {
+    const model = /** @type {HTMLSelectElement} */ (byId("model"));
+    model.append(...this.book.models.map(({ entry }, at) => element("option", { value: at }, clipped(entry.name))));
+    model.addEventListener("change", () => this.set({ ...plannedState(this.book, Number(model.value)), ...this.kept() }));
+    byId("model-row").hidden = this.book.models.length < 2;
+    const who = /** @type {HTMLSelectElement} */ (byId("who"));
+    const { names, groups } = this.book.models[0].entry;
+    const grouped = groups[0] !== null;
+    who.append(element("option", { value: -1 }, "everybody"), ...(grouped ? names.map((/** @type {string} */ name, /** @type {number} */ at) => element("option", { value: at }, clipped(name))) : []));
+    who.addEventListener("change", () => this.set({ who: Number(who.value) }));
+    byId("who-row").hidden = !grouped;
+  }
+
+  /** What stays when another model is chosen. */
+  kept() {
+    const { prevalence, fp, fn, who } = this.current().state;
+    return { prevalence, fp, fn, who };
+  }
+
+  /**
+   * The cut-off that a rule chooses for everybody.
+   * @param {View} view
+   * @param {keyof RULE_NAMES} name
+   * @returns {number}
+   */
+  ruled(view, name) {
+    const { state, model, costs, factors } = view;
+    const key = [state.model, state.prevalence, state.fp, state.fn].join();
+    return remembered(this.book, `rule ${name}`, key, () =>
+      choose[/** @type {"cost"} */ (RULE_NAMES[name])](model.everybody, /** @type {any} */ (costs), factors));
+  }
+
+  /** @param {string} name */
+  rule(name) {
+    const view = this.current();
+    if (name === "planned") {
+      this.set({ ...plannedState(this.book, view.state.model), who: view.state.who });
+      return;
+    }
+    this.set({ threshold: view.model.threshold[this.ruled(view, /** @type {keyof RULE_NAMES} */ (name))], parity: "single" });
+  }
+
+  /**
+   * Show a state.
+   * @param {View} view
+   */
+  draw(view) {
+    for (const knob of KNOBS) this.drawKnob(knob, view);
+    for (const button of document.querySelectorAll("[data-rule]")) {
+      const name = /** @type {string} */ (button.getAttribute("data-rule"));
+      const on = name === "planned" ? view.planned : view.single && this.ruled(view, /** @type {keyof RULE_NAMES} */ (name)) === view.index;
+      button.setAttribute("aria-pressed", String(on));
+    }
+    for (const button of document.querySelectorAll("[data-parity]")) {
+      button.setAttribute("aria-pressed", String(button.getAttribute("data-parity") === view.state.parity));
+    }
+    /** @type {HTMLSelectElement} */ (byId("model")).value = String(view.state.model);
+    /** @type {HTMLSelectElement} */ (byId("who")).value = String(view.state.who);
+    byId("rows-prevalence").setAttribute("aria-pressed", String(view.state.prevalence === null));
+  }
+
+  /**
+   * @param {Knob} knob
+   * @param {View} view
+   */
+  drawKnob(knob, view) {
+    const [slider, box] = boxesOf(knob);
+    const number = knob.number(view);
+    slider.max = String(knob.steps?.(view) ?? STEPS);
+    slider.value = String(Math.round(knob.position(view, number)));
+    slider.setAttribute("aria-valuetext", knob.told(view));
+    if (document.activeElement !== box) box.value = shownNumber(number);
+    byId(`${knob.id}-told`).textContent = knob.told(view);
+  }
+}
+
+/**
+ * Slider and box of a knob.
+ * @param {Knob} knob
+ * @returns {[HTMLInputElement, HTMLInputElement]}
+ */
+function boxesOf(knob) {
+  return [byId(knob.id), byId(`${knob.id}-number`)];
+}
+
+/**
+ * A number as a box can hold it; what is infinite is none.
+ * @param {number} number
+ * @returns {string}
+ */
+function shownNumber(number) {
+  return Number.isFinite(number) ? String(number) : "";
+}

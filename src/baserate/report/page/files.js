@@ -1,0 +1,157 @@
+// What leaves the page: files of a chart, a policy, and what one types to get the same.
+
+import { policyText } from "./policy.js";
+
+/** @typedef {import("./view.js").View} View */
+
+/** What makes an SVG look the same without the style sheet. */
+const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
+const [LINE, MARGIN] = [16, 10];
+
+/**
+ * Hand a file over, without asking anybody.
+ * @param {string} name
+ * @param {string} type
+ * @param {string} text
+ */
+export function save(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/**
+ * A table as CSV, with numbers in full.
+ * @param {import("./kit.js").Table} table
+ * @returns {string}
+ */
+export function csvText(table) {
+  /** @param {string | number} cell */
+  const written = (cell) => {
+    if (typeof cell === "number") return Number.isNaN(cell) ? "" : cell === Infinity ? "inf" : cell === -Infinity ? "-inf" : String(cell);
+    return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  };
+  return `${[table.columns, ...table.rows()].map((row) => row.map(written).join(",")).join("\r\n")}\r\n`;
+}
+
+/**
+ * A drawn chart as a file of its own: looks written out, the legend below it.
+ * @param {SVGElement} svg
+ * @param {string} title
+ * @returns {string}
+ */
+export function svgText(svg, title) {
+  const copy = /** @type {SVGElement} */ (svg.cloneNode(true));
+  const [from, to] = [svg.querySelectorAll("*"), copy.querySelectorAll("*")];
+  from.forEach((element, at) => copyLooks(element, to[at]));
+  const [, , width, height] = (svg.getAttribute("viewBox") ?? "0 0 400 300").split(" ").map(Number);
+  const legend = [...(svg.parentElement?.querySelectorAll(".legend li") ?? [])];
+  copy.append(...legend.map((item, at) => legendLine(item, MARGIN, height + LINE * (at + 0.8))));
+  const all = height + LINE * legend.length + MARGIN;
+  const fixed = { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${all}`, width, height: all, role: "img", "aria-label": title };
+  for (const [name, value] of Object.entries(fixed)) copy.setAttribute(name, String(value));
+  copy.querySelector(".grip .halo")?.remove();
+  return `${new XMLSerializer().serializeToString(copy)}\n`;
+}
+
+/**
+ * @param {Element} from
+ * @param {Element} to
+ */
+function copyLooks(from, to) {
+  const looks = getComputedStyle(from);
+  for (const name of LOOKS) to.setAttribute(name, looks.getPropertyValue(name));
+}
+
+/**
+ * A line of the legend: its sample, and its words.
+ * @param {Element} item
+ * @param {number} x
+ * @param {number} y
+ * @returns {SVGElement}
+ */
+function legendLine(item, x, y) {
+  const line = /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", "g"));
+  const sample = item.querySelector("svg > g");
+  if (sample) {
+    const drawn = /** @type {Element} */ (sample.cloneNode(true));
+    copyLooks(sample, drawn);
+    sample.querySelectorAll("*").forEach((element, at) => copyLooks(element, drawn.querySelectorAll("*")[at]));
+    drawn.setAttribute("transform", `translate(${x} ${y - 5})`);
+    line.append(drawn);
+  }
+  const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+  copyLooks(item, text);
+  for (const [name, value] of Object.entries({ x: x + 28, y: y + 4, fill: getComputedStyle(item).color, "font-size": "11" })) text.setAttribute(name, String(value));
+  text.textContent = item.textContent;
+  line.append(text);
+  return line;
+}
+
+/**
+ * The policy that does what the page shows, sealed as the library seals it.
+ * @param {View} view
+ * @returns {string}
+ */
+export function policyOf(view) {
+  const { state, model, costs, prevalence } = view;
+  const settings = { costs: { tp: costs.tp, fp: costs.fp, fn: costs.fn, tn: costs.tn } };
+  const told = { model: /** @type {any} */ (model.entry), prevalence, notes: ["chosen on the page of a report"] };
+  if (view.single) return policyText({ ...told, rule: "fixed", settings: { ...settings, threshold: model.threshold[view.index] }, threshold: model.threshold[view.index] });
+  const parity = state.parity === "own" ? { parity: ["none"] } : { parity: [state.parity] };
+  return policyText({ ...told, rule: "equalized", settings: { ...parity, ...settings }, treatments: view.groups.map((group) => group.treatment) });
+}
+
+/**
+ * What one types in a shell to get the same numbers.
+ * @param {View} view
+ * @returns {string}
+ */
+export function commandOf(view) {
+  const words = view.payload.spell.shell;
+  const verb = view.single ? "report" : "equalize";
+  const own = view.single ? ["--threshold", shelled(view.model.threshold[view.index])] : ["--parity", view.state.parity, "-o", "by-group.json"];
+  return ["baserate", verb, ...words, ...used(view), ...own].join(" ");
+}
+
+/**
+ * Prevalence and costs as flags.
+ * @param {View} view
+ * @returns {string[]}
+ */
+function used({ state, costs }) {
+  const share = state.prevalence === null ? [] : ["--prevalence", String(state.prevalence)];
+  const rest = ["tp", "tn"].flatMap((cell) => (costs[cell] ? [`--${cell}=${costs[cell]}`] : []));
+  return [...share, "--fp", String(costs.fp), "--fn", String(costs.fn), ...rest];
+}
+
+/**
+ * @param {number} threshold
+ * @returns {string}
+ */
+function shelled(threshold) {
+  return threshold === Infinity ? "inf" : String(threshold);
+}
+
+/**
+ * What one types in Python to get the same numbers.
+ * @param {View} view
+ * @returns {string}
+ */
+export function pythonOf(view) {
+  const { spell } = view.payload;
+  const { state, costs } = view;
+  const share = state.prevalence === null ? "" : `, prevalence=${state.prevalence}`;
+  const priced = `costs=baserate.Costs(${["fp", "fn", "tp", "tn"].filter((cell) => costs[cell] || cell === "fp" || cell === "fn").map((cell) => `${cell}=${costs[cell]}`).join(", ")})`;
+  const threshold = view.model.threshold[view.index];
+  const cut = `threshold=${threshold === Infinity ? 'float("inf")' : threshold}`;
+  if (view.single && spell.file) return `import baserate\n\nreport = baserate.run(baserate.Plan(files=${spell.files}, ${spell.python}${share}, ${priced}, ${cut}))\nprint(report.text())\n`;
+  if (view.single) return `import baserate\n\nreport = baserate.evaluate(truth, score${share}, ${priced}, ${cut})\nprint(report.text())\n`;
+  const tallies = spell.file ? `baserate.read.tallies(${spell.files}, ${spell.python})` : `baserate.read.tallies(table, ${spell.python})`;
+  return `import baserate\n\ntallies = ${tallies}\ngoal = baserate.equalize.Goal("${state.parity}", ${priced}${share})\npolicy = baserate.equalize.optimum(tallies, goal)\npolicy.save("by-group.json")\n`;
+}

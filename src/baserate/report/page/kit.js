@@ -1,0 +1,536 @@
+// The chart kit: a spec, which is plain data, becomes an SVG. What did not change since the last spec is not drawn again.
+
+import { written } from "./format.js";
+
+/**
+ * @typedef {object} Axis
+ * @property {string} label   in plain words
+ * @property {string} [name]  what specialists call it
+ * @property {[number, number]} domain
+ * @property {"linear" | "log"} [scale]
+ * @property {"percent" | "number"} [format]
+ */
+/** @typedef {ArrayLike<number>} Numbers */
+/**
+ * @typedef {object} Mark
+ * @property {"line" | "step" | "band" | "bars" | "dots" | "rule" | "text"} kind
+ * @property {string} key
+ * @property {string} [look]     classes of the style sheet
+ * @property {string} [label]    told in the legend
+ * @property {Numbers | number} [x]
+ * @property {Numbers | number} [y]
+ * @property {Numbers} [low]
+ * @property {Numbers} [high]
+ * @property {Numbers} [edges]
+ * @property {Numbers} [heights]
+ * @property {string} [text]
+ */
+/**
+ * @typedef {object} Handle
+ * @property {Numbers} x
+ * @property {Numbers} y
+ * @property {number} index
+ * @property {boolean} [upright]  a line over the whole height, moved sideways alone
+ * @property {string} name
+ * @property {(index: number) => string} told
+ */
+/**
+ * @typedef {object} Table
+ * @property {string[]} columns
+ * @property {() => (number | string)[][]} rows
+ */
+/**
+ * @typedef {object} Spec
+ * @property {Axis} x
+ * @property {Axis} y
+ * @property {Mark[]} marks
+ * @property {Handle} [handle]
+ * @property {number} [height]
+ * @property {string} told
+ * @property {Table} table
+ */
+/**
+ * @typedef {object} Scale
+ * @property {(value: number) => number} to     place on the page
+ * @property {number[]} ticks
+ * @property {string} key
+ */
+
+const SPACE = { width: 400, height: 290, left: 52, right: 14, top: 12, bottom: 46 };
+const SVG = "http://www.w3.org/2000/svg";
+const PAGE_STEP = 20;
+
+/**
+ * An SVG element with attributes.
+ * @param {string} name
+ * @param {Record<string, string | number>} [attributes]
+ * @returns {SVGElement}
+ */
+export function shape(name, attributes = {}) {
+  const element = /** @type {SVGElement} */ (document.createElementNS(SVG, name));
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  return element;
+}
+
+/**
+ * Ticks at short numbers, about so many.
+ * @param {[number, number]} domain
+ * @param {number} many
+ * @returns {number[]}
+ */
+export function ticksOf([low, high], many) {
+  const rough = (high - low) / many;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+}
+
+/**
+ * Where values of an axis are on the page.
+ * @param {Axis} axis
+ * @param {[number, number]} room
+ * @returns {Scale}
+ */
+export function scaleOf(axis, [start, end]) {
+  const log = axis.scale === "log";
+  const bent = log ? Math.log10 : (/** @type {number} */ value) => value;
+  const [low, high] = axis.domain.map(bent);
+  const ratio = (end - start) / (high - low || 1);
+  const [least, most] = start < end ? [start, end] : [end, start];
+  /** @param {number} value */
+  const to = (value) => (Number.isNaN(value) ? NaN : Math.min(most, Math.max(least, start + (bent(value) - low) * ratio)));
+  const ticks = log
+    ? Array.from({ length: Math.floor(high + 1e-9) - Math.ceil(low - 1e-9) + 1 }, (_, at) => 10 ** (Math.ceil(low) + at))
+    : ticksOf(axis.domain, 5);
+  return { to, ticks, key: `${low} ${high} ${log} ${start} ${end}` };
+}
+
+/**
+ * The path of a line; a point that is undefined breaks it, one that would not be seen is left out.
+ * @param {Numbers} x
+ * @param {Numbers} y
+ * @param {Scale} across
+ * @param {Scale} up
+ * @param {boolean} steps
+ * @returns {string}
+ */
+export function pathOf(x, y, across, up, steps) {
+  let path = "";
+  let pen = "M";
+  let lastX = NaN;
+  let lastY = NaN;
+  for (let at = 0; at < x.length; at++) {
+    const right = Math.round(across.to(x[at]) * 10) / 10;
+    const above = Math.round(up.to(y[at]) * 10) / 10;
+    if (Number.isNaN(right) || Number.isNaN(above)) {
+      pen = "M";
+      continue;
+    }
+    if (pen === "L" && right === lastX && above === lastY) continue;
+    path += pen === "L" && steps ? `H${right}V${above}` : `${pen}${right} ${above}`;
+    pen = "L";
+    [lastX, lastY] = [right, above];
+  }
+  return path;
+}
+
+/**
+ * The outline of a band.
+ * @param {Mark} mark
+ * @param {Scale} across
+ * @param {Scale} up
+ * @returns {string}
+ */
+function bandPath(mark, across, up) {
+  const x = /** @type {Numbers} */ (mark.x);
+  const [low, high] = [mark.low ?? [], mark.high ?? []];
+  const known = Array.from(x, (_, at) => at).filter((at) => !Number.isNaN(low[at]) && !Number.isNaN(high[at]));
+  const there = pathOf(known.map((at) => x[at]), known.map((at) => high[at]), across, up, false);
+  known.reverse();
+  const back = pathOf(known.map((at) => x[at]), known.map((at) => low[at]), across, up, false);
+  return there && back ? `${there}${back.replace("M", "L")}Z` : "";
+}
+
+/**
+ * Bars from 0, one for each stretch between edges.
+ * @param {Mark} mark
+ * @param {Scale} across
+ * @param {Scale} up
+ * @returns {string}
+ */
+function barsPath(mark, across, up) {
+  const [edges, heights] = [mark.edges ?? [], mark.heights ?? []];
+  const ground = up.to(0);
+  return Array.from(heights, (height, at) => {
+    const [left, right] = [across.to(edges[at]) + 0.4, across.to(edges[at + 1]) - 0.4];
+    const top = up.to(height);
+    if (!(right > left) || !height || Number.isNaN(top)) return "";
+    return `M${left.toFixed(1)} ${ground.toFixed(1)}V${top.toFixed(1)}H${right.toFixed(1)}V${ground.toFixed(1)}Z`;
+  }).join("");
+}
+
+/**
+ * Dots, and their intervals.
+ * @param {Mark} mark
+ * @param {Scale} across
+ * @param {Scale} up
+ * @returns {string[]} the path of dots, and that of intervals
+ */
+function dotsPaths(mark, across, up) {
+  const [x, y] = [/** @type {Numbers} */ (mark.x), /** @type {Numbers} */ (mark.y)];
+  let dots = "";
+  let lines = "";
+  for (let at = 0; at < x.length; at++) {
+    const [right, above] = [across.to(x[at]), up.to(y[at])];
+    if (Number.isNaN(right) || Number.isNaN(above)) continue;
+    dots += `M${(right - 3.5).toFixed(1)} ${above.toFixed(1)}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z`;
+    if (mark.low && mark.high && !Number.isNaN(mark.low[at])) {
+      lines += `M${right.toFixed(1)} ${up.to(mark.low[at]).toFixed(1)}V${up.to(mark.high[at]).toFixed(1)}`;
+    }
+  }
+  return [dots, lines];
+}
+
+/** A chart: draws specs, and says which point somebody picked. */
+export class Chart {
+  /**
+   * @param {HTMLElement} holder
+   * @param {string} id
+   * @param {(index: number) => void} picked
+   */
+  constructor(holder, id, picked) {
+    this.picked = picked;
+    this.holder = holder;
+    this.svg = shape("svg", { class: "chart", role: "group", viewBox: `0 0 ${SPACE.width} ${SPACE.height}` });
+    this.axes = shape("g", { class: "axes", "aria-hidden": "true" });
+    this.marks = shape("g", { class: "marks", "aria-hidden": "true" });
+    this.grip = shape("g", { class: "grip" });
+    this.tip = document.createElement("p");
+    this.tip.className = "tip";
+    this.tip.hidden = true;
+    this.legend = document.createElement("ul");
+    this.legend.className = "legend";
+    this.svg.append(this.axes, this.marks, this.grip);
+    holder.append(this.svg, this.tip, this.legend);
+    /** @type {Map<string, {element: SVGElement, mark: Mark, scales: string}>} */
+    this.drawn = new Map();
+    /** @type {Spec | undefined} */
+    this.spec = undefined;
+    this.id = id;
+    this.axesKey = "";
+    this.legendKey = "";
+    this.dragging = false;
+    this.listen();
+  }
+
+  /**
+   * Draw what differs from what is drawn.
+   * @param {Spec} spec
+   */
+  draw(spec) {
+    const height = spec.height ?? SPACE.height;
+    this.spec = spec;
+    this.svg.setAttribute("viewBox", `0 0 ${SPACE.width} ${height}`);
+    this.svg.setAttribute("aria-label", spec.told);
+    this.across = scaleOf(spec.x, [SPACE.left, SPACE.width - SPACE.right]);
+    this.up = scaleOf(spec.y, [height - SPACE.bottom, SPACE.top]);
+    this.drawAxes(spec, height);
+    this.drawMarks(spec.marks);
+    this.drawLegend(spec.marks);
+    this.drawGrip(spec);
+  }
+
+  /**
+   * @param {Spec} spec
+   * @param {number} height
+   */
+  drawAxes(spec, height) {
+    const [across, up] = this.scales();
+    const key = [across.key, up.key, spec.x.label, spec.y.label, spec.x.name, spec.y.name].join("|");
+    if (key === this.axesKey) return;
+    this.axesKey = key;
+    const [right, bottom] = [SPACE.width - SPACE.right, height - SPACE.bottom];
+    const parts = [];
+    for (const tick of up.ticks) {
+      const at = up.to(tick);
+      parts.push(shape("path", { class: "grid", d: `M${SPACE.left} ${at}H${right}` }));
+      parts.push(letters(written(tick, spec.y.format), { class: "tick", x: SPACE.left - 6, y: at + 3.5, "text-anchor": "end" }));
+    }
+    for (const tick of across.ticks) {
+      const at = across.to(tick);
+      parts.push(shape("path", { class: "grid", d: `M${at} ${SPACE.top}V${bottom}` }));
+      const text = written(tick, spec.x.format);
+      parts.push(letters(text, { class: "tick", x: at, y: bottom + 14, "text-anchor": "middle" }));
+    }
+    parts.push(shape("path", { class: "frame", d: `M${SPACE.left} ${SPACE.top}V${bottom}H${right}` }));
+    const middle = (SPACE.left + right) / 2;
+    parts.push(named(spec.x, { x: middle, y: bottom + 33, "text-anchor": "middle" }));
+    const center = (SPACE.top + bottom) / 2;
+    parts.push(named(spec.y, { x: 11, y: center, "text-anchor": "middle", transform: `rotate(-90 11 ${center})` }));
+    this.axes.replaceChildren(...parts);
+  }
+
+  /** @param {Mark[]} marks */
+  drawMarks(marks) {
+    const [across, up] = this.scales();
+    const scales = `${across.key}|${up.key}`;
+    const kept = new Set(marks.map((mark) => mark.key));
+    for (const [key, { element }] of this.drawn) {
+      if (kept.has(key)) continue;
+      element.remove();
+      this.drawn.delete(key);
+    }
+    for (const mark of marks) {
+      const before = this.drawn.get(mark.key);
+      if (before && before.scales === scales && isSame(before.mark, mark)) continue;
+      const element = before?.element ?? shape("g");
+      this.drawMark(element, mark);
+      this.drawn.set(mark.key, { element, mark, scales });
+    }
+    const order = marks.map((mark) => /** @type {{element: SVGElement}} */ (this.drawn.get(mark.key)).element);
+    if (order.some((element, at) => this.marks.children[at] !== element)) this.marks.replaceChildren(...order);
+  }
+
+  /**
+   * @param {SVGElement} element
+   * @param {Mark} mark
+   */
+  drawMark(element, mark) {
+    const [across, up] = this.scales();
+    element.setAttribute("class", `${mark.kind} ${mark.look ?? ""}`);
+    const numbers = /** @type {{x: Numbers, y: Numbers}} */ (mark);
+    /** @type {Record<string, () => SVGElement[]>} */
+    const makers = {
+      line: () => [shape("path", { d: pathOf(numbers.x, numbers.y, across, up, false) })],
+      step: () => [shape("path", { d: pathOf(numbers.x, numbers.y, across, up, true) })],
+      band: () => [shape("path", { d: bandPath(mark, across, up) })],
+      bars: () => [shape("path", { d: barsPath(mark, across, up) })],
+      dots: () => {
+        const [dots, lines] = dotsPaths(mark, across, up);
+        return [shape("path", { class: "interval", d: lines }), shape("path", { class: "dot", d: dots })];
+      },
+      rule: () => [shape("path", { d: this.rulePath(mark) })],
+      text: () => [
+        letters(mark.text ?? "", { x: across.to(Number(mark.x)), y: up.to(Number(mark.y)), class: "note" }),
+      ],
+    };
+    element.replaceChildren(...makers[mark.kind]());
+  }
+
+  /**
+   * A line across the whole chart, at a place of one axis.
+   * @param {Mark} mark
+   * @returns {string}
+   */
+  rulePath(mark) {
+    const [across, up] = this.scales();
+    const [low, high] = /** @type {Spec} */ (this.spec).y.domain;
+    if (mark.x !== undefined) return `M${across.to(Number(mark.x)).toFixed(1)} ${up.to(low)}V${up.to(high)}`;
+    return `M${SPACE.left} ${up.to(Number(mark.y)).toFixed(1)}H${SPACE.width - SPACE.right}`;
+  }
+
+  /** @param {Mark[]} marks */
+  drawLegend(marks) {
+    const told = marks.filter((mark) => mark.label);
+    const key = told.map((mark) => `${mark.kind} ${mark.look} ${mark.label}`).join("|");
+    if (key === this.legendKey) return;
+    this.legendKey = key;
+    this.legend.replaceChildren(...told.map((mark) => {
+      const item = document.createElement("li");
+      const sample = shape("svg", { class: "sample", viewBox: "0 0 22 10", "aria-hidden": "true" });
+      const drawn = shape("g", { class: `${mark.kind} ${mark.look ?? ""}` });
+      drawn.append(...sampleOf(mark));
+      sample.append(drawn);
+      item.append(sample, mark.label ?? "");
+      return item;
+    }));
+  }
+
+  /** @param {Spec} spec */
+  drawGrip(spec) {
+    const { handle } = spec;
+    this.svg.classList.toggle("picks", Boolean(handle));
+    if (!handle) {
+      this.grip.replaceChildren();
+      return;
+    }
+    if (!this.grip.firstChild) this.makeGrip();
+    const [right, above] = this.spot(handle, handle.index);
+    const [low, high] = spec.y.domain;
+    const [, up] = this.scales();
+    const line = handle.upright ? `M${right.toFixed(1)} ${up.to(low)}V${up.to(high)}` : "";
+    this.grip.querySelector(".stem")?.setAttribute("d", line);
+    for (const ring of this.grip.querySelectorAll("circle")) {
+      ring.setAttribute("cx", right.toFixed(1));
+      ring.setAttribute("cy", above.toFixed(1));
+    }
+    const told = { "aria-label": handle.name, "aria-valuemax": String(handle.x.length - 1), "aria-valuetext": handle.told(handle.index) };
+    for (const [name, text] of Object.entries({ ...told, "aria-valuenow": String(handle.index) })) {
+      this.grip.setAttribute(name, text);
+    }
+    if (!this.tip.hidden) this.showTip(handle.index);
+  }
+
+  /** Make what is dragged. */
+  makeGrip() {
+    for (const [name, text] of Object.entries({ role: "slider", tabindex: "0", "aria-valuemin": "0" })) {
+      this.grip.setAttribute(name, text);
+    }
+    this.grip.append(shape("path", { class: "stem" }), shape("circle", { class: "halo", r: 16 }), shape("circle", { class: "knob", r: 6 }));
+  }
+
+  /** Hear pointer, keys and focus. */
+  listen() {
+    this.svg.addEventListener("pointerdown", (event) => {
+      if (!this.spec?.handle || event.button) return;
+      this.dragging = true;
+      this.svg.setPointerCapture(event.pointerId);
+      this.pick(this.nearest(event));
+      this.grip.focus({ preventScroll: true });
+      event.preventDefault();
+    });
+    this.svg.addEventListener("pointermove", (event) => {
+      if (!this.spec?.handle) return;
+      const index = this.nearest(event);
+      if (this.dragging) this.pick(index);
+      this.showTip(index);
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => (this.dragging = false));
+    this.svg.addEventListener("pointerleave", () => this.hideTip());
+    this.grip.addEventListener("focus", () => this.spec?.handle && this.showTip(this.spec.handle.index));
+    this.grip.addEventListener("blur", () => this.hideTip());
+    this.grip.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const handle = this.spec?.handle;
+    if (!handle) return;
+    const last = handle.x.length - 1;
+    // To the right is what the axis has on its right, whichever way thresholds run.
+    const right = this.across && this.across.to(handle.x[last]) < this.across.to(handle.x[0]) ? -1 : 1;
+    /** @type {Record<string, number>} */
+    const places = {
+      ArrowRight: handle.index + right, ArrowLeft: handle.index - right,
+      ArrowUp: handle.index + 1, ArrowDown: handle.index - 1,
+      PageUp: handle.index + PAGE_STEP, PageDown: handle.index - PAGE_STEP, Home: 0, End: last,
+    };
+    if (!(event.key in places)) return;
+    event.preventDefault();
+    this.pick(Math.min(last, Math.max(0, places[event.key])));
+  }
+
+  /** @param {number} index */
+  pick(index) {
+    if (index !== this.spec?.handle?.index) this.picked(index);
+  }
+
+  /**
+   * The point that is nearest to the pointer.
+   * @param {PointerEvent} event
+   * @returns {number}
+   */
+  nearest(event) {
+    const handle = /** @type {Handle} */ (this.spec?.handle);
+    const matrix = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (this.svg)).getScreenCTM();
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix?.inverse());
+    let best = 0;
+    let least = Infinity;
+    for (let at = 0; at < handle.x.length; at++) {
+      const [right, above] = this.spot(handle, at);
+      const away = (right - point.x) ** 2 + (handle.upright ? 0 : (above - point.y) ** 2);
+      if (away < least) [best, least] = [at, away];
+    }
+    return best;
+  }
+
+  /**
+   * Where a point of the handle is; one that is nowhere is at the foot.
+   * @param {Handle} handle
+   * @param {number} index
+   * @returns {[number, number]}
+   */
+  spot(handle, index) {
+    const [across, up] = this.scales();
+    const [right, above] = [across.to(handle.x[index]), up.to(handle.y[index])];
+    return [Number.isNaN(right) ? SPACE.left : right, Number.isNaN(above) ? up.to(-Infinity) : above];
+  }
+
+  /** @param {number} index */
+  showTip(index) {
+    const handle = /** @type {Handle} */ (this.spec?.handle);
+    const [right, above] = this.spot(handle, index);
+    this.tip.textContent = handle.told(index);
+    this.tip.hidden = false;
+    const view = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (this.svg)).viewBox.baseVal;
+    this.tip.classList.toggle("left", right > view.width / 2);
+    this.tip.classList.toggle("below", above < view.height / 2);
+    this.tip.style.setProperty("--x", `${(100 * right) / view.width}%`);
+    this.tip.style.setProperty("--y", `${above / view.height}`);
+  }
+
+  /** Hide the words at a point, unless the handle has the focus. */
+  hideTip() {
+    if (document.activeElement === this.grip && this.spec?.handle) this.showTip(this.spec.handle.index);
+    else this.tip.hidden = true;
+  }
+
+  /** @returns {[Scale, Scale]} */
+  scales() {
+    return [/** @type {Scale} */ (this.across), /** @type {Scale} */ (this.up)];
+  }
+}
+
+/**
+ * Whether a mark is as it was: the very same arrays, and equal words.
+ * @param {Mark} before
+ * @param {Mark} after
+ * @returns {boolean}
+ */
+function isSame(before, after) {
+  const names = /** @type {(keyof Mark)[]} */ (["kind", "look", "x", "y", "low", "high", "edges", "heights", "text"]);
+  return names.every((name) => before[name] === after[name]);
+}
+
+/**
+ * Letters at a place.
+ * @param {string} text
+ * @param {Record<string, string | number>} attributes
+ * @returns {SVGElement}
+ */
+function letters(text, attributes) {
+  const element = shape("text", attributes);
+  element.textContent = text;
+  return element;
+}
+
+/**
+ * The name of an axis: plain words, and the technical name beside them.
+ * @param {Axis} axis
+ * @param {Record<string, string | number>} attributes
+ * @returns {SVGElement}
+ */
+function named(axis, attributes) {
+  const element = letters(axis.label, { class: "axis", ...attributes });
+  if (axis.name) {
+    const technical = shape("tspan", { class: "technical" });
+    technical.textContent = ` (${axis.name})`;
+    element.append(technical);
+  }
+  return element;
+}
+
+/**
+ * How a mark looks, small, for the legend.
+ * @param {Mark} mark
+ * @returns {SVGElement[]}
+ */
+function sampleOf(mark) {
+  if (mark.kind === "band" || mark.kind === "bars") return [shape("path", { d: "M1 1H21V9H1Z" })];
+  if (mark.kind === "dots") {
+    return [shape("path", { class: "interval", d: "M11 0V10" }), shape("path", { class: "dot", d: "M7.5 5a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z" })];
+  }
+  return [shape("path", { d: "M0 5H22" })];
+}

@@ -1,0 +1,159 @@
+// Who is treated how: groups at their cut-offs, and choices that make rates alike.
+
+import { MEASURES, expectedCost, interval } from "../core.js";
+import { element, numbered, tableOf } from "../dom.js";
+import { clipped, cutOff, percent, short } from "../format.js";
+import { numeric, remembered, reported } from "../view.js";
+import { PARITY_WORDS, SPOKEN } from "../words.js";
+
+const RATES = ["flag_rate", "sensitivity", "fpr", "precision"];
+const PARITIES = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
+/** @type {Record<string, string>} */
+const CALLED = {
+  single: "Single threshold", own: "Own thresholds", "demographic-parity": "Demographic parity",
+  "equal-opportunity": "Equal opportunity", "equalized-odds": "Equalized odds", planned: "As planned",
+};
+/** So many curves can be told apart. */
+const MOST_CURVES = 7;
+
+/**
+ * Buttons that choose a parity.
+ * @param {import("../view.js").View} view
+ * @param {(change: Partial<import("../view.js").State>) => void} set
+ * @returns {HTMLElement}
+ */
+export function parityButtons(view, set) {
+  const names = view.model.entry.cut.planned ? ["planned", ...PARITIES] : PARITIES;
+  const buttons = names.map((name) => {
+    const button = element("button", { type: "button", "data-parity": name, title: PARITY_WORDS[name] }, CALLED[name]);
+    button.addEventListener("click", () => set({ parity: name }));
+    return button;
+  });
+  return element("div", { class: "buttons", role: "group", "aria-label": "How groups are treated" }, ...buttons);
+}
+
+/**
+ * Curves of the groups, each with where it is now.
+ * @param {import("../view.js").View} view
+ * @returns {import("../kit.js").Spec}
+ */
+export function groupsSpec(view) {
+  const curves = remembered(view.book, "group curves", String(view.state.model), () => view.groups.map(({ part }) => ({
+    x: part.fp.map((mass) => mass / part.negatives), y: part.tp.map((mass) => mass / part.positives),
+  })));
+  const many = curves.length > MOST_CURVES;
+  return {
+    x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
+    y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
+    height: 360,
+    marks: [
+      ...curves.map((curve, at) => ({
+        kind: /** @type {const} */ ("line"), key: `curve ${at}`, ...curve, look: many ? "faint" : `series-${at % 7} dash-${at % 4}`,
+        ...(many ? {} : { label: clipped(view.groups[at].name, 40) }),
+      })),
+      ...points(view, many),
+    ],
+    told: `ROC curves of ${curves.length} groups. ${view.groups.slice(0, 12).map(sentence).join("; ")}.`,
+    table: {
+      columns: ["group", "false positive rate", "sensitivity", "flag rate", "precision"],
+      rows: () => view.groups.map(({ name, counts }) => [name, ...["fpr", "sensitivity", "flag_rate", "precision"]
+        .map((measure) => (counts ? MEASURES[measure](counts) : NaN))]),
+    },
+  };
+}
+
+/**
+ * Where each group is now.
+ * @param {import("../view.js").View} view
+ * @param {boolean} many
+ * @returns {import("../kit.js").Mark[]}
+ */
+function points(view, many) {
+  return view.groups.flatMap(({ counts }, at) => (counts ? [{
+    kind: /** @type {const} */ ("dots"), key: `point ${at}`, x: [MEASURES.fpr(counts)], y: [MEASURES.sensitivity(counts)],
+    look: many ? "series-0" : `series-${at % 7}`,
+  }] : []));
+}
+
+/**
+ * @param {import("../view.js").Group} group
+ * @returns {string}
+ */
+function sentence({ name, counts }) {
+  if (!counts) return `${clipped(name)} takes no part`;
+  return `${clipped(name)}: ${percent(MEASURES.sensitivity(counts))} of positives and ${percent(MEASURES.fpr(counts))} of negatives are flagged`;
+}
+
+/**
+ * Draw the table and what is told of the whole.
+ * @param {HTMLElement} body
+ * @param {import("../view.js").View} view
+ */
+export function drawGroups(body, view) {
+  const columns = ["group", "cut-off", ...RATES.map((name) => element("span", { title: SPOKEN[name].means }, SPOKEN[name].plain,
+    element("small", {}, ` ${SPOKEN[name].technical.split(",")[0]}`)))];
+  const rows = view.groups.map((group) => row(view, group));
+  body.replaceChildren(element("p", { class: "sentence" }, whole(view)),
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Groups" }, tableOf("Groups, and what is done with them", columns, rows)),
+    element("p", { class: "quiet" }, gapsTold(view)));
+}
+
+/**
+ * What is done, and what it costs.
+ * @param {import("../view.js").View} view
+ * @returns {string}
+ */
+function whole(view) {
+  const cost = expectedCost(view.everybody, /** @type {any} */ (view.costs));
+  const lots = view.lots ? ` ${percent(view.lots)} of everybody draw lots.` : "";
+  const left = view.groups.filter((group) => !group.counts).length;
+  const apart = left ? ` ${left} group${left === 1 ? " takes" : "s take"} no part, for want of a class.` : "";
+  return `${PARITY_WORDS[view.state.parity]} A case of everybody costs ${short(cost)}.${lots}${apart}`;
+}
+
+/**
+ * How far groups lie apart now, and what the report found.
+ * @param {import("../view.js").View} view
+ * @returns {string}
+ */
+function gapsTold(view) {
+  const told = RATES.map((measure) => {
+    const values = view.groups.flatMap(({ counts }) => (counts ? [MEASURES[measure](counts)] : [])).filter((value) => !Number.isNaN(value));
+    const gap = values.length > 1 ? Math.max(...values) - Math.min(...values) : NaN;
+    const found = reported(view, { part: "gaps", measure, group: undefined }) ?? view.payload.numbers.find(
+      (/** @type {import("../view.js").Json} */ each) => each.part === "gaps" && each.measure === measure && each.model === view.state.model);
+    const chance = view.planned && found?.floor_high !== undefined ? ` (chance alone: up to ${percent(numeric(found.floor_high))})` : "";
+    return `${SPOKEN[measure].technical.split(",")[0]} ${percent(gap)}${chance}`;
+  });
+  return `Farthest apart: ${told.join(", ")}.`;
+}
+
+/**
+ * @param {import("../view.js").View} view
+ * @param {import("../view.js").Group} group
+ * @returns {import("../dom.js").Child[]}
+ */
+function row({ payload }, { name, counts, treatment }) {
+  const first = element("span", { title: name }, clipped(name));
+  if (!counts) return [first, "takes no part", ...RATES.map(() => "–")];
+  const sure = !treatment || !("lottery" in treatment);
+  return [first, treated(treatment), ...RATES.map((measure) => {
+    const value = MEASURES[measure](counts);
+    const bounds = sure ? interval(measure, counts, payload.level, payload.z) : null;
+    const between = bounds && !Number.isNaN(bounds.low) ? `${percent(bounds.low)} – ${percent(bounds.high)}` : "";
+    return element("td", { class: "value", ...numbered(measure, value, bounds) }, percent(value), element("small", {}, between));
+  })];
+}
+
+/**
+ * What is done with a group, in words.
+ * @param {import("../fair.js").Treatment | null} treatment
+ * @returns {string}
+ */
+function treated(treatment) {
+  if (!treatment) return "as planned";
+  if ("lottery" in treatment) {
+    return treatment.lottery.map(({ chance, threshold }) => `${cutOff(threshold)} with chance ${percent(chance)}`).join(", ");
+  }
+  return cutOff(treatment.thresholds[0]);
+}

@@ -1,0 +1,117 @@
+// Numbers, and how sure they are.
+
+import { MEASURES, expectedCost, interval } from "../core.js";
+import { element, numbered, tableOf } from "../dom.js";
+import { written } from "../format.js";
+import { shape } from "../kit.js";
+import { numeric, reported } from "../view.js";
+import { SPOKEN } from "../words.js";
+
+const MOVING = ["sensitivity", "specificity", "precision", "npv", "flag_rate", "accuracy", "balanced_accuracy", "f1", "mcc", "expected_cost"];
+const FIXED = ["auc", "average_precision", "brier", "brier_skill", "ece", "calibration_slope", "observed_expected", "mean_probability"];
+
+/** @typedef {{low: number, high: number, how?: string}} Bounds */
+/** @typedef {{measure: string, value: number, bounds: Bounds | null, why?: string}} Line */
+
+/**
+ * Draw it into the body of its panel.
+ * @param {HTMLElement} body
+ * @param {import("../view.js").View} view
+ */
+export function drawMeasures(body, view) {
+  const moving = MOVING.map((measure) => moved(view, measure));
+  const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
+  const level = `${Math.round(1000 * view.payload.level) / 10} % interval`;
+  const parts = [tableOf("Measures at the cut-off", ["measure", "value", level], moving.map(cells))];
+  if (fixed.length) {
+    parts.push(element("h3", {}, "Whatever the cut-off"), tableOf("Measures of the scores", ["measure", "value", level], fixed.map(cells)));
+  }
+  body.replaceChildren(...parts);
+}
+
+/**
+ * Rows for a download.
+ * @param {import("../view.js").View} view
+ * @returns {import("../kit.js").Table}
+ */
+export function measuresTable(view) {
+  return {
+    columns: ["measure", "value", "low", "high"],
+    rows: () => [...MOVING.map((measure) => moved(view, measure)), ...FIXED.map((measure) => standing(view, measure))]
+      .filter((line) => line !== null).map(({ measure, value, bounds }) => [measure, value, bounds?.low ?? NaN, bounds?.high ?? NaN]),
+  };
+}
+
+/**
+ * A measure at the cut-off; the interval of one that is no share is known as planned alone.
+ * @param {import("../view.js").View} view
+ * @param {string} measure
+ * @returns {Line}
+ */
+function moved(view, measure) {
+  const { counts, costs, payload } = view;
+  const value = measure === "expected_cost" ? expectedCost(counts, /** @type {any} */ (costs)) : MEASURES[measure](counts);
+  const planned = view.planned ? plannedBounds(view, measure) : null;
+  const own = view.lots ? null : interval(measure, counts, payload.level, payload.z);
+  return { measure, value, bounds: planned ?? own, why: view.lots ? "not while lots are drawn" : "at the plan's settings alone" };
+}
+
+/**
+ * The interval that the report has.
+ * @param {import("../view.js").View} view
+ * @param {string} measure
+ * @returns {Bounds | null}
+ */
+function plannedBounds(view, measure) {
+  const where = view.state.prevalence === null ? "here" : "there";
+  const row = reported(view, { part: "decisions", measure, where });
+  return row && row.low !== undefined ? { low: numeric(row.low), high: numeric(row.high), how: row.how } : null;
+}
+
+/**
+ * A number of the scores, which no control moves.
+ * @param {import("../view.js").View} view
+ * @param {string} measure
+ * @returns {Line | null}
+ */
+function standing(view, measure) {
+  const row = ["ranks", "probabilities"].map((part) => reported(view, { part, measure, where: "here" })).find(Boolean);
+  if (!row || row.value === undefined) return null;
+  const bounds = row.low === undefined ? null : { low: numeric(row.low), high: numeric(row.high), how: row.how };
+  return { measure, value: numeric(row.value), bounds };
+}
+
+/**
+ * @param {Line} line
+ * @returns {import("../dom.js").Child[]}
+ */
+function cells({ measure, value, bounds, why }) {
+  const { plain, technical, means, format } = SPOKEN[measure];
+  const known = bounds && !Number.isNaN(bounds.low) ? bounds : null;
+  const between = known ? `${written(known.low, format)} – ${written(known.high, format)}` : "";
+  const doubt = known
+    ? element("td", { title: known.how }, dotted(value, known), element("span", {}, between))
+    : element("td", { class: "none", title: why }, why && !Number.isNaN(value) ? element("small", {}, why) : "");
+  return [
+    element("span", { class: "named", title: means }, plain, element("small", {}, ` ${technical}`)),
+    element("td", { class: "value", ...numbered(measure, value, known) }, written(value, format)),
+    doubt,
+  ];
+}
+
+/**
+ * Dot and bar on a line from 0 to 1; nothing for what is not between.
+ * @param {number} value
+ * @param {Bounds} bounds
+ * @returns {Element | null}
+ */
+function dotted(value, { low, high }) {
+  if (!(low >= 0 && high <= 1)) return null;
+  const drawing = shape("svg", { class: "doubt", viewBox: "0 0 100 10", "aria-hidden": "true" });
+  drawing.append(
+    shape("path", { class: "track", d: "M0 5H100" }),
+    shape("path", { class: "bar", d: `M${(100 * low).toFixed(1)} 5H${(100 * high).toFixed(1)}` }),
+    shape("circle", { class: "dot", cx: (100 * value).toFixed(1), cy: 5, r: 3 }),
+  );
+  return drawing;
+}

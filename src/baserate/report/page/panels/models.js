@@ -1,0 +1,118 @@
+// Models side by side, at the same share of flags.
+
+import { MEASURES, capacity, expectedCost, factorsFor, tableAt } from "../core.js";
+import { element, numbered, tableOf } from "../dom.js";
+import { clipped, cutOff, percent, short, written } from "../format.js";
+import { numeric } from "../view.js";
+import { SPOKEN } from "../words.js";
+
+const AT_CUT = ["flag_rate", "sensitivity", "specificity", "precision"];
+const RANKS = ["auc", "average_precision", "brier"];
+
+/**
+ * Draw it into the body of its panel.
+ * @param {HTMLElement} body
+ * @param {import("../view.js").View} view
+ */
+export function drawModels(body, view) {
+  const columns = ["model", ...RANKS.map(heading), "cut-off", ...AT_CUT.map(heading), "cost of a case"];
+  const rows = view.book.models.map((model, at) => row(view, model, at));
+  body.replaceChildren(
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models" }, tableOf("Models", columns, rows)),
+    ...differences(view));
+}
+
+/**
+ * Rows for a download.
+ * @param {import("../view.js").View} view
+ * @returns {import("../kit.js").Table}
+ */
+export function modelsTable(view) {
+  return {
+    columns: ["model", "threshold", ...AT_CUT, "expected_cost"],
+    rows: () => view.book.models.map((model, at) => {
+      const { index, counts } = atSameWork(view, model, at);
+      return [model.entry.name, model.threshold[index], ...AT_CUT.map((name) => MEASURES[name](counts)), expectedCost(counts, /** @type {any} */ (view.costs))];
+    }),
+  };
+}
+
+/**
+ * @param {string} measure
+ * @returns {HTMLElement}
+ */
+function heading(measure) {
+  return element("span", { title: SPOKEN[measure].means }, SPOKEN[measure].plain, element("small", {}, ` ${SPOKEN[measure].technical.split(",")[0]}`));
+}
+
+/**
+ * Where a model flags as many as the chosen one does.
+ * @param {import("../view.js").View} view
+ * @param {import("../view.js").Model} model
+ * @param {number} at
+ */
+function atSameWork(view, model, at) {
+  const factors = factorsFor(model.everybody, view.state.prevalence);
+  const share = MEASURES.flag_rate(view.everybody);
+  const index = at === view.state.model ? view.index : capacity(model.everybody, share, factors);
+  const counts = at === view.state.model ? view.everybody : tableAt(model.everybody, index, factors);
+  return { index, counts };
+}
+
+/**
+ * @param {import("../view.js").View} view
+ * @param {import("../view.js").Model} model
+ * @param {number} at
+ * @returns {import("../dom.js").Child[]}
+ */
+function row(view, model, at) {
+  const { index, counts } = atSameWork(view, model, at);
+  const chosen = at === view.state.model;
+  const cost = expectedCost(counts, /** @type {any} */ (view.costs));
+  return [
+    element("span", { title: model.entry.name }, clipped(model.entry.name), chosen ? element("small", {}, " chosen") : null),
+    ...RANKS.map((measure) => ranked(view, measure, at)),
+    chosen && !view.single ? "by group" : cutOff(model.threshold[index]),
+    ...AT_CUT.map((measure) => element("td", { class: "value", ...numbered(measure, MEASURES[measure](counts)) }, percent(MEASURES[measure](counts)))),
+    element("td", { class: "value", ...numbered("expected_cost", cost) }, short(cost)),
+  ];
+}
+
+/**
+ * A number of the scores of a model.
+ * @param {import("../view.js").View} view
+ * @param {string} measure
+ * @param {number} model
+ * @returns {HTMLElement}
+ */
+function ranked({ payload }, measure, model) {
+  const found = payload.numbers.find((/** @type {import("../view.js").Json} */ each) =>
+    each.measure === measure && each.model === model && each.group === undefined && each.where === "here" && each.part !== "differences");
+  if (!found || found.value === undefined) return element("td", {}, "–");
+  const between = found.low === undefined ? "" : `${short(numeric(found.low))} – ${short(numeric(found.high))}`;
+  return element("td", { class: "value", ...numbered(measure, numeric(found.value)) }, short(numeric(found.value)), element("small", {}, between));
+}
+
+/**
+ * Differences as the report has them.
+ * @param {import("../view.js").View} view
+ * @returns {HTMLElement[]}
+ */
+function differences({ payload }) {
+  const found = payload.numbers.filter((/** @type {import("../view.js").Json} */ each) => each.part === "differences");
+  if (!found.length) return [];
+  const rows = found.map((/** @type {import("../view.js").Json} */ each) => {
+    const { format, technical } = SPOKEN[each.measure];
+    const [value, low, high] = [each.value, each.low, each.high].map(numeric);
+    return [
+      `${clipped(payload.models[each.model].name, 30)} less ${clipped(payload.models[each.other].name, 30)}`, technical.split(",")[0],
+      element("td", { class: "value", ...numbered("difference", value) }, written(value, format), element("small", {}, `${written(low, format)} – ${written(high, format)}`)),
+      Number.isNaN(numeric(each.p)) ? "–" : short(numeric(each.p)),
+    ];
+  });
+  return [
+    element("h3", {}, "Differences, at the plan's cut-offs"),
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Differences" },
+      tableOf("Differences between models", ["models", "measure", "difference", "p"], rows)),
+  ];
+}

@@ -1,0 +1,97 @@
+// A thousand people, each a square; and the 2×2 table that counts them.
+
+import { MEASURES, thousand } from "../core.js";
+import { element, numbered } from "../dom.js";
+import { percent } from "../format.js";
+import { shape } from "../kit.js";
+
+const [COLUMNS, SIZE, GAP] = [50, 8, 1.4];
+/** In the order in which squares stand. */
+const CELLS = /** @type {const} */ (["tp", "fn", "fp", "tn"]);
+/** @type {Record<string, string>} */
+const CALLED = { tp: "found", fn: "missed", fp: "flagged in vain", tn: "rightly passed" };
+
+/**
+ * Draw it into the body of its panel.
+ * @param {HTMLElement} body
+ * @param {import("../view.js").View} view
+ */
+export function drawThousand(body, view) {
+  const people = thousand(view.counts);
+  if (!body.firstChild) body.append(...frame());
+  const squares = body.querySelectorAll(".people path");
+  let first = 0;
+  CELLS.forEach((cell, at) => {
+    squares[at].setAttribute("d", squaresPath(first, people[cell]));
+    first += people[cell];
+  });
+  /** @type {Element} */ (body.querySelector(".people")).setAttribute("aria-label", sentence(people));
+  /** @type {Element} */ (body.querySelector(".sentence")).textContent = sentence(people);
+  /** @type {Element} */ (body.querySelector("table")).replaceWith(table(view, people));
+}
+
+/** @returns {Element[]} */
+function frame() {
+  const people = shape("svg", { class: "people", role: "img", viewBox: `0 0 ${COLUMNS * SIZE} ${(1000 / COLUMNS) * SIZE}` });
+  people.append(...CELLS.map((cell) => shape("path", { class: cell })));
+  return [people, element("p", { class: "sentence" }), element("table")];
+}
+
+/**
+ * So many squares, from a place on.
+ * @param {number} first
+ * @param {number} many
+ * @returns {string}
+ */
+function squaresPath(first, many) {
+  const side = SIZE - GAP;
+  let path = "";
+  for (let at = first; at < first + many; at++) {
+    path += `M${(at % COLUMNS) * SIZE + GAP / 2} ${Math.floor(at / COLUMNS) * SIZE + GAP / 2}h${side}v${side}h${-side}Z`;
+  }
+  return path;
+}
+
+/**
+ * @param {Record<string, number>} people
+ * @returns {string}
+ */
+function sentence({ tp, fp, fn, tn }) {
+  const missed = fn ? `${fn} positive${fn === 1 ? " is" : "s are"} missed` : "no positive is missed";
+  return `Of 1000 people ${tp + fn} are positive. ${tp + fp} are flagged, and ${tp} of these are positive; ${missed}, and ${tn} are rightly passed.`;
+}
+
+/**
+ * @param {import("../view.js").View} view
+ * @param {Record<string, number>} people
+ * @returns {HTMLElement}
+ */
+function table({ counts, payload }, people) {
+  const { positive, negative } = payload.data;
+  /** @param {"tp" | "fp" | "fn" | "tn"} cell @param {number} rate @param {string} of */
+  const cellOf = (cell, rate, of) => element("td", { class: cell, ...numbered(cell, counts[cell]) },
+    element("b", {}, people[cell] || (counts[cell] > 0 ? "<1" : "0")),
+    element("span", {}, `${CALLED[cell]} (${cell.toUpperCase()})`),
+    element("small", {}, `${percent(rate)} of ${of}`));
+  const { sensitivity, fpr } = MEASURES;
+  const [found, vain] = [sensitivity(counts), fpr(counts)];
+  return element("table", { class: "cells" },
+    element("caption", { class: "unseen" }, "What is true, and what is done, of 1000 people"),
+    element("thead", {}, element("tr", {}, element("td"), ...["flagged", "passed", "all"].map((name) => element("th", { scope: "col" }, name)))),
+    element("tbody", {},
+      element("tr", {}, element("th", { scope: "row" }, "positive", label(positive)), cellOf("tp", found, "positives"),
+        cellOf("fn", 1 - found, "positives"), element("td", { class: "sum" }, element("b", {}, people.tp + people.fn))),
+      element("tr", {}, element("th", { scope: "row" }, "negative", label(negative)), cellOf("fp", vain, "negatives"),
+        cellOf("tn", 1 - vain, "negatives"), element("td", { class: "sum" }, element("b", {}, people.fp + people.tn))),
+      element("tr", {}, element("th", { scope: "row" }, "all"), ...[people.tp + people.fp, people.fn + people.tn, 1000]
+        .map((many) => element("td", { class: "sum" }, element("b", {}, many))))));
+}
+
+/**
+ * How a class is called in the rows.
+ * @param {unknown} name
+ * @returns {HTMLElement | null}
+ */
+function label(name) {
+  return name === null || name === undefined ? null : element("small", {}, ` ${String(name)}`);
+}

@@ -1,0 +1,244 @@
+// Payload and state -> view: everything that panels show. What is dear to derive is kept until what it depends on changes.
+
+import { choose, expand, factorsFor, hull, measureAlong, place, sumCounts, tableAt } from "./core.js";
+import { strategy } from "./fair.js";
+
+/** @typedef {import("./core.js").Counts} Counts */
+/** @typedef {import("./core.js").Part} Part */
+/** @typedef {import("./core.js").Factors} Factors */
+/** @typedef {import("./fair.js").Treatment} Treatment */
+/** @typedef {Record<string, any>} Json */
+/**
+ * @typedef {object} State
+ * @property {number} model
+ * @property {number} who         -1 for everybody, otherwise the place of a group
+ * @property {number} threshold
+ * @property {number | null} prevalence   null: as the rows are
+ * @property {number} fp
+ * @property {number} fn
+ * @property {string} parity
+ */
+/** @typedef {{entry: Json, threshold: Float64Array, everybody: Part, groups: Part[]}} Model */
+/** @typedef {{payload: Json, models: Model[], kept: Map<string, {key: string, value: any}>}} Book */
+/** @typedef {{name: string, part: Part, counts: Counts | null, treatment: Treatment | null}} Group */
+/**
+ * @typedef {object} View
+ * @property {Book} book
+ * @property {Json} payload
+ * @property {State} state
+ * @property {Model} model
+ * @property {Part} part            of those whom the panels show
+ * @property {Factors} factors
+ * @property {number} prevalence    of everybody, in use
+ * @property {Json} costs
+ * @property {number} index         of the cut-off
+ * @property {number} cheapest      cut-off of least cost, of those whom the panels show
+ * @property {Counts} counts        what is done with them
+ * @property {Counts} everybody     what is done with everybody
+ * @property {Group[]} groups
+ * @property {number} lots          share of everybody who draw lots
+ * @property {boolean} single       whether one cut-off is for all
+ * @property {boolean} planned      whether all is as in the plan
+ */
+
+/**
+ * Unpack what the page was told, once.
+ * @param {Json} payload
+ * @returns {Book}
+ */
+export function openBook(payload) {
+  const models = payload.models.map((/** @type {Json} */ entry) => ({ entry, ...expand(/** @type {any} */ (entry)) }));
+  return { payload, models, kept: new Map() };
+}
+
+/**
+ * Keep what was derived until its key changes, so that the same arrays come back.
+ * @template Value
+ * @param {Book} book
+ * @param {string} slot
+ * @param {string} key
+ * @param {() => Value} make
+ * @returns {Value}
+ */
+export function remembered(book, slot, key, make) {
+  const found = book.kept.get(slot);
+  if (found?.key === key) return found.value;
+  const value = make();
+  book.kept.set(slot, { key, value });
+  return value;
+}
+
+/**
+ * A number as JSON spells it.
+ * @param {number | string | null | undefined} value
+ * @returns {number}
+ */
+export function numeric(value) {
+  if (value === "inf") return Infinity;
+  return value === "-inf" ? -Infinity : value === null || value === undefined ? NaN : Number(value);
+}
+
+/**
+ * The state in which a model is shown first: as planned.
+ * @param {Book} book
+ * @param {number} model
+ * @returns {State}
+ */
+export function plannedState(book, model) {
+  const { use, models } = book.payload;
+  const { cut } = models[model];
+  const { fp, fn } = use.costs;
+  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn };
+  if (cut.threshold !== null) return { ...shared, threshold: numeric(cut.threshold), parity: "single" };
+  const { everybody, threshold } = book.models[model];
+  const index = choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence));
+  return { ...shared, threshold: threshold[index], parity: "planned" };
+}
+
+/**
+ * Everything that follows from a state.
+ * @param {Book} book
+ * @param {State} state
+ * @returns {View}
+ */
+export function makeView(book, state) {
+  const { payload } = book;
+  const model = book.models[state.model];
+  const factors = factorsFor(model.everybody, state.prevalence);
+  const costs = { ...payload.use.costs, fp: state.fp, fn: state.fn };
+  const index = place(model.threshold, state.threshold);
+  const part = state.who < 0 ? model.everybody : model.groups[state.who];
+  const whole = tableAt(model.everybody, model.everybody.tp.length - 1, factors);
+  const cheapest = remembered(book, "cheapest", [partKey(state), state.prevalence, state.fp, state.fn].join(), () =>
+    choose.cost(part, costs, factors));
+  const done = whatIsDone(book, state, { model, factors, costs, index });
+  return {
+    book, payload, state, model, part, factors, costs, index, cheapest,
+    prevalence: (whole.tp) / (whole.tp + whole.fp),
+    ...done,
+    counts: state.who < 0 ? done.everybody : done.groups[state.who].counts ?? tableAt(part, index, factors),
+    single: state.parity === "single",
+    planned: isPlanned(book, state),
+  };
+}
+
+/**
+ * What is done with everybody and with each group.
+ * @param {Book} book
+ * @param {State} state
+ * @param {{model: Model, factors: Factors, costs: Json, index: number}} at
+ * @returns {{everybody: Counts, groups: Group[], lots: number}}
+ */
+function whatIsDone(book, state, { model, factors, costs, index }) {
+  const { entry, groups, everybody } = model;
+  const treatment = { thresholds: [model.threshold[index]] };
+  if (state.parity === "single") {
+    const told = groups.map((part, at) => ({ name: entry.names[at], part, counts: tableAt(part, index, factors), treatment }));
+    return { everybody: tableAt(everybody, index, factors), groups: told, lots: 0 };
+  }
+  if (state.parity === "planned") return plannedTables(model, factors);
+  const key = [state.model, state.prevalence, state.fp, state.fn, state.parity].join();
+  const chosen = remembered(book, "strategy", key, () =>
+    strategy(state.parity, { threshold: model.threshold, groups, factors, costs: /** @type {any} */ (costs), index }));
+  const told = groups.map((part, at) => ({
+    name: entry.names[at], part, counts: chosen.counts[at], treatment: chosen.treatments[at],
+  }));
+  const all = /** @type {Counts[]} */ (told.map((each) => each.counts).filter(Boolean));
+  return { everybody: sumCounts(all), groups: told, lots: chosen.lots };
+}
+
+/**
+ * Tables of a plan's policy that is no single cut-off.
+ * @param {Model} model
+ * @param {Factors} factors
+ * @returns {{everybody: Counts, groups: Group[], lots: number}}
+ */
+function plannedTables({ entry, groups }, factors) {
+  const { planned } = entry.cut;
+  /** @param {Json} cells */
+  const carried = (cells) => ({
+    tp: cells.tp * factors.positive, fn: cells.fn * factors.positive,
+    fp: cells.fp * factors.negative, tn: cells.tn * factors.negative,
+    squares: null, known: factors.known,
+  });
+  const told = groups.map((part, at) => ({
+    name: entry.names[at], part, treatment: null, counts: carried(planned.groups[at] ?? planned.everybody),
+  }));
+  return { everybody: carried(planned.everybody), groups: told, lots: 0 };
+}
+
+/**
+ * Whether a state is that of the plan, but for who is looked at.
+ * @param {Book} book
+ * @param {State} state
+ * @returns {boolean}
+ */
+function isPlanned(book, state) {
+  const plan = plannedState(book, state.model);
+  const { threshold } = book.models[state.model];
+  const same = /** @type {const} */ (["prevalence", "fp", "fn", "parity"]).every((name) => plan[name] === state[name]);
+  return same && place(threshold, plan.threshold) === place(threshold, state.threshold);
+}
+
+/**
+ * What tells those whom the panels show from others.
+ * @param {State} state
+ * @returns {string}
+ */
+export function partKey(state) {
+  return `${state.model}/${state.who}`;
+}
+
+/**
+ * A measure at every cut-off, of those whom the panels show.
+ * @param {View} view
+ * @param {string} measure
+ * @returns {Float64Array}
+ */
+export function along(view, measure) {
+  const key = `${partKey(view.state)} ${view.state.prevalence}`;
+  return remembered(view.book, `along ${measure}`, key, () => measureAlong(view.part, view.factors, measure));
+}
+
+/**
+ * Points of the hull of those whom the panels show.
+ * @param {View} view
+ * @returns {{places: Int32Array, fpr: Float64Array, sensitivity: Float64Array}}
+ */
+export function hullOf(view) {
+  return remembered(view.book, "hull", partKey(view.state), () => {
+    const places = hull(view.part);
+    const { tp, fp, positives, negatives } = view.part;
+    return {
+      places,
+      fpr: Float64Array.from(places, (at) => fp[at] / negatives),
+      sensitivity: Float64Array.from(places, (at) => tp[at] / positives),
+    };
+  });
+}
+
+/**
+ * A number of the report, at the settings of the plan.
+ * @param {View} view
+ * @param {Json} wanted
+ * @returns {Json | undefined}
+ */
+export function reported(view, wanted) {
+  const { model, who } = view.state;
+  const full = { model, group: who < 0 ? undefined : who, other: undefined, ...wanted };
+  return view.payload.numbers.find((/** @type {Json} */ row) =>
+    Object.entries(full).every(([name, value]) => row[name] === value));
+}
+
+/**
+ * Thresholds that an axis can show: beyond the strictest score there is nothing to see.
+ * @param {View} view
+ * @returns {{domain: [number, number], x: Float64Array}}
+ */
+export function scoreAxis(view) {
+  return remembered(view.book, "scores", String(view.state.model), () => {
+    const { edges } = view.model.entry.scores;
+    const domain = /** @type {[number, number]} */ ([edges[0], edges[edges.length - 1]]);
+    return { domain, x: view.model.threshold.map((at) => Math.min(domain[1], Math.max(domain[0], at))) };
+  });
+}
