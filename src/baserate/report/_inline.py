@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function|const|class) (\w+)", re.MULTILINE)
-_NOTE = re.compile(r"^ */\*\*.*?\*/\n|^ *// .*\n", re.MULTILINE | re.DOTALL)
+_NOTE = re.compile(r"^ */\*\*(?:(?!\*/)[\s\S])*\*/\n|^ *// .*\n", re.MULTILINE)
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
@@ -18,14 +18,13 @@ def inlined(entry: str, read: Callable[[str], str]) -> str:
     Modules name what they import, and export functions, constants and classes: all else is an error. What they are
     told of themselves, in comments, stays behind.
 
-    >>> modules = {"main.js": 'import { one } from "./a.js";\\nshow(one);\\n', "a.js": "export const one = 1;\\n"}
-    >>> print(inlined("main.js", modules.__getitem__), end="")
+    >>> modules = {"main.js": 'import { one } from "./a.js";', "a.js": "export const one = 1;"}
+    >>> print(inlined("main.js", lambda path: modules[path] + chr(10)), end="")
     const $a = (() => {
     const one = 1;
     return { one };
     })();
     const { one } = $a;
-    show(one);
     """
     scripts: dict[str, str] = {}
     _add(entry, read, scripts, ())

@@ -9,6 +9,7 @@ import { written } from "./format.js";
  * @property {[number, number]} domain
  * @property {"linear" | "log"} [scale]
  * @property {"percent" | "number"} [format]
+ * @property {{at: number, text: string}[]} [ticks]  where they are not as usual
  */
 /** @typedef {ArrayLike<number>} Numbers */
 /**
@@ -45,18 +46,20 @@ import { written } from "./format.js";
  * @property {Axis} y
  * @property {Mark[]} marks
  * @property {Handle} [handle]
- * @property {number} [height]
+ * @property {number} [shape]  height for each unit of width
  * @property {string} told
  * @property {Table} table
  */
 /**
  * @typedef {object} Scale
- * @property {(value: number) => number} to     place on the page
- * @property {number[]} ticks
+ * @property {(value: number) => number} to      place on the page
+ * @property {(value: number) => number} within  the same, no further than the axis goes
+ * @property {{at: number, text: string}[]} ticks
  * @property {string} key
  */
 
-const SPACE = { width: 400, height: 290, left: 52, right: 14, top: 12, bottom: 46 };
+const SPACE = { left: 50, right: 12, top: 10, bottom: 42 };
+const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.68, 240];
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE_STEP = 20;
 
@@ -100,11 +103,24 @@ export function scaleOf(axis, [start, end]) {
   const ratio = (end - start) / (high - low || 1);
   const [least, most] = start < end ? [start, end] : [end, start];
   /** @param {number} value */
-  const to = (value) => (Number.isNaN(value) ? NaN : Math.min(most, Math.max(least, start + (bent(value) - low) * ratio)));
-  const ticks = log
-    ? Array.from({ length: Math.floor(high + 1e-9) - Math.ceil(low - 1e-9) + 1 }, (_, at) => 10 ** (Math.ceil(low) + at))
-    : ticksOf(axis.domain, 5);
-  return { to, ticks, key: `${low} ${high} ${log} ${start} ${end}` };
+  const to = (value) => start + (bent(value) - low) * ratio;
+  /** @param {number} value */
+  const within = (value) => Math.min(most, Math.max(least, to(value)));
+  return { to, within, ticks: axis.ticks ?? usualTicks(axis), key: `${low} ${high} ${log} ${start} ${end}` };
+}
+
+/**
+ * Ticks of an axis: at short numbers, or at powers of ten.
+ * @param {Axis} axis
+ * @returns {{at: number, text: string}[]}
+ */
+function usualTicks({ domain, scale, format }) {
+  const [low, high] = domain.map(Math.log10);
+  const first = Math.ceil(low - 1e-9);
+  const places = scale === "log"
+    ? Array.from({ length: Math.floor(high + 1e-9) - first + 1 }, (_, at) => 10 ** (first + at))
+    : ticksOf(domain, 5);
+  return places.map((at) => ({ at, text: written(at, format) }));
 }
 
 /**
@@ -124,7 +140,7 @@ export function pathOf(x, y, across, up, steps) {
   for (let at = 0; at < x.length; at++) {
     const right = Math.round(across.to(x[at]) * 10) / 10;
     const above = Math.round(up.to(y[at]) * 10) / 10;
-    if (Number.isNaN(right) || Number.isNaN(above)) {
+    if (!Number.isFinite(right) || !Number.isFinite(above)) {
       pen = "M";
       continue;
     }
@@ -166,7 +182,7 @@ function barsPath(mark, across, up) {
   return Array.from(heights, (height, at) => {
     const [left, right] = [across.to(edges[at]) + 0.4, across.to(edges[at + 1]) - 0.4];
     const top = up.to(height);
-    if (!(right > left) || !height || Number.isNaN(top)) return "";
+    if (!(right > left) || !height || !Number.isFinite(top)) return "";
     return `M${left.toFixed(1)} ${ground.toFixed(1)}V${top.toFixed(1)}H${right.toFixed(1)}V${ground.toFixed(1)}Z`;
   }).join("");
 }
@@ -184,7 +200,7 @@ function dotsPaths(mark, across, up) {
   let lines = "";
   for (let at = 0; at < x.length; at++) {
     const [right, above] = [across.to(x[at]), up.to(y[at])];
-    if (Number.isNaN(right) || Number.isNaN(above)) continue;
+    if (!Number.isFinite(right) || !Number.isFinite(above)) continue;
     dots += `M${(right - 3.5).toFixed(1)} ${above.toFixed(1)}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z`;
     if (mark.low && mark.high && !Number.isNaN(mark.low[at])) {
       lines += `M${right.toFixed(1)} ${up.to(mark.low[at]).toFixed(1)}V${up.to(mark.high[at]).toFixed(1)}`;
@@ -203,22 +219,26 @@ export class Chart {
   constructor(holder, id, picked) {
     this.picked = picked;
     this.holder = holder;
-    this.svg = shape("svg", { class: "chart", role: "group", viewBox: `0 0 ${SPACE.width} ${SPACE.height}` });
+    this.svg = shape("svg", { class: "chart", role: "group" });
+    this.width = USUAL_WIDTH;
+    this.height = USUAL_WIDTH * USUAL_SHAPE;
     this.axes = shape("g", { class: "axes", "aria-hidden": "true" });
-    this.marks = shape("g", { class: "marks", "aria-hidden": "true" });
+    this.marks = shape("g", { class: "marks", "aria-hidden": "true", "clip-path": `url(#clip-${id})` });
+    this.clip = shape("rect");
     this.grip = shape("g", { class: "grip" });
     this.tip = document.createElement("p");
     this.tip.className = "tip";
     this.tip.hidden = true;
     this.legend = document.createElement("ul");
     this.legend.className = "legend";
-    this.svg.append(this.axes, this.marks, this.grip);
+    const clip = shape("clipPath", { id: `clip-${id}` });
+    clip.append(this.clip);
+    this.svg.append(clip, this.axes, this.marks, this.grip);
     holder.append(this.svg, this.tip, this.legend);
     /** @type {Map<string, {element: SVGElement, mark: Mark, scales: string}>} */
     this.drawn = new Map();
     /** @type {Spec | undefined} */
     this.spec = undefined;
-    this.id = id;
     this.axesKey = "";
     this.legendKey = "";
     this.dragging = false;
@@ -230,43 +250,46 @@ export class Chart {
    * @param {Spec} spec
    */
   draw(spec) {
-    const height = spec.height ?? SPACE.height;
     this.spec = spec;
-    this.svg.setAttribute("viewBox", `0 0 ${SPACE.width} ${height}`);
+    // Letters keep their size whatever the width, so a chart is as wide as its place.
+    this.width = Math.max(LEAST_WIDTH, this.holder.clientWidth || USUAL_WIDTH);
+    this.height = Math.round(this.width * (spec.shape ?? USUAL_SHAPE));
+    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.svg.setAttribute("aria-label", spec.told);
-    this.across = scaleOf(spec.x, [SPACE.left, SPACE.width - SPACE.right]);
-    this.up = scaleOf(spec.y, [height - SPACE.bottom, SPACE.top]);
-    this.drawAxes(spec, height);
+    this.across = scaleOf(spec.x, [SPACE.left, this.width - SPACE.right]);
+    this.up = scaleOf(spec.y, [this.height - SPACE.bottom, SPACE.top]);
+    this.drawAxes(spec);
     this.drawMarks(spec.marks);
     this.drawLegend(spec.marks);
     this.drawGrip(spec);
   }
 
-  /**
-   * @param {Spec} spec
-   * @param {number} height
-   */
-  drawAxes(spec, height) {
+  /** @param {Spec} spec */
+  drawAxes(spec) {
     const [across, up] = this.scales();
-    const key = [across.key, up.key, spec.x.label, spec.y.label, spec.x.name, spec.y.name].join("|");
+    const told = [...across.ticks, ...up.ticks].map((tick) => tick.text);
+    const key = [across.key, up.key, spec.x.label, spec.y.label, spec.x.name, spec.y.name, ...told].join("|");
     if (key === this.axesKey) return;
     this.axesKey = key;
-    const [right, bottom] = [SPACE.width - SPACE.right, height - SPACE.bottom];
-    const parts = [];
-    for (const tick of up.ticks) {
-      const at = up.to(tick);
-      parts.push(shape("path", { class: "grid", d: `M${SPACE.left} ${at}H${right}` }));
-      parts.push(letters(written(tick, spec.y.format), { class: "tick", x: SPACE.left - 6, y: at + 3.5, "text-anchor": "end" }));
+    const [right, bottom] = [this.width - SPACE.right, this.height - SPACE.bottom];
+    const { left, top } = SPACE;
+    for (const [name, value] of Object.entries({ x: left, y: top - 1, width: right - left + 1, height: bottom - top + 2 })) {
+      this.clip.setAttribute(name, String(value));
     }
-    for (const tick of across.ticks) {
-      const at = across.to(tick);
-      parts.push(shape("path", { class: "grid", d: `M${at} ${SPACE.top}V${bottom}` }));
-      const text = written(tick, spec.x.format);
-      parts.push(letters(text, { class: "tick", x: at, y: bottom + 14, "text-anchor": "middle" }));
+    const parts = [];
+    for (const { at, text } of up.ticks) {
+      const place = up.to(at);
+      parts.push(shape("path", { class: "grid", d: `M${left} ${place}H${right}` }));
+      parts.push(letters(text, { class: "tick", x: left - 5, y: place + 3.5, "text-anchor": "end" }));
+    }
+    for (const { at, text } of across.ticks) {
+      const place = across.to(at);
+      parts.push(shape("path", { class: "grid", d: `M${place} ${top}V${bottom}` }));
+      parts.push(letters(text, { class: "tick", x: place, y: bottom + 14, "text-anchor": "middle" }));
     }
     parts.push(shape("path", { class: "frame", d: `M${SPACE.left} ${SPACE.top}V${bottom}H${right}` }));
     const middle = (SPACE.left + right) / 2;
-    parts.push(named(spec.x, { x: middle, y: bottom + 33, "text-anchor": "middle" }));
+    parts.push(named(spec.x, { x: middle, y: bottom + 31, "text-anchor": "middle" }));
     const center = (SPACE.top + bottom) / 2;
     parts.push(named(spec.y, { x: 11, y: center, "text-anchor": "middle", transform: `rotate(-90 11 ${center})` }));
     this.axes.replaceChildren(...parts);
@@ -328,7 +351,7 @@ export class Chart {
     const [across, up] = this.scales();
     const [low, high] = /** @type {Spec} */ (this.spec).y.domain;
     if (mark.x !== undefined) return `M${across.to(Number(mark.x)).toFixed(1)} ${up.to(low)}V${up.to(high)}`;
-    return `M${SPACE.left} ${up.to(Number(mark.y)).toFixed(1)}H${SPACE.width - SPACE.right}`;
+    return `M${SPACE.left} ${up.to(Number(mark.y)).toFixed(1)}H${this.width - SPACE.right}`;
   }
 
   /** @param {Mark[]} marks */
@@ -381,8 +404,11 @@ export class Chart {
     this.grip.append(shape("path", { class: "stem" }), shape("circle", { class: "halo", r: 16 }), shape("circle", { class: "knob", r: 6 }));
   }
 
-  /** Hear pointer, keys and focus. */
+  /** Hear pointer, keys, focus, and that there is another width. */
   listen() {
+    new ResizeObserver(() => {
+      if (this.spec && Math.abs(this.holder.clientWidth - this.width) >= 1 && this.holder.clientWidth) this.draw(this.spec);
+    }).observe(this.holder);
     this.svg.addEventListener("pointerdown", (event) => {
       if (!this.spec?.handle || event.button) return;
       this.dragging = true;
@@ -410,7 +436,7 @@ export class Chart {
     if (!handle) return;
     const last = handle.x.length - 1;
     // To the right is what the axis has on its right, whichever way thresholds run.
-    const right = this.across && this.across.to(handle.x[last]) < this.across.to(handle.x[0]) ? -1 : 1;
+    const right = this.across && this.across.within(handle.x[last]) < this.across.within(handle.x[0]) ? -1 : 1;
     /** @type {Record<string, number>} */
     const places = {
       ArrowRight: handle.index + right, ArrowLeft: handle.index - right,
@@ -454,8 +480,8 @@ export class Chart {
    */
   spot(handle, index) {
     const [across, up] = this.scales();
-    const [right, above] = [across.to(handle.x[index]), up.to(handle.y[index])];
-    return [Number.isNaN(right) ? SPACE.left : right, Number.isNaN(above) ? up.to(-Infinity) : above];
+    const [right, above] = [across.within(handle.x[index]), up.within(handle.y[index])];
+    return [Number.isNaN(right) ? SPACE.left : right, Number.isNaN(above) ? up.within(-Infinity) : above];
   }
 
   /** @param {number} index */
@@ -464,11 +490,10 @@ export class Chart {
     const [right, above] = this.spot(handle, index);
     this.tip.textContent = handle.told(index);
     this.tip.hidden = false;
-    const view = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (this.svg)).viewBox.baseVal;
-    this.tip.classList.toggle("left", right > view.width / 2);
-    this.tip.classList.toggle("below", above < view.height / 2);
-    this.tip.style.setProperty("--x", `${(100 * right) / view.width}%`);
-    this.tip.style.setProperty("--y", `${above / view.height}`);
+    this.tip.classList.toggle("left", right > this.width / 2);
+    this.tip.classList.toggle("below", above < this.height / 2);
+    this.tip.style.setProperty("--x", `${(100 * right) / this.width}%`);
+    this.tip.style.setProperty("--y", `${this.height - above}px`);
   }
 
   /** Hide the words at a point, unless the handle has the focus. */

@@ -3,7 +3,7 @@
 import { Controls } from "./controls.js";
 import { byId, element } from "./dom.js";
 import { commandOf, policyOf, pythonOf, save } from "./files.js";
-import { percent, whole } from "./format.js";
+import { clipped, percent, whole } from "./format.js";
 import { hashOf, stateOf } from "./hash.js";
 import { Panel } from "./panel.js";
 import { benefitSpec } from "./panels/benefit.js";
@@ -105,7 +105,7 @@ function draw() {
 /** Say what was judged. */
 function header() {
   const { data, models, version, level } = book.payload;
-  byId("what").textContent = models.length === 1 ? models[0].name : `${models.length} models`;
+  byId("what").textContent = models.length === 1 ? clipped(models[0].name) : `${models.length} models`;
   byId("rows").textContent = `${whole(data.rows)} rows, ${percent(data.prevalence)} of them positive.`;
   const kept = models.map((/** @type {import("./view.js").Json} */ model) => model.threshold.length);
   const { steps } = models[0].kept;

@@ -15,28 +15,28 @@ function words(plain, technical, means, format = "percent") {
 
 /** @type {Record<string, Words>} */
 export const SPOKEN = {
-  sensitivity: words("Positives who are flagged", "sensitivity, recall", "Of all who are positive, the share that is flagged."),
-  specificity: words("Negatives who are passed", "specificity", "Of all who are negative, the share that is passed."),
-  precision: words("Flagged who are positive", "precision, PPV", "Of all who are flagged, the share that is positive. It falls with the prevalence."),
-  npv: words("Passed who are negative", "NPV", "Of all who are passed, the share that is negative."),
-  fpr: words("Negatives who are flagged", "false positive rate", "Of all who are negative, the share that is flagged in vain."),
-  flag_rate: words("Everybody who is flagged", "flag rate", "The share of everybody that is flagged: the work that flags make."),
+  sensitivity: words("Positives found", "sensitivity, recall", "Of all who are positive, the share that is flagged."),
+  specificity: words("Negatives passed", "specificity", "Of all who are negative, the share that is passed."),
+  precision: words("Flags that are right", "precision, PPV", "Of all who are flagged, the share that is positive. It falls with the prevalence."),
+  npv: words("Passes that are right", "NPV", "Of all who are passed, the share that is negative."),
+  fpr: words("Negatives flagged in vain", "false positive rate", "Of all who are negative, the share that is flagged in vain."),
+  flag_rate: words("Flagged, of everybody", "flag rate", "The share of everybody that is flagged: the work that flags make."),
   accuracy: words("Decided rightly", "accuracy", "The share of everybody who is flagged and positive, or passed and negative."),
-  balanced_accuracy: words("Decided rightly, both classes alike", "balanced accuracy", "The mean of sensitivity and specificity."),
-  f1: words("Precision and recall in one", "F1", "Their harmonic mean: low if either is.", "number"),
+  balanced_accuracy: words("Right, both classes alike", "balanced accuracy", "The mean of sensitivity and specificity."),
+  f1: words("Precision and recall", "F1", "Their harmonic mean: low if either is.", "number"),
   mcc: words("Agreement with the truth", "MCC", "Matthews' correlation of decision and truth: 0 for none, 1 for all.", "number"),
   expected_cost: words("Cost of a case", "expected cost", "What mistakes cost for each person, on average.", "number"),
   prevalence: words("Everybody who is positive", "prevalence", "The share of everybody that is positive: the base rate."),
   auc: words("Pairs in the right order", "AUC", "How often a positive has a higher score than a negative. No cut-off and no prevalence changes it.", "number"),
-  average_precision: words("Precision over all cut-offs", "average precision", "The area under the precision–recall curve.", "number"),
-  brier: words("Squared error of probabilities", "Brier score", "The mean squared distance of probability and outcome: 0 is perfect.", "number"),
-  brier_skill: words("Better than the prevalence alone", "Brier skill", "The part of the Brier score of a constant that the scores save.", "number"),
+  average_precision: words("Precision, all cut-offs", "average precision", "The area under the precision–recall curve.", "number"),
+  brier: words("Squared error", "Brier score", "The mean squared distance of probability and outcome: 0 is perfect.", "number"),
+  brier_skill: words("Better than a constant", "Brier skill", "The part of the Brier score of a constant that the scores save.", "number"),
   log_loss: words("Surprise at the outcomes", "log-loss", "Minus the mean logarithm of the probability of what happened.", "number"),
   ece: words("Probabilities off by", "calibration error, ECE", "The mean distance of probabilities and observed shares, over bins."),
   calibration_slope: words("Spread of the log-odds", "calibration slope", "1 if as spread as it should be; below 1 the scores are too sure of themselves.", "number"),
   calibration_in_the_large: words("Log-odds off by, on average", "calibration in the large", "0 if as many are positive as predicted; below 0 fewer are.", "number"),
-  observed_expected: words("Positives, for each that was predicted", "O/E", "1 if as many are positive as predicted.", "number"),
-  mean_probability: words("Mean predicted probability", "mean probability", "What the scores say of everybody; compare it with the prevalence."),
+  observed_expected: words("Positives, by predicted", "O/E", "1 if as many are positive as predicted.", "number"),
+  mean_probability: words("Mean probability", "mean probability", "What the scores say of everybody; compare it with the prevalence."),
 };
 
 /** Names of the two classes and what is done, for the legends. */
@@ -60,7 +60,7 @@ export const PANELS = {
   },
   scores: {
     title: "Which scores both classes get", name: "score distributions",
-    how: "Bars upwards are positives, bars downwards are negatives, each as a share of its class. Everybody on the shaded side of the line is flagged. Drag the line, or move it with the arrow keys. The less the two classes overlap, the better a cut-off can tell them apart.",
+    how: "Bars upwards are positives, bars downwards are negatives, each as a share of its class and as high as its tallest bar. Everybody on the shaded side of the line is flagged. Drag the line, or move it with the arrow keys. The less the two classes overlap, the better a cut-off can tell them apart.",
   },
   roc: {
     title: "Found, against flagged in vain", name: "ROC curve",

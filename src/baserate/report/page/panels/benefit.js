@@ -4,7 +4,9 @@ import { decisionCurve } from "../core.js";
 import { percent, short } from "../format.js";
 import { partKey, remembered } from "../view.js";
 
-const GRID = Float64Array.from({ length: 99 }, (_, at) => (at + 1) / 100);
+const FINE = 100;
+/** Ends of the axis: the least that shows what is going on. */
+const ENDS = [0.02, 0.05, 0.1, 0.2, 0.5, 1];
 
 /**
  * @param {import("../view.js").View} view
@@ -12,35 +14,39 @@ const GRID = Float64Array.from({ length: 99 }, (_, at) => (at + 1) / 100);
  */
 export function benefitSpec(view) {
   if (!view.model.entry.probable || view.model.entry.labels) return null;
-  const { model, all, none, top } = derived(view);
   const { costs } = view;
   const acts = (costs.fp - costs.tn) / (costs.fp - costs.tn + costs.fn - costs.tp);
-  const nearest = Math.min(98, Math.max(0, Math.round(100 * acts) - 1));
+  const end = ENDS.find((each) => each >= Math.max(4 * view.prevalence, 1.5 * acts)) ?? 1;
+  const { grid, model, all, none, top } = derived(view, end);
+  const nearest = Math.min(FINE - 1, Math.max(0, Math.round((FINE * acts) / end) - 1));
   return {
-    x: { label: "probability from which on one would act", domain: [0, 1], format: "percent" },
+    x: { label: "probability from which on one would act", domain: [0, end], format: "percent" },
     y: { label: "net benefit", domain: [-0.25 * top, 1.08 * top] },
     marks: [
-      { kind: "line", key: "none", x: GRID, y: none, look: "faint", label: "flag nobody" },
-      { kind: "line", key: "all", x: GRID, y: all, look: "series-1 dash-1", label: "flag everybody" },
-      { kind: "line", key: "model", x: GRID, y: model, look: `series-0 strong`, label: "flag by the scores" },
+      { kind: "line", key: "none", x: grid, y: none, look: "faint", label: "flag nobody" },
+      { kind: "line", key: "all", x: grid, y: all, look: "series-1 dash-1", label: "flag everybody" },
+      { kind: "line", key: "model", x: grid, y: model, look: "series-0 strong", label: "flag by the scores" },
       { kind: "rule", key: "costs", x: acts, look: "quiet", label: `chosen costs: act from ${percent(acts)}` },
     ],
-    told: `Decision curve. At ${percent(GRID[nearest])} flagging by the scores is worth ${short(model[nearest])}, flagging everybody ${short(all[nearest])}, flagging nobody 0.`,
+    told: `Decision curve. At ${percent(grid[nearest])} flagging by the scores is worth ${short(model[nearest])}, flagging everybody ${short(all[nearest])}, flagging nobody 0.`,
     table: {
       columns: ["act from", "flag by the scores", "flag everybody", "flag nobody"],
-      rows: () => Array.from(GRID, (at, index) => [at, model[index], all[index], 0]),
+      rows: () => Array.from(grid, (at, index) => [at, model[index], all[index], 0]),
     },
   };
 }
 
 /**
+ * What acting from each probability is worth, up to an end.
  * @param {import("../view.js").View} view
+ * @param {number} end
  */
-function derived(view) {
+function derived(view, end) {
   const { state, part, factors } = view;
-  return remembered(view.book, "benefit", `${partKey(state)} ${state.prevalence}`, () => {
-    const found = decisionCurve(view.model.threshold, part, GRID, factors);
+  return remembered(view.book, "benefit", `${partKey(state)} ${state.prevalence} ${end}`, () => {
+    const grid = Float64Array.from({ length: FINE }, (_, at) => (Math.min(0.995, (at + 1) / FINE)) * end);
+    const found = decisionCurve(view.model.threshold, part, grid, factors);
     const top = Math.max(...found.model, ...found.all.filter((value) => value > 0)) || 1;
-    return { ...found, none: new Float64Array(GRID.length), top };
+    return { grid, ...found, none: new Float64Array(FINE), top };
   });
 }

@@ -18,7 +18,7 @@ export function reliabilitySpec(view) {
   return {
     x: { label: "predicted probability", domain: [0, 1], format: "percent" },
     y: { label: "share that is positive", name: "observed", domain: [-DEPTH, 1], format: "percent" },
-    height: 380,
+    shape: 0.86,
     marks: [
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "as predicted" },
       { kind: "bars", key: "counts", edges: counts.edges, heights: counts.heights, look: "negative", label: "people in each bin, downwards" },
@@ -48,7 +48,9 @@ function derived(view) {
     };
     const edges = bins.length ? [bins[0].lower, ...bins.map((bin) => bin.upper)] : [];
     const counts = { edges, heights: bins.map((bin) => (-DEPTH * bin.mass) / most) };
-    return { bins, columns, counts, steps: isotonic(model.threshold, view.part, factors) };
+    const { edges: ends, share } = isotonic(model.threshold, view.part, factors);
+    // A stretch begins at its edge; the last goes on to the highest score.
+    return { bins, columns, counts, steps: { edges: ends, share: [...share, share[share.length - 1]] } };
   });
 }
 
