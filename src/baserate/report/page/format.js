@@ -3,7 +3,7 @@
 const THIN = "\u202f";
 
 /**
- * A share in per cent, with three digits that count, and never 0 or 100 for what is not.
+ * A share in per cent: one digit after the point, more near 0 and 100, which only what is nothing or all reaches.
  * @param {number} share
  * @returns {string}
  */
@@ -11,7 +11,7 @@ export function percent(share) {
   if (!Number.isFinite(share)) return Number.isNaN(share) ? "–" : "∞";
   const hundred = 100 * share;
   const left = Math.min(Math.abs(hundred), Math.abs(100 - hundred)) || 1;
-  const digits = Math.abs(hundred) > 100 ? 0 : Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(left))));
+  const digits = Math.abs(hundred) > 100 ? 0 : Math.min(6, Math.max(1, 1 - Math.floor(Math.log10(left))));
   return `${trimmed(hundred.toFixed(digits))}${THIN}%`;
 }
 

@@ -58,7 +58,7 @@ import { written } from "./format.js";
  * @property {string} key
  */
 
-const SPACE = { left: 50, right: 12, top: 10, bottom: 42 };
+const SPACE = { left: 56, right: 20, top: 10, bottom: 42 };
 const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.68, 240];
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE_STEP = 20;

@@ -24,9 +24,9 @@ const NO_PROBABILITIES = "These scores are no probabilities, so that there is no
 
 /** @type {Record<string, import("./panel.js").Content>} */
 const CONTENTS = {
+  findings: { body: drawFindings },
   thousand: { body: drawThousand },
   measures: { body: drawMeasures, table: measuresTable },
-  findings: { body: drawFindings },
   scores: { spec: scoresSpec },
   roc: { spec: rocSpec },
   pr: { spec: prSpec },
@@ -106,7 +106,7 @@ function draw() {
 function header() {
   const { data, models, version, level } = book.payload;
   byId("what").textContent = models.length === 1 ? clipped(models[0].name) : `${models.length} models`;
-  byId("rows").textContent = `${whole(data.rows)} rows, ${percent(data.prevalence)} of them positive.`;
+  byId("rows").textContent = `${whole(data.rows)} rows, ${percent(data.prevalence)} of them positive. ${plannedFor()}`;
   const kept = models.map((/** @type {import("./view.js").Json} */ model) => model.threshold.length);
   const { steps } = models[0].kept;
   byId("footer-told").append(
@@ -114,6 +114,17 @@ function header() {
     element("p", {}, `Curves keep ${kept.map(whole).join(", ")} of ${models.map((/** @type {import("./view.js").Json} */ model) => whole(model.kept.distinct)).join(", ")} observed scores, each with exact counts: between two neighbours lies at most 1 in ${steps} of either class.`),
     element("p", {}, `Intervals of ${percent(level)}. Made by baserate ${version}. Digest of the rows: `, element("code", {}, data.digest)),
   );
+}
+
+/**
+ * Where the plan will be used, in words.
+ * @returns {string}
+ */
+function plannedFor() {
+  const { prevalence, costs, priced } = book.payload.use;
+  const where = prevalence === null ? [] : [`a prevalence of ${percent(prevalence)}`];
+  const price = priced ? [`a miss that costs ${costs.fn} and a false alarm that costs ${costs.fp}`] : [];
+  return where.length + price.length ? `Planned for ${[...where, ...price].join(", and ")}.` : "";
 }
 
 /** Listen to what leaves the page. */

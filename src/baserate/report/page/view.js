@@ -2,6 +2,7 @@
 
 import { choose, expand, factorsFor, hull, measureAlong, place, sumCounts, tableAt } from "./core.js";
 import { strategy } from "./fair.js";
+import { short } from "./format.js";
 
 /** @typedef {import("./core.js").Counts} Counts */
 /** @typedef {import("./core.js").Part} Part */
@@ -228,6 +229,20 @@ export function reported(view, wanted) {
   const full = { model, group: who < 0 ? undefined : who, other: undefined, ...wanted };
   return view.payload.numbers.find((/** @type {Json} */ row) =>
     Object.entries(full).every(([name, value]) => row[name] === value));
+}
+
+/**
+ * The same in words, with its interval; nothing where there is none.
+ * @param {View} view
+ * @param {string} name
+ * @param {Json} wanted
+ * @returns {string}
+ */
+export function told(view, name, wanted) {
+  const row = reported(view, wanted);
+  if (row?.value === undefined) return "";
+  const between = row.low === undefined ? "" : ` (${short(numeric(row.low))} – ${short(numeric(row.high))})`;
+  return `${name} ${short(numeric(row.value))}${between}`;
 }
 
 /**

@@ -56,7 +56,7 @@ export const PANELS = {
   },
   measures: {
     title: "Numbers, and how sure they are", name: "measures with intervals",
-    how: "Each line is one measure at the chosen cut-off and prevalence. The dot is its value, the bar its interval: where the true value would lie in that share of all samples like this one. Intervals of shares move with the controls. The others were made at the settings of the plan, and are shown there alone. Numbers below the line depend on the scores, not on the cut-off.",
+    how: "Each line is one measure at the chosen cut-off and prevalence. The dot is its value, the bar its interval: where the true value would lie in that share of all samples like this one. Intervals of shares move with the controls. The others were made at the settings of the plan, and are shown there alone. Further numbers depend on the scores alone, whatever the cut-off.",
   },
   scores: {
     title: "Which scores both classes get", name: "score distributions",

@@ -37,8 +37,8 @@ function item(found, payload) {
     panel.focus({ preventScroll: true });
   });
   return element("li", { class: found.severity },
-    element("p", {}, element("b", { class: "severity" }, SIGNS[found.severity]), ` ${model}${found.title}. `, found.sentence),
-    element("details", {}, element("summary", {}, "Why, and what to do", element("span", { class: "unseen" }, ` about ${found.code}`)),
-      element("p", {}, found.why), element("p", {}, found.remedy), element("p", {}, element("small", {}, `${found.code} `))),
-    link);
+    element("details", { open: found.severity === "serious" },
+      element("summary", {}, element("b", { class: "severity" }, SIGNS[found.severity]), ` ${model}${found.title}.`),
+      ...[found.sentence, found.why, found.remedy].map((text) => element("p", {}, text)),
+      element("p", {}, link, link ? " " : null, element("small", {}, found.code))));
 }

@@ -22,11 +22,18 @@ export function drawMeasures(body, view) {
   const moving = MOVING.map((measure) => moved(view, measure));
   const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
   const level = `${Math.round(1000 * view.payload.level) / 10} % interval`;
-  const parts = [tableOf("Measures at the cut-off", ["measure", "value", level], moving.map(cells))];
-  if (fixed.length) {
-    parts.push(element("h3", {}, "Whatever the cut-off"), tableOf("Measures of the scores", ["measure", "value", level], fixed.map(cells)));
-  }
-  body.replaceChildren(...parts);
+  if (!body.firstChild) body.append(element("div"), ...rest(fixed.length));
+  body.firstElementChild?.replaceChildren(tableOf("Measures at the cut-off", ["measure", "value", level], moving.map(cells)));
+  body.querySelector("details div")?.replaceChildren(tableOf("Measures of the scores", ["measure", "value", level], fixed.map(cells)));
+}
+
+/**
+ * Where numbers stand that no cut-off moves.
+ * @param {number} many
+ * @returns {HTMLElement[]}
+ */
+function rest(many) {
+  return many ? [element("details", { class: "fixed" }, element("summary", {}, "Whatever the cut-off: AUC, calibration …"), element("div"))] : [];
 }
 
 /**

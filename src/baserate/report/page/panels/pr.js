@@ -1,7 +1,7 @@
 // What is found against how many of the flagged are positive.
 
 import { percent } from "../format.js";
-import { along, remembered } from "../view.js";
+import { along, remembered, told } from "../view.js";
 import { toldAt } from "./scores.js";
 
 const ISO = [0.2, 0.4, 0.6, 0.8];
@@ -21,7 +21,7 @@ export function prSpec(view) {
     marks: [
       ...isoF1(view),
       { kind: "rule", key: "chance", y: share, look: "quiet dashed", label: `prevalence ${percent(share)}` },
-      { kind: "line", key: "curve", x: recall, y: precision, look: `series-${view.state.model % 7} strong`, label: "precision at each recall" },
+      { kind: "line", key: "curve", x: recall, y: precision, look: `series-${view.state.model % 7} strong`, label: named(view) },
     ],
     handle: {
       x: recall, y: precision, index: view.index, name: "Cut-off on the precision–recall curve",
@@ -36,6 +36,17 @@ export function prSpec(view) {
 }
 
 /**
+ * The curve's name, with its average precision where that was measured.
+ * @param {import("../view.js").View} view
+ * @returns {string}
+ */
+function named(view) {
+  const where = view.state.prevalence === null ? "here" : "there";
+  const known = view.state.prevalence === null || view.state.prevalence === view.payload.use.prevalence;
+  return `at each cut-off${known ? told(view, "; average precision", { part: "ranks", measure: "average_precision", where }) : ""}`;
+}
+
+/**
  * Curves along which F1 is the same, with their value at the right end.
  * @param {import("../view.js").View} view
  * @returns {import("../kit.js").Mark[]}
@@ -47,6 +58,6 @@ function isoF1(view) {
   }));
   return lines.flatMap(({ value, x, y }, at) => [
     { kind: /** @type {const} */ ("line"), key: `iso ${value}`, x, y, look: "faint", ...(at ? {} : { label: "equal F1" }) },
-    { kind: /** @type {const} */ ("text"), key: `iso text ${value}`, x: 0.93, y: y[FINE - 1] + 0.03, text: `F1 ${value}`, look: "faint" },
+    { kind: /** @type {const} */ ("text"), key: `iso text ${value}`, x: 0.995, y: y[FINE - 1] + 0.02, text: `F1 ${value}`, look: "faint end" },
   ]);
 }

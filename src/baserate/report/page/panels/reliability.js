@@ -2,7 +2,7 @@
 
 import { isotonic, reliabilityBins } from "../core.js";
 import { percent, whole } from "../format.js";
-import { partKey, remembered } from "../view.js";
+import { partKey, remembered, told } from "../view.js";
 
 const DEPTH = 0.22;
 const DIAGONAL = [0, 1];
@@ -23,7 +23,7 @@ export function reliabilitySpec(view) {
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "as predicted" },
       { kind: "bars", key: "counts", edges: counts.edges, heights: counts.heights, look: "negative", label: "people in each bin, downwards" },
       { kind: "step", key: "isotonic", x: steps.edges, y: steps.share, look: "series-1 dash-1", label: "best fit that never falls" },
-      { kind: "dots", key: "bins", ...columns, look: "series-0", label: `bins, with ${level}` },
+      { kind: "dots", key: "bins", ...columns, look: "series-0", label: `bins, with ${level}${told(view, "; ECE", { part: "probabilities", measure: "ece", where: "here" })}` },
     ],
     told: `Reliability diagram. ${bins.map(sentence).join("; ")}.`,
     table: {

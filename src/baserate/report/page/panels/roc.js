@@ -1,8 +1,8 @@
 // What is found against what is flagged in vain.
 
 import { MEASURES, isoCost } from "../core.js";
-import { short } from "../format.js";
-import { along, hullOf, remembered, reported } from "../view.js";
+import { clipped } from "../format.js";
+import { along, hullOf, remembered, told } from "../view.js";
 import { toldAt } from "./scores.js";
 
 const DIAGONAL = [0, 1];
@@ -42,9 +42,8 @@ export function rocSpec(view) {
  * @returns {string}
  */
 function named(view) {
-  const auc = reported(view, { part: "ranks", measure: "auc", where: "here" });
   const who = view.state.who < 0 ? view.model.entry.name : view.model.entry.names[view.state.who];
-  return auc?.value === undefined ? who : `${who}: AUC ${short(auc.value)}`;
+  return `${clipped(who, 40)}${told(view, ": AUC", { part: "ranks", measure: "auc", where: "here" })}`;
 }
 
 /**
@@ -59,7 +58,7 @@ function others(view) {
       const { fp, tp, negatives, positives } = model.everybody;
       return { fpr: fp.map((mass) => mass / negatives), sensitivity: tp.map((mass) => mass / positives) };
     });
-    return [{ kind: /** @type {const} */ ("line"), key: `other ${at}`, x: fpr, y: sensitivity, look: `series-${at % 7}`, label: model.entry.name }];
+    return [{ kind: /** @type {const} */ ("line"), key: `other ${at}`, x: fpr, y: sensitivity, look: `series-${at % 7} dash-${at % 4}`, label: clipped(model.entry.name, 40) }];
   });
 }
 
