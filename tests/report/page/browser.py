@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,18 +26,17 @@ PANELS = (
 CHARTS = ("scores", "roc", "pr", "thresholds", "reliability", "benefit", "prevalence")
 SLIDERS = ("threshold", "flag-rate", "prevalence", "fp", "fn")
 Scheme = Literal["light", "dark"]
+Media = Literal["screen", "print"]
 _SHOWN = """name => {
   const panel = document.getElementById("panel-" + name);
-  const drawn = [...panel.querySelectorAll("svg [d], svg [points], svg [x], svg [y], svg [cx], svg [cy], svg [transform]")];
-  const places = drawn.map(each => ["d", "points", "x", "y", "x1", "y1", "cx", "cy", "width", "height", "transform"]
-    .map(key => each.getAttribute(key)).join(","));
+  const keys = ["d", "points", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "width", "height", "transform"];
+  const drawn = [...panel.querySelectorAll("svg *")];
+  const places = drawn.map(each => keys.map(key => each.getAttribute(key)).join(","));
   const numbers = [...panel.querySelectorAll("[data-value]")].map(each => each.dataset.value);
   return [panel.textContent, ...places, ...numbers].join("\\n");
 }"""
-_NUMBERS = """([panel, low]) => Object.fromEntries(
-  [...document.querySelectorAll(`#panel-${panel} [data-number]`)]
-    .filter(each => !low || each.dataset.low !== undefined)
-    .map(each => [each.dataset.number, low ? [each.dataset.low, each.dataset.high] : each.dataset.value]))"""
+_NUMBERS = """panel => [...document.querySelectorAll(`#panel-${panel} [data-number]`)]
+  .map(each => [each.dataset.number, each.dataset.value, each.dataset.low, each.dataset.high])"""
 
 
 class Opened:
@@ -55,7 +53,7 @@ class Opened:
         *,
         width: int = 1280,
         scheme: Scheme = "light",
-        media: Literal["screen", "print"] = "screen",
+        media: Media = "screen",
         state: str = "",
         calm: bool = False,
     ) -> Page:
@@ -120,15 +118,21 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
     return {name for name, seen in before.items() if after[name] != seen}
 
 
-def numbers(page: Page, panel: str) -> dict[str, float]:
-    """Numbers of a panel in full, by their names; one that is told twice must be the same."""
-    return {name: _number(text) for name, text in page.evaluate(_NUMBERS, [panel, False]).items()}
+def numbers(page: Page, panel: str) -> dict[str, list[float]]:
+    """Numbers of a panel in full, by their names, in the order of the page."""
+    found: dict[str, list[float]] = {}
+    for name, value, _, _ in page.evaluate(_NUMBERS, panel):
+        found.setdefault(name, []).append(_number(value))
+    return found
 
 
-def intervals(page: Page, panel: str) -> dict[str, tuple[float, float]]:
-    """Ends of intervals of a panel, by the names of the numbers."""
-    ends = page.evaluate(_NUMBERS, [panel, True])
-    return {name: (_number(low), _number(high)) for name, (low, high) in ends.items()}
+def intervals(page: Page, panel: str) -> dict[str, list[tuple[float, float]]]:
+    """Ends of the intervals of a panel, by the names of their numbers."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for name, _, low, high in page.evaluate(_NUMBERS, panel):
+        if low is not None:
+            found.setdefault(name, []).append((_number(low), _number(high)))
+    return found
 
 
 def state(page: Page) -> dict[str, Any]:
@@ -168,12 +172,6 @@ def text_of(download: Download) -> str:
     return download.path().read_text(encoding="utf-8")
 
 
-def payload(page: Page) -> dict[str, Any]:
-    """What the page was told."""
-    found: dict[str, Any] = json.loads(page.inner_text("#payload") or page.eval_on_selector("#payload", "x => x.text"))
-    return found
-
-
-def _number(text: str | None) -> float:
+def _number(text: str) -> float:
     """A number as an attribute spells it."""
-    return float("nan") if text in {None, "", "NaN", "null"} else float(text.replace("Infinity", "inf"))  # type: ignore[union-attr]
+    return float(text.replace("Infinity", "inf") or "nan")

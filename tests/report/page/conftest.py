@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 
 from bench._chromium import ABSENT, chromium, where
 from tests.report.page.browser import Opened
+from tests.report.page.pages import Screened, screened
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +29,13 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     yield pages
     pages.close()
     assert pages.troubles == []
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Screened:
+    return screened(tmp_path_factory.mktemp("people"))
+
+
+@pytest.fixture(scope="module")
+def page_of_people(people: Screened) -> str:
+    return people.report.html()
