@@ -16,7 +16,7 @@ TSC := $(VENV)/typescript/node_modules/typescript/bin/tsc
 .PHONY: help demo test check bench docs pages screenshot format clean
 
 help: ## Say what can be made
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/.ready ## Judge a generated screening test, and leave a report in demo/report.html
 	$(PY) -m examples.screening
@@ -42,8 +42,8 @@ docs: $(VENV)/.ready-docs pages ## Build the documentation into docs/_build/html
 pages: $(VENV)/.ready ## Write the pages that are generated from the code
 	$(PY) docs/generate.py
 
-screenshot: $(VENV)/.ready-bench ## Photograph the page of the demo for the README (needs Chromium)
-	$(PY) docs/screenshot.py
+screenshot: $(VENV)/.ready-test ## Photograph the page of the demo for the README (needs Chromium)
+	$(PY) -m docs.screenshot
 
 format: $(VENV)/.ready-check ## Format the code
 	$(VENV)/bin/ruff check --fix .

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from bench._row import Absent
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -26,7 +28,7 @@ def chromium() -> Iterator[Browser]:
 
     path = where()
     if path is None:
-        raise FileNotFoundError(ABSENT)
+        raise Absent(ABSENT)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path)
         try:
