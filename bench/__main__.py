@@ -13,7 +13,7 @@ import numpy as np
 import sklearn
 
 from baserate._files import write_text
-from bench._row import Outcome, Row
+from bench._row import Absent, Outcome, Row
 from bench._rows import ROWS
 
 _SCHEMA_VERSION = 1
@@ -64,15 +64,21 @@ def _ran(name: str, asked: Namespace) -> dict[str, object]:
     n = max(row.n // 100, 1) if asked.quick else row.n
     repeats = asked.repeats or row.repeats
     print(f"{name}: {row.work}, beside {row.rival} …", file=sys.stderr, flush=True)
-    outcome = row.run(n, repeats)
+    told = {"name": name, "work": row.work, "beside": row.rival, "n": n, "repeats": repeats}
+    told |= {"sense": row.sense, "target": row.target}
+    try:
+        outcome = row.run(n, repeats)
+    except Absent as why:
+        print(f"{name}: {why}", file=sys.stderr)
+        print(f"{name:{_NAME_WIDTH}}   skipped", flush=True)
+        return told | dict.fromkeys(("unit", "ours", "rival", "ratio", "reached")) | {"note": str(why)}
     ratio = row.ratio(outcome)
     reached = None if asked.quick else row.reached(ratio)
     if outcome.note:
         print(f"{name}: {outcome.note}", file=sys.stderr)
     print(_line(name, row, outcome, reached=reached), flush=True)
-    told = {"name": name, "work": row.work, "beside": row.rival, "n": n, "repeats": repeats}
     told |= {"unit": outcome.unit, "ours": outcome.ours, "rival": outcome.rival, "ratio": ratio}
-    return told | {"sense": row.sense, "target": row.target, "reached": reached, "note": outcome.note}
+    return told | {"reached": reached, "note": outcome.note}
 
 
 def _line(name: str, row: Row, outcome: Outcome, *, reached: bool | None) -> str:

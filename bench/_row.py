@@ -11,6 +11,10 @@ from typing import Any, Literal, NamedTuple
 _TOLERANCE = 1e-9
 
 
+class Absent(RuntimeError):
+    """What a row needs is not on this machine; it says what, and how to get it."""
+
+
 class Outcome(NamedTuple):
     """Medians of both sides."""
 

@@ -8,6 +8,7 @@ from bench import _classes as classes
 from bench import _decide as decide
 from bench import _equalize as equalize
 from bench import _intervals as intervals
+from bench import _page as page
 from bench import _policy as policy
 from bench import _policy_file as policy_file
 from bench import _reliability as reliability
@@ -356,5 +357,14 @@ ROWS: dict[str, Row] = {
         duel(report.evaluate),
         n=10**6,
         repeats=9,
+    ),
+    "page-size-1e5": Row("the page of a model on 10⁵ rows", "300 KB", "<=", 1, page.one, n=10**5),
+    "page-size-groups-1e5": Row("the page of a model in three groups", "500 KB", "<=", 1, page.three, n=10**5),
+    "page-write-1e5": Row("to write that page, when the report is there", "0.3 s", "<=", 1, page.written, n=10**5),
+    "page-ready-1e5": Row(
+        "to open it in Chromium, until all is drawn", "400 ms", "<=", 1, page.ready, n=10**5, repeats=9
+    ),
+    "page-move-1e5": Row(
+        "to move its slowest control, until all is drawn again", "16 ms", "<=", 1, page.moved, n=10**5, repeats=9
     ),
 }

@@ -8,7 +8,8 @@ import pytest
 
 import baserate as br
 from bench.__main__ import main
-from bench._row import Duel, Outcome, Row, duel
+from bench._chromium import where
+from bench._row import Absent, Duel, Outcome, Row, duel
 from bench._rows import ROWS
 from bench._scores import chain
 
@@ -41,13 +42,30 @@ def test_quick_runs_every_row_and_writes_json(tmp_path: Path, capsys: pytest.Cap
     assert main(["--quick", "--repeats", "1", "--json", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(ROWS)
-    assert all(line.endswith("quick") for line in lines)
+    needy = {"page-ready-1e5", "page-move-1e5"} if where() is None else set()
+    assert {line.split()[0] for line in lines if line.endswith("skipped")} == needy
+    assert all(line.endswith(("quick", "skipped")) for line in lines)
     form = json.loads(file.read_text(encoding="utf-8"))
     assert form["schema_version"] == 1
     assert form["quick"] is True
     assert set(form["machine"]) == {"cpu", "cores", "python", "numpy", "sklearn"}
     assert [row["name"] for row in form["rows"]] == list(ROWS)
     assert {(row["repeats"], row["reached"]) for row in form["rows"]} == {(1, None)}
+
+
+def test_a_row_without_what_it_needs_is_skipped_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lame(_n: int, _repeats: int) -> Outcome:
+        raise Absent("there is no browser; get one")
+
+    monkeypatch.setitem(ROWS, "help", Row("", "", "<=", 1, lame))
+    assert main(["help", "--json", str(tmp_path / "bench.json")]) == 0
+    told = capsys.readouterr()
+    assert told.out.split() == ["help", "skipped"]
+    assert "help: there is no browser; get one" in told.err
+    (row,) = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))["rows"]
+    assert (row["ours"], row["reached"], row["note"]) == (None, None, "there is no browser; get one")
 
 
 def test_sides_that_disagree_are_not_timed() -> None:

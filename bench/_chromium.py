@@ -1,0 +1,37 @@
+"""The browser that pages are measured, tested and photographed in: a Chromium of this machine, driven by Playwright."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from bench._row import Absent
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+ABSENT = f"there is no Chromium on this machine ({', '.join(_NAMES)}); on Debian: apt-get install chromium"
+
+
+def where() -> str | None:
+    """Path of the first Chromium that a shell would find."""
+    return next(filter(None, map(shutil.which, _NAMES)), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start it without a window, and end it."""
+    from playwright.sync_api import sync_playwright
+
+    path = where()
+    if path is None:
+        raise Absent(ABSENT)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path)
+        try:
+            yield browser
+        finally:
+            browser.close()

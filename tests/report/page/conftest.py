@@ -1,0 +1,41 @@
+"""A browser for the tests that look at the page, one for each worker."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from bench._chromium import ABSENT, chromium, where
+from tests.report.page.browser import Opened
+from tests.report.page.pages import Screened, screened
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if where() is None:
+        if os.environ.get("BASERATE_BROWSER") == "required":
+            pytest.fail(ABSENT)
+        pytest.skip(ABSENT)
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    """Open pages; in the end, none of them may have asked for anything, complained, or thrown."""
+    pages = Opened(browser, tmp_path)
+    yield pages
+    pages.close()
+    assert pages.troubles == []
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Screened:
+    return screened(tmp_path_factory.mktemp("people"))
+
+
+@pytest.fixture(scope="module")
+def page_of_people(people: Screened) -> str:
+    return people.report.html()

@@ -1,0 +1,68 @@
+"""Reports whose pages are looked at: one model and groups, several models, a crowd, and names that mean harm."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import baserate
+from baserate import Costs, Plan, Report
+from baserate.cli._people import Screening, as_csv, screening
+
+COSTS = Costs(fp=1, fn=20)
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "\"'`\\ onload=alert(1) &quot;",
+    "{{script}} {{payload}}",
+    "<!-- ]]> ${alert(1)}",
+    "مرحبا \u202e שלום",
+    "🧑🏽‍🚀🏳️‍🌈",
+    "long" * 2500,
+)
+"""Names that break a page which takes them for anything but text."""
+
+
+class Screened(NamedTuple):
+    """A report of a file of people, and all that it was made from."""
+
+    folder: Path
+    people: Screening
+    report: Report
+
+
+def screened(folder: Path) -> Screened:
+    """People at three sites, judged where one in fifty is sick."""
+    people = screening(rows=5000)
+    path = folder / "people.csv"
+    path.write_text(as_csv(people), encoding="utf-8")
+    plan = Plan(files=str(path), truth="sick", score="risk", group="site", prevalence=0.02, costs=COSTS)
+    return Screened(folder, people, baserate.run(plan))
+
+
+def several() -> Report:
+    """Two models on the same rows, in groups by site."""
+    people = screening(rows=3000)
+    other = np.round(people.risk**2 * 0.5 + np.random.default_rng(1).random(people.risk.size) * 0.5, 3)
+    scores = {"risk": people.risk, "old": other}
+    return baserate.evaluate(people.sick, scores, group={"site": people.site}, prevalence=0.02, costs=COSTS)
+
+
+def crowd(groups: int = 50, models: int = 8) -> Report:
+    """Many groups and many models."""
+    draw = np.random.default_rng(5)
+    truth = draw.random(5000) < 0.3
+    marker = draw.normal(size=truth.size) + truth
+    scores = {f"model {at}": 1 / (1 + np.exp(-marker - draw.normal(size=truth.size))) for at in range(models)}
+    return baserate.evaluate(truth, scores, group={"town": draw.integers(groups, size=truth.size).astype(str)})
+
+
+def hostile() -> Report:
+    """Columns, models and groups whose names are the worst that we know."""
+    draw = np.random.default_rng(3)
+    truth = draw.random(1500) < 0.3
+    table = {f"{name} ": np.round(draw.random(1500) * 0.7 + truth * 0.3, 2) for name in HOSTILE}
+    group = np.array(HOSTILE)[draw.integers(len(HOSTILE), size=truth.size)]
+    label, attribute = HOSTILE[0], HOSTILE[1]
+    plan = Plan(truth=label, score=tuple(table), group=attribute, prevalence=0.1, costs=COSTS)
+    return baserate.run(plan, {label: truth, attribute: group, **table})

@@ -1,0 +1,361 @@
+"""The page in a real browser: what it shows is what Python says, and every control moves what it should."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+import baserate
+from baserate import Costs, Report
+from baserate.report._thousand import thousand
+from tests.report.page.browser import (
+    CHARTS,
+    PANELS,
+    SLIDERS,
+    Media,
+    Opened,
+    Scheme,
+    change,
+    changed,
+    intervals,
+    numbers,
+    settled,
+    shown,
+    state,
+    violations,
+    wider,
+)
+from tests.report.page.pages import Screened, crowd, hostile, several
+
+MEASURES = {"sensitivity", "specificity", "precision", "npv", "flag_rate", "expected_cost"}
+"""At the least, the page tells these."""
+MOVES: dict[str, dict[str, Any]] = {
+    "as planned": {},
+    "stricter": {"threshold": 0.6},
+    "laxer": {"threshold": 0.05},
+    "rarer": {"prevalence": 0.001},
+    "commoner": {"prevalence": 0.4},
+    "as the rows are": {"prevalence": None},
+    "dear alarms": {"fp": 7},
+    "cheap misses": {"fn": 2},
+    "a group": {"who": 1},
+    "all at once": {"threshold": 0.4, "prevalence": 0.15, "fp": 2, "fn": 5, "who": 2},
+}
+MOVED_BY: dict[str, set[str]] = {
+    "threshold": {*PANELS, "groups"} - {"findings"},
+    "flag-rate": {*PANELS, "groups"} - {"findings"},
+    "prevalence": {"thousand", "measures", "roc", "pr", "thresholds", "benefit", "prevalence", "groups"},
+    "fp": {"measures", "roc"},
+    "fn": {"measures", "roc"},
+}
+"""Panels that look otherwise after a control was moved; findings are those of the plan."""
+
+
+@pytest.fixture(scope="module")
+def page_of_two() -> str:
+    return several().html()
+
+
+@pytest.fixture(scope="module")
+def page_of_a_crowd() -> str:
+    return crowd().html()
+
+
+@pytest.fixture(scope="module")
+def page_of_harm() -> str:
+    return hostile().html()
+
+
+def test_a_page_that_asks_complains_or_throws_is_noticed(browser: Browser, tmp_path: Path) -> None:
+    pages = Opened(browser, tmp_path)
+    deeds = "console.log('hm'); alert('ha'); setTimeout(() => { throw Error('oh'); }); new Image().src = 'http://x.invalid/y'"
+    page = pages(f"<html data-ready=1><body><script>{deeds}</script>")
+    settled(page)
+    pages.close()
+    told = " ".join(pages.troubles)
+    assert all(each in told for each in ("console: hm", "dialog: ha", "threw: oh", "asked for http://x.invalid/y"))
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme", "media"),
+    [
+        (1280, "light", "screen"),
+        (1280, "dark", "screen"),
+        (390, "light", "screen"),
+        (390, "dark", "screen"),
+        (1280, "light", "print"),
+    ],
+)
+def test_everybody_can_read_it(page_of_two: str, opened: Opened, *, width: int, scheme: Scheme, media: Media) -> None:
+    page = opened(page_of_two, width=width, scheme=scheme, media=media)
+    page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert violations(page) == []
+    assert wider(page) <= 0
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_all_panels_are_there_explained_and_seen(page_of_two: str, opened: Opened, media: Media) -> None:
+    page = opened(page_of_two, media=media)
+    for name in (*PANELS, "groups", "models"):
+        panel = page.locator(f"#panel-{name}")
+        assert panel.is_visible(), name
+        box = panel.bounding_box()
+        assert box, name
+        assert box["height"] > 40, name
+    for name in CHARTS:
+        assert page.locator(f"#panel-{name} svg").count() > 0, name
+        assert page.locator(f"#panel-{name} details.how").count() == 1, name
+        assert page.locator(f"#panel-{name} details.table").count() == 1, name
+
+
+def test_a_chart_tells_its_data_in_a_table(page_of_people: str, opened: Opened) -> None:
+    page = opened(page_of_people)
+    for name in CHARTS:
+        page.locator(f"#panel-{name} details.table > summary").click()
+        rows = page.locator(f"#panel-{name} details.table tr")
+        rows.nth(1).wait_for()
+        assert rows.first.locator("th").count() >= 2, name
+
+
+def test_it_prints(page_of_people: str, opened: Opened) -> None:
+    assert opened(page_of_people, media="print").pdf().startswith(b"%PDF")
+
+
+def judged(people: Screened, now: Mapping[str, Any]) -> Report:
+    """What Python says at the settings of the page."""
+    report = baserate.evaluate(
+        people.people.sick,
+        people.people.risk,
+        group={"site": people.people.site},
+        prevalence=now["prevalence"],
+        costs=Costs(fp=now["fp"], fn=now["fn"]),
+        threshold=now["threshold"],
+    )
+    return report if now["who"] < 0 else report.within(**people.report.groups[now["who"]])
+
+
+def same(found: float, wanted: float) -> bool:
+    """Whether two numbers are equal to the last digits, both undefined or both infinite."""
+    return (
+        found == wanted
+        or math.isclose(found, wanted, rel_tol=1e-12, abs_tol=1e-12)
+        or (math.isnan(found) and math.isnan(wanted))
+    )
+
+
+def check_numbers(page: Page, people: Screened) -> None:
+    """See that what is shown is what Python says."""
+    now = state(page)
+    report = judged(people, now)
+    view = report.there
+    found = numbers(page, "measures")
+    assert set(found) >= MEASURES
+    for name, values in found.items():
+        if name in view:
+            assert all(same(value, getattr(view, name).value) for value in values), name
+    for name, ends in intervals(page, "measures").items():
+        if name in MEASURES - {"expected_cost"}:
+            own = getattr(view, name)
+            assert all(same(low, own.low) and same(high, own.high) for low, high in ends), name
+    cells = numbers(page, "thousand")
+    assert {cell: cells[cell][0] for cell in ("tp", "fp", "fn", "tn")} == dict(thousand(view).whole)
+    for name in ("sensitivity", "fpr", "precision", "flag_rate"):
+        values = numbers(page, "groups")[name]
+        wanted = [getattr(report.within(**group).there, name).value for group in report.groups]
+        assert all(same(*pair) for pair in zip(values, wanted, strict=True)), name
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_numbers_are_those_of_python(people: Screened, page_of_people: str, opened: Opened, move: str) -> None:
+    page = opened(page_of_people)
+    change(page, **MOVES[move])
+    now = state(page)
+    for name, value in MOVES[move].items():
+        assert now[name] == (pytest.approx(value, abs=0.01) if name == "threshold" else value)
+    check_numbers(page, people)
+
+
+@pytest.mark.parametrize("name", SLIDERS)
+def test_keys_move_every_slider(people: Screened, page_of_people: str, opened: Opened, name: str) -> None:
+    page = opened(page_of_people)
+    page.focus(f"#{name}")
+    for key in ("ArrowRight", "PageUp", "ArrowLeft"):
+        before, value = shown(page, *MOVED_BY[name]), page.input_value(f"#{name}")
+        page.keyboard.press(key)
+        settled(page)
+        assert page.input_value(f"#{name}") != value, key
+        assert changed(before, shown(page, *MOVED_BY[name])) == MOVED_BY[name], key
+    check_numbers(page, people)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [("threshold", 0.5), ("flag-rate", 0.1), ("prevalence", 0.0123), ("fp", 3.5), ("fn", 12)],
+)
+def test_a_number_box_takes_the_exact_value(
+    people: Screened, page_of_people: str, opened: Opened, *, name: str, typed: float
+) -> None:
+    page = opened(page_of_people)
+    before = shown(page, *MOVED_BY[name])
+    page.fill(f"#{name}-number", str(typed))
+    page.keyboard.press("Enter")
+    settled(page)
+    now = state(page)
+    if name in now and name != "threshold":  # a cut-off moves to a score that there is
+        assert now[name] == typed
+    assert changed(before, shown(page, *MOVED_BY[name])) == MOVED_BY[name]
+    check_numbers(page, people)
+
+
+@pytest.mark.parametrize("rule", ["cost", "youden", "closest", "balanced", "break-even"])
+def test_a_rule_chooses_what_python_chooses(people: Screened, page_of_people: str, opened: Opened, rule: str) -> None:
+    page = opened(page_of_people)
+    page.focus(f"[data-rule='{rule}']")
+    page.keyboard.press("Enter")
+    settled(page)
+    planned = people.report.plan
+    wanted = baserate.evaluate(
+        people.people.sick, people.people.risk, prevalence=planned.prevalence, costs=planned.costs, rule=rule
+    )
+    found = state(page)["threshold"]
+    costs = [judged(people, {**state(page), "threshold": each}) for each in (found, wanted.there.threshold.value)]
+    # The page keeps some of the scores alone: it may stop at one beside, but never at one that another rule would take.
+    assert costs[0].there.sensitivity.value == pytest.approx(costs[1].there.sensitivity.value, abs=0.003)
+    assert costs[0].there.specificity.value == pytest.approx(costs[1].there.specificity.value, abs=0.003)
+    page.click("[data-rule='planned']")
+    assert state(page)["threshold"] == planned_cut(people)
+
+
+def planned_cut(people: Screened) -> float:
+    return people.report.there.threshold.value
+
+
+@pytest.mark.parametrize("parity", ["own", "demographic-parity", "equal-opportunity", "equalized-odds", "single"])
+def test_a_parity_is_kept(page_of_people: str, opened: Opened, parity: str) -> None:
+    page = opened(page_of_people)
+    page.focus(f"[data-parity='{parity}']")
+    page.keyboard.press("Space")
+    settled(page)
+    assert state(page)["parity"] == parity
+    found = numbers(page, "groups")
+    equal = {
+        "demographic-parity": ("flag_rate",),
+        "equal-opportunity": ("sensitivity",),
+        "equalized-odds": ("sensitivity", "fpr"),
+    }
+    for name in equal.get(parity, ()):
+        assert found[name] == pytest.approx([found[name][0]] * 3, abs=1e-9), name
+
+
+def test_keys_choose_models_and_groups(page_of_two: str, opened: Opened) -> None:
+    page = opened(page_of_two)
+    own = {*PANELS} - {"findings"}
+    for name in ("model", "who"):
+        before = shown(page, *own)
+        page.focus(f"#{name}")
+        page.keyboard.press("ArrowDown")
+        settled(page)
+        assert changed(before, shown(page, *own)) == own, name
+
+
+def test_dragging_the_threshold_moves_every_panel(people: Screened, page_of_people: str, opened: Opened) -> None:
+    page = opened(page_of_people)
+    panels = MOVED_BY["threshold"]
+    handle = page.locator("#panel-scores svg [role='slider']")
+    handle.scroll_into_view_if_needed()
+    before, box = shown(page, *panels), handle.bounding_box()
+    assert box
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 90, y, steps=6)
+    page.mouse.up()
+    settled(page)
+    assert changed(before, shown(page, *panels)) == panels
+    assert state(page)["threshold"] > planned_cut(people)
+    check_numbers(page, people)
+
+
+@pytest.mark.parametrize("panel", ["scores", "roc", "pr"])
+def test_keys_move_the_handle_of_a_chart(page_of_people: str, opened: Opened, panel: str) -> None:
+    page = opened(page_of_people)
+    cut = state(page)["threshold"]
+    handle = page.locator(f"#panel-{panel} svg [role='slider']")
+    told = handle.get_attribute("aria-valuetext")
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    settled(page)
+    assert state(page)["threshold"] != cut
+    assert handle.get_attribute("aria-valuetext") != told
+
+
+def test_the_address_keeps_the_state(page_of_two: str, opened: Opened) -> None:
+    page = opened(page_of_two)
+    usual = state(page)
+    change(page, threshold=0.4, prevalence=0.15, fp=2, fn=5, who=2, model=1, parity="equal-opportunity")
+    page.wait_for_function("() => location.hash.length > 1")
+    page.wait_for_timeout(400)  # an address may be written a moment later
+    now = state(page)
+    assert all(now[name] != usual[name] for name in usual)
+    kept = page.evaluate("() => location.hash")
+    again = opened(page_of_two, state=kept)
+    assert state(again) == now
+    panels = (*PANELS, "groups", "models")
+    assert changed(shown(page, *panels), shown(again, *panels)) == set()
+
+
+@pytest.mark.parametrize("odd", ["#threshold=wrong&who=99&model=-7", "#%%%", "#" + "x" * 5000, "#panel-roc"])
+def test_an_address_that_makes_no_sense_does_no_harm(page_of_people: str, opened: Opened, odd: str) -> None:
+    assert state(opened(page_of_people, state=odd)) == state(opened(page_of_people))
+
+
+def test_findings_lead_to_their_panels(page_of_people: str, opened: Opened) -> None:
+    page = opened(page_of_people)
+    change(page, threshold=0.4)
+    now = state(page)
+    links = page.locator("#panel-findings a[href^='#panel-']")
+    assert links.count() >= 3
+    for at in range(links.count()):
+        target = links.nth(at).get_attribute("href")
+        links.nth(at).click()
+        assert page.locator(str(target)).count() == 1
+        assert state(page) == now
+
+
+def test_calm_pages_show_the_same(page_of_people: str, opened: Opened) -> None:
+    lively, calm = opened(page_of_people), opened(page_of_people, calm=True)
+    for page in (lively, calm):
+        change(page, threshold=0.4, prevalence=0.1)
+    panels = (*PANELS, "groups")
+    assert changed(shown(lively, *panels), shown(calm, *panels)) == set()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_that_mean_harm_are_text(page_of_harm: str, opened: Opened, width: int) -> None:
+    page = opened(page_of_harm, width=width)
+    assert page.locator("script").count() == 2
+    assert page.locator("img, iframe, [onerror], [onload]").count() == 0
+    own = {*PANELS} - {"findings"}
+    before = shown(page, *own)
+    change(page, model=5, who=3, threshold=0.5)
+    assert changed(before, shown(page, *own)) == own
+    assert "<script>alert(1)</script>" in page.inner_text("main")
+    page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert page.locator("script").count() == 2
+    assert wider(page) <= 0
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_crowd_is_of_use(page_of_a_crowd: str, opened: Opened, width: int) -> None:
+    page = opened(page_of_a_crowd, width=width)
+    assert (page.locator("#model option").count(), page.locator("#who option").count()) == (8, 51)
+    own = {*PANELS} - {"findings"}
+    for move in ({"threshold": 0.7}, {"model": 7}, {"who": 49}):
+        before = shown(page, *own)
+        change(page, **move)
+        assert changed(before, shown(page, *own)) == own, move
+    assert wider(page) <= 0

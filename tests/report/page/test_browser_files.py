@@ -1,0 +1,171 @@
+"""What one takes away from the page: policies, commands, programs, charts and tables; and the page in a notebook."""
+
+import csv
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from playwright.sync_api import Page
+
+from baserate import Counts, Policy, Report, decide, measure, read
+from baserate.report._thousand import dealt
+from tests.cli.shell import run
+from tests.report.page.browser import CHARTS, Opened, change, downloading, numbers, settled, state
+from tests.report.page.pages import HOSTILE, Screened, hostile
+
+MOVE = {"threshold": 0.4, "prevalence": 0.15, "fp": 2, "fn": 5}
+RATES = ("sensitivity", "specificity", "precision", "npv", "flag_rate")
+
+
+def exported(page: Page, folder: Path) -> Path:
+    """Click for the policy, and keep its file."""
+    with downloading(page) as texts:
+        page.click("#export-policy")
+    path = folder / "policy.json"
+    path.write_text(texts[0], encoding="utf-8")
+    return path
+
+
+def check_table(page: Page, table: Counts[Any]) -> None:
+    """See that the page shows this table."""
+    shares = {cell: getattr(table, cell) / table.total * 1000 for cell in ("tp", "fn", "fp", "tn")}
+    positives, negatives = dealt([shares["tp"] + shares["fn"], shares["fp"] + shares["tn"]], 1000)
+    whole = [*dealt([shares["tp"], shares["fn"]], positives), *dealt([shares["fp"], shares["tn"]], negatives)]
+    cells = numbers(page, "thousand")
+    assert [cells[cell][0] for cell in shares] == whole
+    rates = numbers(page, "measures")
+    for name in RATES:
+        assert rates[name][0] == pytest.approx(measure.MEASURES[name](table), abs=1e-12), name
+
+
+@pytest.mark.parametrize("parity", ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"])
+def test_the_exported_policy_does_what_the_page_shows(
+    people: Screened, page_of_people: str, opened: Opened, tmp_path: Path, parity: str
+) -> None:
+    page = opened(page_of_people)
+    change(page, **MOVE | {"prevalence": None}, parity=parity)
+    path = exported(page, tmp_path)
+    policy = Policy.load(path)
+    assert policy.to_json() == path.read_text(encoding="utf-8")
+    tallies = read.tallies(str(people.folder / "people.csv"), truth="sick", score="risk", group="site")
+    tables = decide.tables(tallies, policy)
+    check_table(page, tables[None]["flag"])
+    found = numbers(page, "groups")
+    wanted = [measure.sensitivity(tables[str(group["site"]),]["flag"]) for group in people.report.groups]
+    assert found["sensitivity"] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_exported_policy_is_applied_to_rows(
+    people: Screened, page_of_people: str, opened: Opened, tmp_path: Path
+) -> None:
+    page = opened(page_of_people)
+    change(page, threshold=0.4, prevalence=None)
+    result = run("apply", exported(page, tmp_path), people.folder / "people.csv", "-o", tmp_path / "decided.csv")
+    assert result.exit_code == 0, result.stderr
+    cells = dict.fromkeys(("1flag", "0flag", "1pass", "0pass"), 0)
+    for row in csv.DictReader((tmp_path / "decided.csv").open(encoding="utf-8")):
+        cells[row["sick"] + row["action"]] += 1
+    tp, fp, fn, tn = cells.values()
+    check_table(page, Counts(tp=tp, fp=fp, fn=fn, tn=tn))
+
+
+def copied(page: Page, button: str) -> str:
+    """What a click leaves in the clipboard."""
+    page.click(button)
+    settled(page)
+    text: str = page.evaluate("() => navigator.clipboard.readText()")
+    return text
+
+
+def check_report(page: Page, report: Report) -> None:
+    """See that another run tells what the page shows."""
+    now = state(page)
+    assert report.there.threshold.value == now["threshold"]
+    assert report.plan.prevalence == now["prevalence"]
+    assert report.plan.costs
+    assert (report.plan.costs.fp, report.plan.costs.fn) == (now["fp"], now["fn"])
+    found = numbers(page, "measures")
+    for name in RATES:
+        assert found[name][0] == pytest.approx(getattr(report.there, name).value, abs=1e-12), name
+
+
+@pytest.mark.parametrize("move", [{}, MOVE])
+def test_the_command_gives_the_same_report(
+    people: Screened, page_of_people: str, opened: Opened, tmp_path: Path, move: dict[str, Any]
+) -> None:
+    page = opened(page_of_people)
+    change(page, **move)
+    program, verb, *words = shlex.split(copied(page, "#copy-command"))
+    assert (program, verb) == ("baserate", "report")
+    result = run(verb, *words, "--save-json", tmp_path / "report.json")
+    assert result.exit_code == 0, result.stderr
+    check_report(page, Report.load(tmp_path / "report.json"))
+
+
+@pytest.mark.parametrize("move", [{}, MOVE])
+def test_the_lines_of_python_give_the_same_report(
+    people: Screened, page_of_people: str, opened: Opened, move: dict[str, Any]
+) -> None:
+    page = opened(page_of_people)
+    change(page, **move)
+    names: dict[str, Any] = {}
+    exec(copied(page, "#copy-python"), names)  # noqa: S102  (our own lines)
+    reports = [each for each in names.values() if isinstance(each, Report)]
+    assert len(reports) == 1
+    check_report(page, reports[0])
+
+
+@pytest.mark.parametrize("panel", [*CHARTS, "groups"])
+def test_a_chart_is_saved_as_a_picture_and_as_a_table(page_of_people: str, opened: Opened, panel: str) -> None:
+    page = opened(page_of_people)
+    with downloading(page) as texts:
+        page.click(f"#panel-{panel} [data-download='svg']")
+    picture = ET.fromstring(texts[0])  # noqa: S314  (our own picture)
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(list(picture.iter())) > 20
+    assert "var(" not in texts[0]  # colours are its own: no page gives them
+    with downloading(page) as texts:
+        page.click(f"#panel-{panel} [data-download='csv']")
+    header, *rows = csv.reader(io.StringIO(texts[0]))
+    assert len(rows) >= 2
+    assert {len(row) for row in rows} == {len(header)}
+    assert any(_is_number(cell) for row in rows for cell in row)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def test_names_that_mean_harm_leave_the_page_as_they_are(opened: Opened, tmp_path: Path) -> None:
+    page = opened(hostile().html())
+    for at, name in enumerate(HOSTILE):
+        change(page, model=at, parity="own")
+        policy = Policy.load(exported(page, tmp_path))
+        assert policy.columns["score"] == f"{name} "
+        assert {group for (group,) in policy.by_group} == set(HOSTILE)
+        with downloading(page) as texts:
+            page.click("#panel-groups [data-download='csv']")
+        assert name in {cell for row in csv.reader(io.StringIO(texts[0])) for cell in row} or name in texts[0]
+
+
+def test_the_page_works_in_a_notebook(people: Screened, opened: Opened, tmp_path: Path) -> None:
+    outer = opened(f"<!doctype html><html lang=en data-ready=1><title>n</title><body>{people.report._repr_html_()}")
+    frame = outer.frame_locator("iframe")
+    frame.locator("html[data-ready='1']").wait_for(state="attached")
+    shown = frame.locator("#panel-measures [data-number='sensitivity']").first
+    before = shown.get_attribute("data-value")
+    frame.locator("#threshold").focus()
+    outer.keyboard.press("ArrowRight")
+    settled(outer)
+    assert shown.get_attribute("data-value") != before
+    with downloading(outer) as texts:
+        frame.locator("#export-policy").click()
+    assert Policy.from_json(texts[0]).by_group
+    assert outer.locator("iframe").get_attribute("sandbox") == "allow-scripts allow-downloads"
