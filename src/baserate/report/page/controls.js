@@ -1,14 +1,15 @@
 // What a person moves: sliders, boxes with the exact number beside them, buttons.
 
-import { MEASURES, capacity, choose } from "./core.js";
+import { MEASURES, capacity } from "./core.js";
 import { byId, element } from "./dom.js";
 import { clipped, percent } from "./format.js";
-import { plannedState, remembered } from "./view.js";
+import { plannedState, ruledIndex } from "./view.js";
 import { RULE_WORDS } from "./words.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./view.js").Book} Book */
 /** @typedef {import("./view.js").State} State */
+/** @typedef {import("./view.js").Rule} Rule */
 /** @typedef {(change: Partial<State>) => void} Setter */
 /**
  * One thing that is moved: between the slider's own steps and the number that is meant.
@@ -26,7 +27,6 @@ const STEPS = 1000;
 /** Below one in a hundred the slider of the prevalence is logarithmic, from one in a hundred thousand on. */
 const [FINE, LEAST, BEND] = [300, -5, 0.01];
 const [MOST] = [0.99];
-const RULE_NAMES = { cost: "cost", youden: "youden", closest: "closest", balanced: "balanced", "break-even": "breakEven" };
 
 /**
  * Prevalence at a place of its slider.
@@ -157,19 +157,6 @@ export class Controls {
     return { prevalence, fp, fn, who };
   }
 
-  /**
-   * The cut-off that a rule chooses for everybody.
-   * @param {View} view
-   * @param {keyof RULE_NAMES} name
-   * @returns {number}
-   */
-  ruled(view, name) {
-    const { state, model, costs, factors } = view;
-    const key = [state.model, state.prevalence, state.fp, state.fn].join();
-    return remembered(this.book, `rule ${name}`, key, () =>
-      choose[/** @type {"cost"} */ (RULE_NAMES[name])](model.everybody, /** @type {any} */ (costs), factors));
-  }
-
   /** @param {string} name */
   rule(name) {
     const view = this.current();
@@ -177,7 +164,7 @@ export class Controls {
       this.set({ ...plannedState(this.book, view.state.model), who: view.state.who });
       return;
     }
-    this.set({ threshold: view.model.threshold[this.ruled(view, /** @type {keyof RULE_NAMES} */ (name))], parity: "single" });
+    this.set({ threshold: view.model.threshold[ruledIndex(view, /** @type {Rule} */ (name))], parity: "single" });
   }
 
   /**
@@ -188,7 +175,7 @@ export class Controls {
     for (const knob of KNOBS) this.drawKnob(knob, view);
     for (const button of document.querySelectorAll("[data-rule]")) {
       const name = /** @type {string} */ (button.getAttribute("data-rule"));
-      const on = name === "planned" ? view.planned : view.single && this.ruled(view, /** @type {keyof RULE_NAMES} */ (name)) === view.index;
+      const on = name === "planned" ? view.planned : view.single && ruledIndex(view, /** @type {Rule} */ (name)) === view.index;
       button.setAttribute("aria-pressed", String(on));
     }
     for (const button of document.querySelectorAll("[data-parity]")) {

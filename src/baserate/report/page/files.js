@@ -1,6 +1,7 @@
 // What leaves the page: files of a chart, a policy, and what one types to get the same.
 
 import { policyText } from "./policy.js";
+import { RULES, ruledIndex } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
@@ -100,11 +101,32 @@ function legendLine(item, x, y) {
  */
 export function policyOf(view) {
   const { state, model, costs, prevalence } = view;
-  const settings = { costs: { tp: costs.tp, fp: costs.fp, fn: costs.fn, tn: costs.tn } };
-  const told = { model: /** @type {any} */ (model.entry), prevalence, notes: ["chosen on the page of a report"] };
-  if (view.single) return policyText({ ...told, rule: "fixed", settings: { ...settings, threshold: model.threshold[view.index] }, threshold: model.threshold[view.index] });
-  const parity = state.parity === "own" ? { parity: ["none"] } : { parity: [state.parity] };
-  return policyText({ ...told, rule: "equalized", settings: { ...parity, ...settings }, treatments: view.groups.map((group) => group.treatment) });
+  const share = state.prevalence === null ? {} : { prevalence: state.prevalence };
+  const priced = { costs: { tp: costs.tp, fp: costs.fp, fn: costs.fn, tn: costs.tn }, ...share };
+  const told = { model: /** @type {any} */ (model.entry), prevalence };
+  if (view.single) {
+    const threshold = model.threshold[view.index];
+    const rule = chosenBy(view);
+    /** @type {Record<string, object>} */
+    const settings = { fixed: { threshold }, "by-hand": { threshold }, cost: priced };
+    const notes = rule === "by-hand" ? ["a person chose it on the page of a report, looking at these rows"] : [];
+    return policyText({ ...told, rule, settings: settings[rule] ?? share, threshold, notes });
+  }
+  const treatments = view.groups.map((group) => group.treatment);
+  const parity = state.parity === "own" ? [] : [state.parity];
+  return policyText({ ...told, rule: "equalized", settings: { parity, ...priced }, treatments });
+}
+
+/**
+ * The rule that chooses the cut-off which is in use; a person, if none does.
+ * @param {View} view
+ * @returns {string}
+ */
+function chosenBy(view) {
+  const { rule } = view.model.entry.cut;
+  if (view.planned && (rule === "fixed" || rule in RULES)) return rule;
+  const rules = /** @type {import("./view.js").Rule[]} */ (Object.keys(RULES));
+  return rules.find((each) => ruledIndex(view, each) === view.index) ?? "by-hand";
 }
 
 /**

@@ -201,6 +201,23 @@ export function along(view, measure) {
   return remembered(view.book, `along ${measure}`, key, () => measureAlong(view.part, view.factors, measure));
 }
 
+/** Rules by their names in Python, and here. */
+export const RULES = /** @type {const} */ ({
+  cost: "cost", youden: "youden", closest: "closest", balanced: "balanced", "break-even": "breakEven",
+});
+/** @typedef {keyof RULES} Rule */
+
+/**
+ * The cut-off that a rule chooses for everybody.
+ * @param {View} view
+ * @param {Rule} rule
+ * @returns {number}
+ */
+export function ruledIndex({ book, state, model, costs, factors }, rule) {
+  const key = [state.model, state.prevalence, state.fp, state.fn].join();
+  return remembered(book, `rule ${rule}`, key, () => choose[RULES[rule]](model.everybody, /** @type {any} */ (costs), factors));
+}
+
 /**
  * Points of the hull of those whom the panels show.
  * @param {View} view
