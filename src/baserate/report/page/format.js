@@ -12,7 +12,7 @@ export function percent(share) {
   const hundred = 100 * share;
   const left = Math.min(Math.abs(hundred), Math.abs(100 - hundred)) || 1;
   const digits = Math.abs(hundred) > 100 ? 0 : Math.min(6, Math.max(1, 1 - Math.floor(Math.log10(left))));
-  return `${trimmed(hundred.toFixed(digits))}${THIN}%`;
+  return `${trimmed(hundred.toFixed(digits)).replace("-", "−")}${THIN}%`;
 }
 
 /**

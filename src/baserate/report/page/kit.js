@@ -251,8 +251,6 @@ export class Chart {
    */
   draw(spec) {
     this.spec = spec;
-    // Letters keep their size whatever the width, so a chart is as wide as its place.
-    this.width = Math.max(LEAST_WIDTH, this.holder.clientWidth || USUAL_WIDTH);
     this.height = Math.round(this.width * (spec.shape ?? USUAL_SHAPE));
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.svg.setAttribute("aria-label", spec.told);
@@ -406,8 +404,13 @@ export class Chart {
 
   /** Hear pointer, keys, focus, and that there is another width. */
   listen() {
-    new ResizeObserver(() => {
-      if (this.spec && Math.abs(this.holder.clientWidth - this.width) >= 1 && this.holder.clientWidth) this.draw(this.spec);
+    // Letters keep their size whatever the width, so a chart is as wide as its place. To ask for the width at each
+    // drawing would lay the page out anew each time.
+    new ResizeObserver(([{ contentRect }]) => {
+      const width = Math.max(LEAST_WIDTH, Math.round(contentRect.width));
+      if (!contentRect.width || width === this.width) return;
+      this.width = width;
+      if (this.spec) this.draw(this.spec);
     }).observe(this.holder);
     this.svg.addEventListener("pointerdown", (event) => {
       if (!this.spec?.handle || event.button) return;

@@ -4,7 +4,7 @@ import { MEASURES, expectedCost, interval } from "../core.js";
 import { element, numbered, tableOf } from "../dom.js";
 import { written } from "../format.js";
 import { shape } from "../kit.js";
-import { numeric, reported } from "../view.js";
+import { numeric, partKey, reported } from "../view.js";
 import { SPOKEN } from "../words.js";
 
 const MOVING = ["sensitivity", "specificity", "precision", "npv", "flag_rate", "accuracy", "balanced_accuracy", "f1", "mcc", "expected_cost"];
@@ -20,20 +20,23 @@ const FIXED = ["auc", "average_precision", "brier", "brier_skill", "ece", "calib
  */
 export function drawMeasures(body, view) {
   const moving = MOVING.map((measure) => moved(view, measure));
-  const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
   const level = `${Math.round(1000 * view.payload.level) / 10} % interval`;
-  if (!body.firstChild) body.append(element("div"), ...rest(fixed.length));
+  if (!body.firstChild) body.append(element("div"), rest());
   body.firstElementChild?.replaceChildren(tableOf("Measures at the cut-off", ["measure", "value", level], moving.map(cells)));
+  if (body.dataset.of === partKey(view.state)) return;
+  body.dataset.of = partKey(view.state);
+  const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
+  body.lastElementChild?.toggleAttribute("hidden", !fixed.length);
   body.querySelector("details div")?.replaceChildren(tableOf("Measures of the scores", ["measure", "value", level], fixed.map(cells)));
 }
 
 /**
- * Where numbers stand that no cut-off moves.
- * @param {number} many
- * @returns {HTMLElement[]}
+ * Where numbers stand that no cut-off moves; open where there is room for them.
+ * @returns {HTMLElement}
  */
-function rest(many) {
-  return many ? [element("details", { class: "fixed" }, element("summary", {}, "Whatever the cut-off: AUC, calibration …"), element("div"))] : [];
+function rest() {
+  const open = matchMedia("(min-width: 1640px)").matches;
+  return element("details", { class: "fixed", open }, element("summary", {}, "Whatever the cut-off: AUC, calibration …"), element("div"));
 }
 
 /**
