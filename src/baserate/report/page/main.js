@@ -39,6 +39,9 @@ const CONTENTS = {
 };
 
 const book = openBook(JSON.parse(byId("payload").textContent ?? "{}"));
+/** Milliseconds that nothing moves before the state is written into the address. */
+const PAUSE = 120;
+let waiting = 0;
 let view = makeView(book, stateOf(book, location.hash));
 const panels = Object.entries(CONTENTS).filter(([id]) => isNeeded(id)).map(([id, content]) => new Panel(id, content, pick));
 const controls = new Controls(book, () => view, change);
@@ -82,9 +85,15 @@ function pick(index) {
  */
 function change(part) {
   show({ ...view.state, ...part });
+  // To write the address takes longer than to draw: while something is dragged it can wait.
+  clearTimeout(waiting);
+  waiting = setTimeout(remember, PAUSE);
+}
+
+/** Write the state into the address. */
+function remember() {
   try {
-    const hash = hashOf(book, view.state);
-    history.replaceState(null, "", hash ? `#${hash}` : "#");
+    history.replaceState(null, "", `#${hashOf(book, view.state)}`);
   } catch {
     // A page in a sandboxed frame has no address of its own.
   }
