@@ -27,14 +27,14 @@ import { written } from "./format.js";
  * @property {string} [text]
  */
 /**
- * @typedef {object} Handle
+ * Points that are told where the pointer is.
+ * @typedef {object} Probe
  * @property {Numbers} x
  * @property {Numbers} y
- * @property {number} index
- * @property {boolean} [upright]  a line over the whole height, moved sideways alone
- * @property {string} name
+ * @property {boolean} [upright]  found sideways alone; a handle is then a line over the whole height
  * @property {(index: number) => string} told
  */
+/** @typedef {Probe & {index: number, name: string}} Handle  one of the points is chosen, and can be dragged */
 /**
  * @typedef {object} Table
  * @property {string[]} columns
@@ -46,6 +46,7 @@ import { written } from "./format.js";
  * @property {Axis} y
  * @property {Mark[]} marks
  * @property {Handle} [handle]
+ * @property {Probe} [probe]  where nothing can be dragged
  * @property {number} [shape]  height for each unit of width
  * @property {string} told
  * @property {Table} table
@@ -348,7 +349,10 @@ export class Chart {
   rulePath(mark) {
     const [across, up] = this.scales();
     const [low, high] = /** @type {Spec} */ (this.spec).y.domain;
-    if (mark.x !== undefined) return `M${across.to(Number(mark.x)).toFixed(1)} ${up.to(low)}V${up.to(high)}`;
+    if (mark.x !== undefined) {
+      const right = across.to(Number(mark.x));
+      return Number.isFinite(right) ? `M${right.toFixed(1)} ${up.to(low)}V${up.to(high)}` : "";
+    }
     return `M${SPACE.left} ${up.to(Number(mark.y)).toFixed(1)}H${this.width - SPACE.right}`;
   }
 
@@ -391,7 +395,7 @@ export class Chart {
     for (const [name, text] of Object.entries({ ...told, "aria-valuenow": String(handle.index) })) {
       this.grip.setAttribute(name, text);
     }
-    if (!this.tip.hidden) this.showTip(handle.index);
+    if (!this.tip.hidden) this.showTip(handle.index, handle);
   }
 
   /** Make what is dragged. */
@@ -416,19 +420,20 @@ export class Chart {
       if (!this.spec?.handle || event.button) return;
       this.dragging = true;
       this.svg.setPointerCapture(event.pointerId);
-      this.pick(this.nearest(event));
+      this.pick(this.nearest(event, this.spec.handle));
       this.grip.focus({ preventScroll: true });
       event.preventDefault();
     });
     this.svg.addEventListener("pointermove", (event) => {
-      if (!this.spec?.handle) return;
-      const index = this.nearest(event);
+      const probe = this.spec?.handle ?? this.spec?.probe;
+      if (!probe) return;
+      const index = this.nearest(event, probe);
       if (this.dragging) this.pick(index);
-      this.showTip(index);
+      this.showTip(index, probe);
     });
     for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => (this.dragging = false));
     this.svg.addEventListener("pointerleave", () => this.hideTip());
-    this.grip.addEventListener("focus", () => this.spec?.handle && this.showTip(this.spec.handle.index));
+    this.grip.addEventListener("focus", () => this.spec?.handle && this.showTip(this.spec.handle.index, this.spec.handle));
     this.grip.addEventListener("blur", () => this.hideTip());
     this.grip.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
   }
@@ -459,25 +464,25 @@ export class Chart {
   /**
    * The point that is nearest to the pointer.
    * @param {PointerEvent} event
+   * @param {Probe} probe
    * @returns {number}
    */
-  nearest(event) {
-    const handle = /** @type {Handle} */ (this.spec?.handle);
+  nearest(event, probe) {
     const matrix = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (this.svg)).getScreenCTM();
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix?.inverse());
     let best = 0;
     let least = Infinity;
-    for (let at = 0; at < handle.x.length; at++) {
-      const [right, above] = this.spot(handle, at);
-      const away = (right - point.x) ** 2 + (handle.upright ? 0 : (above - point.y) ** 2);
+    for (let at = 0; at < probe.x.length; at++) {
+      const [right, above] = this.spot(probe, at);
+      const away = (right - point.x) ** 2 + (probe.upright ? 0 : (above - point.y) ** 2);
       if (away < least) [best, least] = [at, away];
     }
     return best;
   }
 
   /**
-   * Where a point of the handle is; one that is nowhere is at the foot.
-   * @param {Handle} handle
+   * Where a point is; one that is nowhere is at the foot.
+   * @param {Probe} handle
    * @param {number} index
    * @returns {[number, number]}
    */
@@ -487,11 +492,13 @@ export class Chart {
     return [Number.isNaN(right) ? SPACE.left : right, Number.isNaN(above) ? up.within(-Infinity) : above];
   }
 
-  /** @param {number} index */
-  showTip(index) {
-    const handle = /** @type {Handle} */ (this.spec?.handle);
-    const [right, above] = this.spot(handle, index);
-    this.tip.textContent = handle.told(index);
+  /**
+   * @param {number} index
+   * @param {Probe} probe
+   */
+  showTip(index, probe) {
+    const [right, above] = this.spot(probe, index);
+    this.tip.textContent = probe.told(index);
     this.tip.hidden = false;
     this.tip.classList.toggle("left", right > this.width / 2);
     this.tip.classList.toggle("below", above < this.height / 2);
@@ -501,7 +508,7 @@ export class Chart {
 
   /** Hide the words at a point, unless the handle has the focus. */
   hideTip() {
-    if (document.activeElement === this.grip && this.spec?.handle) this.showTip(this.spec.handle.index);
+    if (document.activeElement === this.grip && this.spec?.handle) this.showTip(this.spec.handle.index, this.spec.handle);
     else this.tip.hidden = true;
   }
 

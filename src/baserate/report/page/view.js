@@ -97,17 +97,18 @@ export function plannedState(book, model) {
 }
 
 /**
- * Everything that follows from a state.
+ * Everything that follows from a state; its cut-off is the laxest kept one that is no laxer than what is asked for.
  * @param {Book} book
- * @param {State} state
+ * @param {State} asked
  * @returns {View}
  */
-export function makeView(book, state) {
+export function makeView(book, asked) {
   const { payload } = book;
-  const model = book.models[state.model];
+  const model = book.models[asked.model];
+  const index = place(model.threshold, asked.threshold);
+  const state = { ...asked, threshold: model.threshold[index] };
   const factors = factorsFor(model.everybody, state.prevalence);
   const costs = { ...payload.use.costs, fp: state.fp, fn: state.fn };
-  const index = place(model.threshold, state.threshold);
   const part = state.who < 0 ? model.everybody : model.groups[state.who];
   const whole = tableAt(model.everybody, model.everybody.tp.length - 1, factors);
   const cheapest = remembered(book, "cheapest", [partKey(state), state.prevalence, state.fp, state.fn].join(), () =>

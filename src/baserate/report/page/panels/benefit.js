@@ -23,11 +23,16 @@ export function benefitSpec(view) {
     x: { label: "probability from which on one would act", domain: [0, end], format: "percent" },
     y: { label: "net benefit", domain: [-0.25 * top, 1.08 * top] },
     marks: [
+      { kind: "rule", key: "cut", x: view.model.threshold[view.index], look: "accent", label: "cut-off in use" },
       { kind: "line", key: "none", x: grid, y: none, look: "faint", label: "flag nobody" },
       { kind: "line", key: "all", x: grid, y: all, look: "series-1 dash-1", label: "flag everybody" },
       { kind: "line", key: "model", x: grid, y: model, look: "series-0 strong", label: "flag by the scores" },
       { kind: "rule", key: "costs", x: acts, look: "quiet", label: `chosen costs: act from ${percent(acts)}` },
     ],
+    probe: {
+      x: grid, y: model, upright: true,
+      told: (at) => `act from ${percent(grid[at])}: by the scores ${short(model[at])}, everybody ${short(all[at])}`,
+    },
     told: `Decision curve. At ${percent(grid[nearest])} flagging by the scores is worth ${short(model[nearest])}, flagging everybody ${short(all[nearest])}, flagging nobody 0.`,
     table: {
       columns: ["act from", "flag by the scores", "flag everybody", "flag nobody"],

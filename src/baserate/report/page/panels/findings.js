@@ -28,7 +28,7 @@ export function drawFindings(body, { payload }) {
 function item(found, payload) {
   const model = found.model === null || found.model === undefined || payload.models.length === 1 ? "" : `${payload.models[found.model].name}: `;
   const there = document.getElementById(`panel-${found.panel}`) !== null;
-  const link = there ? element("a", { href: `#panel-${found.panel}` }, `See: ${PANELS[found.panel].title}`) : null;
+  const link = there ? element("a", { href: `#panel-${found.panel}` }, PANELS[found.panel].title) : null;
   // The hash holds the state, so that a link moves the view and leaves the hash alone.
   link?.addEventListener("click", (event) => {
     event.preventDefault();
@@ -39,6 +39,6 @@ function item(found, payload) {
   return element("li", { class: found.severity },
     element("details", { open: found.severity === "serious" },
       element("summary", {}, element("b", { class: "severity" }, SIGNS[found.severity]), ` ${model}${found.title}.`),
-      ...[found.sentence, found.why, found.remedy].map((text) => element("p", {}, text)),
-      element("p", {}, link, link ? " " : null, element("small", {}, found.code))));
+      ...[found.sentence, found.why, found.remedy, found.code].map((text) => element("p", {}, text))),
+    link);
 }

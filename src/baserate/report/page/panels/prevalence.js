@@ -30,6 +30,10 @@ export function prevalenceSpec(view) {
       { kind: "rule", key: "rows", x: own, look: "faint", label: `these rows: ${percent(own)}` },
       ...(moved ? [{ kind: /** @type {const} */ ("rule"), key: "chosen", x: share, look: "quiet dashed", label: `chosen: ${percent(share)}` }] : []),
     ],
+    probe: {
+      x: GRID, y: precision.value, upright: true,
+      told: (at) => `prevalence ${percent(GRID[at])}: ${percent(precision.value[at])} of the flagged are positive, ${percent(npv.value[at])} of the passed negative`,
+    },
     told: `PPV and NPV against the prevalence. ${[24, 48, 72].map((at) => `At ${percent(GRID[at])} PPV is ${percent(precision.value[at])} and NPV ${percent(npv.value[at])}`).join(". ")}.`,
     table: {
       columns: ["prevalence", "precision", "precision low", "precision high", "npv", "npv low", "npv high"],

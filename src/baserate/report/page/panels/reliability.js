@@ -20,11 +20,13 @@ export function reliabilitySpec(view) {
     y: { label: "share that is positive", name: "observed", domain: [-DEPTH, 1], format: "percent" },
     shape: 0.86,
     marks: [
+      { kind: "rule", key: "cut", x: view.model.threshold[view.index], look: "accent", label: "cut-off" },
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "as predicted" },
       { kind: "bars", key: "counts", edges: counts.edges, heights: counts.heights, look: "negative", label: "people in each bin, downwards" },
       { kind: "step", key: "isotonic", x: steps.edges, y: steps.share, look: "series-1 dash-1", label: "best fit that never falls" },
       { kind: "dots", key: "bins", ...columns, look: "series-0", label: `bins, with ${level}${told(view, "; ECE", { part: "probabilities", measure: "ece", where: "here" })}` },
     ],
+    probe: { x: columns.x, y: columns.y, upright: true, told: (at) => sentence(bins[at]) },
     told: `Reliability diagram. ${bins.map(sentence).join("; ")}.`,
     table: {
       columns: ["from", "to", "predicted", "observed", "low", "high", "people"],

@@ -69,7 +69,7 @@ function sentence({ tp, fp, fn, tn }) {
 function table({ counts, payload }, people) {
   const { positive, negative } = payload.data;
   /** @param {"tp" | "fp" | "fn" | "tn"} cell @param {number} rate @param {string} of */
-  const cellOf = (cell, rate, of) => element("td", { class: cell, ...numbered(cell, counts[cell]) },
+  const cellOf = (cell, rate, of) => element("td", { class: cell, ...numbered(cell, people[cell]) },
     element("b", {}, people[cell] || (counts[cell] > 0 ? "<1" : "0")),
     element("span", {}, `${CALLED[cell]} (${cell.toUpperCase()})`),
     element("small", {}, `${percent(rate)} of ${of}`));
