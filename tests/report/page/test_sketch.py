@@ -102,8 +102,7 @@ def test_so_has_every_threshold_of_a_group(tallies: list[Tally]) -> None:
 def test_counts_are_those_of_the_curve_and_the_hull_is_the_same(tally: Tally) -> None:
     sketch, full = alone(tally), Curve(tally)
     at = full.at(sketch.threshold)
-    exactly: dict[str, float] = {"rtol": 1e-12} if tally.weighted else {"rtol": 0, "atol": 0}
-    np.testing.assert_allclose(flagged(sketch)[:, 1:], [at.tp, at.fp], **exactly)
+    np.testing.assert_allclose(flagged(sketch)[:, 1:], [at.tp, at.fp], rtol=1e-12 if tally.weighted else 0)
     assert {*full.hull().tally.score} <= {*sketch.threshold}
     assert (np.diff(sketch.threshold) < 0).all()
     assert {*sketch.threshold} <= {*tally.score}
