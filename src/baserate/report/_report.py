@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from baserate._counts import Counts
-from baserate._errors import BadFile, BadOption, UnknownName
+from baserate._errors import BadFile, BadOption, BaserateError, UnknownName
 from baserate._estimate import Estimate
 from baserate._files import write_text
 from baserate._map import text_of
@@ -304,6 +304,8 @@ def _read(text: str) -> Report:
         plan = Plan.from_json(json.dumps(form["plan"]))
         found, sketches = tuple(map(_finding, form["findings"])), tuple(map(Sketch.of_form, form.get("curves", ())))
         return Report(plan, form["data"], numbers, policies, found, sketches=sketches)
+    except BaserateError:
+        raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise BadFile(f"not a report: {error!r}; write it again.") from error
 

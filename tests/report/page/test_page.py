@@ -17,6 +17,7 @@ from baserate.report import _page
 from baserate.report._inlined import inlined
 from baserate.report._page import framed, html
 from baserate.report._payload import payload
+from tests.report.cases import FIRES, Make
 
 OLD = Path(__file__).parents[2] / "old" / "report-0.1.0.json"
 HOSTILE = "</script><script>alert(1)</script><!-- {{script}} {{style}} & \" ' \u2028\u202e😀 \\"
@@ -132,6 +133,18 @@ def test_what_would_end_a_script_is_refused(text: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(_page, "_asset", files.__getitem__)
     with pytest.raises(BadFile, match="write it in two parts"):
         html(named("risk"))
+
+
+@pytest.mark.parametrize("make", [make for several in FIRES.values() for make in several])
+def test_whatever_is_found_in_rows_they_have_a_page(make: Make) -> None:
+    report = make()
+    assert json.loads(Seen(report.html()).within("scriptapplication/json"))["findings"]
+
+
+def test_labels_alone_have_a_page() -> None:
+    report = baserate.evaluate([1, 0, 1, 0], predicted=[1, 0, 0, 0])
+    model = json.loads(Seen(report.html()).within("scriptapplication/json"))["models"][0]
+    assert (model["labels"], model["threshold"], model["positive_mass"]) == (True, [1, 0], [[1, 1]])
 
 
 def joined(**files: str) -> str:

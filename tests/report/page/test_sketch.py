@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import baserate
 from baserate import (
+    BadFile,
     Costs,
     Curve,
     Cut,
@@ -168,29 +169,27 @@ def test_tenths_are_those_of_the_calibration_error(data: Any) -> None:  # noqa: 
     assert gap.sum() / mass.sum() == pytest.approx(measure.ece(tally), abs=1e-12)
 
 
-def people(size: int = 3000, **more: Any) -> Report:  # noqa: ANN401  (any field of a plan)
+def people(size: int = 3000) -> dict[str, Any]:
     rng = np.random.default_rng(5)
     sick = rng.random(size) < 0.2
     risk = 1 / (1 + np.exp(2 - 2 * sick - rng.normal(size=size)))
-    table = {
+    return {
         "sick": sick,
         "risk": risk,
         "site": rng.choice(["a", "b"], size),
         "w": rng.random(size),
         "says": risk > 0.5,
     }
-    return baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), table)
+
+
+def reported(size: int = 3000, **more: Any) -> Report:  # noqa: ANN401  (any field of a plan)
+    return baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), people(size))
 
 
 def test_a_band_lies_where_that_of_all_thresholds_lies() -> None:
-    report = people(weight="w")
-    found = report.sketches[0].band
+    found, table = reported(weight="w").sketches[0].band, people()
     assert found is not None
-    rng = np.random.default_rng(5)
-    sick = rng.random(3000) < 0.2
-    risk = 1 / (1 + np.exp(2 - 2 * sick - rng.normal(size=3000)))
-    rng.choice(["a", "b"], 3000)
-    full = infer.band(baserate.tally(sick, risk, weight=rng.random(3000)), "roc", points=None).columns
+    full = infer.band(baserate.tally(table["sick"], table["risk"], weight=table["w"]), "roc", points=None).columns
     last = np.searchsorted(full["fpr"], found["fpr"] + 1e-6, side="right") - 1
     for name in ("low", "high"):
         assert np.abs(found[name] - full[name][last]).max() < 0.01
@@ -200,13 +199,13 @@ def test_thresholds_of_the_policy_are_kept_though_nobody_has_them() -> None:
     lots = Lottery((Cut((0.123456,)), Cut((0.654321,))), (0.5, 0.5))
     policy = Policy(by_group={("a",): Cut((0.2222222, 0.3333333), ("pass", "refer", "flag")), ("b",): lots},
                     otherwise="refuse", attributes=("site",))  # fmt: skip
-    sketch = people(group="site", policy=policy).sketches[0]
+    sketch = reported(group="site", policy=policy).sketches[0]
     assert {0.123456, 0.654321, 0.2222222, 0.3333333} <= {*sketch.threshold.tolist()}
-    assert np.inf not in people(threshold=np.inf).sketches[0].threshold
+    assert np.inf not in reported(threshold=np.inf).sketches[0].threshold
 
 
 def test_labels_have_two_thresholds_and_no_band() -> None:
-    report = people(predicted="says")
+    report = reported(predicted="says")
     risk, says = report.sketches
     assert (risk.name, says.name) == ("risk", "says")
     assert says.threshold.tolist() == [1, 0]
@@ -218,7 +217,7 @@ def test_labels_have_two_thresholds_and_no_band() -> None:
 
 @pytest.mark.parametrize("more", [{}, {"group": "site"}, {"weight": "w"}, {"predicted": "says", "group": "site"}])
 def test_a_trip_through_a_file_changes_no_number(more: dict[str, Any]) -> None:
-    report = people(**more)
+    report = reported(**more)
     again = Report.from_json(report.to_json())
     assert len(again.sketches) == len(report.models)
     for before, after in zip(report.sketches, again.sketches, strict=True):
@@ -229,9 +228,17 @@ def test_a_trip_through_a_file_changes_no_number(more: dict[str, Any]) -> None:
 
 
 def test_whole_numbers_are_written_without_a_point() -> None:
-    form = json.loads(people(size=40).to_json())["curves"][0]
+    form = json.loads(reported(size=40).to_json())["curves"][0]
     assert all(isinstance(mass, int) for row in form["positive_mass"] for mass in row)
     assert Sketch.of_form(form).form == form
+
+
+@pytest.mark.parametrize("broken", [{"threshold": ["x"]}, {"positive_mass": [[1, 2], [3]]}, {"band": {"fpr": []}}])
+def test_curves_that_are_broken_are_refused(broken: dict[str, Any]) -> None:
+    form = json.loads(reported(size=40).to_json())
+    form["curves"][0] |= broken
+    with pytest.raises(BadFile, match="not a report"):
+        Report.from_json(json.dumps(form))
 
 
 def test_digests_are_those_of_policies_chosen_on_the_same_rows() -> None:
@@ -246,6 +253,6 @@ def test_digests_are_those_of_policies_chosen_on_the_same_rows() -> None:
 
 
 def test_it_says_how_much_it_leaves_out() -> None:
-    sketch = people(group="site").sketches[0]
+    sketch = reported(group="site").sketches[0]
     assert repr(sketch) == f"Sketch(risk: {len(sketch.threshold)} thresholds of 3000)"
     assert "less than 0.002, and PPV and NPV by 0.01 at any prevalence (0.01 and 0.05 in a group)" in sketch.bound
