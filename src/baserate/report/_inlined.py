@@ -12,10 +12,14 @@ from baserate._errors import BadFile
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/[\w./-]+\.js)";[ \t]*\n?', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.MULTILINE)
 _DEFINED = re.compile(
-    r"^(export )?(?:(?:async )?function\*? ?|const |let |class )([A-Za-z_$][\w$]*)(?!\s*,)", re.MULTILINE
+    r"^(export )?(?:(?:async )?function\*? ?|class |(?:const|let) )"
+    r"([A-Za-z_$][\w$]*(?![\w$]|\s*,)|\[[\w$, ]+\]|\{[\w$, ]+\})",
+    re.MULTILINE,
 )
+"""A name, or several in brackets, as they are."""
 _BEGUN = re.compile(r"^(?:export )?(?:(?:async )?function|const|let|var|class)\b", re.MULTILINE)
-_STRANGE = re.compile(r"^\s*(?:import|export)\b.*|^(?!\s*[/*]).*\bimport\s*\(.*", re.MULTILINE)
+_STRANGE = re.compile(r"^\s*(?:import|export)\b.*|^.*\bimport\s*\(.*", re.MULTILINE)
+_COMMENT = re.compile(r"/\*[\s\S]*?\*/|//.*")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -74,9 +78,10 @@ def _parsed(name: str, text: str) -> _Module:
     rest = _IMPORT.sub("", text)
     defined = _DEFINED.findall(rest)
     if len(defined) != len(_BEGUN.findall(rest)):
-        raise BadFile(f"{name} defines several names at once at its top, or with var; define them one by one.")
+        raise BadFile(f"{name} defines something at its top in a way that is not known; write const a = …; for each.")
     bare = _EXPORT.sub("", rest)
-    if strange := _STRANGE.search(bare):
+    if strange := _STRANGE.search(_COMMENT.sub("", bare)):
         told = strange[0].strip()
         raise BadFile(f'{name} has {told!r}; write import {{ a }} from "./b.js"; or export function, const or class.')
-    return _Module(bare, imports, [each for _, each in defined], {each for exported, each in defined if exported})
+    own = [(name, exported) for exported, names in defined for name in _NAME.findall(names)]
+    return _Module(bare, imports, [name for name, _ in own], {name for name, exported in own if exported})

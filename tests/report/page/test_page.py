@@ -154,13 +154,13 @@ def joined(**files: str) -> str:
 def test_modules_stand_behind_those_that_they_import() -> None:
     text = joined(
         main='import { b, c } from "./panels/b.js";\nimport {\n  a,\n} from "./a.js";\nb(a, c);',
-        panels_b='import { a } from "../a.js";\n/** @type {import("../a.js").A} */\nexport const b = () => a;\n'
+        panels_b='import { a } from "../a.js";\nexport const b = (/** @type {import("../a.js").A} */ x) => a;\n'
         "export async function c() {\n  const a = 1;\n}\n",
-        a="export class a {}\nlet own = 1;\n// import( and export stay in comments\n",
+        a="export class a {}\nconst [own, two] = [1, 2];\n// import( and export stay in comments\n",
     )
     assert text == (
-        "class a {}\nlet own = 1;\n// import( and export stay in comments\n"
-        '/** @type {import("../a.js").A} */\nconst b = () => a;\nasync function c() {\n  const a = 1;\n}\n'
+        "class a {}\nconst [own, two] = [1, 2];\n// import( and export stay in comments\n"
+        'const b = (/** @type {import("../a.js").A} */ x) => a;\nasync function c() {\n  const a = 1;\n}\n'
         "b(a, c);\n"
     )
 
@@ -179,8 +179,8 @@ def test_modules_stand_behind_those_that_they_import() -> None:
         "export { b };",
         'export * from "./a.js";',
         "  export const b = 1;",
-        "const { b } = { b: 1 };",
-        "let b, c;",
+        "let second, c;",
+        "const { a: b } = { a: 1 };",
         "var b = 1;",
     ],
 )
@@ -194,7 +194,7 @@ def test_forms_that_it_does_not_know_are_refused(line: str) -> None:
     [
         ({"main": 'import { a } from "./a.js";\nfunction b() {}\n', "a": "export const a = 1;\nconst b = 2;\n"},
          "b is defined in a.js and in main.js"),
-        ({"main": "const b = 1;\nclass b {}\n"}, "b is defined in main.js and in main.js"),
+        ({"main": "const [a, b] = [1, 2];\nclass b {}\n"}, "b is defined in main.js and in main.js"),
         ({"main": 'import { b } from "./a.js";\n', "a": "export const a = 1;\nconst b = 1;\n"},
          "main.js imports b from a.js, which does not export it"),
         ({"main": 'import { a } from "./a.js";\n', "a": 'import { b } from "./b.js";\nexport const a = 1;\n',
