@@ -28,8 +28,9 @@ from baserate import (
     shift,
 )
 from baserate.cli._people import Screening, as_csv, screening
-from examples.screening.page import Number, Page, Table, interval, shown
 
+Number = Estimate | float
+Table = Mapping[str, Mapping[str, Number]]
 COSTS = Costs(fp=1, fn=20)
 """A missed case costs as much as twenty needless call-backs."""
 PROBABILITIES = ("mean_probability", "observed_expected", "calibration_slope")
@@ -169,7 +170,7 @@ def reported(people: Screening, path: Path) -> Report:
 
 
 def main(folder: Path) -> None:
-    """Measure, print, and write the page, and a map and a policy for new people."""
+    """Measure, print, and write a map and policies for new people, and a page to explore."""
     people = screening()
     tallies = by_site(people)
     threshold = cheapest(tallies["all"])
@@ -198,15 +199,15 @@ def main(folder: Path) -> None:
     own = {name: cheapest(tally) for name, tally in tallies.items()}
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "report.html"
-    page = Page(tallies, mapped, threshold, COSTS, (scores, forecasts, decisions, choices, moved, kept, equal))
-    path.write_text(page.html(), encoding="utf-8")
     calibrate.beta(tallies["all"]).save(folder / "map.json")
     policy.save(folder / "policy.json")
     by_site_policy.save(folder / "policy-by-site.json")
-    print(f"Open {path}; {folder / 'map.json'} makes the risks of new people right, and {folder / 'policy.json'}")
+    print(f"{folder / 'map.json'} makes the risks of new people right, and {folder / 'policy.json'}")
     print("decides whom to call back, or policy-by-site.json, site by site: baserate apply --help\n")
-    print(reported(people, folder / "people.csv").text())
+    report = reported(people, folder / "people.csv")
+    print(report.text())
+    report.save(folder / "report.html")
+    print(f"\nOpen {folder / 'report.html'}")
 
 
 def in_columns(table: Table) -> str:
@@ -218,6 +219,19 @@ def in_columns(table: Table) -> str:
     width = max(18, *(len(name) for name, *_ in lines))
     rows = ((name, "".join(f"{cell:>17}" for cell in cells)) for name, *cells in lines if any(cells))
     return "\n".join(f"  {name:{width}}{cells}" for name, cells in rows)
+
+
+def shown(number: Number) -> str:
+    """Counts whole, everything else to three digits."""
+    value = number.value if isinstance(number, Estimate) else number
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3f}".replace("-", "−")
+
+
+def interval(number: Number) -> str:
+    """Bounds, where there are some; a minus is kept apart from the dash."""
+    if not isinstance(number, Estimate):
+        return ""
+    return f"{shown(number.low)}{' – ' if number.low < 0 else '–'}{shown(number.high)}"
 
 
 if __name__ == "__main__":

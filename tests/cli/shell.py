@@ -4,10 +4,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import click
+import pytest
 from click.testing import CliRunner, Result
 
+from baserate import Plan
+from baserate.cli import _report as room
 from baserate.cli import app
+from baserate.cli._planning import made
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -59,3 +65,18 @@ def is_as_ever(shown: str, name: str) -> bool:
         path.write_text(shown, encoding="utf-8")
     assert shown == path.read_text(encoding="utf-8"), "if this is meant: BASERATE_RENEW=1 pytest tests/cli"
     return True
+
+
+def planned(*typed: str) -> Plan:
+    """The plan that `baserate report` makes of what was typed."""
+    seen: list[Plan] = []
+
+    def keep(*given: Any) -> Plan:  # noqa: ANN401  (bundles of options)
+        seen.append(made(*given))
+        raise click.Abort
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "made", keep)
+        result = run("report", *typed)
+    assert seen, result.stderr
+    return seen[0]

@@ -17,13 +17,11 @@ from hypothesis import strategies as st
 import baserate
 from baserate import Costs, Cut, Plan, Policy
 from baserate._panels import cells_wide
-from baserate.cli import _report as room
 from baserate.cli import app
-from baserate.cli._planning import made
 from baserate.report import Report
 from baserate.report._report import COLUMNS
 from baserate.report._shell import ahead, flags
-from tests.cli.shell import PEOPLE, is_as_ever, people, run
+from tests.cli.shell import PEOPLE, is_as_ever, people, planned, run
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 USED = ("--prevalence", "0.02", "--fp", "1", "--fn", "20")
@@ -47,21 +45,6 @@ def reported(folder: Path, *typed: object, given: str | None = None) -> Result:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(path.parent)
         return run("report", path.name, *typed, given=given)
-
-
-def planned(*typed: str) -> Plan:
-    """The plan that a command makes."""
-    seen: list[Plan] = []
-
-    def keep(*given: Any) -> Plan:  # noqa: ANN401  (bundles of options)
-        seen.append(made(*given))
-        raise click.Abort
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "made", keep)
-        result = run("report", *typed)
-    assert seen, result.stderr
-    return seen[0]
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -90,6 +73,28 @@ def test_what_is_said_beside_it(tmp_path: Path) -> None:
     said = run("report", path, "--truth", "sick", "--score", "risk", "--json").stderr
     assert said.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 % (")
     assert run("report", path, "--truth", "sick", "--score", "risk", "--json", "-q").stderr == ""
+
+
+def test_a_page_is_that_of_python(tmp_path: Path) -> None:
+    result = reported(tmp_path, *ONE, *USED, "-o", tmp_path / "report.html")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.endswith(f"wrote {tmp_path / 'report.html'}\n")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    shown = reported(tmp_path, *ONE, *USED, "--format", "html", "--save-json", tmp_path / "report.json")
+    assert shown.stdout == page == Report.load(tmp_path / "report.json").html()
+    quiet = reported(tmp_path, *ONE, "-q", "-o", tmp_path / "page.html")
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_other_commands_have_no_page(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    result = run("measure", path, *ONE, "-o", tmp_path / "x.html")
+    assert result.exit_code == 2
+    assert "the ending .html is no format of ours; end the name in .json, .csv, .md or .txt, or say" in result.stderr
+    assert run("measure", path, *ONE, "--format", "html").exit_code == 2
+    known = reported(tmp_path, *ONE, "-o", tmp_path / "x.pdf")
+    assert "end the name in .json, .csv, .md, .html or .txt" in known.stderr
 
 
 def test_json_is_the_report_of_python(tmp_path: Path) -> None:

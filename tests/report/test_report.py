@@ -322,7 +322,7 @@ def test_files_that_are_no_report_are_refused(text: str, told: str) -> None:
 
 
 def test_files_of_unknown_kinds_are_refused(report: Report, tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match=r"end it in \.json"):
+    with pytest.raises(BadOption, match=r"end it in \.html"):
         report.save(tmp_path / "report.docx")
     report.save(tmp_path / "numbers.csv")
     assert (tmp_path / "numbers.csv").read_text(encoding="utf-8").startswith("part,measure,model,group.site,other,")

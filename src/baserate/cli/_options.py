@@ -41,15 +41,18 @@ class Writing:
     digits: int
     output: str | None
     quiet: bool
+    formats: tuple[str, ...]
+    """Those that the verb knows."""
 
     def __post_init__(self) -> None:
         if self.json and self.format_ not in (None, "json"):
             raise click.UsageError(f"--json and --format {self.format_} are two formats; give one.")
         if self.output not in (None, "-"):
             check_place(Path(str(self.output)))
-            if not (self.json or self.format_ or self._ending in {*FORMATS, "txt", ""}):
+            if not (self.json or self.format_ or self._ending in {*self.formats, "txt", ""}):
+                known = ", ".join(f".{each}" for each in self.formats if each != "table")
                 raise click.UsageError(
-                    f"the ending .{self._ending} is no format of ours; end the name in .json, .csv, .md or .txt, or "
+                    f"the ending .{self._ending} is no format of ours; end the name in {known} or .txt, or "
                     "say which with --format."
                 )
 
@@ -57,7 +60,7 @@ class Writing:
     def form(self) -> str:
         """The format: the one named, otherwise what the file's name says, otherwise a table."""
         named = "json" if self.json else self.format_
-        return named or (self._ending if self._ending in FORMATS else "table")
+        return named or (self._ending if self._ending in self.formats else "table")
 
     @property
     def _ending(self) -> str:
@@ -113,12 +116,20 @@ def planned(verb: Verb) -> Verb:
 
 def showing(verb: Verb) -> Verb:
     """Add the options that say how to show it on stdout; -o is then for something else."""
-    return bundled(verb, Writing, "writing", [each for each in _WRITING if each is not _OUTPUT], output=None)
+    options = [each for each in _WRITING if each is not _OUTPUT]
+    return bundled(verb, Writing, "writing", options, output=None, formats=FORMATS)
 
 
 def writing(verb: Verb) -> Verb:
     """Add the options that say how and where to show it; the verb gets them as `writing`."""
-    return bundled(verb, Writing, "writing", _WRITING)
+    return bundled(verb, Writing, "writing", _WRITING, formats=FORMATS)
+
+
+def paged(verb: Verb) -> Verb:
+    """Add the same where there is a page for browsers, too; the verb gets them as `writing`."""
+    formats = (*FORMATS, "html")
+    options = [_format(formats) if each is _FORMAT else each for each in _WRITING]
+    return bundled(verb, Writing, "writing", options, formats=formats)
 
 
 def check_place(path: Path, flag: str = "-o") -> None:
@@ -361,13 +372,16 @@ LEVEL = click.option(
 _OUTPUT = click.option(
     "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."
 )
+
+
+def _format(formats: Sequence[str]) -> Callable[[Verb], Verb]:
+    told = "How to show it: a table to read unless the name of the output says otherwise."
+    return click.option("--format", "format_", type=click.Choice(formats), help=told)
+
+
+_FORMAT = _format(FORMATS)
 _WRITING = (
-    click.option(
-        "--format",
-        "format_",
-        type=click.Choice(FORMATS),
-        help="How to show it: a table to read unless the name of the output says otherwise.",
-    ),
+    _FORMAT,
     click.option("--json", is_flag=True, help="Short for --format json."),
     click.option(
         "--digits",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from baserate.cli._ask import remark
 from baserate.cli._failures import in_flags
 from baserate.cli._intervals import Intervals, always
-from baserate.cli._options import Reading, Writing, command, planned, writing
+from baserate.cli._options import Reading, Writing, command, paged, planned
 from baserate.cli._planning import Planning, made, planning
 from baserate.cli._progress import counted, shown
 from baserate.cli._say import WIDTH, put, room, say
@@ -28,6 +28,10 @@ _EXAMPLES = (
         "baserate report people.csv --truth sick --score risk --group site --format md",
     ),
     (
+        "a page to explore in a browser, also offline",
+        "baserate report people.csv --truth sick --score risk --group site --prevalence 2% -o report.html",
+    ),
+    (
         "keep the plan, and draw figures",
         "baserate report people.csv --truth sick --score risk --save-plan plan.json --figures figures",
     ),
@@ -43,7 +47,7 @@ _EXAMPLES = (
 @planned
 @planning
 @always
-@writing
+@paged
 def report(reading: Reading, planning: Planning, intervals: Intervals, writing: Writing) -> None:
     """Judge predictions where they will be used: one report.
 
@@ -89,10 +93,13 @@ def _show(found: "Report", writing: Writing) -> None:
     texts: dict[str, Callable[[], str]] = {
         "json": found.to_json,
         "csv": found.numbers.to_csv,
+        "html": found.html,
         "md": lambda: _page(found, writing.digits).markdown(),
         "table": lambda: _page(found, writing.digits).text(wide),
     }
     put(texts[writing.form](), writing.output)
+    if writing.form == "html" and writing.output not in {None, "-"} and not writing.quiet:
+        say(f"wrote {writing.output}")
 
 
 def _page(found: "Report", digits: int) -> "Page":

@@ -48,7 +48,8 @@ def youden(curve: Curve) -> Cut:
     return Cut((steepest(curve, _equally(curve.positives, curve.negatives)),))
 
 
-def _from_perfection(counts: Counts[Floats]) -> Floats:
+def from_perfection(counts: Counts[Floats]) -> Floats:
+    """Squared distance from the upper left corner of ROC space."""
     return (1 - sensitivity(counts)) ** 2 + (1 - specificity(counts)) ** 2
 
 
@@ -64,10 +65,11 @@ def closest(curve: Curve) -> Cut:
     0.8
     """
     both_classes(curve, "the closest point to (0, 1)")
-    return Cut((threshold_at(curve, best_at(curve, _from_perfection, toward="low")),))
+    return Cut((threshold_at(curve, best_at(curve, from_perfection, toward="low")),))
 
 
-def _apart(counts: Counts[Floats]) -> Floats:
+def apart(counts: Counts[Floats]) -> Floats:
+    """Distance of sensitivity and specificity."""
     return np.abs(sensitivity(counts) - specificity(counts))
 
 
@@ -82,10 +84,10 @@ def balanced(curve: Curve) -> Cut:
     0.7
     """
     both_classes(curve, "sensitivity = specificity")
-    return Cut((threshold_at(curve, best_at(curve, _apart, toward="low")),))
+    return Cut((threshold_at(curve, best_at(curve, apart, toward="low")),))
 
 
-def _uneven(counts: Counts[Floats]) -> Floats:
+def uneven(counts: Counts[Floats]) -> Floats:
     """Distance of precision and recall; where nothing is found both are 0, and that is no meeting."""
     return np.where(counts.tp > 0, np.abs(precision(counts) - sensitivity(counts)), np.nan)
 
@@ -100,7 +102,7 @@ def break_even(curve: Curve) -> Cut:
     >>> decide.break_even(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))).threshold
     0.7
     """
-    at = best_at(curve, _uneven, toward="low")
+    at = best_at(curve, uneven, toward="low")
     if at is None:
         raise undefined(sensitivity, curve)
     return Cut((threshold_at(curve, at),))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, pairwise
-from math import ceil, floor, isfinite, log10, sqrt
+from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._marks import Policies, Thresholds, marks, one_place
 from baserate.draw._ranks import measured
 from baserate.draw._style import NEGATIVE, POSITIVE, explained, named, percent
+from baserate.measure._bins import inner_edges, widened
 from baserate.measure._summary import header
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 _MOST = 40
 _LEAST = 10
-_DIGITS = 10
-"""Of an edge, beyond those of the width of a bin."""
-_MOST_DIGITS = 200
 _LOOK: dict[str, Any] = {
     "positives": {"color": POSITIVE, "linestyle": "-", "hatch": "////"},
     "negatives": {"color": NEGATIVE, "linestyle": "--", "hatch": None},
@@ -78,21 +76,11 @@ def _edges(tally: Tally, cuts: list[float], bins: int) -> Floats:
     """Edges of about so many bins, of nearly the same width, with one at every cut-off."""
     score = tally.score
     low, high = (0.0, 1.0) if tally.probable else (float(score[-1]), float(score[0]))
-    low, high = min([low, *cuts]), max([high, *cuts])
-    if low == high:
-        room = max(0.5, abs(low) / 2)  # more than rounding of a large score
-        low, high = low - room, high + room
+    low, high = widened(min([low, *cuts]), max([high, *cuts]))
     width = (high - low) / bins
     stretches = list(pairwise(dict.fromkeys([low, *cuts, high])))
-    inner = [[a, *_inner(a, b, max(1, round((b - a) / width)))] for a, b in stretches]
+    inner = [[a, *inner_edges(a, b, max(1, round((b - a) / width)))] for a, b in stretches]
     return np.array([*chain.from_iterable(inner), high])
-
-
-def _inner(low: float, high: float, bins: int) -> Floats:
-    """Edges between two, as the short numbers that they are meant to be: a score of 0.3 is not below an edge of 0.3."""
-    found = np.linspace(low, high, bins + 1)[1:-1]
-    digits = _DIGITS - floor(log10((high - low) / bins))
-    return np.round(found, digits) if abs(digits) <= _MOST_DIGITS else found
 
 
 def _binned(tally: Tally, edges: Floats) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
+from sys import float_info
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +20,10 @@ Places = npt.NDArray[np.intp]
 
 CLOSE = 1e-9
 """Share of a bin of equal mass that is rounding: a middle so near to where bins part lies there, in any unit."""
+
+_DIGITS = 10
+"""Of an edge, beyond those of the width of a bin."""
+_MOST_DIGITS = 200
 
 
 class Bins(NamedTuple):
@@ -107,6 +113,29 @@ def edges(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "width") -> tu
         return np.concatenate([[0.0], inner]), np.concatenate([inner, [1.0]])
     ends = _ends(bins)
     return ends[:-1][there], ends[1:][there]
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """Ends between which there is room for bins, also where all scores are one.
+
+    >>> widened(0.0, 1.0), widened(3.0, 3.0)
+    ((0.0, 1.0), (1.5, 4.5))
+    """
+    room = max(0.5, abs(low) / 2)  # more than rounding of a large score
+    return (low, high) if low < high else (max(low - room, -float_info.max), min(high + room, float_info.max))
+
+
+def inner_edges(low: float, high: float, bins: int) -> Floats:
+    """Edges between two, as the short numbers that they are meant to be: a score of 0.3 is not below an edge of 0.3.
+
+    >>> inner_edges(0.0, 1.0, 10).tolist()
+    [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    """
+    share = np.arange(1, bins) / bins
+    found = low * (1 - share) + high * share  # which overflows for no two ends
+    width = high / bins - low / bins
+    digits = _DIGITS - floor(log10(width)) if width > 0 else np.inf
+    return np.round(found, int(digits)) if abs(digits) <= _MOST_DIGITS else found
 
 
 def _ends(bins: int | Sequence[float]) -> Floats:

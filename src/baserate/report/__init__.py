@@ -1,8 +1,8 @@
 """Plan -> run -> Report: one plan of what is judged, one run, and findings with permanent codes.
 
 May import the nouns and every room below; `draw` is its neighbour. Data flow one way: a plan is gathered into rows,
-built into a table of numbers, looked at for findings, and told as text, Markdown or JSON. Names are resolved on first
-use.
+built into a table of numbers, looked at for findings, and told as text, Markdown, JSON or a page to explore. Names are
+resolved on first use.
 """
 
 from typing import TYPE_CHECKING

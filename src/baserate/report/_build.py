@@ -28,6 +28,7 @@ from baserate.report._gather import Gathered
 from baserate.report._plan import Plan
 from baserate.report._report import COLUMNS, Report
 from baserate.report._scores import scored
+from baserate.report._sketch import sketched
 
 Progress = Callable[[int, int], None]
 """Told how many steps of how many are done."""
@@ -49,7 +50,8 @@ def built(plan: Plan, gathered: Gathered, progress: Progress | None = None) -> R
         if progress:
             progress(done, len(steps))
     data = _head(case)
-    return Report(plan, data, Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data), chosen)
+    numbers = Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
+    return Report(plan, data, numbers, chosen, sketches=sketched(case.here, plan, chosen))
 
 
 def _head(case: Case) -> Row:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from baserate._counts import Counts
-from baserate._errors import BadFile, BadOption, UnknownName
+from baserate._errors import BadFile, BadOption, BaserateError, UnknownName
 from baserate._estimate import Estimate
 from baserate._files import write_text
 from baserate._map import text_of
@@ -21,6 +21,7 @@ from baserate._policy import Policy
 from baserate._results import Results, json_ready
 from baserate.report._finding import Finding
 from baserate.report._plan import Plan
+from baserate.report._sketch import Sketch
 
 KIND = "baserate/report"
 SCHEMA_VERSION = 1
@@ -30,7 +31,7 @@ COLUMNS = (
     *("value", "low", "high", "level", "how", "why", "p", "floor", "floor_high", "small"),
 )
 """Of every row. `part` says what a number is of, `where` whether it holds here or at the prevalence of deployment."""
-_CELLS = ("tp", "fp", "fn", "tn")
+CELLS = ("tp", "fp", "fn", "tn")
 _ESTIMATE = ("value", "low", "high", "level", "how", "why")
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 
@@ -59,6 +60,8 @@ class Report:
     findings: tuple[Finding, ...] = ()
     group: Mapping[str, object] | None = field(default=None, kw_only=True)
     """The group that views are of; None for everybody."""
+    sketches: tuple[Sketch, ...] = field(default=(), kw_only=True)
+    """The curve of each model, thinned for the eye; none in files of releases that did not draw a page."""
 
     def __post_init__(self) -> None:
         for name in ("data", "policies"):
@@ -123,7 +126,8 @@ class Report:
         columns = {name: [column[at] for at in kept] for name, column in self.numbers.columns.items()}
         found = tuple(each for each in self.findings if each.model in (model, None))
         numbers = Results(columns, self.numbers.data)
-        return replace(self, numbers=numbers, policies={model: self.policies[model]}, findings=found)
+        own = tuple(each for each in self.sketches if each.name == model)
+        return replace(self, numbers=numbers, policies={model: self.policies[model]}, findings=found, sketches=own)
 
     def within(self, **group: object) -> Report:
         """The same, whose views are of one group, named by its attributes."""
@@ -162,6 +166,18 @@ class Report:
 
         return page(self).markdown()
 
+    def html(self) -> str:
+        """Return the report as a page to explore in a browser: one text that needs no network, and holds no row."""
+        from baserate.report._page import html
+
+        return html(self)
+
+    def _repr_html_(self) -> str | None:
+        """The page in a frame of its own, for notebooks; nothing where there are no curves to draw."""
+        from baserate.report._page import framed
+
+        return framed(self) if self.sketches else None
+
     def to_json(self) -> str:
         """Return everything as JSON of a fixed, versioned shape; numbers in full."""
         form = {
@@ -172,6 +188,7 @@ class Report:
             "policies": {model: json.loads(policy.to_json()) for model, policy in self.policies.items()},
             "findings": [json_ready(_told(found)) for found in self.findings],
             "rows": [json_ready(row) for row in self.rows()],
+            "curves": [sketch.form for sketch in self.sketches],
         }
         return json.dumps(form, ensure_ascii=False)
 
@@ -181,11 +198,18 @@ class Report:
         return _read(text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the report to a file: .json holds all of it, .csv the numbers, .md and .txt what one reads."""
+        """Write the report to a file: .html is a page to explore, .json all of it, .csv numbers, .md and .txt text."""
         ending = Path(path).suffix.lstrip(".").lower()
-        texts = {"json": self.to_json, "csv": self.numbers.to_csv, "md": self.markdown, "txt": self.text}
+        texts = {
+            "html": self.html,
+            "json": self.to_json,
+            "csv": self.numbers.to_csv,
+            "md": self.markdown,
+            "txt": self.text,
+        }
         if ending not in texts:
-            raise BadOption(f"{Path(path).name} has no ending that we know; end it in .json, .csv, .md or .txt.")
+            known = "end it in .html, .json, .csv, .md or .txt"
+            raise BadOption(f"{Path(path).name} has no ending that we know; {known}.")
         write_text(path, texts[ending]())
 
     @classmethod
@@ -219,7 +243,7 @@ class View:
     @property
     def counts(self) -> Counts[float]:
         """The 2×2 table."""
-        return Counts(**{cell: next(self._rows(cell))["value"] for cell in _CELLS})
+        return Counts(**{cell: next(self._rows(cell))["value"] for cell in CELLS})
 
     def _names(self) -> list[str]:
         return sorted({called(row) for row in self._all()})
@@ -278,8 +302,11 @@ def _read(text: str) -> Report:
         numbers = Results({name: [row[name] for row in rows] for name in COLUMNS}, form["data"])
         policies = {model: Policy.from_json(json.dumps(each)) for model, each in form["policies"].items()}
         plan = Plan.from_json(json.dumps(form["plan"]))
-        return Report(plan, form["data"], numbers, policies, tuple(map(_finding, form["findings"])))
-    except (KeyError, TypeError, AttributeError) as error:
+        found, sketches = tuple(map(_finding, form["findings"])), tuple(map(Sketch.of_form, form.get("curves", ())))
+        return Report(plan, form["data"], numbers, policies, found, sketches=sketches)
+    except BaserateError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise BadFile(f"not a report: {error!r}; write it again.") from error
 
 

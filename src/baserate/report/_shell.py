@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
@@ -21,6 +22,7 @@ _POLICY = "policy.json"
 _READ = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count", "missing")
 _FLAGS: dict[str, str] = {"method": "interval"}
 """What a field is called in a shell, where that is not its own name."""
+_USUAL: dict[str, Any] = {each.name: each.default for each in fields(Plan)}
 
 
 def flags(plan: Plan, *more: str, policy: str = _POLICY) -> list[str]:
@@ -33,6 +35,34 @@ def flags(plan: Plan, *more: str, policy: str = _POLICY) -> list[str]:
     """
     names = (*_READ, "id", "apart", "prevalence", "costs", "threshold", "rule", "policy", "level", "method", "seed")
     return _spelled(plan, names, more, policy=policy)
+
+
+def spelled(plan: Plan) -> dict[str, Any]:
+    """Return what names the rows, in a shell and in Python, to which somebody adds where and how it will be used.
+
+    >>> told = spelled(Plan(files="people.csv", truth="sick", score="risk", group="site", prevalence=0.02))
+    >>> told["shell"]
+    ['people.csv', '--truth', 'sick', '--score', 'risk', '--group', 'site']
+    >>> told["files"], told["python"]
+    ('["people.csv"]', 'truth="sick", score=["risk"], group=["site"]')
+    """
+    names = (*_READ, "id", "apart", "level", "method", "seed")
+    # Nothing could be added behind the mark that tells a name like an option from one.
+    files = tuple(f"./{file}" if file.startswith("-") and file != "-" else file for file in plan.files)
+    given = [name for name in names if name == "truth" or getattr(plan, name) != _USUAL[name]]
+    return {
+        "shell": _spelled(replace(plan, files=files), names, ()),
+        "file": bool(plan.files),
+        "python": ", ".join(f"{name}={_literal(getattr(plan, name))}" for name in given),
+        "files": _literal(plan.files),
+    }
+
+
+def _literal(value: Any) -> str:  # noqa: ANN401  (any field)
+    """A value as Python writes it, text in double quotes."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def ahead(report: Report) -> Commands:
@@ -95,11 +125,10 @@ def _python(report: Report) -> Iterator[Command]:
 
 def _spelled(plan: Plan, names: Iterable[str], more: Iterable[str], *, policy: str = _POLICY) -> list[str]:
     """Files, and flags of these fields where they are not as usual."""
-    usual = {each.name: each.default for each in fields(Plan)}
     words: list[str] = []
     for name in names:
         value = getattr(plan, name)
-        if value == usual[name] and name != "truth":
+        if value == _USUAL[name] and name != "truth":
             continue
         if name == "costs":
             words += (word for cell, cost in _priced(value) for word in _flag(cell, cost))

@@ -1,0 +1,208 @@
+"""The page: one text with everything in it, under a policy of its own hashes; hostile names and text are inert."""
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import baserate
+from baserate import BadFile, BadOption, Report
+from baserate.report import _page
+from baserate.report._inlined import inlined
+from baserate.report._page import framed, html
+from baserate.report._payload import payload
+from tests.report.cases import FIRES, Make
+
+OLD = Path(__file__).parents[2] / "old" / "report-0.1.0.json"
+HOSTILE = "</script><script>alert(1)</script><!-- {{script}} {{style}} & \" ' \u2028\u202e😀 \\"
+
+
+class Seen(HTMLParser):
+    """Tags with their attributes, and the text within each."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+        self.open = tag + str(dict(attrs).get("type", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = f"behind {tag}"
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open, data))
+
+    def within(self, tag: str) -> str:
+        return "".join(text for name, text in self.texts if name == tag)
+
+
+def named(name: str) -> Report:
+    return baserate.evaluate([1, 0, 1, 0], {name: [0.9, 0.6, 0.4, 0.1]}, group={name: [name, "b", name, "b"]})
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Report:
+    return named(HOSTILE)
+
+
+def test_the_payload_is_in_the_page_as_it_is(hostile: Report) -> None:
+    seen = Seen(html(hostile))
+    assert json.loads(seen.within("scriptapplication/json")) == json.loads(json.dumps(payload(hostile)))
+
+
+def test_hostile_names_add_nothing_to_the_page(hostile: Report) -> None:
+    plain, other = (Seen(html(each)) for each in (named("risk"), hostile))
+    assert [tag for tag, _ in plain.tags] == [tag for tag, _ in other.tags]
+    assert plain.within("scriptmodule") == other.within("scriptmodule")
+    assert unescape(other.within("title")).startswith("</script><script>alert(1)")
+    embedded = re.search(r'id="payload">(.*?)</script>', html(hostile), re.DOTALL)
+    assert embedded is not None
+    assert not {*"<>&\u2028\u2029"} & {*embedded[1]}
+    assert embedded[1].isascii()
+
+
+def test_the_policy_allows_this_script_and_this_style_alone(hostile: Report) -> None:
+    seen = Seen(html(hostile))
+    policy = next(attrs["content"] for tag, attrs in seen.tags if attrs.get("http-equiv"))
+    assert policy is not None
+    allowed = dict(part.split(" ", 1) for part in policy.split("; "))
+    assert allowed.pop("script-src") == _hashed(seen.within("scriptmodule"))
+    assert allowed.pop("style-src") == _hashed(seen.within("style"))
+    assert allowed == {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'"}
+
+
+def _hashed(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def test_nothing_is_fetched_and_no_hole_is_left() -> None:
+    text = html(named("risk"))
+    tags = [attrs for _, attrs in Seen(text).tags]
+    assert not [attrs for attrs in tags if {"src", "style"} & {*attrs}]
+    assert all(str(attrs.get("href", "#")).startswith("#") for attrs in tags)
+    assert not re.search(r"\{\{\w+\}\}", text)
+
+
+def test_the_same_report_is_the_same_page() -> None:
+    assert html(named("risk")) == html(named("risk"))
+    report = named("risk")
+    assert html(Report.from_json(report.to_json())) == html(report)
+
+
+def test_names_that_no_file_can_hold_are_shown_somehow() -> None:
+    html(named("a\ud800b")).encode("utf-8")
+    assert len(_page.title(named("x" * 10_000))) == 80
+
+
+def test_a_frame_holds_the_page_and_nothing_of_it_leaks(hostile: Report) -> None:
+    (tag, attributes), *more = Seen(framed(hostile)).tags
+    assert (tag, more) == ("iframe", [])
+    assert attributes["srcdoc"] == html(hostile)
+    assert attributes["sandbox"] == "allow-scripts allow-downloads"
+    assert attributes["title"] == _page.title(hostile)
+    assert hostile._repr_html_() == framed(hostile)
+
+
+def test_a_report_without_curves_says_what_to_do() -> None:
+    old = Report.load(OLD)
+    assert old.sketches == ()
+    with pytest.raises(BadOption, match=r"Run its plan again: baserate\.run\(report\.plan\)"):
+        old.html()
+    assert old._repr_html_() is None
+
+
+def test_a_page_is_saved_by_its_ending(tmp_path: Path) -> None:
+    report = named("risk")
+    report.save(tmp_path / "page.HTML")
+    assert (tmp_path / "page.HTML").read_text(encoding="utf-8") == report.html()
+
+
+@pytest.mark.parametrize("text", ["a </SCRIPT b", "a <!-- b", "</style>"])
+def test_what_would_end_a_script_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"style.css": "", "index.html": "", "main.js": f"const a = `{text}`;\n"}
+    monkeypatch.setattr(_page, "_asset", files.__getitem__)
+    with pytest.raises(BadFile, match="write it in two parts"):
+        html(named("risk"))
+
+
+@pytest.mark.parametrize("make", [make for several in FIRES.values() for make in several])
+def test_whatever_is_found_in_rows_they_have_a_page(make: Make) -> None:
+    report = make()
+    assert json.loads(Seen(report.html()).within("scriptapplication/json"))["findings"]
+
+
+def test_labels_alone_have_a_page() -> None:
+    report = baserate.evaluate([1, 0, 1, 0], predicted=[1, 0, 0, 0])
+    model = json.loads(Seen(report.html()).within("scriptapplication/json"))["models"][0]
+    assert (model["labels"], model["threshold"], model["positive_mass"]) == (True, [1, 0], [[1, 1]])
+
+
+def joined(**files: str) -> str:
+    return inlined({f"{name.replace('_', '/')}.js": text for name, text in files.items()}.__getitem__, "main.js")
+
+
+def test_modules_stand_behind_those_that_they_import() -> None:
+    text = joined(
+        main='import { b, c } from "./panels/b.js";\nimport {\n  a,\n} from "./a.js";\nb(a, c);',
+        panels_b='import { a } from "../a.js";\nexport const b = (/** @type {import("../a.js").A} */ x) => a;\n'
+        "export async function c() {\n  const a = 1;\n}\n",
+        a="export class a {}\nconst [own, two] = [1, 2];\n// import( and export stay in comments\n",
+    )
+    assert text == (
+        "class a {}\nconst [own, two] = [1, 2];\n// import( and export stay in comments\n"
+        'const b = (/** @type {import("../a.js").A} */ x) => a;\nasync function c() {\n  const a = 1;\n}\n'
+        "b(a, c);\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'import a from "./a.js";',
+        'import * as a from "./a.js";',
+        'import "./a.js";',
+        'import { a as b } from "./a.js";',
+        "import { a } from './a.js';",
+        'import { a } from "a.js";',
+        'const b = await import("./a.js");',
+        "export default 1;",
+        "export { b };",
+        'export * from "./a.js";',
+        "  export const b = 1;",
+        "let second, c;",
+        "const { a: b } = { a: 1 };",
+        "var b = 1;",
+    ],
+)
+def test_forms_that_it_does_not_know_are_refused(line: str) -> None:
+    with pytest.raises(BadFile, match=r"^main\.js "):
+        joined(main=f"const first = 1;\n{line}\n", a="export const a = 1;\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"main": 'import { a } from "./a.js";\nfunction b() {}\n', "a": "export const a = 1;\nconst b = 2;\n"},
+         "b is defined in a.js and in main.js"),
+        ({"main": "const [a, b] = [1, 2];\nclass b {}\n"}, "b is defined in main.js and in main.js"),
+        ({"main": 'import { b } from "./a.js";\n', "a": "export const a = 1;\nconst b = 1;\n"},
+         "main.js imports b from a.js, which does not export it"),
+        ({"main": 'import { a } from "./a.js";\n', "a": 'import { b } from "./b.js";\nexport const a = 1;\n',
+          "b": 'import { a } from "./a.js";\nexport const b = 1;\n'}, "a.js imports b.js imports a.js: a circle"),
+    ],
+)  # fmt: skip
+def test_names_are_defined_once_and_where_they_are_imported_from(files: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadFile, match=re.escape(told)):
+        joined(**files)

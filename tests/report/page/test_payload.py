@@ -1,0 +1,176 @@
+"""What the page is told is the report, in plain values; what it spells makes the same plan again."""
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import baserate
+from baserate import Costs, Cut, Lottery, Plan, Policy, Report
+from baserate._results import json_ready
+from baserate.report import CHECKS
+from baserate.report._payload import PANELS, payload
+from baserate.report._shell import spelled
+from tests.cli.shell import planned
+
+IDS = ("findings", "thousand", "measures", "scores", "roc", "pr", "thresholds", "reliability", "benefit", "prevalence",
+       "groups", "models")  # fmt: skip
+
+
+def people(size: int = 400) -> dict[str, Any]:
+    rng = np.random.default_rng(2)
+    sick = (rng.random(size) < 0.3).astype(int)
+    risk = 1 / (1 + np.exp(1.5 - 2 * sick - rng.normal(size=size)))
+    return {
+        "sick": sick,
+        "risk": risk,
+        "logit": np.log(risk),
+        "says": (risk > 0.4).astype(int),
+        "site": rng.choice(["north", "south"], size),
+        "sex": rng.choice([1, 2], size),
+    }
+
+
+def told(**more: Any) -> tuple[Report, Any]:  # noqa: ANN401  (any field of a plan, and a payload)
+    report = baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), people())
+    return report, json.loads(json.dumps(payload(report), allow_nan=False))
+
+
+def test_every_finding_speaks_of_a_panel() -> None:
+    assert [*PANELS] == [*CHECKS]
+    assert {*PANELS.values()} <= {*IDS}
+
+
+def test_a_model_is_told_with_all_that_its_policy_would_know() -> None:
+    report, found = told(score=["risk", "logit"], predicted="says", group=["site", "sex"], costs=Costs(fp=1, fn=5))
+    risk, logit, says = found["models"]
+    assert [each["name"] for each in found["models"]] == [*report.models]
+    assert [each["labels"] for each in found["models"]] == [False, False, True]
+    assert [each["probable"] for each in found["models"]] == [True, False, False]
+    policy = report.policies["logit"]
+    assert logit["columns"] == dict(policy.columns)
+    assert (logit["positive"], logit["digest"]) == (policy.positive, policy.chosen_on)
+    assert risk["attributes"] == ["site", "sex"]
+    assert risk["names"] == [f"site = {site}, sex = {sex}" for site in ("north", "south") for sex in (1, 2)]
+    assert risk["groups"][0] == {"site": "north", "sex": 1}
+    assert risk["cut"] == {"threshold": report.policies["risk"].threshold, "rule": "cost", "planned": None}
+    assert says["threshold"] == [1, 0]
+    for model in found["models"]:
+        for cells in (model["positive_mass"], model["negative_mass"], model["scores"]["positive"]):
+            assert len(cells) == len(model["groups"]) == 4
+        assert (
+            sum(map(sum, model["positive_mass"]))
+            == people()["sick"].sum()
+            == sum(map(sum, model["scores"]["positive"]))
+        )
+
+
+def test_without_groups_there_is_everybody() -> None:
+    _, found = told(threshold=np.inf)
+    assert (found["models"][0]["groups"], found["models"][0]["names"]) == ([None], ["everybody"])
+    assert (found["models"][0]["attributes"], found["models"][0]["group_digest"]) == ([], None)
+    assert found["models"][0]["cut"]["threshold"] == "inf"
+
+
+def test_a_policy_that_is_no_single_cut_tells_its_tables() -> None:
+    lots = Lottery((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
+    policy = Policy(by_group={("north",): Cut((0.5,)), ("south",): lots}, otherwise="refuse", attributes=("site",))
+    report, found = told(group="site", policy=policy, prevalence=0.1)
+    cut = found["models"][0]["cut"]
+    assert cut["threshold"] is None
+    cells = ("tp", "fp", "fn", "tn")
+    for table, counts in (
+        (cut["planned"]["everybody"], report.here.counts),
+        (cut["planned"]["groups"][0], report.within(site="north").here.counts),
+        (cut["planned"]["groups"][1], report.within(site="south").here.counts),
+    ):
+        assert table == {cell: getattr(counts, cell) for cell in cells}
+
+
+def test_numbers_are_the_rows_of_the_report_by_the_places_of_models_and_groups() -> None:
+    report, found = told(score=["risk", "logit"], group=["site", "sex"], prevalence=0.1)
+    groups, models = found["models"][0]["groups"], [each["name"] for each in found["models"]]
+    assert len(found["numbers"]) == len(report.rows())
+    for row, number in zip(report.rows(), found["numbers"], strict=True):
+        for name in ("value", "low", "high", "part", "measure", "where", "p", "floor", "how", "why"):
+            assert number.get(name) == json_ready(row[name])
+        assert None not in number.values()
+        assert row["model"] == (models[number["model"]] if "model" in number else None)
+        assert row["other"] == (models[number["other"]] if "other" in number else None)
+        for name in ("group", "other_group"):
+            assert json_ready(row[name]) == (groups[number[name]] if name in number else None)
+    assert any("other_group" in number for number in found["numbers"])
+    assert any("other" in number for number in found["numbers"])
+
+
+def test_the_use_is_that_of_the_plan_or_errors_cost_the_same() -> None:
+    plain, priced = told()[1], told(costs=Costs(fp=1, fn=20), prevalence=0.02, level=0.9)[1]
+    assert plain["use"] == {"prevalence": None, "costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}, "priced": False}
+    assert priced["use"] == {"prevalence": 0.02, "costs": {"tp": 0, "fp": 1, "fn": 20, "tn": 0}, "priced": True}
+    assert plain["z"] == pytest.approx(1.959963984540054, rel=1e-15)
+    assert (priced["level"], round(priced["z"], 6)) == (0.9, 1.644854)
+
+
+def test_findings_name_their_model_and_panel() -> None:
+    report, found = told(score=["risk", "logit"], prevalence=0.01)
+    assert [each["code"] for each in found["findings"]] == [each.code for each in report.findings]
+    for finding, each in zip(report.findings, found["findings"], strict=True):
+        assert each["panel"] == PANELS[finding.code]
+        assert each["model"] == (None if finding.model is None else report.models.index(finding.model))
+
+
+def test_samples_apart_are_scored_in_the_column_of_the_plan() -> None:
+    parts = {"old": people(), "new": people(300)}
+    found = payload(baserate.run(Plan(truth="sick", score="risk", apart=True), parts))
+    assert [each["name"] for each in found["models"]] == ["old", "new"]
+    assert [each["columns"]["score"] for each in found["models"]] == ["risk", "risk"]
+
+
+def test_a_report_that_was_read_again_tells_the_same() -> None:
+    report, found = told(group="sex", predicted="says", prevalence=0.1)
+    assert json.loads(json.dumps(payload(Report.from_json(report.to_json())))) == found
+    assert payload(report.of("says"))["models"][0]["name"] == "says"
+
+
+name = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+plans = st.builds(
+    Plan,
+    files=st.lists(name | st.sampled_from(["-x.csv", "a b.csv", '"$(x)".csv']), min_size=1, max_size=2),
+    truth=st.just("sick"),
+    score=st.sampled_from([["risk"], ["risk", 'it\'s "old"'], ["-1", "\\n"]]),
+    group=st.sampled_from([[], ["site"], ["--sex"]]),
+    positive=st.none() | name,
+    missing=st.sampled_from(["refuse", "drop"]),
+    id=st.none() | st.just("who"),
+    level=st.sampled_from([0.95, 0.9]),
+    seed=st.integers(0, 3),
+)
+
+
+@given(plans)
+def test_what_is_spelled_makes_the_same_plan_in_a_shell_and_in_python(plan: Plan) -> None:
+    words = spelled(plan)
+    more = "prevalence=0.02, costs=baserate.Costs(fp=1, fn=20), threshold=0.27"
+    typed = f"baserate.Plan(files={words['files']}, {words['python']}, {more})"
+    wanted = replace(plan, prevalence=0.02, costs=Costs(fp=1, fn=20), threshold=0.27)
+    assert eval(typed, {"baserate": baserate}) == wanted  # noqa: S307  (what a reader would paste)
+    line = shlex.split(" ".join([*words["shell"], "--prevalence 0.02 --fp 1 --fn 20 --threshold 0.27"]))
+    # A name like an option is typed with its folder.
+    files = [f"./{file}" if file.startswith("-") and file != "-" else file for file in plan.files]
+    assert planned(*line) == replace(wanted, files=files)
+
+
+def test_rows_that_were_handed_over_have_no_file(tmp_path: Path) -> None:
+    assert told()[1]["spell"]["file"] is False
+    assert told()[1]["spell"]["files"] == "[]"
+    path = tmp_path / "people.csv"
+    path.write_text("sick,risk\n1,0.9\n0,0.2\n", encoding="utf-8")
+    spell = payload(baserate.run(Plan(files=path, truth="sick", score="risk", positive="1")))["spell"]
+    assert spell["file"] is True
+    assert spell["shell"] == [str(path), "--truth", "sick", "--score", "risk", "--positive", "1"]
