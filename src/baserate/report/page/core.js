@@ -187,7 +187,7 @@ export const MEASURES = {
   },
   expected_cost: (c) => (c.fp + c.fn) / everybodyOf(c),
   net_benefit: (c) => (c.tp - c.fp) / everybodyOf(c),
-  standardized_net_benefit: (c) => (c.tp - c.fp) / positivesOf(c),
+  standardized_net_benefit: (c) => c.tp / positivesOf(c) - c.fp / positivesOf(c),
   net_reduction: (c) => (c.tn - c.fn) / everybodyOf(c),
   f1: (c) => (2 * c.tp) / (2 * c.tp + c.fn + c.fp),
   f_beta: (c) => (2 * c.tp) / (2 * c.tp + c.fn + c.fp),
@@ -522,13 +522,17 @@ export function reliabilityBins(told, groups, factors, _level, z) {
     told.positive_squares ? of(told.positive_squares) : positive,
     told.negative_squares ? of(told.negative_squares) : negative,
   ];
-  const weights = [usualWeight(positive, squares[0]), usualWeight(negative, squares[1])];
+  /** @type {[number, number]} */
+  const weights = [
+    usualWeight(positive, squares[0], factors.positive),
+    usualWeight(negative, squares[1], factors.negative),
+  ];
   return Array.from(positive, (_, at) => {
     const [hits, misses] = [positive[at] * factors.positive, negative[at] * factors.negative];
     const mass = hits + misses;
     const predicted = (positiveSum[at] * factors.positive + negativeSum[at] * factors.negative) / mass;
     const bounds = factors.known
-      ? knownBounds([hits, misses], [weights[0] * factors.positive, weights[1] * factors.negative], z)
+      ? knownBounds([hits, misses], weights, z)
       : effectiveWilson([hits, misses], squares[0][at] + squares[1][at], z);
     return { lower: told.edges[at], upper: told.edges[at + 1], predicted, share: hits / mass, ...bounds, mass };
   }).filter((bin) => bin.mass > 0);
@@ -547,14 +551,15 @@ function effectiveWilson([hits, misses], squares, z) {
 }
 
 /**
- * What a row of a class usually weighs.
+ * What a row of a class usually weighs, times a factor; 1 where there is none.
  * @param {Float64Array} masses
  * @param {Float64Array} squares
+ * @param {number} factor
  * @returns {number}
  */
-function usualWeight(masses, squares) {
+function usualWeight(masses, squares, factor) {
   const total = masses.reduce((sum, each) => sum + each, 0);
-  return total > 0 ? squares.reduce((sum, each) => sum + each, 0) / total : 1;
+  return total > 0 ? (factor * squares.reduce((sum, each) => sum + each, 0)) / total : 1;
 }
 
 /**
