@@ -16,8 +16,8 @@ import { firstFrom, flagRates, gainsOf, mixtureAt, regionCost, regionOf } from "
  * @typedef {{threshold: ArrayLike<number>, groups: Part[], factors: Factors, costs: Costs, index: number}} Asked
  */
 /**
- * What is done in each group, null in one that takes no part; what a case of all who do costs, and how many of these are
- * decided by lot.
+ * What is done in each group, null in one that takes no part; what a case of all who do costs, and how many of these
+ * are decided by lot.
  * @typedef {{points: (Point|null)[], treatments: (Treatment|null)[], counts: (Counts|null)[], cost: number,
  *   lots: number}} Strategy
  */
@@ -25,8 +25,11 @@ import { firstFrom, flagRates, gainsOf, mixtureAt, regionCost, regionOf } from "
 /** What can be done for several groups. */
 export const strategies = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
 
-/** Classes that a group must have rows of, so that it has the rates that shall be equal. @type {Record<string, string[]>} */
-const NEEDED = { "equal-opportunity": ["positives"], "equalized-odds": ["positives", "negatives"] };
+/**
+ * Classes that a group must have rows of, so that it has the rates that shall be equal.
+ * @type {Record<string, ("positives"|"negatives")[]>}
+ */
+const CLASSES_NEEDED = { "equal-opportunity": ["positives"], "equalized-odds": ["positives", "negatives"] };
 
 /**
  * What a strategy does with each group.
@@ -76,9 +79,8 @@ function singleCut({ threshold, groups, factors, costs, index }) {
  * @param {Part} part
  * @returns {boolean}
  */
-function takesPart(name, { positives, negatives }) {
-  const lacking = (NEEDED[name] ?? []).some((each) => !(each === "positives" ? positives : negatives));
-  return positives + negatives > 0 && !lacking;
+function takesPart(name, part) {
+  return part.positives + part.negatives > 0 && (CLASSES_NEEDED[name] ?? []).every((each) => part[each] > 0);
 }
 
 /**
@@ -295,7 +297,7 @@ function pointAtRate(region, rates, wanted, costs) {
  * @param {Float64Array} places
  * @returns {Float64Array}
  */
-function tops({ fpr, tpr }, places) {
+function hullTops({ fpr, tpr }, places) {
   // Of vertices at one rate, which are at its ends, the highest counts.
   const top = Array.from(fpr.keys()).filter((at) => at === fpr.length - 1 || fpr[at + 1] > fpr[at]);
   return heightsAt(places, top.map((at) => fpr[at]), top.map((at) => tpr[at]));
@@ -313,14 +315,14 @@ function envelopePoint(regions, costs) {
   const dear = gains.reduce((sum, each) => sum + each.dear, 0);
   const saved = gains.reduce((sum, each) => sum + each.saved, 0);
   const places = distinctOf(regions.map((region) => region.fpr));
-  const every = regions.map((region) => tops(region, places));
+  const every = regions.map((region) => hullTops(region, places));
   const height = places.map((_, at) => every.reduce((least, each) => Math.min(least, each[at]), Infinity));
   const best = cheapestOf(places.map((fpr, at) => dear * fpr - saved * height[at]));
-  const near = [best - 1, best].filter((left) => left >= 0 && left + 1 < places.length);
-  const found = [
-    { fpr: places[best], tpr: height[best] },
-    ...near.flatMap((left) => crossings(every.map((each) => [each[left], each[left + 1]]), places[left], places[left + 1])),
-  ];
+  const found = [{ fpr: places[best], tpr: height[best] }];
+  for (const left of [best - 1, best].filter((each) => each >= 0 && each + 1 < places.length)) {
+    const ends = every.map((each) => each.slice(left, left + 2));
+    found.push(...hullCrossings(ends, places[left], places[left + 1]));
+  }
   found.sort((one, other) => one.fpr - other.fpr || one.tpr - other.tpr);
   const points = [{ fpr: 0, tpr: 0 }, ...found];
   return points[cheapestOf(Float64Array.from(points, ({ fpr, tpr }) => dear * fpr - saved * tpr))];
@@ -328,12 +330,12 @@ function envelopePoint(regions, costs) {
 
 /**
  * Where hulls cross between two rates at which no hull has a vertex in between, on the lowest of them.
- * @param {number[][]} heights of each hull, at both
+ * @param {Float64Array[]} heights of each hull, at both
  * @param {number} left
  * @param {number} right
  * @returns {Point[]}
  */
-function crossings(heights, left, right) {
+function hullCrossings(heights, left, right) {
   /** @type {Point[]} */
   const found = [];
   heights.forEach((one, at) => {
@@ -341,7 +343,7 @@ function crossings(heights, left, right) {
       const [before, after] = [one[0] - other[0], one[1] - other[1]];
       if (before * after < 0) {
         const part = before / (before - after);
-        const lowest = heights.reduce((least, each) => Math.min(least, (1 - part) * each[0] + part * each[1]), Infinity);
+        const lowest = Math.min(...heights.map((each) => (1 - part) * each[0] + part * each[1]));
         found.push({ fpr: (1 - part) * left + part * right, tpr: lowest });
       }
     }

@@ -18,7 +18,7 @@ import { sha256 } from "./sha256.js";
  */
 
 const POLICY_KIND = "baserate/policy";
-const ACTIONS = ["pass", "flag"];
+const CUT_ACTIONS = ["pass", "flag"];
 /** So long may a line be. */
 const LINE_WIDTH = 100;
 
@@ -161,7 +161,7 @@ function settingOf(setting) {
  * @param {string|number|boolean} label
  * @returns {Json}
  */
-function labelOf(label) {
+function groupLabel(label) {
   return Number.isInteger(label) ? { whole: Number(label) } : label;
 }
 
@@ -169,19 +169,19 @@ function labelOf(label) {
  * @param {number} threshold
  * @returns {[string, Json][]}
  */
-function cutOf(threshold) {
-  return [["thresholds", [finiteOrName(threshold)]], ["actions", ACTIONS]];
+function cutEntries(threshold) {
+  return [["thresholds", [finiteOrName(threshold)]], ["actions", CUT_ACTIONS]];
 }
 
 /**
  * @param {Treatment} treatment
  * @returns {[string, Json][]}
  */
-function treated(treatment) {
+function treatmentEntries(treatment) {
   if (!("lottery" in treatment)) {
-    return cutOf(treatment.thresholds[0]);
+    return cutEntries(treatment.thresholds[0]);
   }
-  const drawn = treatment.lottery.map((each) => new Named([["chance", each.chance], ...cutOf(each.threshold)]));
+  const drawn = treatment.lottery.map((each) => new Named([["chance", each.chance], ...cutEntries(each.threshold)]));
   return [["lottery", drawn]];
 }
 
@@ -190,15 +190,15 @@ function treated(treatment) {
  * @param {Exported} exported
  * @returns {Named[]}
  */
-function groupsOf({ model, threshold, treatments }) {
+function policyGroups({ model, threshold, treatments }) {
   if (!treatments) {
-    return [new Named([["group", null], ...cutOf(threshold ?? Infinity)])];
+    return [new Named([["group", null], ...cutEntries(threshold ?? Infinity)])];
   }
   return treatments.flatMap((treatment, at) => {
     const labels = model.groups[at];
     /** @type {Json} */
-    const group = labels && new Named(model.attributes.map((name) => [name, labelOf(labels[name])]));
-    return treatment ? [new Named([["group", group], ...treated(treatment)])] : [];
+    const group = labels && new Named(model.attributes.map((name) => [name, groupLabel(labels[name])]));
+    return treatment ? [new Named([["group", group], ...treatmentEntries(treatment)])] : [];
   });
 }
 
@@ -207,7 +207,7 @@ function groupsOf({ model, threshold, treatments }) {
  * @param {Exported} exported
  * @returns {[string, Json][]}
  */
-function contentOf(exported) {
+function policyContent(exported) {
   const { model, rule, settings = {}, prevalence = null, otherwise = "refuse" } = exported;
   const grouped = Boolean(exported.treatments) && model.attributes.length > 0;
   // A threshold that somebody gave was not chosen on any rows.
@@ -219,7 +219,7 @@ function contentOf(exported) {
     ["positive", model.positive],
     ["map", null],
     ["attributes", grouped ? model.attributes : []],
-    ["groups", groupsOf(exported)],
+    ["groups", policyGroups(exported)],
     ["otherwise", grouped ? otherwise : "refuse"],
     ["prevalence", looked ? prevalence : null],
     ["chosen_on", looked ? ((grouped ? model.group_digest : model.digest) ?? null) : null],
@@ -232,7 +232,7 @@ function contentOf(exported) {
  * @returns {string}
  */
 export function policyText(exported) {
-  const content = contentOf(exported);
+  const content = policyContent(exported);
   const lots = (exported.treatments ?? []).some((each) => each !== null && "lottery" in each);
   /** @type {[string, Json][]} */
   const form = [

@@ -32,16 +32,16 @@ function rootBits(prime, power) {
   return Number(low & 0xffffffffn);
 }
 
-const PRIMES = firstPrimes(64);
-const ROUND_KEYS = Uint32Array.from(PRIMES, (prime) => rootBits(prime, 3n));
-const FIRST_STATE = Uint32Array.from(PRIMES.slice(0, 8), (prime) => rootBits(prime, 2n));
+const FIRST_PRIMES = firstPrimes(64);
+const ROUND_KEYS = Uint32Array.from(FIRST_PRIMES, (prime) => rootBits(prime, 3n));
+const FIRST_STATE = Uint32Array.from(FIRST_PRIMES.slice(0, 8), (prime) => rootBits(prime, 2n));
 
 /**
  * @param {number} word
  * @param {number} by
  * @returns {number}
  */
-const turned = (word, by) => (word >>> by) | (word << (32 - by));
+const rotated = (word, by) => (word >>> by) | (word << (32 - by));
 
 /**
  * Text as bytes, with the 1, the zeros and the length that the last block ends with.
@@ -71,8 +71,8 @@ function stretchBlock(view, start, words) {
   }
   for (let at = 16; at < 64; at += 1) {
     const [early, late] = [words[at - 15], words[at - 2]];
-    const first = turned(early, 7) ^ turned(early, 18) ^ (early >>> 3);
-    const second = turned(late, 17) ^ turned(late, 19) ^ (late >>> 10);
+    const first = rotated(early, 7) ^ rotated(early, 18) ^ (early >>> 3);
+    const second = rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10);
     words[at] = words[at - 16] + first + words[at - 7] + second;
   }
 }
@@ -86,9 +86,9 @@ function stirBlock(state, words) {
   let [a, b, c, d, e, f, g, h] = state;
   for (let at = 0; at < 64; at += 1) {
     const choice = (e & f) ^ (~e & g);
-    const first = (h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + choice + ROUND_KEYS[at] + words[at]) | 0;
+    const first = (h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + choice + ROUND_KEYS[at] + words[at]) | 0;
     const majority = (a & b) ^ (a & c) ^ (b & c);
-    const second = ((turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + majority) | 0;
+    const second = ((rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + majority) | 0;
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0];
   }
   [a, b, c, d, e, f, g, h].forEach((each, at) => {
