@@ -162,9 +162,10 @@ def check_numbers(page: Page, people: Screened) -> None:
             assert all(same(low, own.low) and same(high, own.high) for low, high in ends), name
     cells = numbers(page, "thousand")
     assert {cell: cells[cell][0] for cell in ("tp", "fp", "fn", "tn")} == dict(thousand(view).whole)
+    every = [report.within(**group).there for group in report.groups]
     for name in ("sensitivity", "fpr", "precision", "flag_rate"):
         values = numbers(page, "groups")[name]
-        wanted = [getattr(report.within(**group).there, name).value for group in report.groups]
+        wanted = [1 - each.specificity.value if name == "fpr" else getattr(each, name).value for each in every]
         assert all(same(*pair) for pair in zip(values, wanted, strict=True)), name
 
 
