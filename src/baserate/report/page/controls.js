@@ -60,7 +60,8 @@ function priceKnob(cell) {
     id: cell,
     number: (view) => view.state[cell],
     position: (_, cost) => (cost > 0 ? (STEPS * (Math.log10(cost) + 2)) / 6 : 0),
-    meant: (_, position) => Number((10 ** ((6 * position) / STEPS - 2)).toPrecision(2)),
+    // Three digits, so that no two places mean the same: keys move by one.
+    meant: (_, position) => Number((10 ** ((6 * position) / STEPS - 2)).toPrecision(3)),
     change: (_, cost) => (cost >= 0 && Number.isFinite(cost) ? { [cell]: cost } : null),
     told: (view) => `${view.state[cell]}`,
   };
