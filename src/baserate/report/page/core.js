@@ -187,7 +187,7 @@ export const MEASURES = {
   },
   expected_cost: (c) => (c.fp + c.fn) / everybodyOf(c),
   net_benefit: (c) => (c.tp - c.fp) / everybodyOf(c),
-  standardized_net_benefit: (c) => (c.tp - c.fp) / positivesOf(c),
+  standardized_net_benefit: (c) => c.tp / positivesOf(c) - c.fp / positivesOf(c),
   net_reduction: (c) => (c.tn - c.fn) / everybodyOf(c),
   f1: (c) => (2 * c.tp) / (2 * c.tp + c.fn + c.fp),
   f_beta: (c) => (2 * c.tp) / (2 * c.tp + c.fn + c.fp),
@@ -226,7 +226,7 @@ export function expectedCost(c, costs) {
  * @param {(c: Cells) => number} measure
  * @returns {Float64Array}
  */
-export function along(part, { positive, negative }, measure) {
+export function valuesAlong(part, { positive, negative }, measure) {
   const found = new Float64Array(part.tp.length);
   const cells = { tp: 0, fp: 0, fn: 0, tn: 0 };
   for (let at = 0; at < found.length; at += 1) {
@@ -247,7 +247,7 @@ export function along(part, { positive, negative }, measure) {
  * @returns {Float64Array}
  */
 export function measureAlong(part, factors, name) {
-  return along(part, factors, MEASURES[name]);
+  return valuesAlong(part, factors, MEASURES[name]);
 }
 
 /**
@@ -315,23 +315,25 @@ function valueWithin(value, found) {
  * @returns {number}
  */
 export function strictest(values) {
-  let [at, most, least] = [-1, -Infinity, Infinity];
-  let undefinedToo = false;
+  let at = -1;
+  let most = -Infinity;
+  let least = Infinity;
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index];
-    undefinedToo ||= Number.isNaN(value);
-    least = value < least ? value : least;
-    [at, most] = value > most ? [index, value] : [at, most];
+    if (value > most) {
+      at = index;
+      most = value;
+    }
+    // NaN stays, once there is one.
+    if (value < least || Number.isNaN(value)) {
+      least = value;
+    }
   }
   if (at < 0 || most === Infinity) {
     return at;
   }
-  const size = Math.max(Math.abs(most), undefinedToo || least === -Infinity ? 0 : Math.abs(least));
-  for (let index = 0; ; index += 1) {
-    if (values[index] >= most - NEARLY_EQUAL * size) {
-      return index;
-    }
-  }
+  const size = Math.max(Math.abs(most), Number.isFinite(least) ? Math.abs(least) : 0);
+  return values.findIndex((value) => value >= most - NEARLY_EQUAL * size);
 }
 
 /**
@@ -357,7 +359,7 @@ function steepestAt(part, positive, negative) {
  * @returns {number}
  */
 function leastAt(part, factors, measure) {
-  return part.positives > 0 && part.negatives > 0 ? strictest(along(part, factors, (c) => -measure(c))) : -1;
+  return part.positives > 0 && part.negatives > 0 ? strictest(valuesAlong(part, factors, (c) => -measure(c))) : -1;
 }
 
 /**
@@ -377,7 +379,7 @@ export const choose = {
   // Where nothing is found precision and recall are both 0, and that is no meeting.
   breakEven: (part, _costs, factors) =>
     strictest(
-      along(part, factors, (c) => (c.tp > 0 ? -Math.abs(MEASURES.precision(c) - MEASURES.sensitivity(c)) : NaN)),
+      valuesAlong(part, factors, (c) => (c.tp > 0 ? -Math.abs(MEASURES.precision(c) - MEASURES.sensitivity(c)) : NaN)),
     ),
 };
 
@@ -398,7 +400,10 @@ export function capacity(part, share, { positive, negative }) {
     if (here > most) {
       break;
     }
-    [found, flagged] = here > flagged ? [at, here] : [found, flagged];
+    if (here > flagged) {
+      found = at;
+      flagged = here;
+    }
   }
   return found;
 }
@@ -414,7 +419,8 @@ export function hull({ positive, negative }) {
   const [ends, hits, misses] = [new Int32Array(many + 1), new Float64Array(many + 1), new Float64Array(many + 1)];
   let last = 0; // of the pools; the one at 0 is empty, where nothing is flagged
   for (let at = 0; at < many; at += 1) {
-    let [more, others] = [positive[at], negative[at]];
+    let more = positive[at];
+    let others = negative[at];
     if (more === 0 && others === 0) {
       continue;
     }
@@ -522,13 +528,17 @@ export function reliabilityBins(told, groups, factors, _level, z) {
     told.positive_squares ? of(told.positive_squares) : positive,
     told.negative_squares ? of(told.negative_squares) : negative,
   ];
-  const weights = [usualWeight(positive, squares[0]), usualWeight(negative, squares[1])];
+  /** @type {[number, number]} */
+  const weights = [
+    usualWeight(positive, squares[0], factors.positive),
+    usualWeight(negative, squares[1], factors.negative),
+  ];
   return Array.from(positive, (_, at) => {
     const [hits, misses] = [positive[at] * factors.positive, negative[at] * factors.negative];
     const mass = hits + misses;
     const predicted = (positiveSum[at] * factors.positive + negativeSum[at] * factors.negative) / mass;
     const bounds = factors.known
-      ? knownBounds([hits, misses], [weights[0] * factors.positive, weights[1] * factors.negative], z)
+      ? knownBounds([hits, misses], weights, z)
       : effectiveWilson([hits, misses], squares[0][at] + squares[1][at], z);
     return { lower: told.edges[at], upper: told.edges[at + 1], predicted, share: hits / mass, ...bounds, mass };
   }).filter((bin) => bin.mass > 0);
@@ -547,14 +557,15 @@ function effectiveWilson([hits, misses], squares, z) {
 }
 
 /**
- * What a row of a class usually weighs.
+ * What a row of a class usually weighs, times a factor; 1 where there is none.
  * @param {Float64Array} masses
  * @param {Float64Array} squares
+ * @param {number} factor
  * @returns {number}
  */
-function usualWeight(masses, squares) {
+function usualWeight(masses, squares, factor) {
   const total = masses.reduce((sum, each) => sum + each, 0);
-  return total > 0 ? squares.reduce((sum, each) => sum + each, 0) / total : 1;
+  return total > 0 ? (factor * squares.reduce((sum, each) => sum + each, 0)) / total : 1;
 }
 
 /**
@@ -612,7 +623,7 @@ function firstThere({ tp, fp }) {
  * @param {number} many
  * @returns {number[]}
  */
-function dealt(shares, many) {
+function dealtPeople(shares, many) {
   const total = shares.reduce((sum, share) => sum + share, 0);
   const due = shares.map((share) => (total ? (many * share) / total : 0));
   const whole = due.map(Math.floor);
@@ -632,7 +643,7 @@ function dealt(shares, many) {
 export function thousand(c) {
   const total = c.tp + c.fn + c.fp + c.tn;
   const exact = [c.tp, c.fn, c.fp, c.tn].map((cell) => (1000 * cell) / total);
-  const [positives, negatives] = dealt([exact[0] + exact[1], exact[2] + exact[3]], 1000);
-  const [[tp, fn], [fp, tn]] = [dealt(exact.slice(0, 2), positives), dealt(exact.slice(2), negatives)];
+  const [positives, negatives] = dealtPeople([exact[0] + exact[1], exact[2] + exact[3]], 1000);
+  const [[tp, fn], [fp, tn]] = [dealtPeople(exact.slice(0, 2), positives), dealtPeople(exact.slice(2), negatives)];
   return { tp, fp, fn, tn };
 }

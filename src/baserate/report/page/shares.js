@@ -21,9 +21,9 @@ import { betaQuantile } from "./beta.js";
 /** Hits or misses below which only the exact interval keeps its promise. */
 const FEW_ROWS = 13;
 const KNOWN_SHARE = "known";
-const LOGIT = "logit, prevalence known";
-const QUADRATURE = "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known";
-const SUMMED = "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known";
+const BY_LOGIT = "logit, prevalence known";
+const BY_QUADRATURE = "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known";
+const BY_SUM = "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known";
 
 /** @type {Record<Cell, Cell>} */
 const SAME_CLASS = { tp: "fn", fn: "tp", fp: "tn", tn: "fp" };
@@ -177,7 +177,7 @@ function rateOf(side) {
 export function predictiveInterval(hit, miss, level, z) {
   const few = Math.min(hit.hits, hit.misses, miss.hits, miss.misses) < FEW_ROWS;
   const reach = few ? crossedReach(hit, miss, level, z) : normalReach(hit, miss, z);
-  const how = few ? QUADRATURE : LOGIT;
+  const how = few ? BY_QUADRATURE : BY_LOGIT;
   return (hitMass, missMass) => {
     // Where a class is not there, nothing is left to chance.
     if (hitMass === 0 || missMass === 0) {
@@ -246,7 +246,7 @@ function everybodyInterval(sides, level, z) {
     down += (part * (rate - low)) ** 2;
     up += (part * (high - rate)) ** 2;
   }
-  return { low: value - Math.sqrt(down), high: value + Math.sqrt(up), how: SUMMED };
+  return { low: value - Math.sqrt(down), high: value + Math.sqrt(up), how: BY_SUM };
 }
 
 /**

@@ -1,0 +1,160 @@
+"""Models as the page is told of them, with every score kept; and people of all kinds to make them of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from baserate import Costs, Counts, Tallies, Tally, shift
+from baserate._arrays import Cells
+from baserate._intake import Intake
+from baserate._tallies import Group
+from baserate.infer._binomial import two_sided
+from baserate.measure._bins import firsts
+
+LEVEL = 0.95
+SURE = (LEVEL, two_sided(LEVEL))
+PREVALENCES = (None, 1e-6, 0.02, 0.3, 0.999)
+BINS = 10
+
+
+def entry(tallies: Tallies, *, squares_in_bins: bool = False) -> dict[str, Any]:
+    """The only model of these tallies, as the page is told of it."""
+    (name,) = tallies.models
+    pooled, groups = tallies.pooled(name), tallies.models[name]
+    columns = tallies.intake.columns
+    found: dict[str, Any] = {
+        "name": name,
+        "labels": name == columns.get("predicted"),
+        "probable": pooled.probable,
+        "digest": pooled.digest,
+        "group_digest": tallies.digest if tallies.attributes else None,
+        "columns": {"truth": columns["truth"], "score": name} if "truth" in columns else {},
+        "positive": str(tallies.intake.positive),
+        "attributes": list(tallies.attributes),
+        "groups": [dict(zip(tallies.attributes, group, strict=True)) or None for group in groups],
+        "threshold": pooled.score.tolist(),
+        "reliability": None,
+    }
+    for kind in ("mass", "squares"):
+        rows = [_at(pooled, tally, getattr(tally, kind)) for tally in groups.values()]
+        told = kind == "mass" or pooled.weighted
+        found[f"positive_{kind}"] = [row[0].tolist() for row in rows] if told else None
+        found[f"negative_{kind}"] = [row[1].tolist() for row in rows] if told else None
+    if pooled.probable:
+        found["reliability"] = _reliability(groups, squares=squares_in_bins)
+    return found
+
+
+def _at(pooled: Tally, tally: Tally, cells: Cells) -> Cells:
+    """Cells of a group at the scores of everybody."""
+    found = np.zeros((2, len(pooled.score)))
+    found[:, np.searchsorted(-pooled.score, -tally.score)] = cells
+    return found
+
+
+def _reliability(groups: Mapping[Any, Tally], *, squares: bool) -> dict[str, Any]:
+    kinds = {"": "mass", "_sum": "mass"} | ({"_squares": "squares"} if squares else {})
+    found: dict[str, Any] = {"edges": np.linspace(0, 1, BINS + 1).tolist()}
+    for ending, kind in kinds.items():
+        for row, sign in enumerate(("positive", "negative")):
+            found[sign + ending] = []
+            for tally in groups.values():
+                each = getattr(tally, kind)[row] * (tally.score if ending == "_sum" else 1.0)
+                places = [*firsts(tally.score[::-1], tally.positive, bins=BINS).tolist(), len(each)]
+                upward = each[::-1]
+                found[sign + ending].append([float(upward[places[at] : places[at + 1]].sum()) for at in range(BINS)])
+    return found
+
+
+def people() -> Iterator[Tallies]:
+    """All kinds of people: tied, tiny, of one class, weighted, huge; alone and in groups."""
+    rng = np.random.default_rng(20)
+    for rows in (1, 2, 7, 40, 400):
+        for decimals in (1, 3, 12):
+            yield _alone(_drawn(rng, rows, decimals))
+            yield _alone(_drawn(rng, rows, decimals, weighted=True))
+    yield _alone(_drawn(rng, 30, 2, share=0.0))
+    yield _alone(_drawn(rng, 30, 2, share=1.0))
+    yield _alone(Tally.counted([3.5, 1.0, -2.0], [[700_000, 12, 5], [3, 40, 900_000]]))
+    yield _alone(Tally.counted([0.5], [[13], [13]]))
+    for many in (2, 3, 4):
+        for weighted in (False, True):
+            for rows in (3, 30, 150):
+                yield in_groups(*(_drawn(rng, rows + 5 * at, 2, weighted=weighted) for at in range(many)))
+    yield in_groups(_drawn(rng, 60, 2), _drawn(rng, 9, 2, share=0.0), _drawn(rng, 60, 1), _drawn(rng, 8, 1, share=1.0))
+
+
+def in_groups(*tallies: Tally) -> Tallies:
+    """Groups by site."""
+    sites = ("north", "south", "east", "west")
+    groups: dict[Group, Tally] = {(site,): tally for site, tally in zip(sites, tallies, strict=False)}
+    return Tallies({"risk": groups}, ("site",), Intake(read=0, columns={"truth": "sick", "score": "risk"}))
+
+
+def _alone(tally: Tally) -> Tallies:
+    return Tallies({"risk": {(): tally}}, (), Intake(read=0, columns={"truth": "sick", "score": "risk"}))
+
+
+def _drawn(
+    rng: np.random.Generator, rows: int, decimals: int, *, weighted: bool = False, share: float | None = None
+) -> Tally:
+    sick = rng.random(rows) < (rng.uniform(0.1, 0.7) if share is None else share)
+    score = np.round(1 / (1 + np.exp(1 - 1.5 * sick - rng.normal(size=rows))), decimals)
+    return Tally.of_rows(sick, score, weight=rng.uniform(0.1, 5, rows) if weighted else None)
+
+
+def both_classes(tallies: Tallies) -> bool:
+    """Whether there is somebody of each class."""
+    pooled = tallies.pooled("risk")
+    return pooled.positives > 0 and pooled.negatives > 0
+
+
+def there(tallies: Tallies, prevalence: float | None) -> Tallies:
+    """The same people at a prevalence."""
+    return tallies if prevalence is None else shift.reweigh(tallies, to=prevalence)
+
+
+def states(prevalences: tuple[float | None, ...] = PREVALENCES) -> Iterator[tuple[Tallies, float | None]]:
+    """People of all kinds as they are, and at prevalences from tiny to nearly 1."""
+    for tallies in people():
+        yield from ((tallies, each) for each in prevalences if each is None or both_classes(tallies))
+
+
+def cells(counts: Counts[float]) -> dict[str, Any]:
+    """A table as the page holds it."""
+    names = ("tp", "fp", "fn", "tn")
+    squares = None if counts.moments is None else {name: getattr(counts.squares, name) for name in names}
+    return {name: getattr(counts, name) for name in names} | {"squares": squares, "known": counts.reweighed}
+
+
+def costs_of(costs: Costs) -> dict[str, float]:
+    """Costs as the page holds them."""
+    return {name: getattr(costs, name) for name in ("tp", "fp", "fn", "tn")}
+
+
+def places(tally: Tally, rng: np.random.Generator, many: int = 4) -> list[int]:
+    """Some places of thresholds, both ends among them."""
+    last = len(tally.score)
+    return sorted({0, last, *rng.integers(0, last + 1, many).tolist()})
+
+
+def many_names() -> list[str]:
+    """Names that break what was not made for them."""
+    return [
+        "plain",
+        'a "quoted" \\name\\',
+        "</script><script>alert(1)</script>",
+        "emoji \U0001f9ea\U0001f469\u200d\U0001f52c",
+        "\u202eright to left \u05e9\u05dc\u05d5\u05dd",
+        "lines\u2028and\u2029paragraphs\x85",
+        "tab\tnew\nline\r\x00\x1f\x7f\x80",
+        "\uffff\U00010000",
+        "__proto__",
+        "constructor",
+        "0",
+        "x" * 10_000,
+        "\U0001f9ea" * 99,
+    ]

@@ -1,0 +1,404 @@
+"""The arithmetic of the page gives the numbers that Python gives, in all states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from functools import partial
+from math import comb, inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally, decide, infer, measure, shift
+from baserate._estimate import Estimate
+from baserate.decide._benefit import net_benefits
+from baserate.decide._rule import strictest
+from baserate.infer import Drawn
+from baserate.infer._binomial import clopper_pearson, two_sided, wilson
+from baserate.measure import MEASURES, about
+from baserate.measure._smooth import curve as smoothed
+from baserate.report._thousand import dealt
+from tests.report.page.models import (
+    PREVALENCES,
+    SURE,
+    both_classes,
+    cells,
+    costs_of,
+    entry,
+    places,
+    states,
+    there,
+)
+from tests.report.page.node import Page, Ref, unlike
+
+OF_TABLES = [name for name, each in MEASURES.items() if about(each).of is Counts]
+SHARES = [name for name in OF_TABLES if about(MEASURES[name]).share]
+PRICES = [Costs(), Costs(fp=1, fn=20), Costs(fp=0, fn=1), Costs(fp=1, fn=0), Costs(fp=0, fn=0), Costs(fp=3, fn=7, tp=1)]
+
+
+class State:
+    """People at a prevalence, in Python and on the page."""
+
+    def __init__(self, page: Page, tallies: Tallies, prevalence: float | None) -> None:
+        self.model = page.keep("expand", entry(tallies))
+        self.factors = page.keep("factorsFor", self.model.part("everybody"), prevalence)
+        self.threshold = self.model.part("threshold")
+        moved = there(tallies, prevalence)
+        groups = moved.models["risk"].values()
+        self.parts: list[tuple[Ref, Tally]] = [(self.model.part("everybody"), moved.pooled("risk"))]
+        self.parts += [(self.model.part("groups", at), tally) for at, tally in enumerate(groups)]
+        self.scores = tallies.pooled("risk").score
+
+    def place(self, threshold: float) -> int:
+        """Place of a threshold that is a score of somebody, or infinite."""
+        return 0 if threshold == inf else int(np.searchsorted(-self.scores, -threshold)) + 1
+
+    def at(self, place: int) -> float:
+        """Threshold of a place."""
+        return float(self.scores[place - 1]) if place else inf
+
+
+def all_states(page: Page, prevalences: tuple[float | None, ...] = PREVALENCES) -> list[State]:
+    """Every state, kept on a page."""
+    return [State(page, *each) for each in states(prevalences)]
+
+
+def test_tables_at_every_threshold_are_pythons() -> None:
+    page, rng = Page("core.js"), np.random.default_rng(1)
+    for state in all_states(page):
+        for part, tally in state.parts:
+            for place in places(tally, rng):
+                counts = Curve(tally).at(state.at(place))
+                page.expect(cells(counts), "tableAt", part, place, state.factors)
+    page.check()
+
+
+def test_measures_of_a_table_are_pythons_and_none_is_missing() -> None:
+    page, rng = Page("core.js"), np.random.default_rng(2)
+    tables = [Counts(*rng.integers(0, 4, 4)) for _ in range(100)]
+    tables += [Counts(*np.exp(rng.uniform(-3, 14, 4))) for _ in range(100)]
+    for counts in tables:
+        for name in OF_TABLES:
+            page.expect(MEASURES[name](counts), f"MEASURES.{name}", cells(counts))
+    page.check()
+    assert len(OF_TABLES) > 30
+
+
+@pytest.mark.parametrize("costs", PRICES)
+def test_expected_cost_is_pythons(costs: Costs) -> None:
+    page, rng = Page("core.js"), np.random.default_rng(3)
+    for _ in range(50):
+        counts = Counts(*rng.integers(0, 5, 4))
+        page.expect(measure.expected_cost(counts, costs=costs), "expectedCost", cells(counts), costs_of(costs))
+    page.check()
+
+
+def test_measures_along_a_curve_are_pythons() -> None:
+    page, rng = Page("core.js"), np.random.default_rng(4)
+    for state in all_states(page, (None, 0.02)):
+        part, tally = state.parts[int(rng.integers(len(state.parts)))]
+        for name in rng.choice(OF_TABLES, 4, replace=False):
+            tables = [Curve(tally).at(float(at)) for at in (inf, *state.scores)]
+            page.expect([MEASURES[name](each) for each in tables], "measureAlong", part, state.factors, str(name))
+    page.check()
+
+
+def bounds(found: Estimate) -> dict[str, Any] | None:
+    """An interval as the page tells it: none where it is undefined."""
+    if np.isnan(found.low):
+        return None
+    return {"low": found.low, "high": found.high, "how": found.how}
+
+
+def closed(name: str, counts: Counts[float]) -> bool:
+    """Whether the interval of a share needs no draws."""
+    return not (counts.reweighed and name == "jaccard")
+
+
+def test_intervals_of_shares_are_pythons_in_all_states() -> None:
+    page, rng, seen = Page("core.js"), np.random.default_rng(5), set()
+    for state in all_states(page):
+        for part, tally in state.parts:
+            for place in places(tally, rng, 2):
+                counts = Curve(tally).at(state.at(place))
+                table = page.keep("tableAt", part, place, state.factors)
+                some = rng.choice(SHARES, len(SHARES) // 2, replace=False).tolist()
+                for name in filter(partial(closed, counts=counts), some):
+                    found = infer.estimate(name, counts, level=SURE[0])
+                    seen.add(found.how)
+                    page.expect(bounds(found), "interval", name, table, *SURE)
+    page.check()
+    assert len(seen - {None}) == 6, seen  # Wilson, Clopper–Pearson, known, logit, and two kinds of quadrature
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.99, 1 - 1e-9])
+def test_intervals_have_any_level(level: float) -> None:
+    page, rng = Page("core.js"), np.random.default_rng(6)
+    for _ in range(60):
+        counts: Counts[float] = Counts(*rng.integers(0, 60, 4))
+        if counts.positives and counts.negatives and rng.random() < 0.5:
+            counts = shift.reweigh(counts, to=float(rng.random()))
+        for name in filter(partial(closed, counts=counts), SHARES):
+            found = bounds(infer.estimate(name, counts, level=level))
+            page.expect(found, "interval", name, cells(counts), level, two_sided(level))
+    page.check()
+
+
+def test_measures_that_are_no_shares_have_no_interval() -> None:
+    page = Page("core.js")
+    for name in OF_TABLES:
+        if name not in SHARES:
+            page.expect(None, "interval", name, cells(Counts(tp=5, fp=3, fn=2, tn=9)), *SURE)
+    page.expect(None, "interval", "jaccard", cells(shift.reweigh(Counts(tp=5, fp=3, fn=2, tn=9), to=0.1)), *SURE)
+    page.check()
+
+
+def grid() -> list[tuple[float, float]]:
+    """Hits and misses: few of one, and up to a million of the other."""
+    rng = np.random.default_rng(7)
+    few = [*range(14), *rng.uniform(0.01, 13, 25)]
+    many = [0, 0.4, 1, 2, 7.7, 13, 100, 1234.5, 1e5, 1e6]
+    return [pair for one in few for other in many for pair in ((float(one), float(other)), (float(other), float(one)))]
+
+
+def test_exact_intervals_are_those_of_scipy() -> None:
+    page = Page("shares.js")
+    for hits, misses in grid():
+        for level in (0.5, 0.9, 0.95, 0.999):
+            low, high = clopper_pearson(hits, misses, level)
+            page.expect({"low": low, "high": high}, "clopperPearson", hits, misses, level)
+        if hits + misses:
+            low, high = wilson(hits, misses, 0.95)
+            page.expect({"low": low, "high": high}, "wilson", hits, misses, SURE[1])
+    page.check()
+
+
+def passes(rate: Decimal, hits: int, misses: int) -> Decimal:
+    """Chance of at most so many hits, exactly."""
+    trials = hits + misses
+    return sum((comb(trials, k) * rate**k * (1 - rate) ** (trials - k) for k in range(hits + 1)), Decimal(0))
+
+
+def test_exact_bounds_have_all_their_digits() -> None:
+    page = Page("shares.js")
+    wanted = [(hits, misses) for hits in (0, 1, 4, 12) for misses in (1, 30, 10**6)]
+    for hits, misses in wanted:
+        page.ask("clopperPearson", hits, misses, 0.95)
+    for (hits, misses), found in zip(wanted, page.answers(), strict=True):
+        with localcontext(prec=50):
+            high = Decimal(found["high"])
+            # The chance falls so steeply that a change in the thirteenth digit moves it beyond the tail.
+            chances = [passes(high * (1 + Decimal(sign) * Decimal("1e-13")), hits, misses) for sign in (-1, 1)]
+            assert chances[0] > Decimal(1 - 0.95) / 2 > chances[1], (hits, misses)
+
+
+def test_ppv_and_npv_at_other_prevalences_are_pythons() -> None:
+    page, rng = Page("core.js"), np.random.default_rng(8)
+    at = np.array([1e-6, 1e-3, 0.02, 0.5, 0.9, 0.999])
+    for tallies, _ in states((None,)):
+        if not both_classes(tallies):
+            continue
+        tally = tallies.pooled("risk")
+        model = page.keep("expand", entry(tallies))
+        for place in places(tally, rng):
+            curve = Curve(tally)
+            counts = curve.at(float(curve.threshold[place]))
+            found = {
+                name: [value_of(infer.estimate(name, shift.reweigh(counts, to=float(each)))) for each in at]
+                for name in ("precision", "npv")
+            }
+            factors = {"positive": 1, "negative": 1, "known": False}
+            page.expect(found, "predictiveAt", page.keep("tableAt", model.part("everybody"), place, factors), at, *SURE)
+    page.check()
+
+
+def value_of(found: Estimate) -> dict[str, float]:
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+RULES: dict[str, Callable[..., Policy]] = {
+    "youden": decide.youden,
+    "closest": decide.closest,
+    "balanced": decide.balanced,
+    "breakEven": decide.break_even,
+}
+
+
+def test_rules_choose_the_thresholds_that_pythons_choose() -> None:
+    page, chosen = Page("core.js"), 0
+    for state in all_states(page):
+        for part, tally in state.parts:
+            curve = Curve(tally)
+            rules = {f"cost {at}": (partial(decide.cost, costs=costs), costs) for at, costs in enumerate(PRICES)}
+            for name, (rule, costs) in (rules | {name: (rule, Costs()) for name, rule in RULES.items()}).items():
+                try:
+                    place = state.place(rule(curve).threshold)
+                except BaserateError:
+                    place = -1
+                chosen += place >= 0
+                page.expect(place, f"choose.{name.split()[0]}", part, costs_of(costs), state.factors)
+            for share in (0, 0.1, 0.25, 0.5, 1):
+                place = state.place(decide.capacity(curve, share=share).threshold)
+                page.expect(place, "capacity", part, share, state.factors)
+    page.check()
+    assert chosen > 1000
+
+
+def test_of_equals_the_strictest_is_taken() -> None:
+    page = Page("core.js")
+    # Sums of tenths differ by rounding alone.
+    values = [0.0, 0.1 + 0.2, 0.3, nan, 0.3, -5]
+    page.expect(1, "strictest", values)
+    page.expect(1, "strictest", [0.0, 0.3, 0.1 + 0.2, 0.1])
+    page.expect(-1, "strictest", [nan, nan])
+    page.expect(2, "strictest", [1, nan, inf, inf])
+    page.expect(-1, "strictest", [-inf, nan])
+    for value in ([0.0, 0.3, 0.1 + 0.2, 0.1], [1, nan, inf, inf], [nan, 2, 2 + 1e-13, 3 - 1]):
+        page.expect(strictest(np.array(value)), "strictest", value)
+    page.check()
+
+
+def test_the_place_of_a_threshold_flags_what_the_threshold_flags() -> None:
+    page, rng = Page("core.js"), np.random.default_rng(9)
+    for state in all_states(page, (None,)):
+        part, tally = state.parts[0]
+        scores = tally.score
+        for at in [inf, -inf, *rng.choice(scores, 3), *rng.uniform(scores[-1] - 0.1, scores[0] + 0.1, 5)]:
+            place = page.keep("place", state.threshold, float(at))
+            page.expect(cells(Curve(tally).at(float(at))), "tableAt", part, place, state.factors)
+    page.check()
+
+
+def test_hulls_have_pythons_vertices() -> None:
+    page = Page("core.js")
+    for state in all_states(page):
+        for part, tally in state.parts:
+            if not tally.weighted:
+                page.expect([state.place(at) for at in Curve(tally).hull().threshold], "hull", part)
+    page.check()
+
+
+def test_hulls_of_weighted_rows_lie_where_pythons_do() -> None:
+    page, wanted = Page("core.js"), []
+    for state in all_states(page, (None,)):
+        for part, tally in state.parts:
+            if tally.weighted and tally.positives and tally.negatives:
+                wanted.append((state, tally))
+                page.ask("hull", part)
+    asked = [each for each in page.answers() if isinstance(each, list)]
+    assert len(asked) == len(wanted) > 20
+    for found, (state, tally) in zip(asked, wanted, strict=True):
+        curve, hull = Curve(tally), Curve(tally).hull()
+        true, false = curve.flagged_mass / np.array([[tally.positives], [tally.negatives]])
+        own = [int(np.count_nonzero(tally.score >= state.at(place))) for place in found]
+        one, other = hull.flagged_mass / np.array([[tally.positives], [tally.negatives]])
+        grid = np.linspace(0, 1, 50)
+        assert unlike(np.interp(grid, false[own], true[own]).tolist(), np.interp(grid, other, one)) == []
+
+
+def test_roc_and_precision_recall_points_are_pythons() -> None:
+    page = Page("core.js")
+    for state in all_states(page, (None, 0.02)):
+        part, tally = state.parts[0]
+        tables = Curve(tally).counts
+        fpr, tpr = measure.fpr(tables), measure.sensitivity(tables)
+        page.expect({"fpr": fpr, "tpr": tpr}, "rocPoints", part)
+        page.expect({"recall": tpr, "precision": measure.precision(tables)}, "prPoints", part, state.factors)
+    page.check()
+
+
+def test_decision_curves_are_pythons() -> None:
+    page, at = Page("core.js"), np.array([0.0, 0.01, 0.2, 0.5, 0.77, 0.99])
+    for state in all_states(page):
+        part, tally = state.parts[-1]
+        if not (tally.probable and tally.total):
+            continue
+        found = net_benefits(Curve(tally), at)
+        told = {"model": found["net_benefit"], "all": found["all"]}
+        page.expect(told, "decisionCurve", state.threshold, part, at, state.factors)
+        page.expect(found["net_benefit"][2], "netBenefit", part, state.threshold, 0.2, state.factors)
+    page.check()
+
+
+@pytest.mark.parametrize("costs", PRICES)
+@pytest.mark.parametrize("prevalence", [1e-6, 0.3, 0.5, 0.999])
+def test_lines_of_equal_cost_have_pythons_slope_and_end_in_the_square(costs: Costs, prevalence: float) -> None:
+    page, slope = Page("core.js"), costs.slope(prevalence)
+    points = [(x, y) for x in (0.0, 0.25, 1.0) for y in (0.0, 0.6, 1.0)]
+    for x, y in points:
+        page.ask("isoCost", costs_of(costs), prevalence, {"fpr": x, "tpr": y})
+    for (x, y), found in zip(points, page.answers(), strict=True):
+        assert unlike(found["slope"], slope) == []
+        for end in (0, 1):
+            away, up = found["x"][end] - x, found["y"][end] - y
+            assert all(-1e-9 <= found[axis][end] <= 1 + 1e-9 for axis in "xy")
+            # Along the line, what false alarms cost is what found positives save.
+            if np.isfinite(slope):
+                assert up == pytest.approx(slope * away, abs=1e-9 * max(1, abs(slope)))
+            else:
+                assert away == 0
+
+
+def test_reliability_bins_are_pythons() -> None:
+    page = Page("core.js")
+    for tallies, prevalence in states((None, 0.02, 0.7)):
+        moved = there(tallies, prevalence)
+        pooled = moved.pooled("risk")
+        if not pooled.probable:
+            continue
+        told = entry(tallies, squares_in_bins=tallies.pooled("risk").weighted)
+        model = page.keep("expand", told)
+        factors = page.keep("factorsFor", model.part("everybody"), prevalence)
+        groups = [*moved.models["risk"].values()]
+        asked = [(pooled, [*range(len(groups))])] + [(tally, [at]) for at, tally in enumerate(groups)]
+        for tally, places_ in asked:
+            table = infer.reliability_curve(tally, "binned", drawn=Drawn(level=SURE[0]))
+            names = {"probability": "predicted"}
+            many = range(len(table["mass"]))
+            bins = [{names.get(name, name): float(table[name][at]) for name in table} for at in many]
+            page.expect(bins, "reliabilityBins", told["reliability"], places_, factors, *SURE)
+    page.check()
+
+
+def test_isotonic_steps_are_pythons_regression() -> None:
+    page, wanted = Page("core.js"), []
+    for state in all_states(page, (None, 0.02)):
+        part, tally = state.parts[-1]
+        if tally.probable:
+            wanted.append(tally)
+            page.ask("isotonic", state.threshold, part, state.factors)
+    asked = [each for each in page.answers() if isinstance(each, dict)]
+    assert len(asked) == len(wanted) > 50
+    for found, tally in zip(asked, wanted, strict=True):
+        edges = np.array(found["edges"])
+        step = np.minimum(np.searchsorted(edges, tally.score, side="right") - 1, len(found["share"]) - 1)
+        fit = smoothed(tally, "isotonic")
+        assert edges[0] == tally.score[-1]
+        assert edges[-1] == tally.score[0]
+        assert unlike(np.array(found["share"])[step].tolist(), fit) == []
+
+
+def test_a_thousand_people_are_dealt_as_pythons() -> None:
+    page, rng = Page("core.js"), np.random.default_rng(10)
+    for _ in range(300):
+        c = dict(zip(("tp", "fn", "fp", "tn"), np.exp(rng.uniform(-5, 5, 4)) * (rng.random(4) < 0.8), strict=True))
+        whole = sum(c.values())
+        if not whole:
+            continue
+        exact = {name: 1000 * each / whole for name, each in c.items()}
+        many = dealt([exact["tp"] + exact["fn"], exact["fp"] + exact["tn"]], 1000)
+        (tp, fn), (fp, tn) = dealt([exact["tp"], exact["fn"]], many[0]), dealt([exact["fp"], exact["tn"]], many[1])
+        page.expect({"tp": tp, "fp": fp, "fn": fn, "tn": tn}, "thousand", {k: float(v) for k, v in c.items()})
+    page.check()
+
+
+def test_tables_that_are_added_up_are_pythons() -> None:
+    page, rng = Page("core.js"), np.random.default_rng(11)
+    for state in all_states(page, (None, 0.3)):
+        tally = state.parts[0][1]
+        place = int(rng.integers(len(tally.score) + 1))
+        tables = [page.keep("tableAt", part, place, state.factors) for part, _ in state.parts[1:]]
+        page.expect(cells(Curve(tally).at(state.at(place))), "sumCounts", tables)
+    page.check()
