@@ -141,6 +141,17 @@ def state(page: Page) -> dict[str, Any]:
     return found
 
 
+def cut(page: Page) -> float:
+    """The cut-off that is in use: the exact score in the box."""
+    return float(page.input_value("#threshold-number") or "inf")
+
+
+def unfolded(page: Page) -> None:
+    """Open all that can be opened, tables too."""
+    page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    settled(page)
+
+
 def change(page: Page, **settings: object) -> None:
     """Set controls from outside, and wait until it is drawn."""
     page.evaluate("settings => window.baserate.set(settings)", settings)

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 
 from bench._chromium import ABSENT, chromium, where
 from tests.report.page.browser import Opened
-from tests.report.page.pages import Screened, screened
+from tests.report.page.pages import Screened, hostile, screened
 
 
 @pytest.fixture(scope="session")
@@ -31,11 +31,16 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     assert pages.troubles == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Screened:
     return screened(tmp_path_factory.mktemp("people"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def page_of_people(people: Screened) -> str:
     return people.report.html()
+
+
+@pytest.fixture(scope="session")
+def page_of_harm() -> str:
+    return hostile().html()

@@ -47,7 +47,7 @@ export function prevalenceAt(position) {
  * @param {number} share
  * @returns {number}
  */
-export function positionOf(share) {
+export function prevalencePlace(share) {
   if (share > BEND) return FINE + ((share - BEND) / (MOST - BEND)) * (STEPS - FINE);
   return (FINE * (Math.log10(share) - LEAST)) / (Math.log10(BEND) - LEAST);
 }
@@ -93,7 +93,7 @@ const KNOBS = [
   {
     id: "prevalence",
     number: (view) => view.state.prevalence ?? view.prevalence,
-    position: (_, share) => positionOf(share),
+    position: (_, share) => prevalencePlace(share),
     meant: (_, position) => prevalenceAt(position),
     change: (_, share) => (share > 0 && share < 1 ? { prevalence: share } : null),
     told: (view) => `${percent(view.prevalence)}${view.state.prevalence === null ? ", as in these rows" : ""}`,

@@ -60,7 +60,7 @@ import { written } from "./format.js";
  */
 
 const SPACE = { left: 56, right: 20, top: 10, bottom: 42 };
-const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.68, 240];
+const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.84, 240];
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE_STEP = 20;
 

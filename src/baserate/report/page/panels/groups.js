@@ -45,7 +45,6 @@ export function groupsSpec(view) {
   return {
     x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
     y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
-    shape: 0.86,
     marks: [
       ...curves.map((curve, at) => ({
         kind: /** @type {const} */ ("line"), key: `curve ${at}`, ...curve, look: many ? "faint" : `series-${at % 7} dash-${at % 4}`,

@@ -17,7 +17,6 @@ export function prSpec(view) {
   return {
     x: { label: "positives who are flagged", name: "recall", domain: [0, 1], format: "percent" },
     y: { label: "flagged who are positive", name: "precision", domain: [0, 1], format: "percent" },
-    shape: 0.86,
     marks: [
       ...isoF1(view),
       { kind: "rule", key: "chance", y: share, look: "quiet dashed", label: `prevalence ${percent(share)}` },

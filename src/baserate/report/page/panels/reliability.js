@@ -18,7 +18,6 @@ export function reliabilitySpec(view) {
   return {
     x: { label: "predicted probability", domain: [0, 1], format: "percent" },
     y: { label: "share that is positive", name: "observed", domain: [-DEPTH, 1], format: "percent" },
-    shape: 0.86,
     marks: [
       { kind: "rule", key: "cut", x: view.model.threshold[view.index], look: "accent", label: "cut-off" },
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "as predicted" },

@@ -17,7 +17,6 @@ export function rocSpec(view) {
   return {
     x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
     y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
-    shape: 0.86,
     marks: [
       ...band(view),
       { kind: "line", key: "chance", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "by chance" },

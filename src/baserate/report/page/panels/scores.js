@@ -18,7 +18,7 @@ export function scoresSpec(view) {
   const flagged = remembered(view.book, "flagged", `${view.state.model} ${at}`, () => [[at, domain[1]], [-TOP, -TOP], [TOP, TOP]]);
   return {
     x: { label: "score", domain },
-    shape: 0.95,
+    shape: 1.12,
     y: {
       label: "share of its class in each bin", domain: [-TOP, TOP],
       ticks: [{ at: 1, text: percent(most.positive) }, { at: 0, text: "0" }, { at: -1, text: percent(most.negative) }],
