@@ -34,7 +34,7 @@ import { written } from "./format.js";
  * @property {boolean} [upright]  found sideways alone; a handle is then a line over the whole height
  * @property {(index: number) => string} told
  */
-/** @typedef {Probe & {index: number, name: string}} Handle  one of the points is chosen, and can be dragged */
+/** @typedef {Probe & {index: number, name: string, idle?: boolean}} Handle  one of the points is chosen, and can be dragged */
 /**
  * @typedef {object} Table
  * @property {string[]} columns
@@ -382,6 +382,7 @@ export class Chart {
       return;
     }
     if (!this.grip.firstChild) this.makeGrip();
+    this.grip.classList.toggle("idle", Boolean(handle.idle));
     const [right, above] = this.spot(handle, handle.index);
     const [low, high] = spec.y.domain;
     const [, up] = this.scales();

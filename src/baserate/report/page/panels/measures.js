@@ -63,7 +63,7 @@ function moved(view, measure) {
   const { counts, costs, payload } = view;
   const value = measure === "expected_cost" ? expectedCost(counts, /** @type {any} */ (costs)) : MEASURES[measure](counts);
   const planned = view.planned ? plannedBounds(view, measure) : null;
-  const own = view.lots ? null : interval(measure, counts, payload.level, payload.z);
+  const own = view.counted ? interval(measure, counts, payload.level, payload.z) : null;
   return { measure, value, bounds: planned ?? own, why: whyNone(view) };
 }
 
@@ -73,8 +73,8 @@ function moved(view, measure) {
  * @returns {string}
  */
 function whyNone({ lots, planned }) {
-  if (lots) return "not while lots are drawn";
-  return planned ? "" : "at the plan's settings alone";
+  if (planned) return "";
+  return lots ? "not while lots are drawn" : "at the plan's settings alone";
 }
 
 /**

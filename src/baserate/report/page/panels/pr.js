@@ -23,7 +23,7 @@ export function prSpec(view) {
       { kind: "line", key: "curve", x: recall, y: precision, look: `series-${view.state.model % 7} strong`, label: named(view) },
     ],
     handle: {
-      x: recall, y: precision, index: view.index, name: "Cut-off on the precision–recall curve",
+      x: recall, y: precision, index: view.index, idle: !view.single, name: "Cut-off on the precision–recall curve",
       told: (index) => `${toldAt(view, index)}; of the flagged ${percent(precision[index])} are positive`,
     },
     told: `Precision–recall curve at a prevalence of ${percent(share)}. ${toldAt(view, view.index)}.`,

@@ -26,7 +26,7 @@ export function rocSpec(view) {
       ...iso(view),
       ...reached(view),
     ],
-    handle: { x: fpr, y: found, index: view.index, name: "Cut-off on the ROC curve", told: (index) => toldAt(view, index) },
+    handle: { x: fpr, y: found, index: view.index, idle: !view.single, name: "Cut-off on the ROC curve", told: (index) => toldAt(view, index) },
     told: `ROC curve. ${toldAt(view, view.index)}.`,
     table: {
       columns: ["threshold", "false positive rate", "sensitivity"],
