@@ -13,6 +13,7 @@ import pytest
 
 from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally, decide, infer, measure, shift
 from baserate._estimate import Estimate
+from baserate._intake import Intake
 from baserate.decide._benefit import net_benefits
 from baserate.decide._rule import strictest
 from baserate.infer import Drawn
@@ -257,6 +258,17 @@ def test_of_equals_the_strictest_is_taken() -> None:
     page.expect(-1, "strictest", [-inf, nan])
     for value in ([0.0, 0.3, 0.1 + 0.2, 0.1], [1, nan, inf, inf], [nan, 2, 2 + 1e-13, 3 - 1]):
         page.expect(strictest(np.array(value)), "strictest", value)
+    page.check()
+
+
+def test_a_capacity_is_used_up_whatever_rounding_says() -> None:
+    page, tally = Page("core.js"), Tally.counted(np.arange(100, 0, -1), [[1, 0] * 50, [0, 1] * 50])
+    model = page.keep("expand", entry(Tallies({"risk": {(): tally}}, (), Intake(read=100))))
+    shares = [many / 100 for many in range(101)]
+    assert any(share * 100 < many for many, share in enumerate(shares))
+    for many, share in enumerate(shares):
+        assert Curve(tally).at(decide.capacity(Curve(tally), share=share).threshold).flagged == many
+        page.expect(many, "capacity", model.part("everybody"), share, {"positive": 1, "negative": 1, "known": False})
     page.check()
 
 
