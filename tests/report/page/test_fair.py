@@ -104,7 +104,7 @@ def same_as_python(found: dict[str, Any], wanted: Asked) -> bool:
         fpr, tpr = next(points)
         assert unlike(found["points"][at], {"fpr": fpr, "tpr": tpr}) == []
         counts = {each: cells(tables[group])[each] for each in ("tp", "fp", "fn", "tn")}
-        assert unlike(found["counts"][at], counts, within=1e-11) == []
+        assert unlike(found["counts"][at], counts) == []
         treatment = treatments_of(wanted.policy, group)
         if thresholds_of(treatment) == thresholds_of(found["treatments"][at]):
             assert unlike(found["treatments"][at], treatment) == []
