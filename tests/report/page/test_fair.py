@@ -18,7 +18,7 @@ from baserate.equalize._people import People, people_of
 from baserate.equalize._rates import by_lot, decided
 from baserate.equalize._solve import solved
 from tests.report.page.models import both_classes, cells, costs_of, entry, in_groups, states, there
-from tests.report.page.node import Page, unlike
+from tests.report.page.node import CORE, Page, unlike
 
 PARITIES = ("demographic-parity", "equal-opportunity", "equalized-odds")
 PRICES = (Costs(), Costs(fp=1, fn=5), Costs(fp=0, fn=1), Costs(fp=1, fn=0), Costs(fp=0, fn=0), Costs(fp=4, fn=3, tp=1))
@@ -79,7 +79,7 @@ def thresholds_of(treatment: dict[str, Any]) -> list[float]:
 
 @pytest.mark.parametrize("name", ["own", *PARITIES])
 def test_strategies_are_pythons_optima(name: str) -> None:
-    page = Page("core.js", "fair.js")
+    page = Page(*CORE, "fair.js")
     wanted = [asked(page, name, *each, costs) for at, each in enumerate(many()) for costs in PRICES[at % 2 :: 2]]
     there = [each for each in wanted if each is not None]
     answers = page.answers()
@@ -127,7 +127,7 @@ def lots_of(wanted: Asked) -> float:
 
 
 def test_a_single_cut_treats_all_groups_alike() -> None:
-    page, wanted = Page("core.js", "fair.js"), []
+    page, wanted = Page(*CORE, "fair.js"), []
     for tallies, prevalence in many((None, 0.1)):
         model = page.keep("expand", entry(tallies))
         scores = tallies.pooled("risk").score
@@ -153,7 +153,7 @@ def test_a_single_cut_treats_all_groups_alike() -> None:
 
 
 def test_parities_hold_in_what_can_be_expected() -> None:
-    page = Page("core.js", "fair.js")
+    page = Page(*CORE, "fair.js")
     wanted = [
         (name, each)
         for name in PARITIES
@@ -174,7 +174,7 @@ def as_counts(table: dict[str, float]) -> Counts[float]:
 
 
 def test_nobody_who_could_take_part_costs_nothing_known() -> None:
-    page = Page("core.js", "fair.js")
+    page = Page(*CORE, "fair.js")
     tallies = in_groups(Tally.counted([0.5], [[0], [3]]), Tally.counted([0.4], [[0], [2]]))
     assert not both_classes(tallies)
     model = page.keep("expand", entry(tallies))
@@ -192,7 +192,7 @@ def test_nobody_who_could_take_part_costs_nothing_known() -> None:
 
 
 def test_a_lottery_draws_between_cuts_of_the_hull() -> None:
-    page = Page("core.js", "fair.js")
+    page = Page(*CORE, "fair.js")
     wanted = [
         each
         for tallies, prevalence in many((None, 0.3))

@@ -15,7 +15,7 @@ from baserate import Costs, Policy, Tallies, Tally, decide, read
 from baserate._intake import Intake
 from baserate.equalize import Goal, optimum
 from tests.report.page.models import costs_of, entry, many_names, there
-from tests.report.page.node import Page, unlike
+from tests.report.page.node import CORE, Page, unlike
 
 COSTS = Costs(fp=1, fn=7)
 TALLY = Tally.counted([0.9, 0.7, 0.4, 0.1], [[3, 2, 1, 1], [0, 1, 2, 5]])
@@ -98,7 +98,7 @@ def test_a_strategy_of_the_page_is_a_policy_that_does_what_the_page_says(parity:
     risk = np.round(1 / (1 + np.exp(1 - 2 * sick - rng.normal(size=300))), 3)
     table = {"sick": sick, "risk": risk, "site": site}
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
-    page = Page("core.js", "fair.js", "policy.js")
+    page = Page(*CORE, "fair.js", "policy.js")
     model = page.keep("expand", told := entry(tallies))
     asked = {name: model.part(name) for name in ("threshold", "groups")} | {"costs": costs_of(COSTS), "index": 0}
     factors = page.keep("factorsFor", model.part("everybody"), 0.2)
@@ -129,7 +129,7 @@ def test_rows_that_the_policy_is_applied_to_give_the_table_of_the_page() -> None
     rng = np.random.default_rng(3)
     table = {"sick": rng.random(200) < 0.4, "risk": np.round(rng.random(200), 2), "site": rng.choice(["a", "b"], 200)}
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
-    page = Page("core.js", "fair.js", "policy.js")
+    page = Page(*CORE, "fair.js", "policy.js")
     model = page.keep("expand", told := entry(tallies))
     asked = {name: model.part(name) for name in ("threshold", "groups")} | {"costs": costs_of(COSTS), "index": 0}
     strategy = page.ask("strategy", "own", asked | {"factors": {"positive": 1, "negative": 1, "known": False}})

@@ -1,6 +1,7 @@
-// What a person moves: sliders, boxes with the exact number beside them, buttons.
+/** What a person moves: sliders, boxes with the exact number beside them, buttons. */
 
-import { MEASURES, capacity } from "./core.js";
+import { MEASURES } from "./core.js";
+import { capacity } from "./rules.js";
 import { byId, element } from "./dom.js";
 import { clipped, percent } from "./format.js";
 import { plannedState, ruledIndex } from "./view.js";
@@ -36,9 +37,10 @@ const DECADE = 20;
  * @returns {number}
  */
 export function prevalenceAt(position) {
-  const share = position <= FINE
-    ? 10 ** (LEAST + ((Math.log10(BEND) - LEAST) * position) / FINE)
-    : BEND + ((MOST - BEND) * (position - FINE)) / (STEPS - FINE);
+  const share =
+    position <= FINE
+      ? 10 ** (LEAST + ((Math.log10(BEND) - LEAST) * position) / FINE)
+      : BEND + ((MOST - BEND) * (position - FINE)) / (STEPS - FINE);
   return Number(share.toPrecision(3));
 }
 
@@ -79,15 +81,20 @@ const KNOBS = [
     meant: (view, position) => view.model.threshold[view.model.threshold.length - 1 - position],
     change: (_, threshold) => (Number.isNaN(threshold) ? null : { threshold, parity: "single" }),
     steps: (view) => view.model.threshold.length - 1,
-    told: (view) => (view.single ? `flags ${percent(MEASURES.flag_rate(view.everybody))} of everybody` : "not in use: groups have their own"),
+    told: (view) =>
+      view.single
+        ? `flags ${percent(MEASURES.flag_rate(view.everybody))} of everybody`
+        : "not in use: groups have their own",
   },
   {
     id: "flag-rate",
     number: (view) => MEASURES.flag_rate(view.everybody),
     position: (_, share) => STEPS * share,
     meant: (_, position) => position / STEPS,
-    change: (view, share) => (share >= 0 && share <= 1
-      ? { threshold: view.model.threshold[capacity(view.model.everybody, share, view.factors)], parity: "single" } : null),
+    change: (view, share) =>
+      share >= 0 && share <= 1
+        ? { threshold: view.model.threshold[capacity(view.model.everybody, share, view.factors)], parity: "single" }
+        : null,
     told: (view) => percent(MEASURES.flag_rate(view.everybody)),
   },
   {
@@ -144,12 +151,21 @@ export class Controls {
   selects() {
     const model = /** @type {HTMLSelectElement} */ (byId("model"));
     model.append(...this.book.models.map(({ entry }, at) => element("option", { value: at }, clipped(entry.name))));
-    model.addEventListener("change", () => this.set({ ...plannedState(this.book, Number(model.value)), ...this.kept() }));
+    model.addEventListener("change", () =>
+      this.set({ ...plannedState(this.book, Number(model.value)), ...this.kept() }),
+    );
     byId("model-row").hidden = this.book.models.length < 2;
     const who = /** @type {HTMLSelectElement} */ (byId("who"));
     const { names, groups } = this.book.models[0].entry;
     const grouped = groups[0] !== null;
-    who.append(element("option", { value: -1 }, "everybody"), ...(grouped ? names.map((/** @type {string} */ name, /** @type {number} */ at) => element("option", { value: at }, clipped(name))) : []));
+    who.append(
+      element("option", { value: -1 }, "everybody"),
+      ...(grouped
+        ? names.map((/** @type {string} */ name, /** @type {number} */ at) =>
+            element("option", { value: at }, clipped(name)),
+          )
+        : []),
+    );
     who.addEventListener("change", () => this.set({ who: Number(who.value) }));
     byId("who-row").hidden = !grouped;
   }
@@ -167,7 +183,8 @@ export class Controls {
       this.set({ ...plannedState(this.book, view.state.model), who: view.state.who });
       return;
     }
-    this.set({ threshold: view.model.threshold[ruledIndex(view, /** @type {Rule} */ (name))], parity: "single" });
+    const index = ruledIndex(view, /** @type {Rule} */ (name));
+    if (index >= 0) this.set({ threshold: view.model.threshold[index], parity: "single" });
   }
 
   /**
@@ -178,7 +195,8 @@ export class Controls {
     for (const knob of KNOBS) this.drawKnob(knob, view);
     for (const button of document.querySelectorAll("[data-rule]")) {
       const name = /** @type {string} */ (button.getAttribute("data-rule"));
-      const on = name === "planned" ? view.planned : view.single && ruledIndex(view, /** @type {Rule} */ (name)) === view.index;
+      const on =
+        name === "planned" ? view.planned : view.single && ruledIndex(view, /** @type {Rule} */ (name)) === view.index;
       button.setAttribute("aria-pressed", String(on));
     }
     for (const button of document.querySelectorAll("[data-parity]")) {

@@ -1,4 +1,4 @@
-// Elements in one line. Text is always text: nothing that a report names is ever read as HTML.
+/** Elements in one line. Text is always text: nothing that a report names is ever read as HTML. */
 
 /** @typedef {Node | string | number | null | undefined} Child */
 
@@ -15,8 +15,11 @@ export function element(name, attributes = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     made.setAttribute(key, value === true ? "" : String(value));
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined).map((child) => /** @type {Node | string} */ (
-    typeof child === "number" ? String(child) : child)));
+  made.append(
+    ...children
+      .filter((child) => child !== null && child !== undefined)
+      .map((child) => /** @type {Node | string} */ (typeof child === "number" ? String(child) : child)),
+  );
   return made;
 }
 
@@ -41,8 +44,10 @@ export function byId(id) {
  */
 export function numbered(measure, value, interval = null) {
   return {
-    "data-number": measure, "data-value": value,
-    "data-low": interval && interval.low, "data-high": interval && interval.high,
+    "data-number": measure,
+    "data-value": value,
+    "data-low": interval && interval.low,
+    "data-high": interval && interval.high,
   };
 }
 
@@ -54,11 +59,22 @@ export function numbered(measure, value, interval = null) {
  * @returns {HTMLElement}
  */
 export function tableOf(caption, columns, rows) {
-  return element("table", {},
+  return element(
+    "table",
+    {},
     element("caption", { class: "unseen" }, caption),
     element("thead", {}, element("tr", {}, ...columns.map((each) => element("th", { scope: "col" }, each)))),
-    element("tbody", {}, ...rows.map(([first, ...rest]) => element("tr", {},
-      element("th", { scope: "row" }, first),
-      ...rest.map((each) => (each instanceof HTMLTableCellElement ? each : element("td", {}, each)))))),
+    element(
+      "tbody",
+      {},
+      ...rows.map(([first, ...rest]) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, first),
+          ...rest.map((each) => (each instanceof HTMLTableCellElement ? each : element("td", {}, each))),
+        ),
+      ),
+    ),
   );
 }

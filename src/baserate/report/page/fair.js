@@ -1,6 +1,7 @@
 /** Strategies for several groups: where each of them should be, so that a parity holds and the least is paid. */
 
-import { MEASURES, expectedCost, mixedCounts, strictest, sumCounts, tableAt } from "./core.js";
+import { MEASURES, expectedCost, mixedCounts, sumCounts, tableAt } from "./core.js";
+import { strictest } from "./rules.js";
 import { firstFrom, flagRates, gainsOf, mixtureAt, regionCost, regionOf } from "./region.js";
 
 /** @typedef {import("./core.js").Counts} Counts */
@@ -50,7 +51,10 @@ export function strategy(name, asked) {
   const cost = regions.reduce((sum, region, at) => sum + regionCost(region, asked.costs, points[at]), 0);
   return {
     points: spreadOver(there, points),
-    treatments: spreadOver(there, mixtures.map((mixture) => treatmentOf(mixture, asked.threshold))),
+    treatments: spreadOver(
+      there,
+      mixtures.map((mixture) => treatmentOf(mixture, asked.threshold)),
+    ),
     counts: spreadOver(there, counts),
     cost: regions.length ? cost : NaN,
     lots: lotsOf(parts, mixtures, asked.factors),
@@ -114,7 +118,10 @@ function regionsOf(parts, { positive, negative }) {
  * @returns {Counts}
  */
 function countsOf(part, { places, chances }, factors) {
-  return mixedCounts(places.map((at) => tableAt(part, at, factors)), chances);
+  return mixedCounts(
+    places.map((at) => tableAt(part, at, factors)),
+    chances,
+  );
 }
 
 /**

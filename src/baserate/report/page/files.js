@@ -1,4 +1,4 @@
-// What leaves the page: files of a chart, a policy, and what one types to get the same.
+/** What leaves the page: files of a chart, a policy, and what one types to get the same. */
 
 import { policyText } from "./policy.js";
 import { RULES, ruledIndex } from "./view.js";
@@ -6,7 +6,20 @@ import { RULES, ruledIndex } from "./view.js";
 /** @typedef {import("./view.js").View} View */
 
 /** What makes an SVG look the same without the style sheet. */
-const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
+const LOOKS = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+];
 const [LINE, MARGIN] = [16, 10];
 
 /**
@@ -34,7 +47,8 @@ export function save(name, type, text) {
 export function csvText(table) {
   /** @param {string | number} cell */
   const written = (cell) => {
-    if (typeof cell === "number") return Number.isNaN(cell) ? "" : cell === Infinity ? "inf" : cell === -Infinity ? "-inf" : String(cell);
+    if (typeof cell === "number")
+      return Number.isNaN(cell) ? "" : cell === Infinity ? "inf" : cell === -Infinity ? "-inf" : String(cell);
     return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
   };
   return `${[table.columns, ...table.rows()].map((row) => row.map(written).join(",")).join("\r\n")}\r\n`;
@@ -54,7 +68,14 @@ export function svgText(svg, title) {
   const legend = [...(svg.parentElement?.querySelectorAll(".legend li") ?? [])];
   copy.append(...legend.map((item, at) => legendLine(item, MARGIN, height + LINE * (at + 0.8))));
   const all = height + LINE * legend.length + MARGIN;
-  const fixed = { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${all}`, width, height: all, role: "img", "aria-label": title };
+  const fixed = {
+    xmlns: "http://www.w3.org/2000/svg",
+    viewBox: `0 0 ${width} ${all}`,
+    width,
+    height: all,
+    role: "img",
+    "aria-label": title,
+  };
   for (const [name, value] of Object.entries(fixed)) copy.setAttribute(name, String(value));
   copy.querySelector(".grip .halo")?.remove();
   return `${new XMLSerializer().serializeToString(copy)}\n`;
@@ -88,7 +109,13 @@ function legendLine(item, x, y) {
   }
   const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
   copyLooks(item, text);
-  for (const [name, value] of Object.entries({ x: x + 28, y: y + 4, fill: getComputedStyle(item).color, "font-size": "11" })) text.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries({
+    x: x + 28,
+    y: y + 4,
+    fill: getComputedStyle(item).color,
+    "font-size": "11",
+  }))
+    text.setAttribute(name, String(value));
   text.textContent = item.textContent;
   line.append(text);
   return line;
@@ -143,7 +170,14 @@ const UNBOUND = "equalized-odds";
 export function commandOf(view) {
   const { shell, id } = view.model.entry.spell;
   const rows = shell.length && view.model.entry.spell.file ? shell : ["FILE", ...shell];
-  return ["baserate", isPlain(view) ? "report" : "equalize", ...rows, ...(isPlain(view) ? id : []), ...used(view), ...done(view)].join(" ");
+  return [
+    "baserate",
+    isPlain(view) ? "report" : "equalize",
+    ...rows,
+    ...(isPlain(view) ? id : []),
+    ...used(view),
+    ...done(view),
+  ].join(" ");
 }
 
 /**
@@ -183,7 +217,9 @@ function used({ state, costs }) {
  * @returns {[string, number][]}
  */
 function priced(costs) {
-  return ["fp", "fn", "tp", "tn"].filter((cell) => costs[cell] || cell === "fp" || cell === "fn").map((cell) => [cell, costs[cell]]);
+  return ["fp", "fn", "tp", "tn"]
+    .filter((cell) => costs[cell] || cell === "fp" || cell === "fn")
+    .map((cell) => [cell, costs[cell]]);
 }
 
 /**
@@ -202,16 +238,33 @@ function shelled(threshold) {
 export function pythonOf(view) {
   const { spell } = view.model.entry;
   const { state, costs } = view;
-  const price = `costs=baserate.Costs(${priced(costs).map(([cell, cost]) => `${cell}=${cost}`).join(", ")})`;
+  const price = `costs=baserate.Costs(${priced(costs)
+    .map(([cell, cost]) => `${cell}=${cost}`)
+    .join(", ")})`;
   const use = [...(state.prevalence === null ? [] : [`prevalence=${state.prevalence}`]), price];
   const rows = spell.file ? spell.files : "table";
   if (isPlain(view)) {
     const files = spell.file ? [`files=${spell.files}`] : [];
     const plan = [...files, spell.read, ...(spell.more ? [spell.more] : []), ...use, ...pythonCut(view)].join(", ");
-    return `import baserate\n\nplan = baserate.Plan(${plan})\nreport = baserate.run(plan${spell.file ? "" : ", table"})\nprint(report.text())\n`;
+    return program(`plan = baserate.Plan(${plan})`, `report = baserate.run(plan${spell.file ? "" : ", table"})`, "print(report.text())");
   }
-  const goal = [...(state.parity === "own" ? [`"${UNBOUND}"`, 'within=float("inf")'] : [`"${state.parity}"`]), ...use].join(", ");
-  return `import baserate\n\ntallies = baserate.read.tallies(${rows}, ${spell.read})\npolicy = baserate.equalize.optimum(tallies, baserate.equalize.Goal(${goal}))\npolicy.save("by-group.json")\n`;
+  const goal = [
+    ...(state.parity === "own" ? [`"${UNBOUND}"`, 'within=float("inf")'] : [`"${state.parity}"`]),
+    ...use,
+  ].join(", ");
+  return program(
+    `tallies = baserate.read.tallies(${rows}, ${spell.read})`,
+    `policy = baserate.equalize.optimum(tallies, baserate.equalize.Goal(${goal}))`,
+    'policy.save("by-group.json")',
+  );
+}
+
+/**
+ * @param {...string} lines
+ * @returns {string}
+ */
+function program(...lines) {
+  return `${["import baserate", "", ...lines].join("\n")}\n`;
 }
 
 /**

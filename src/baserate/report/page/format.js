@@ -1,4 +1,4 @@
-// Numbers as people read them; what is computed with stays in full elsewhere.
+/** Numbers as people read them; what is computed with stays in full elsewhere. */
 
 const THIN = "\u202f";
 
@@ -34,7 +34,9 @@ export function short(value) {
  * @returns {string}
  */
 export function whole(many) {
-  return Math.round(many).toString().replace(/\B(?=(\d{3})+$)/g, THIN);
+  return Math.round(many)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, THIN);
 }
 
 /**

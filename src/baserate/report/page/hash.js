@@ -1,6 +1,7 @@
-// The state in the address of the page, so that it can be sent to somebody.
+/** The state in the address of the page, so that it can be sent to somebody. */
 
-import { numeric, plannedState } from "./view.js";
+import { readNumber } from "./core.js";
+import { plannedState } from "./view.js";
 
 /** @typedef {import("./view.js").State} State */
 /** @typedef {import("./view.js").Book} Book */
@@ -33,13 +34,13 @@ export function stateOf(book, hash) {
   const state = plannedState(book, model);
   const { entry, groups } = book.models[model];
   state.who = placeIn(parts.get("who"), entry.groups[0] === null ? 0 : groups.length) ?? -1;
-  const threshold = numeric(parts.get("threshold"));
+  const threshold = readNumber(parts.get("threshold"));
   if (!Number.isNaN(threshold)) state.threshold = threshold;
   const prevalence = parts.get("prevalence");
   if (prevalence === ROWS) state.prevalence = null;
   else if (Number(prevalence) > 0 && Number(prevalence) < 1) state.prevalence = Number(prevalence);
   for (const name of /** @type {const} */ (["fp", "fn"])) {
-    const cost = numeric(parts.get(name));
+    const cost = readNumber(parts.get(name));
     if (cost >= 0 && Number.isFinite(cost)) state[name] = cost;
   }
   const parity = parts.get("parity");
@@ -56,7 +57,9 @@ export function stateOf(book, hash) {
 function isParity(parity, entry) {
   if (parity === "single") return true;
   if (parity === "planned") return Boolean(entry.cut.planned);
-  return entry.groups[0] !== null && ["own", "demographic-parity", "equal-opportunity", "equalized-odds"].includes(parity);
+  return (
+    entry.groups[0] !== null && ["own", "demographic-parity", "equal-opportunity", "equalized-odds"].includes(parity)
+  );
 }
 
 /**

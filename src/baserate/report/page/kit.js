@@ -1,6 +1,9 @@
-// The chart kit: a spec, which is plain data, becomes an SVG. What did not change since the last spec is not drawn again.
+/**
+ * The chart kit: a spec, which is plain data, becomes an SVG. What did not change since the last spec is not drawn
+ * again.
+ */
 
-import { written } from "./format.js";
+import { bandPath, barsPath, dotsPaths, pathOf, scaleOf } from "./paths.js";
 
 /**
  * @typedef {object} Axis
@@ -34,7 +37,10 @@ import { written } from "./format.js";
  * @property {boolean} [upright]  found sideways alone; a handle is then a line over the whole height
  * @property {(index: number) => string} told
  */
-/** @typedef {Probe & {index: number, name: string, idle?: boolean}} Handle  one of the points is chosen, and can be dragged */
+/**
+ * One of the points is chosen, and can be dragged.
+ * @typedef {Probe & {index: number, name: string, idle?: boolean}} Handle
+ */
 /**
  * @typedef {object} Table
  * @property {string[]} columns
@@ -51,13 +57,7 @@ import { written } from "./format.js";
  * @property {string} told
  * @property {Table} table
  */
-/**
- * @typedef {object} Scale
- * @property {(value: number) => number} to      place on the page
- * @property {(value: number) => number} within  the same, no further than the axis goes
- * @property {{at: number, text: string}[]} ticks
- * @property {string} key
- */
+/** @typedef {import("./paths.js").Scale} Scale */
 
 const SPACE = { left: 56, right: 20, top: 10, bottom: 42 };
 const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.84, 240];
@@ -74,140 +74,6 @@ export function shape(name, attributes = {}) {
   const element = /** @type {SVGElement} */ (document.createElementNS(SVG, name));
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   return element;
-}
-
-/**
- * Ticks at short numbers, about so many.
- * @param {[number, number]} domain
- * @param {number} many
- * @returns {number[]}
- */
-export function ticksOf([low, high], many) {
-  const rough = (high - low) / many;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => Number(((first + at) * step).toPrecision(12)));
-}
-
-/**
- * Where values of an axis are on the page.
- * @param {Axis} axis
- * @param {[number, number]} room
- * @returns {Scale}
- */
-export function scaleOf(axis, [start, end]) {
-  const log = axis.scale === "log";
-  const bent = log ? Math.log10 : (/** @type {number} */ value) => value;
-  const [low, high] = axis.domain.map(bent);
-  const ratio = (end - start) / (high - low || 1);
-  const [least, most] = start < end ? [start, end] : [end, start];
-  /** @param {number} value */
-  const to = (value) => start + (bent(value) - low) * ratio;
-  /** @param {number} value */
-  const within = (value) => Math.min(most, Math.max(least, to(value)));
-  return { to, within, ticks: axis.ticks ?? usualTicks(axis), key: `${low} ${high} ${log} ${start} ${end}` };
-}
-
-/**
- * Ticks of an axis: at short numbers, or at powers of ten.
- * @param {Axis} axis
- * @returns {{at: number, text: string}[]}
- */
-function usualTicks({ domain, scale, format }) {
-  const [low, high] = domain.map(Math.log10);
-  const first = Math.ceil(low - 1e-9);
-  const places = scale === "log"
-    ? Array.from({ length: Math.floor(high + 1e-9) - first + 1 }, (_, at) => 10 ** (first + at))
-    : ticksOf(domain, 5);
-  return places.map((at) => ({ at, text: written(at, format) }));
-}
-
-/**
- * The path of a line; a point that is undefined breaks it, one that would not be seen is left out.
- * @param {Numbers} x
- * @param {Numbers} y
- * @param {Scale} across
- * @param {Scale} up
- * @param {boolean} steps
- * @returns {string}
- */
-export function pathOf(x, y, across, up, steps) {
-  let path = "";
-  let pen = "M";
-  let lastX = NaN;
-  let lastY = NaN;
-  for (let at = 0; at < x.length; at++) {
-    const right = Math.round(across.to(x[at]) * 10) / 10;
-    const above = Math.round(up.to(y[at]) * 10) / 10;
-    if (!Number.isFinite(right) || !Number.isFinite(above)) {
-      pen = "M";
-      continue;
-    }
-    if (pen === "L" && right === lastX && above === lastY) continue;
-    path += pen === "L" && steps ? `H${right}V${above}` : `${pen}${right} ${above}`;
-    pen = "L";
-    [lastX, lastY] = [right, above];
-  }
-  return path;
-}
-
-/**
- * The outline of a band.
- * @param {Mark} mark
- * @param {Scale} across
- * @param {Scale} up
- * @returns {string}
- */
-function bandPath(mark, across, up) {
-  const x = /** @type {Numbers} */ (mark.x);
-  const [low, high] = [mark.low ?? [], mark.high ?? []];
-  const known = Array.from(x, (_, at) => at).filter((at) => !Number.isNaN(low[at]) && !Number.isNaN(high[at]));
-  const there = pathOf(known.map((at) => x[at]), known.map((at) => high[at]), across, up, false);
-  known.reverse();
-  const back = pathOf(known.map((at) => x[at]), known.map((at) => low[at]), across, up, false);
-  return there && back ? `${there}${back.replace("M", "L")}Z` : "";
-}
-
-/**
- * Bars from 0, one for each stretch between edges.
- * @param {Mark} mark
- * @param {Scale} across
- * @param {Scale} up
- * @returns {string}
- */
-function barsPath(mark, across, up) {
-  const [edges, heights] = [mark.edges ?? [], mark.heights ?? []];
-  const ground = up.to(0);
-  return Array.from(heights, (height, at) => {
-    const [left, right] = [across.to(edges[at]) + 0.4, across.to(edges[at + 1]) - 0.4];
-    const top = up.to(height);
-    if (!(right > left) || !height || !Number.isFinite(top)) return "";
-    return `M${left.toFixed(1)} ${ground.toFixed(1)}V${top.toFixed(1)}H${right.toFixed(1)}V${ground.toFixed(1)}Z`;
-  }).join("");
-}
-
-/**
- * Dots, and their intervals.
- * @param {Mark} mark
- * @param {Scale} across
- * @param {Scale} up
- * @returns {string[]} the path of dots, and that of intervals
- */
-function dotsPaths(mark, across, up) {
-  const [x, y] = [/** @type {Numbers} */ (mark.x), /** @type {Numbers} */ (mark.y)];
-  let dots = "";
-  let lines = "";
-  for (let at = 0; at < x.length; at++) {
-    const [right, above] = [across.to(x[at]), up.to(y[at])];
-    if (!Number.isFinite(right) || !Number.isFinite(above)) continue;
-    dots += `M${(right - 3.5).toFixed(1)} ${above.toFixed(1)}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z`;
-    if (mark.low && mark.high && !Number.isNaN(mark.low[at])) {
-      lines += `M${right.toFixed(1)} ${up.to(mark.low[at]).toFixed(1)}V${up.to(mark.high[at]).toFixed(1)}`;
-    }
-  }
-  return [dots, lines];
 }
 
 /** A chart: draws specs, and says which point somebody picked. */
@@ -272,7 +138,12 @@ export class Chart {
     this.axesKey = key;
     const [right, bottom] = [this.width - SPACE.right, this.height - SPACE.bottom];
     const { left, top } = SPACE;
-    for (const [name, value] of Object.entries({ x: left, y: top - 1, width: right - left + 1, height: bottom - top + 2 })) {
+    for (const [name, value] of Object.entries({
+      x: left,
+      y: top - 1,
+      width: right - left + 1,
+      height: bottom - top + 2,
+    })) {
       this.clip.setAttribute(name, String(value));
     }
     const parts = [];
@@ -334,9 +205,7 @@ export class Chart {
         return [shape("path", { class: "interval", d: lines }), shape("path", { class: "dot", d: dots })];
       },
       rule: () => [shape("path", { d: this.rulePath(mark) })],
-      text: () => [
-        letters(mark.text ?? "", { x: across.to(Number(mark.x)), y: up.to(Number(mark.y)), class: "note" }),
-      ],
+      text: () => [letters(mark.text ?? "", { x: across.to(Number(mark.x)), y: up.to(Number(mark.y)), class: "note" })],
     };
     element.replaceChildren(...makers[mark.kind]());
   }
@@ -362,15 +231,17 @@ export class Chart {
     const key = told.map((mark) => `${mark.kind} ${mark.look} ${mark.label}`).join("|");
     if (key === this.legendKey) return;
     this.legendKey = key;
-    this.legend.replaceChildren(...told.map((mark) => {
-      const item = document.createElement("li");
-      const sample = shape("svg", { class: "sample", viewBox: "0 0 22 10", "aria-hidden": "true" });
-      const drawn = shape("g", { class: `${mark.kind} ${mark.look ?? ""}` });
-      drawn.append(...sampleOf(mark));
-      sample.append(drawn);
-      item.append(sample, mark.label ?? "");
-      return item;
-    }));
+    this.legend.replaceChildren(
+      ...told.map((mark) => {
+        const item = document.createElement("li");
+        const sample = shape("svg", { class: "sample", viewBox: "0 0 22 10", "aria-hidden": "true" });
+        const drawn = shape("g", { class: `${mark.kind} ${mark.look ?? ""}` });
+        drawn.append(...sampleOf(mark));
+        sample.append(drawn);
+        item.append(sample, mark.label ?? "");
+        return item;
+      }),
+    );
   }
 
   /** @param {Spec} spec */
@@ -392,7 +263,11 @@ export class Chart {
       ring.setAttribute("cx", right.toFixed(1));
       ring.setAttribute("cy", above.toFixed(1));
     }
-    const told = { "aria-label": handle.name, "aria-valuemax": String(handle.x.length - 1), "aria-valuetext": handle.told(handle.index) };
+    const told = {
+      "aria-label": handle.name,
+      "aria-valuemax": String(handle.x.length - 1),
+      "aria-valuetext": handle.told(handle.index),
+    };
     for (const [name, text] of Object.entries({ ...told, "aria-valuenow": String(handle.index) })) {
       this.grip.setAttribute(name, text);
     }
@@ -404,7 +279,11 @@ export class Chart {
     for (const [name, text] of Object.entries({ role: "slider", tabindex: "0", "aria-valuemin": "0" })) {
       this.grip.setAttribute(name, text);
     }
-    this.grip.append(shape("path", { class: "stem" }), shape("circle", { class: "halo", r: 16 }), shape("circle", { class: "knob", r: 6 }));
+    this.grip.append(
+      shape("path", { class: "stem" }),
+      shape("circle", { class: "halo", r: 16 }),
+      shape("circle", { class: "knob", r: 6 }),
+    );
   }
 
   /** Hear pointer, keys, focus, and that there is another width. */
@@ -434,7 +313,10 @@ export class Chart {
     });
     for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => (this.dragging = false));
     this.svg.addEventListener("pointerleave", () => this.hideTip());
-    this.grip.addEventListener("focus", () => this.spec?.handle && this.showTip(this.spec.handle.index, this.spec.handle));
+    this.grip.addEventListener(
+      "focus",
+      () => this.spec?.handle && this.showTip(this.spec.handle.index, this.spec.handle),
+    );
     this.grip.addEventListener("blur", () => this.hideTip());
     this.grip.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
   }
@@ -448,9 +330,14 @@ export class Chart {
     const right = this.across && this.across.within(handle.x[last]) < this.across.within(handle.x[0]) ? -1 : 1;
     /** @type {Record<string, number>} */
     const places = {
-      ArrowRight: handle.index + right, ArrowLeft: handle.index - right,
-      ArrowUp: handle.index + 1, ArrowDown: handle.index - 1,
-      PageUp: handle.index + PAGE_STEP, PageDown: handle.index - PAGE_STEP, Home: 0, End: last,
+      ArrowRight: handle.index + right,
+      ArrowLeft: handle.index - right,
+      ArrowUp: handle.index + 1,
+      ArrowDown: handle.index - 1,
+      PageUp: handle.index + PAGE_STEP,
+      PageDown: handle.index - PAGE_STEP,
+      Home: 0,
+      End: last,
     };
     if (!(event.key in places)) return;
     event.preventDefault();
@@ -509,7 +396,8 @@ export class Chart {
 
   /** Hide the words at a point, unless the handle has the focus. */
   hideTip() {
-    if (document.activeElement === this.grip && this.spec?.handle) this.showTip(this.spec.handle.index, this.spec.handle);
+    if (document.activeElement === this.grip && this.spec?.handle)
+      this.showTip(this.spec.handle.index, this.spec.handle);
     else this.tip.hidden = true;
   }
 
@@ -566,7 +454,10 @@ function named(axis, attributes) {
 function sampleOf(mark) {
   if (mark.kind === "band" || mark.kind === "bars") return [shape("path", { d: "M1 1H21V9H1Z" })];
   if (mark.kind === "dots") {
-    return [shape("path", { class: "interval", d: "M11 0V10" }), shape("path", { class: "dot", d: "M7.5 5a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z" })];
+    return [
+      shape("path", { class: "interval", d: "M11 0V10" }),
+      shape("path", { class: "dot", d: "M7.5 5a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z" }),
+    ];
   }
   return [shape("path", { d: "M0 5H22" })];
 }

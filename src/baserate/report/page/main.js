@@ -1,4 +1,4 @@
-// The page: payload -> book -> view -> panels. Data flows one way; whatever is moved makes a new state.
+/** The page: payload -> book -> view -> panels. Data flows one way; whatever is moved makes a new state. */
 
 import { Controls } from "./controls.js";
 import { byId, element } from "./dom.js";
@@ -43,7 +43,9 @@ const book = openBook(JSON.parse(byId("payload").textContent ?? "{}"));
 const PAUSE = 120;
 let waiting = 0;
 let view = makeView(book, stateOf(book, location.hash));
-const panels = Object.entries(CONTENTS).filter(([id]) => isNeeded(id)).map(([id, content]) => new Panel(id, content, pick));
+const panels = Object.entries(CONTENTS)
+  .filter(([id]) => isNeeded(id))
+  .map(([id, content]) => new Panel(id, content, pick));
 const controls = new Controls(book, () => view, change);
 
 start();
@@ -116,12 +118,23 @@ function header() {
   const { data, models, version, level } = book.payload;
   byId("what").textContent = models.length === 1 ? clipped(models[0].name) : `${models.length} models`;
   byId("rows").textContent = `${whole(data.rows)} rows, ${percent(data.prevalence)} of them positive. ${plannedFor()}`;
-  const bounds = models.map((/** @type {import("./view.js").Json} */ model) =>
-    `${models.length > 1 ? `${clipped(model.name)}: ` : ""}${model.kept.bound}`);
+  const bounds = models.map(
+    (/** @type {import("./view.js").Json} */ model) =>
+      `${models.length > 1 ? `${clipped(model.name)}: ` : ""}${model.kept.bound}`,
+  );
   byId("footer-told").append(
-    element("p", {}, "No row of data is in this file: only counts at cut-offs, and what was computed from them. The page loads nothing and sends nothing; its own policy forbids both."),
+    element(
+      "p",
+      {},
+      "No row of data is in this file: only counts at cut-offs, and what was computed from them. The page loads nothing and sends nothing; its own policy forbids both.",
+    ),
     ...bounds.map((/** @type {string} */ bound) => element("p", {}, bound)),
-    element("p", {}, `Intervals of ${percent(level)}. Made by baserate ${version}. Digest of the rows: `, element("code", {}, data.digest)),
+    element(
+      "p",
+      {},
+      `Intervals of ${percent(level)}. Made by baserate ${version}. Digest of the rows: `,
+      element("code", {}, data.digest),
+    ),
   );
 }
 
@@ -147,7 +160,10 @@ function leaving() {
       const typed = text(view);
       byId("typed").textContent = typed;
       byId("typed").hidden = false;
-      told.textContent = await navigator.clipboard.writeText(typed).then(() => "Copied:", () => "To copy:");
+      told.textContent = await navigator.clipboard.writeText(typed).then(
+        () => "Copied:",
+        () => "To copy:",
+      );
     });
   }
 }

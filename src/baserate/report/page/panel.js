@@ -1,4 +1,4 @@
-// A panel: heading, body, how to read it, its data as a table, and files of it.
+/** A panel: heading, body, how to read it, its data as a table, and files of it. */
 
 import { element } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
@@ -37,10 +37,21 @@ export class Panel {
     this.holder = element("div", { class: "holder" });
     this.chart = content.spec ? new Chart(this.holder, id, picked) : null;
     this.absent = element("p", { class: "quiet", hidden: true }, content.without ?? "");
-    this.data = element("details", { class: "table" }, element("summary", {}, "Data", unseen(title)), element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Data: ${title}` }));
-    this.section = element("section", { class: wide ? "panel wide" : "panel", id: `panel-${id}`, "aria-labelledby": `title-${id}`, tabindex: "-1" },
+    this.data = element(
+      "details",
+      { class: "table" },
+      element("summary", {}, "Data", unseen(title)),
+      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Data: ${title}` }),
+    );
+    this.section = element(
+      "section",
+      { class: wide ? "panel wide" : "panel", id: `panel-${id}`, "aria-labelledby": `title-${id}`, tabindex: "-1" },
       element("h2", { id: `title-${id}` }, title, element("small", {}, ` ${name}`)),
-      this.absent, content.spec ? this.holder : null, this.body, this.foot(title, how));
+      this.absent,
+      content.spec ? this.holder : null,
+      this.body,
+      this.foot(title, how),
+    );
     this.data.addEventListener("toggle", () => this.fill());
     /** @type {View | undefined} */
     this.view = undefined;
@@ -54,13 +65,27 @@ export class Panel {
    */
   foot(title, how) {
     const files = [...(this.chart ? ["svg"] : []), ...(this.chart || this.content.table ? ["csv"] : [])].map((kind) => {
-      const button = element("button", { type: "button", "data-download": kind }, kind.toUpperCase(), unseen(`of: ${title}`));
+      const button = element(
+        "button",
+        { type: "button", "data-download": kind },
+        kind.toUpperCase(),
+        unseen(`of: ${title}`),
+      );
       button.addEventListener("click", () => this.save(kind));
       return button;
     });
-    return element("footer", {},
-      element("details", { class: "how" }, element("summary", {}, "How to read this", unseen(title)), element("p", {}, how)),
-      files.length ? this.data : null, ...files);
+    return element(
+      "footer",
+      {},
+      element(
+        "details",
+        { class: "how" },
+        element("summary", {}, "How to read this", unseen(title)),
+        element("p", {}, how),
+      ),
+      files.length ? this.data : null,
+      ...files,
+    );
   }
 
   /** @param {View} view */
@@ -88,18 +113,39 @@ export class Panel {
     const all = table?.rows() ?? [];
     const each = Math.max(1, Math.ceil(all.length / MOST_ROWS));
     const rows = all.filter((_, at) => at % each === 0 || at === all.length - 1);
-    const note = each > 1 ? element("p", { class: "quiet" }, `${rows.length} of ${all.length} rows; the CSV file holds all.`) : null;
-    this.data.lastElementChild?.replaceChildren(...[note, element("table", {},
-      element("thead", {}, element("tr", {}, ...(table?.columns ?? []).map((name) => element("th", { scope: "col" }, name)))),
-      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, typeof cell === "number" ? short(cell) : cell))))),
-    )].filter((part) => part !== null));
+    const note =
+      each > 1
+        ? element("p", { class: "quiet" }, `${rows.length} of ${all.length} rows; the CSV file holds all.`)
+        : null;
+    this.data.lastElementChild?.replaceChildren(
+      ...[
+        note,
+        element(
+          "table",
+          {},
+          element(
+            "thead",
+            {},
+            element("tr", {}, ...(table?.columns ?? []).map((name) => element("th", { scope: "col" }, name))),
+          ),
+          element(
+            "tbody",
+            {},
+            ...rows.map((row) =>
+              element("tr", {}, ...row.map((cell) => element("td", {}, typeof cell === "number" ? short(cell) : cell))),
+            ),
+          ),
+        ),
+      ].filter((part) => part !== null),
+    );
   }
 
   /** @param {string} kind */
   save(kind) {
     const table = this.table();
     if (kind === "csv" && table) save(`${this.id}.csv`, "text/csv", csvText(table));
-    if (kind === "svg" && this.chart && this.spec) save(`${this.id}.svg`, "image/svg+xml", svgText(this.chart.svg, this.spec.told));
+    if (kind === "svg" && this.chart && this.spec)
+      save(`${this.id}.svg`, "image/svg+xml", svgText(this.chart.svg, this.spec.told));
   }
 }
 

@@ -170,7 +170,10 @@ function groupLabel(label) {
  * @returns {[string, Json][]}
  */
 function cutEntries(threshold) {
-  return [["thresholds", [finiteOrName(threshold)]], ["actions", CUT_ACTIONS]];
+  return [
+    ["thresholds", [finiteOrName(threshold)]],
+    ["actions", CUT_ACTIONS],
+  ];
 }
 
 /**

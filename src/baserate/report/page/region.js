@@ -1,6 +1,6 @@
 /** What a group can have in ROC space, and the cuts and lotteries that reach a point of it. As in baserate.equalize. */
 
-import { hull } from "./core.js";
+import { hull } from "./rules.js";
 
 /** @typedef {import("./core.js").Part} Part */
 /** @typedef {import("./core.js").Costs} Costs */
@@ -98,7 +98,14 @@ export function mixtureAt(region, point) {
   }
   const [strict, lax] = narrowest(region, point);
   const corners = [strict, lax - 1, lax];
-  return mixtureOf(region, corners, chancesOf(corners.map((at) => [fpr[at], tpr[at], 1]), [point.fpr, point.tpr, 1]));
+  return mixtureOf(
+    region,
+    corners,
+    chancesOf(
+      corners.map((at) => [fpr[at], tpr[at], 1]),
+      [point.fpr, point.tpr, 1],
+    ),
+  );
 }
 
 /**

@@ -263,7 +263,11 @@ export function shareInterval(share, counts, value, { level, z }) {
     return predictiveInterval(hit, miss, level, z)(hit.mass, miss.mass);
   }
   if (share.kind === "everybody") {
-    return everybodyInterval(share.hits.map((cell) => sideOf(counts, cell)), level, z);
+    return everybodyInterval(
+      share.hits.map((cell) => sideOf(counts, cell)),
+      level,
+      z,
+    );
   }
   return share.kind === "known" ? { low: value, high: value, how: KNOWN_SHARE } : null;
 }

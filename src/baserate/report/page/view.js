@@ -1,6 +1,10 @@
-// Payload and state -> view: everything that panels show. What is dear to derive is kept until what it depends on changes.
+/**
+ * Payload and state -> view: everything that panels show. What is dear to derive is kept until what it depends on
+ * changes.
+ */
 
-import { choose, expand, factorsFor, hull, measureAlong, place, sumCounts, tableAt } from "./core.js";
+import { expand, factorsFor, measureAlong, place, readNumber, sumCounts, tableAt } from "./core.js";
+import { choose, hull } from "./rules.js";
 import { strategy } from "./fair.js";
 import { short } from "./format.js";
 
@@ -71,16 +75,6 @@ export function remembered(book, slot, key, make) {
 }
 
 /**
- * A number as JSON spells it.
- * @param {number | string | null | undefined} value
- * @returns {number}
- */
-export function numeric(value) {
-  if (value === "inf") return Infinity;
-  return value === "-inf" ? -Infinity : value === null || value === undefined ? NaN : Number(value);
-}
-
-/**
  * The state in which a model is shown first: as planned.
  * @param {Book} book
  * @param {number} model
@@ -91,9 +85,9 @@ export function plannedState(book, model) {
   const { cut } = models[model];
   const { fp, fn } = use.costs;
   const shared = { model, who: -1, prevalence: use.prevalence, fp, fn };
-  if (cut.threshold !== null) return { ...shared, threshold: numeric(cut.threshold), parity: "single" };
+  if (cut.threshold !== null) return { ...shared, threshold: readNumber(cut.threshold), parity: "single" };
   const { everybody, threshold } = book.models[model];
-  const index = choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence));
+  const index = Math.max(0, choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence)));
   return { ...shared, threshold: threshold[index], parity: "planned" };
 }
 
@@ -113,13 +107,22 @@ export function makeView(book, asked) {
   const part = state.who < 0 ? model.everybody : model.groups[state.who];
   const whole = tableAt(model.everybody, model.everybody.tp.length - 1, factors);
   const cheapest = remembered(book, "cheapest", [partKey(state), state.prevalence, state.fp, state.fn].join(), () =>
-    choose.cost(part, costs, factors));
+    choose.cost(part, costs, factors),
+  );
   const done = whatIsDone(book, state, { model, factors, costs, index });
   return {
-    book, payload, state, model, part, factors, costs, index, cheapest,
-    prevalence: (whole.tp) / (whole.tp + whole.fp),
+    book,
+    payload,
+    state,
+    model,
+    part,
+    factors,
+    costs,
+    index,
+    cheapest,
+    prevalence: whole.tp / (whole.tp + whole.fp),
     ...done,
-    counts: state.who < 0 ? done.everybody : done.groups[state.who].counts ?? tableAt(part, index, factors),
+    counts: state.who < 0 ? done.everybody : (done.groups[state.who].counts ?? tableAt(part, index, factors)),
     single: state.parity === "single",
     counted: state.parity !== "planned" && !done.lots,
     planned: isPlanned(book, state),
@@ -137,15 +140,24 @@ function whatIsDone(book, state, { model, factors, costs, index }) {
   const { entry, groups, everybody } = model;
   const treatment = { thresholds: [model.threshold[index]] };
   if (state.parity === "single") {
-    const told = groups.map((part, at) => ({ name: entry.names[at], part, counts: tableAt(part, index, factors), treatment }));
+    const told = groups.map((part, at) => ({
+      name: entry.names[at],
+      part,
+      counts: tableAt(part, index, factors),
+      treatment,
+    }));
     return { everybody: tableAt(everybody, index, factors), groups: told, lots: 0 };
   }
   if (state.parity === "planned") return plannedTables(model, factors);
   const key = [state.model, state.prevalence, state.fp, state.fn, state.parity].join();
   const chosen = remembered(book, "strategy", key, () =>
-    strategy(state.parity, { threshold: model.threshold, groups, factors, costs: /** @type {any} */ (costs), index }));
+    strategy(state.parity, { threshold: model.threshold, groups, factors, costs: /** @type {any} */ (costs), index }),
+  );
   const told = groups.map((part, at) => ({
-    name: entry.names[at], part, counts: chosen.counts[at], treatment: chosen.treatments[at],
+    name: entry.names[at],
+    part,
+    counts: chosen.counts[at],
+    treatment: chosen.treatments[at],
   }));
   const all = /** @type {Counts[]} */ (told.map((each) => each.counts).filter(Boolean));
   return { everybody: sumCounts(all), groups: told, lots: chosen.lots };
@@ -161,12 +173,18 @@ function plannedTables({ entry, groups }, factors) {
   const { planned } = entry.cut;
   /** @param {Json} cells */
   const carried = (cells) => ({
-    tp: cells.tp * factors.positive, fn: cells.fn * factors.positive,
-    fp: cells.fp * factors.negative, tn: cells.tn * factors.negative,
-    squares: null, known: factors.known,
+    tp: cells.tp * factors.positive,
+    fn: cells.fn * factors.positive,
+    fp: cells.fp * factors.negative,
+    tn: cells.tn * factors.negative,
+    squares: null,
+    known: factors.known,
   });
   const told = groups.map((part, at) => ({
-    name: entry.names[at], part, treatment: null, counts: carried(planned.groups[at] ?? planned.everybody),
+    name: entry.names[at],
+    part,
+    treatment: null,
+    counts: carried(planned.groups[at] ?? planned.everybody),
   }));
   return { everybody: carried(planned.everybody), groups: told, lots: 0 };
 }
@@ -215,19 +233,25 @@ export function along(view, measure) {
 
 /** Rules by their names in Python, and here. */
 export const RULES = /** @type {const} */ ({
-  cost: "cost", youden: "youden", closest: "closest", balanced: "balanced", "break-even": "breakEven",
+  cost: "cost",
+  youden: "youden",
+  closest: "closest",
+  balanced: "balanced",
+  "break-even": "breakEven",
 });
 /** @typedef {keyof RULES} Rule */
 
 /**
- * The cut-off that a rule chooses for everybody.
+ * The cut-off that a rule chooses for everybody; −1 where a class is not there that it needs.
  * @param {View} view
  * @param {Rule} rule
  * @returns {number}
  */
 export function ruledIndex({ book, state, model, costs, factors }, rule) {
   const key = [state.model, state.prevalence, state.fp, state.fn].join();
-  return remembered(book, `rule ${rule}`, key, () => choose[RULES[rule]](model.everybody, /** @type {any} */ (costs), factors));
+  return remembered(book, `rule ${rule}`, key, () =>
+    choose[RULES[rule]](model.everybody, /** @type {any} */ (costs), factors),
+  );
 }
 
 /**
@@ -257,7 +281,8 @@ export function reported(view, wanted) {
   const { model, who } = view.state;
   const full = { model, group: who < 0 ? undefined : who, other: undefined, ...wanted };
   return view.payload.numbers.find((/** @type {Json} */ row) =>
-    Object.entries(full).every(([name, value]) => row[name] === value));
+    Object.entries(full).every(([name, value]) => row[name] === value),
+  );
 }
 
 /**
@@ -270,8 +295,8 @@ export function reported(view, wanted) {
 export function told(view, name, wanted) {
   const row = reported(view, wanted);
   if (row?.value === undefined) return "";
-  const between = row.low === undefined ? "" : ` (${short(numeric(row.low))} – ${short(numeric(row.high))})`;
-  return `${name} ${short(numeric(row.value))}${between}`;
+  const between = row.low === undefined ? "" : ` (${short(readNumber(row.low))} – ${short(readNumber(row.high))})`;
+  return `${name} ${short(readNumber(row.value))}${between}`;
 }
 
 /**

@@ -1,6 +1,6 @@
-// Whether it is worth acting on the scores, for people who would act from some probability on.
+/** Whether it is worth acting on the scores, for people who would act from some probability on. */
 
-import { decisionCurve } from "../core.js";
+import { decisionCurve } from "../curves.js";
 import { percent, short } from "../format.js";
 import { cutRule, partKey, remembered } from "../view.js";
 
@@ -30,7 +30,9 @@ export function benefitSpec(view) {
       { kind: "rule", key: "costs", x: acts, look: "quiet", label: `chosen costs: act from ${percent(acts)}` },
     ],
     probe: {
-      x: grid, y: model, upright: true,
+      x: grid,
+      y: model,
+      upright: true,
       told: (at) => `act from ${percent(grid[at])}: by the scores ${short(model[at])}, everybody ${short(all[at])}`,
     },
     told: `Decision curve. At ${percent(grid[nearest])} flagging by the scores is worth ${short(model[nearest])}, flagging everybody ${short(all[nearest])}, flagging nobody 0.`,
@@ -49,7 +51,7 @@ export function benefitSpec(view) {
 function derived(view, end) {
   const { state, part, factors } = view;
   return remembered(view.book, "benefit", `${partKey(state)} ${state.prevalence} ${end}`, () => {
-    const grid = Float64Array.from({ length: FINE }, (_, at) => (Math.min(0.995, (at + 1) / FINE)) * end);
+    const grid = Float64Array.from({ length: FINE }, (_, at) => Math.min(0.995, (at + 1) / FINE) * end);
     const found = decisionCurve(view.model.threshold, part, grid, factors);
     const top = Math.max(...found.model, ...found.all.filter((value) => value > 0)) || 1;
     return { grid, ...found, none: new Float64Array(FINE), top };

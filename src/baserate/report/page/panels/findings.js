@@ -1,4 +1,4 @@
-// What to know first, each with a way to the panel that shows it.
+/** What to know first, each with a way to the panel that shows it. */
 
 import { byId, element } from "../dom.js";
 import { PANELS } from "../words.js";
@@ -17,7 +17,13 @@ export function drawFindings(body, { payload }) {
     body.append(element("p", {}, "Nothing stands out in these rows."));
     return;
   }
-  body.append(element("ul", { class: "findings" }, ...payload.findings.map((/** @type {import("../view.js").Json} */ found) => item(found, payload))));
+  body.append(
+    element(
+      "ul",
+      { class: "findings" },
+      ...payload.findings.map((/** @type {import("../view.js").Json} */ found) => item(found, payload)),
+    ),
+  );
 }
 
 /**
@@ -26,7 +32,10 @@ export function drawFindings(body, { payload }) {
  * @returns {HTMLElement}
  */
 function item(found, payload) {
-  const model = found.model === null || found.model === undefined || payload.models.length === 1 ? "" : `${payload.models[found.model].name}: `;
+  const model =
+    found.model === null || found.model === undefined || payload.models.length === 1
+      ? ""
+      : `${payload.models[found.model].name}: `;
   const there = document.getElementById(`panel-${found.panel}`) !== null;
   const link = there ? element("a", { href: `#panel-${found.panel}` }, PANELS[found.panel].title) : null;
   // The hash holds the state, so that a link moves the view and leaves the hash alone.
@@ -36,9 +45,15 @@ function item(found, payload) {
     panel.scrollIntoView({ block: "start" });
     panel.focus({ preventScroll: true });
   });
-  return element("li", { class: found.severity },
-    element("details", { open: found.severity === "serious" },
+  return element(
+    "li",
+    { class: found.severity },
+    element(
+      "details",
+      { open: found.severity === "serious" },
       element("summary", {}, element("b", { class: "severity" }, SIGNS[found.severity]), ` ${model}${found.title}.`),
-      ...[found.sentence, found.why, found.remedy, found.code].map((text) => element("p", {}, text))),
-    link);
+      ...[found.sentence, found.why, found.remedy, found.code].map((text) => element("p", {}, text)),
+    ),
+    link,
+  );
 }

@@ -1,17 +1,21 @@
-// Who is treated how: groups at their cut-offs, and choices that make rates alike.
+/** Who is treated how: groups at their cut-offs, and choices that make rates alike. */
 
-import { MEASURES, expectedCost, interval } from "../core.js";
+import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, numbered, tableOf } from "../dom.js";
 import { clipped, cutOff, percent, short } from "../format.js";
-import { numeric, remembered, reported } from "../view.js";
+import { remembered, reported } from "../view.js";
 import { PARITY_WORDS, SPOKEN } from "../words.js";
 
 const RATES = ["flag_rate", "sensitivity", "fpr", "precision"];
 const PARITIES = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
 /** @type {Record<string, string>} */
 const CALLED = {
-  single: "Single threshold", own: "Own thresholds", "demographic-parity": "Demographic parity",
-  "equal-opportunity": "Equal opportunity", "equalized-odds": "Equalized odds", planned: "As planned",
+  single: "Single threshold",
+  own: "Own thresholds",
+  "demographic-parity": "Demographic parity",
+  "equal-opportunity": "Equal opportunity",
+  "equalized-odds": "Equalized odds",
+  planned: "As planned",
 };
 /** So many curves can be told apart. */
 const MOST_CURVES = 7;
@@ -38,16 +42,22 @@ export function parityButtons(view, set) {
  * @returns {import("../kit.js").Spec}
  */
 export function groupsSpec(view) {
-  const curves = remembered(view.book, "group curves", String(view.state.model), () => view.groups.map(({ part }) => ({
-    x: part.fp.map((mass) => mass / part.negatives), y: part.tp.map((mass) => mass / part.positives),
-  })));
+  const curves = remembered(view.book, "group curves", String(view.state.model), () =>
+    view.groups.map(({ part }) => ({
+      x: part.fp.map((mass) => mass / part.negatives),
+      y: part.tp.map((mass) => mass / part.positives),
+    })),
+  );
   const many = curves.length > MOST_CURVES;
   return {
     x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
     y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
     marks: [
       ...curves.map((curve, at) => ({
-        kind: /** @type {const} */ ("line"), key: `curve ${at}`, ...curve, look: many ? "faint" : `series-${at % 7} dash-${at % 4}`,
+        kind: /** @type {const} */ ("line"),
+        key: `curve ${at}`,
+        ...curve,
+        look: many ? "faint" : `series-${at % 7} dash-${at % 4}`,
         ...(many ? {} : { label: clipped(view.groups[at].name, 40) }),
       })),
       ...points(view, many),
@@ -55,8 +65,13 @@ export function groupsSpec(view) {
     told: `ROC curves of ${curves.length} groups. ${view.groups.slice(0, 12).map(sentence).join("; ")}.`,
     table: {
       columns: ["group", "false positive rate", "sensitivity", "flag rate", "precision"],
-      rows: () => view.groups.map(({ name, counts }) => [name, ...["fpr", "sensitivity", "flag_rate", "precision"]
-        .map((measure) => (counts ? MEASURES[measure](counts) : NaN))]),
+      rows: () =>
+        view.groups.map(({ name, counts }) => [
+          name,
+          ...["fpr", "sensitivity", "flag_rate", "precision"].map((measure) =>
+            counts ? MEASURES[measure](counts) : NaN,
+          ),
+        ]),
     },
   };
 }
@@ -68,10 +83,19 @@ export function groupsSpec(view) {
  * @returns {import("../kit.js").Mark[]}
  */
 function points(view, many) {
-  return view.groups.flatMap(({ counts }, at) => (counts ? [{
-    kind: /** @type {const} */ ("dots"), key: `point ${at}`, x: [MEASURES.fpr(counts)], y: [MEASURES.sensitivity(counts)],
-    look: many ? "series-0" : `series-${at % 7}`,
-  }] : []));
+  return view.groups.flatMap(({ counts }, at) =>
+    counts
+      ? [
+          {
+            kind: /** @type {const} */ ("dots"),
+            key: `point ${at}`,
+            x: [MEASURES.fpr(counts)],
+            y: [MEASURES.sensitivity(counts)],
+            look: many ? "series-0" : `series-${at % 7}`,
+          },
+        ]
+      : [],
+  );
 }
 
 /**
@@ -89,12 +113,28 @@ function sentence({ name, counts }) {
  * @param {import("../view.js").View} view
  */
 export function drawGroups(body, view) {
-  const columns = ["group", "cut-off", ...RATES.map((name) => element("span", { title: SPOKEN[name].means }, SPOKEN[name].plain,
-    element("small", {}, ` ${SPOKEN[name].technical.split(",")[0]}`)))];
+  const columns = [
+    "group",
+    "cut-off",
+    ...RATES.map((name) =>
+      element(
+        "span",
+        { title: SPOKEN[name].means },
+        SPOKEN[name].plain,
+        element("small", {}, ` ${SPOKEN[name].technical.split(",")[0]}`),
+      ),
+    ),
+  ];
   const rows = view.groups.map((_, at) => row(view, at));
-  body.replaceChildren(element("p", { class: "sentence" }, whole(view)),
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Groups" }, tableOf("Groups, and what is done with them", columns, rows)),
-    element("p", { class: "quiet" }, gapsTold(view)));
+  body.replaceChildren(
+    element("p", { class: "sentence" }, whole(view)),
+    element(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Groups" },
+      tableOf("Groups, and what is done with them", columns, rows),
+    ),
+    element("p", { class: "quiet" }, gapsTold(view)),
+  );
 }
 
 /**
@@ -117,11 +157,20 @@ function whole(view) {
  */
 function gapsTold(view) {
   const told = RATES.map((measure) => {
-    const values = view.groups.flatMap(({ counts }) => (counts ? [MEASURES[measure](counts)] : [])).filter((value) => !Number.isNaN(value));
+    const values = view.groups
+      .flatMap(({ counts }) => (counts ? [MEASURES[measure](counts)] : []))
+      .filter((value) => !Number.isNaN(value));
     const gap = values.length > 1 ? Math.max(...values) - Math.min(...values) : NaN;
-    const found = reported(view, { part: "gaps", measure, group: undefined }) ?? view.payload.numbers.find(
-      (/** @type {import("../view.js").Json} */ each) => each.part === "gaps" && each.measure === measure && each.model === view.state.model);
-    const chance = view.planned && found?.floor_high !== undefined ? ` (chance alone: up to ${percent(numeric(found.floor_high))})` : "";
+    const found =
+      reported(view, { part: "gaps", measure, group: undefined }) ??
+      view.payload.numbers.find(
+        (/** @type {import("../view.js").Json} */ each) =>
+          each.part === "gaps" && each.measure === measure && each.model === view.state.model,
+      );
+    const chance =
+      view.planned && found?.floor_high !== undefined
+        ? ` (chance alone: up to ${percent(readNumber(found.floor_high))})`
+        : "";
     return `${SPOKEN[measure].technical.split(",")[0]} ${percent(gap)}${chance}`;
   });
   return `Farthest apart: ${told.join(", ")}.`;
@@ -136,12 +185,21 @@ function row(view, at) {
   const { name, counts, treatment } = view.groups[at];
   const first = element("span", { title: name }, clipped(name));
   if (!counts) return [first, "takes no part", ...RATES.map(() => "–")];
-  return [first, treated(treatment), ...RATES.map((measure) => {
-    const value = MEASURES[measure](counts);
-    const bounds = boundsOf(view, at, measure);
-    const between = bounds && !Number.isNaN(bounds.low) ? `${percent(bounds.low)} – ${percent(bounds.high)}` : "";
-    return element("td", { class: "value", ...numbered(measure, value, bounds) }, percent(value), element("small", {}, between));
-  })];
+  return [
+    first,
+    treated(treatment),
+    ...RATES.map((measure) => {
+      const value = MEASURES[measure](counts);
+      const bounds = boundsOf(view, at, measure);
+      const between = bounds && !Number.isNaN(bounds.low) ? `${percent(bounds.low)} – ${percent(bounds.high)}` : "";
+      return element(
+        "td",
+        { class: "value", ...numbered(measure, value, bounds) },
+        percent(value),
+        element("small", {}, between),
+      );
+    }),
+  ];
 }
 
 /**
@@ -157,7 +215,7 @@ function boundsOf(view, at, measure) {
   if (counts && treatment && !("lottery" in treatment)) return interval(measure, counts, payload.level, payload.z);
   const where = state.prevalence === null ? "here" : "there";
   const found = view.planned ? reported(view, { part: "decisions", measure, group: at, where }) : undefined;
-  return found?.low === undefined ? null : { low: numeric(found.low), high: numeric(found.high) };
+  return found?.low === undefined ? null : { low: readNumber(found.low), high: readNumber(found.high) };
 }
 
 /**
@@ -168,7 +226,9 @@ function boundsOf(view, at, measure) {
 function treated(treatment) {
   if (!treatment) return "as planned";
   if ("lottery" in treatment) {
-    return treatment.lottery.map(({ chance, threshold }) => `${cutOff(threshold)} with chance ${percent(chance)}`).join(", ");
+    return treatment.lottery
+      .map(({ chance, threshold }) => `${cutOff(threshold)} with chance ${percent(chance)}`)
+      .join(", ");
   }
   return cutOff(treatment.thresholds[0]);
 }

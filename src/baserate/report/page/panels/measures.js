@@ -1,14 +1,34 @@
-// Numbers, and how sure they are.
+/** Numbers, and how sure they are. */
 
-import { MEASURES, expectedCost, interval } from "../core.js";
+import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, numbered, tableOf } from "../dom.js";
 import { written } from "../format.js";
 import { shape } from "../kit.js";
-import { numeric, partKey, reported } from "../view.js";
+import { partKey, reported } from "../view.js";
 import { SPOKEN } from "../words.js";
 
-const MOVING = ["sensitivity", "specificity", "precision", "npv", "flag_rate", "accuracy", "balanced_accuracy", "f1", "mcc", "expected_cost"];
-const FIXED = ["auc", "average_precision", "brier", "brier_skill", "ece", "calibration_slope", "observed_expected", "mean_probability"];
+const MOVING = [
+  "sensitivity",
+  "specificity",
+  "precision",
+  "npv",
+  "flag_rate",
+  "accuracy",
+  "balanced_accuracy",
+  "f1",
+  "mcc",
+  "expected_cost",
+];
+const FIXED = [
+  "auc",
+  "average_precision",
+  "brier",
+  "brier_skill",
+  "ece",
+  "calibration_slope",
+  "observed_expected",
+  "mean_probability",
+];
 
 /** @typedef {{low: number, high: number, how?: string}} Bounds */
 /** @typedef {{measure: string, value: number, bounds: Bounds | null, why?: string}} Line */
@@ -22,13 +42,17 @@ export function drawMeasures(body, view) {
   const moving = MOVING.map((measure) => moved(view, measure));
   const level = `${Math.round(1000 * view.payload.level) / 10} % interval`;
   if (!body.firstChild) body.append(element("div"), rest());
-  body.firstElementChild?.replaceChildren(tableOf("Measures at the cut-off", ["measure", "value", level], moving.map(cells)));
+  body.firstElementChild?.replaceChildren(
+    tableOf("Measures at the cut-off", ["measure", "value", level], moving.map(cells)),
+  );
   const of = `${partKey(view.state)} ${view.state.prevalence}`;
   if (body.dataset.of === of) return;
   body.dataset.of = of;
   const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
   body.lastElementChild?.toggleAttribute("hidden", !fixed.length);
-  body.querySelector("details div")?.replaceChildren(tableOf("Measures of the scores", ["measure", "value", level], fixed.map(cells)));
+  body
+    .querySelector("details div")
+    ?.replaceChildren(tableOf("Measures of the scores", ["measure", "value", level], fixed.map(cells)));
 }
 
 /**
@@ -37,7 +61,12 @@ export function drawMeasures(body, view) {
  */
 function rest() {
   const open = matchMedia("(min-width: 1640px)").matches;
-  return element("details", { class: "fixed", open }, element("summary", {}, "Whatever the cut-off: AUC, calibration …"), element("div"));
+  return element(
+    "details",
+    { class: "fixed", open },
+    element("summary", {}, "Whatever the cut-off: AUC, calibration …"),
+    element("div"),
+  );
 }
 
 /**
@@ -48,8 +77,10 @@ function rest() {
 export function measuresTable(view) {
   return {
     columns: ["measure", "value", "low", "high"],
-    rows: () => [...MOVING.map((measure) => moved(view, measure)), ...FIXED.map((measure) => standing(view, measure))]
-      .filter((line) => line !== null).map(({ measure, value, bounds }) => [measure, value, bounds?.low ?? NaN, bounds?.high ?? NaN]),
+    rows: () =>
+      [...MOVING.map((measure) => moved(view, measure)), ...FIXED.map((measure) => standing(view, measure))]
+        .filter((line) => line !== null)
+        .map(({ measure, value, bounds }) => [measure, value, bounds?.low ?? NaN, bounds?.high ?? NaN]),
   };
 }
 
@@ -61,7 +92,8 @@ export function measuresTable(view) {
  */
 function moved(view, measure) {
   const { counts, costs, payload } = view;
-  const value = measure === "expected_cost" ? expectedCost(counts, /** @type {any} */ (costs)) : MEASURES[measure](counts);
+  const value =
+    measure === "expected_cost" ? expectedCost(counts, /** @type {any} */ (costs)) : MEASURES[measure](counts);
   const planned = view.planned ? plannedBounds(view, measure) : null;
   const own = view.counted ? interval(measure, counts, payload.level, payload.z) : null;
   return { measure, value, bounds: planned ?? own, why: whyNone(view) };
@@ -86,7 +118,7 @@ function whyNone({ lots, planned }) {
 function plannedBounds(view, measure) {
   const where = view.state.prevalence === null ? "here" : "there";
   const row = reported(view, { part: "decisions", measure, where });
-  return row && row.low !== undefined ? { low: numeric(row.low), high: numeric(row.high), how: row.how } : null;
+  return row && row.low !== undefined ? { low: readNumber(row.low), high: readNumber(row.high), how: row.how } : null;
 }
 
 /**
@@ -98,11 +130,16 @@ function plannedBounds(view, measure) {
 function standing(view, measure) {
   const { prevalence } = view.state;
   // What changes with the prevalence is known here, and where the plan says.
-  const where = measure !== "average_precision" || prevalence === null ? "here" : prevalence === view.payload.use.prevalence ? "there" : "";
+  const where =
+    measure !== "average_precision" || prevalence === null
+      ? "here"
+      : prevalence === view.payload.use.prevalence
+        ? "there"
+        : "";
   const row = ["ranks", "probabilities"].map((part) => reported(view, { part, measure, where })).find(Boolean);
   if (!row || row.value === undefined) return null;
-  const bounds = row.low === undefined ? null : { low: numeric(row.low), high: numeric(row.high), how: row.how };
-  return { measure, value: numeric(row.value), bounds };
+  const bounds = row.low === undefined ? null : { low: readNumber(row.low), high: readNumber(row.high), how: row.how };
+  return { measure, value: readNumber(row.value), bounds };
 }
 
 /**

@@ -1,9 +1,9 @@
-// Models side by side, at the same share of flags.
+/** Models side by side, at the same share of flags. */
 
-import { MEASURES, capacity, expectedCost, factorsFor, tableAt } from "../core.js";
+import { MEASURES, expectedCost, factorsFor, readNumber, tableAt } from "../core.js";
+import { capacity } from "../rules.js";
 import { element, numbered, tableOf } from "../dom.js";
 import { clipped, cutOff, percent, short, written } from "../format.js";
-import { numeric } from "../view.js";
 import { SPOKEN } from "../words.js";
 
 const AT_CUT = ["flag_rate", "sensitivity", "specificity", "precision"];
@@ -18,8 +18,13 @@ export function drawModels(body, view) {
   const columns = ["model", ...RANKS.map(heading), "cut-off", ...AT_CUT.map(heading), "cost of a case"];
   const rows = view.book.models.map((model, at) => row(view, model, at));
   body.replaceChildren(
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models" }, tableOf("Models", columns, rows)),
-    ...differences(view));
+    element(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models" },
+      tableOf("Models", columns, rows),
+    ),
+    ...differences(view),
+  );
 }
 
 /**
@@ -30,10 +35,16 @@ export function drawModels(body, view) {
 export function modelsTable(view) {
   return {
     columns: ["model", "threshold", ...AT_CUT, "expected_cost"],
-    rows: () => view.book.models.map((model, at) => {
-      const { index, counts } = atSameWork(view, model, at);
-      return [model.entry.name, model.threshold[index], ...AT_CUT.map((name) => MEASURES[name](counts)), expectedCost(counts, /** @type {any} */ (view.costs))];
-    }),
+    rows: () =>
+      view.book.models.map((model, at) => {
+        const { index, counts } = atSameWork(view, model, at);
+        return [
+          model.entry.name,
+          model.threshold[index],
+          ...AT_CUT.map((name) => MEASURES[name](counts)),
+          expectedCost(counts, /** @type {any} */ (view.costs)),
+        ];
+      }),
   };
 }
 
@@ -42,7 +53,12 @@ export function modelsTable(view) {
  * @returns {HTMLElement}
  */
 function heading(measure) {
-  return element("span", { title: SPOKEN[measure].means }, SPOKEN[measure].plain, element("small", {}, ` ${SPOKEN[measure].technical.split(",")[0]}`));
+  return element(
+    "span",
+    { title: SPOKEN[measure].means },
+    SPOKEN[measure].plain,
+    element("small", {}, ` ${SPOKEN[measure].technical.split(",")[0]}`),
+  );
 }
 
 /**
@@ -70,10 +86,21 @@ function row(view, model, at) {
   const chosen = at === view.state.model;
   const cost = expectedCost(counts, /** @type {any} */ (view.costs));
   return [
-    element("span", { title: model.entry.name }, clipped(model.entry.name), chosen ? element("small", {}, " chosen") : null),
+    element(
+      "span",
+      { title: model.entry.name },
+      clipped(model.entry.name),
+      chosen ? element("small", {}, " chosen") : null,
+    ),
     ...RANKS.map((measure) => ranked(view, measure, at)),
     chosen && !view.single ? "by group" : cutOff(model.threshold[index]),
-    ...AT_CUT.map((measure) => element("td", { class: "value", ...numbered(measure, MEASURES[measure](counts)) }, percent(MEASURES[measure](counts)))),
+    ...AT_CUT.map((measure) =>
+      element(
+        "td",
+        { class: "value", ...numbered(measure, MEASURES[measure](counts)) },
+        percent(MEASURES[measure](counts)),
+      ),
+    ),
     element("td", { class: "value", ...numbered("expected_cost", cost) }, short(cost)),
   ];
 }
@@ -86,11 +113,22 @@ function row(view, model, at) {
  * @returns {HTMLElement}
  */
 function ranked({ payload }, measure, model) {
-  const found = payload.numbers.find((/** @type {import("../view.js").Json} */ each) =>
-    each.measure === measure && each.model === model && each.group === undefined && each.where === "here" && each.part !== "differences");
+  const found = payload.numbers.find(
+    (/** @type {import("../view.js").Json} */ each) =>
+      each.measure === measure &&
+      each.model === model &&
+      each.group === undefined &&
+      each.where === "here" &&
+      each.part !== "differences",
+  );
   if (!found || found.value === undefined) return element("td", {}, "–");
-  const between = found.low === undefined ? "" : `${short(numeric(found.low))} – ${short(numeric(found.high))}`;
-  return element("td", { class: "value", ...numbered(measure, numeric(found.value)) }, short(numeric(found.value)), element("small", {}, between));
+  const between = found.low === undefined ? "" : `${short(readNumber(found.low))} – ${short(readNumber(found.high))}`;
+  return element(
+    "td",
+    { class: "value", ...numbered(measure, readNumber(found.value)) },
+    short(readNumber(found.value)),
+    element("small", {}, between),
+  );
 }
 
 /**
@@ -103,16 +141,25 @@ function differences({ payload }) {
   if (!found.length) return [];
   const rows = found.map((/** @type {import("../view.js").Json} */ each) => {
     const { format, technical } = SPOKEN[each.measure];
-    const [value, low, high] = [each.value, each.low, each.high].map(numeric);
+    const [value, low, high] = [each.value, each.low, each.high].map(readNumber);
     return [
-      `${clipped(payload.models[each.model].name, 30)} less ${clipped(payload.models[each.other].name, 30)}`, technical.split(",")[0],
-      element("td", { class: "value", ...numbered("difference", value) }, written(value, format), element("small", {}, `${written(low, format)} – ${written(high, format)}`)),
-      Number.isNaN(numeric(each.p)) ? "–" : short(numeric(each.p)),
+      `${clipped(payload.models[each.model].name, 30)} less ${clipped(payload.models[each.other].name, 30)}`,
+      technical.split(",")[0],
+      element(
+        "td",
+        { class: "value", ...numbered("difference", value) },
+        written(value, format),
+        element("small", {}, `${written(low, format)} – ${written(high, format)}`),
+      ),
+      Number.isNaN(readNumber(each.p)) ? "–" : short(readNumber(each.p)),
     ];
   });
   return [
     element("h3", {}, "Differences, at the plan's cut-offs"),
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Differences" },
-      tableOf("Differences between models", ["models", "measure", "difference", "p"], rows)),
+    element(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Differences" },
+      tableOf("Differences between models", ["models", "measure", "difference", "p"], rows),
+    ),
   ];
 }

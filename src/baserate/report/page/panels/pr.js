@@ -1,4 +1,4 @@
-// What is found against how many of the flagged are positive.
+/** What is found against how many of the flagged are positive. */
 
 import { percent } from "../format.js";
 import { along, remembered, told } from "../view.js";
@@ -20,10 +20,21 @@ export function prSpec(view) {
     marks: [
       ...isoF1(view),
       { kind: "rule", key: "chance", y: share, look: "quiet dashed", label: `prevalence ${percent(share)}` },
-      { kind: "line", key: "curve", x: recall, y: precision, look: `series-${view.state.model % 7} strong`, label: named(view) },
+      {
+        kind: "line",
+        key: "curve",
+        x: recall,
+        y: precision,
+        look: `series-${view.state.model % 7} strong`,
+        label: named(view),
+      },
     ],
     handle: {
-      x: recall, y: precision, index: view.index, idle: !view.single, name: "Cut-off on the precision–recall curve",
+      x: recall,
+      y: precision,
+      index: view.index,
+      idle: !view.single,
+      name: "Cut-off on the precision–recall curve",
       told: (index) => `${toldAt(view, index)}; of the flagged ${percent(precision[index])} are positive`,
     },
     told: `Precision–recall curve at a prevalence of ${percent(share)}. ${toldAt(view, view.index)}.`,
@@ -51,12 +62,31 @@ function named(view) {
  * @returns {import("../kit.js").Mark[]}
  */
 function isoF1(view) {
-  const lines = remembered(view.book, "iso F1", "", () => ISO.map((value) => {
-    const x = Float64Array.from({ length: FINE }, (_, at) => value / (2 - value) + (at / (FINE - 1)) * (1 - value / (2 - value)));
-    return { value, x, y: x.map((recall) => (value * recall) / (2 * recall - value)) };
-  }));
+  const lines = remembered(view.book, "iso F1", "", () =>
+    ISO.map((value) => {
+      const x = Float64Array.from(
+        { length: FINE },
+        (_, at) => value / (2 - value) + (at / (FINE - 1)) * (1 - value / (2 - value)),
+      );
+      return { value, x, y: x.map((recall) => (value * recall) / (2 * recall - value)) };
+    }),
+  );
   return lines.flatMap(({ value, x, y }, at) => [
-    { kind: /** @type {const} */ ("line"), key: `iso ${value}`, x, y, look: "faint", ...(at ? {} : { label: "equal F1" }) },
-    { kind: /** @type {const} */ ("text"), key: `iso text ${value}`, x: 0.995, y: y[FINE - 1] + 0.02, text: `F1 ${value}`, look: "faint end" },
+    {
+      kind: /** @type {const} */ ("line"),
+      key: `iso ${value}`,
+      x,
+      y,
+      look: "faint",
+      ...(at ? {} : { label: "equal F1" }),
+    },
+    {
+      kind: /** @type {const} */ ("text"),
+      key: `iso text ${value}`,
+      x: 0.995,
+      y: y[FINE - 1] + 0.02,
+      text: `F1 ${value}`,
+      look: "faint end",
+    },
   ]);
 }

@@ -1,4 +1,4 @@
-// What a flag, and a pass, mean at other prevalences.
+/** What a flag, and a pass, mean at other prevalences. */
 
 import { predictiveAt } from "../core.js";
 import { percent } from "../format.js";
@@ -20,26 +20,66 @@ export function prevalenceSpec(view) {
   const own = view.part.positives / (view.part.positives + view.part.negatives);
   const moved = Math.abs(share - own) > 1e-12;
   return {
-    x: { label: "everybody who is positive", name: "prevalence, log scale", domain: [1e-4, 1], scale: "log", format: "percent" },
+    x: {
+      label: "everybody who is positive",
+      name: "prevalence, log scale",
+      domain: [1e-4, 1],
+      scale: "log",
+      format: "percent",
+    },
     y: { label: "share of those with that result", domain: [0, 1], format: "percent" },
     marks: [
       { kind: "band", key: "precision band", x: GRID, low: precision.low, high: precision.high, look: "series-1" },
       { kind: "band", key: "npv band", x: GRID, low: npv.low, high: npv.high, look: "series-0" },
-      { kind: "line", key: "precision", x: GRID, y: precision.value, look: "series-1 strong", label: "flagged who are positive (PPV)" },
-      { kind: "line", key: "npv", x: GRID, y: npv.value, look: "series-0 strong dash-1", label: "passed who are negative (NPV)" },
+      {
+        kind: "line",
+        key: "precision",
+        x: GRID,
+        y: precision.value,
+        look: "series-1 strong",
+        label: "flagged who are positive (PPV)",
+      },
+      {
+        kind: "line",
+        key: "npv",
+        x: GRID,
+        y: npv.value,
+        look: "series-0 strong dash-1",
+        label: "passed who are negative (NPV)",
+      },
       { kind: "rule", key: "rows", x: own, look: "faint", label: `these rows: ${percent(own)}` },
-      ...(moved ? [{ kind: /** @type {const} */ ("rule"), key: "chosen", x: share, look: "quiet dashed", label: `chosen: ${percent(share)}` }] : []),
+      ...(moved
+        ? [
+            {
+              kind: /** @type {const} */ ("rule"),
+              key: "chosen",
+              x: share,
+              look: "quiet dashed",
+              label: `chosen: ${percent(share)}`,
+            },
+          ]
+        : []),
     ],
     probe: {
-      x: GRID, y: precision.value, upright: true,
-      told: (at) => `prevalence ${percent(GRID[at])}: ${percent(precision.value[at])} of the flagged are positive, ${percent(npv.value[at])} of the passed negative`,
+      x: GRID,
+      y: precision.value,
+      upright: true,
+      told: (at) =>
+        `prevalence ${percent(GRID[at])}: ${percent(precision.value[at])} of the flagged are positive, ${percent(npv.value[at])} of the passed negative`,
     },
     told: `PPV and NPV against the prevalence. ${[24, 48, 72].map((at) => `At ${percent(GRID[at])} PPV is ${percent(precision.value[at])} and NPV ${percent(npv.value[at])}`).join(". ")}.`,
     table: {
       columns: ["prevalence", "precision", "precision low", "precision high", "npv", "npv low", "npv high"],
-      rows: () => Array.from(GRID, (at, index) => [
-        at, precision.value[index], precision.low[index], precision.high[index], npv.value[index], npv.low[index], npv.high[index],
-      ]),
+      rows: () =>
+        Array.from(GRID, (at, index) => [
+          at,
+          precision.value[index],
+          precision.low[index],
+          precision.high[index],
+          npv.value[index],
+          npv.low[index],
+          npv.high[index],
+        ]),
     },
   };
 }
@@ -55,7 +95,9 @@ function derived(view) {
     const found = predictiveAt(counts, GRID, payload.level, payload.z);
     /** @param {{value: number, low: number, high: number}[]} several */
     const columns = (several) => ({
-      value: several.map((each) => each.value), low: several.map((each) => each.low), high: several.map((each) => each.high),
+      value: several.map((each) => each.value),
+      low: several.map((each) => each.low),
+      high: several.map((each) => each.high),
     });
     return { precision: columns(found.precision), npv: columns(found.npv) };
   });

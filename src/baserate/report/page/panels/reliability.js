@@ -1,6 +1,7 @@
-// Whether as many turn out positive as predicted; below, how many people each bin holds.
+/** Whether as many turn out positive as predicted; below, how many people each bin holds. */
 
-import { isotonic, reliabilityBins } from "../core.js";
+import { reliabilityBins } from "../bins.js";
+import { isotonic } from "../curves.js";
 import { percent, whole } from "../format.js";
 import { cutRule, partKey, remembered, told } from "../view.js";
 
@@ -21,9 +22,29 @@ export function reliabilitySpec(view) {
     marks: [
       ...cutRule(view),
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "as predicted" },
-      { kind: "bars", key: "counts", edges: counts.edges, heights: counts.heights, look: "negative", label: "people in each bin, downwards" },
-      { kind: "step", key: "isotonic", x: steps.edges, y: steps.share, look: "series-1 dash-1", label: "best fit that never falls" },
-      { kind: "dots", key: "bins", ...columns, look: "series-0", label: `bins, with ${level}${told(view, "; ECE", { part: "probabilities", measure: "ece", where: "here" })}` },
+      {
+        kind: "bars",
+        key: "counts",
+        edges: counts.edges,
+        heights: counts.heights,
+        look: "negative",
+        label: "people in each bin, downwards",
+      },
+      {
+        kind: "step",
+        key: "isotonic",
+        x: steps.edges,
+        y: steps.share,
+        look: "series-1 dash-1",
+        label: "best fit that never falls",
+      },
+      {
+        kind: "dots",
+        key: "bins",
+        ...columns,
+        look: "series-0",
+        label: `bins, with ${level}${told(view, "; ECE", { part: "probabilities", measure: "ece", where: "here" })}`,
+      },
     ],
     probe: { x: columns.x, y: columns.y, upright: true, told: (at) => sentence(bins[at]) },
     told: `Reliability diagram. ${bins.map(sentence).join("; ")}.`,
@@ -41,11 +62,13 @@ function derived(view) {
   const { state, model, payload, factors } = view;
   return remembered(view.book, "reliability", `${partKey(state)} ${state.prevalence}`, () => {
     const who = state.who < 0 ? model.groups.map((_, at) => at) : [state.who];
-    const bins = reliabilityBins(model.entry.reliability, who, factors, payload.level, payload.z);
+    const bins = reliabilityBins(model.entry.reliability, who, factors, payload.z);
     const most = Math.max(...bins.map((bin) => bin.mass), 1e-300);
     const columns = {
-      x: bins.map((bin) => bin.predicted), y: bins.map((bin) => bin.share),
-      low: bins.map((bin) => bin.low), high: bins.map((bin) => bin.high),
+      x: bins.map((bin) => bin.predicted),
+      y: bins.map((bin) => bin.share),
+      low: bins.map((bin) => bin.low),
+      high: bins.map((bin) => bin.high),
     };
     const edges = bins.length ? [bins[0].lower, ...bins.map((bin) => bin.upper)] : [];
     const counts = { edges, heights: bins.map((bin) => (-DEPTH * bin.mass) / most) };

@@ -1,6 +1,7 @@
-// What is found against what is flagged in vain.
+/** What is found against what is flagged in vain. */
 
-import { MEASURES, isoCost } from "../core.js";
+import { MEASURES } from "../core.js";
+import { isoCost } from "../curves.js";
 import { clipped } from "../format.js";
 import { along, hullOf, remembered, told } from "../view.js";
 import { toldAt } from "./scores.js";
@@ -26,7 +27,14 @@ export function rocSpec(view) {
       ...iso(view),
       ...reached(view),
     ],
-    handle: { x: fpr, y: found, index: view.index, idle: !view.single, name: "Cut-off on the ROC curve", told: (index) => toldAt(view, index) },
+    handle: {
+      x: fpr,
+      y: found,
+      index: view.index,
+      idle: !view.single,
+      name: "Cut-off on the ROC curve",
+      told: (index) => toldAt(view, index),
+    },
     told: `ROC curve. ${toldAt(view, view.index)}.`,
     table: {
       columns: ["threshold", "false positive rate", "sensitivity"],
@@ -57,7 +65,16 @@ function others(view) {
       const { fp, tp, negatives, positives } = model.everybody;
       return { fpr: fp.map((mass) => mass / negatives), sensitivity: tp.map((mass) => mass / positives) };
     });
-    return [{ kind: /** @type {const} */ ("line"), key: `other ${at}`, x: fpr, y: sensitivity, look: `series-${at % 7} dash-${at % 4}`, label: clipped(model.entry.name, 40) }];
+    return [
+      {
+        kind: /** @type {const} */ ("line"),
+        key: `other ${at}`,
+        x: fpr,
+        y: sensitivity,
+        look: `series-${at % 7} dash-${at % 4}`,
+        label: clipped(model.entry.name, 40),
+      },
+    ];
   });
 }
 
@@ -70,7 +87,17 @@ function band({ state, model, payload }) {
   const found = model.entry.band;
   if (!found || state.who >= 0) return [];
   const label = `${Math.round(1000 * payload.level) / 10} % band`;
-  return [{ kind: "band", key: "band", x: found.fpr, low: found.low, high: found.high, look: `series-${state.model % 7}`, label }];
+  return [
+    {
+      kind: "band",
+      key: "band",
+      x: found.fpr,
+      low: found.low,
+      high: found.high,
+      look: `series-${state.model % 7}`,
+      label,
+    },
+  ];
 }
 
 /**

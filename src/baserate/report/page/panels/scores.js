@@ -1,4 +1,4 @@
-// How the scores of both classes are spread, with the line that cuts them.
+/** How the scores of both classes are spread, with the line that cuts them. */
 
 import { cutOff, percent } from "../format.js";
 import { CLASSES } from "../words.js";
@@ -15,21 +15,56 @@ export function scoresSpec(view) {
   const { domain, x } = scoreAxis(view);
   const { edges, positive, negative, level, most, heights } = bars(view);
   const at = x[view.index];
-  const flagged = remembered(view.book, "flagged", `${view.state.model} ${at}`, () => [[at, domain[1]], [-TOP, -TOP], [TOP, TOP]]);
+  const flagged = remembered(view.book, "flagged", `${view.state.model} ${at}`, () => [
+    [at, domain[1]],
+    [-TOP, -TOP],
+    [TOP, TOP],
+  ]);
   return {
     x: { label: "score", domain },
     shape: 1.12,
     y: {
-      label: "share of its class in each bin", domain: [-TOP, TOP],
-      ticks: [{ at: 1, text: percent(most.positive) }, { at: 0, text: "0" }, { at: -1, text: percent(most.negative) }],
+      label: "share of its class in each bin",
+      domain: [-TOP, TOP],
+      ticks: [
+        { at: 1, text: percent(most.positive) },
+        { at: 0, text: "0" },
+        { at: -1, text: percent(most.negative) },
+      ],
     },
     marks: [
-      ...(view.single ? [{ kind: /** @type {const} */ ("band"), key: "flagged", x: flagged[0], low: flagged[1], high: flagged[2], look: "chosen" }] : []),
+      ...(view.single
+        ? [
+            {
+              kind: /** @type {const} */ ("band"),
+              key: "flagged",
+              x: flagged[0],
+              low: flagged[1],
+              high: flagged[2],
+              look: "chosen",
+            },
+          ]
+        : []),
       { kind: "bars", key: "positive", edges, heights: heights.positive, look: "positive", label: CLASSES.positive },
-      { kind: "bars", key: "negative", edges, heights: heights.negative, look: "negative", label: `${CLASSES.negative}, downwards` },
+      {
+        kind: "bars",
+        key: "negative",
+        edges,
+        heights: heights.negative,
+        look: "negative",
+        label: `${CLASSES.negative}, downwards`,
+      },
       { kind: "rule", key: "ground", y: 0, look: "quiet" },
     ],
-    handle: { x, y: level, index: view.index, upright: true, idle: !view.single, name: "Cut-off", told: (index) => toldAt(view, index) },
+    handle: {
+      x,
+      y: level,
+      index: view.index,
+      upright: true,
+      idle: !view.single,
+      name: "Cut-off",
+      told: (index) => toldAt(view, index),
+    },
     told: `Scores of both classes. ${toldAt(view, view.index)}.`,
     table: {
       columns: ["from", "to", "share of positives", "share of negatives"],
@@ -50,7 +85,8 @@ function bars(view) {
     const [positive, negative] = [shares(scores.positive, state.who), shares(scores.negative, state.who)];
     const most = { positive: Math.max(...positive) || 1, negative: Math.max(...negative) || 1 };
     const heights = {
-      positive: positive.map((share) => share / most.positive), negative: negative.map((share) => -share / most.negative),
+      positive: positive.map((share) => share / most.positive),
+      negative: negative.map((share) => -share / most.negative),
     };
     return { edges: scores.edges, positive, negative, most, heights, level: new Float64Array(model.threshold.length) };
   });

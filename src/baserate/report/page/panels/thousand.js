@@ -1,4 +1,4 @@
-// A thousand people, each a square; and the 2×2 table that counts them.
+/** A thousand people, each a square; and the 2×2 table that counts them. */
 
 import { MEASURES, thousand } from "../core.js";
 import { element, numbered } from "../dom.js";
@@ -32,7 +32,11 @@ export function drawThousand(body, view) {
 
 /** @returns {Element[]} */
 function frame() {
-  const people = shape("svg", { class: "people", role: "img", viewBox: `0 0 ${COLUMNS * SIZE} ${(1000 / COLUMNS) * SIZE}` });
+  const people = shape("svg", {
+    class: "people",
+    role: "img",
+    viewBox: `0 0 ${COLUMNS * SIZE} ${(1000 / COLUMNS) * SIZE}`,
+  });
   people.append(...CELLS.map((cell) => shape("path", { class: cell })));
   return [people, element("p", { class: "sentence" }), element("table")];
 }
@@ -69,22 +73,59 @@ function sentence({ tp, fp, fn, tn }) {
 function table({ counts, payload }, people) {
   const { positive, negative } = payload.data;
   /** @param {"tp" | "fp" | "fn" | "tn"} cell @param {number} rate @param {{measure: string, class: string}} of */
-  const cellOf = (cell, rate, of) => element("td", { class: cell, ...numbered(cell, people[cell]) },
-    element("b", {}, people[cell] || (counts[cell] > 0 ? "<1" : "0")),
-    element("span", {}, `${CALLED[cell]} (${cell.toUpperCase()})`),
-    element("small", numbered(of.measure, rate), `${percent(rate)} of ${of.class}`));
+  const cellOf = (cell, rate, of) =>
+    element(
+      "td",
+      { class: cell, ...numbered(cell, people[cell]) },
+      element("b", {}, people[cell] || (counts[cell] > 0 ? "<1" : "0")),
+      element("span", {}, `${CALLED[cell]} (${cell.toUpperCase()})`),
+      element("small", numbered(of.measure, rate), `${percent(rate)} of ${of.class}`),
+    );
   const { sensitivity, fpr } = MEASURES;
   const [found, vain] = [sensitivity(counts), fpr(counts)];
-  return element("table", { class: "cells" },
+  return element(
+    "table",
+    { class: "cells" },
     element("caption", { class: "unseen" }, "What is true, and what is done, of 1000 people"),
-    element("thead", {}, element("tr", {}, element("td"), ...["flagged", "passed", "all"].map((name) => element("th", { scope: "col" }, name)))),
-    element("tbody", {},
-      element("tr", {}, element("th", { scope: "row" }, "positive", label(positive)), cellOf("tp", found, { measure: "sensitivity", class: "positives" }),
-        cellOf("fn", 1 - found, { measure: "fnr", class: "positives" }), element("td", { class: "sum" }, element("b", {}, people.tp + people.fn))),
-      element("tr", {}, element("th", { scope: "row" }, "negative", label(negative)), cellOf("fp", vain, { measure: "fpr", class: "negatives" }),
-        cellOf("tn", 1 - vain, { measure: "specificity", class: "negatives" }), element("td", { class: "sum" }, element("b", {}, people.fp + people.tn))),
-      element("tr", {}, element("th", { scope: "row" }, "all"), ...[people.tp + people.fp, people.fn + people.tn, 1000]
-        .map((many) => element("td", { class: "sum" }, element("b", {}, many))))));
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        element("td"),
+        ...["flagged", "passed", "all"].map((name) => element("th", { scope: "col" }, name)),
+      ),
+    ),
+    element(
+      "tbody",
+      {},
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, "positive", label(positive)),
+        cellOf("tp", found, { measure: "sensitivity", class: "positives" }),
+        cellOf("fn", 1 - found, { measure: "fnr", class: "positives" }),
+        element("td", { class: "sum" }, element("b", {}, people.tp + people.fn)),
+      ),
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, "negative", label(negative)),
+        cellOf("fp", vain, { measure: "fpr", class: "negatives" }),
+        cellOf("tn", 1 - vain, { measure: "specificity", class: "negatives" }),
+        element("td", { class: "sum" }, element("b", {}, people.fp + people.tn)),
+      ),
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, "all"),
+        ...[people.tp + people.fp, people.fn + people.tn, 1000].map((many) =>
+          element("td", { class: "sum" }, element("b", {}, many)),
+        ),
+      ),
+    ),
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-// What each cut-off would give.
+/** What each cut-off would give. */
 
 import { cutOff, percent } from "../format.js";
 import { SPOKEN } from "../words.js";
@@ -22,7 +22,11 @@ export function thresholdsSpec(view) {
     x: { label: "cut-off", name: "threshold", domain },
     y: { label: "share", domain: [0, 1], format: "percent" },
     marks: SHOWN.map((name, at) => ({
-      kind: /** @type {const} */ ("step"), key: name, x, y: lines[at], look: `series-${at} dash-${at}`,
+      kind: /** @type {const} */ ("step"),
+      key: name,
+      x,
+      y: lines[at],
+      look: `series-${at} dash-${at}`,
       label: `${SPOKEN[name].plain.toLowerCase()} (${SPOKEN[name].technical.split(",")[0]})`,
     })),
     handle: { x, y: lines[0], index: view.index, upright: true, idle: !view.single, name: "Cut-off", told },
