@@ -46,7 +46,10 @@ _EXACT = 2.0**53
 _CLASSES = ("positive", "negative")
 _TABLES: dict[str, tuple[str, ...]] = {
     "scores": ("edges", "positive", "negative"),
-    "reliability": ("edges", "positive", "negative", "positive_sum", "negative_sum", "positive_squares", "negative_squares"),
+    "reliability": (
+        *("edges", "positive", "negative", "positive_sum", "negative_sum"),
+        *("positive_squares", "negative_squares"),
+    ),
     "band": ("fpr", "low", "high"),
 }
 Places = npt.NDArray[np.intp]
