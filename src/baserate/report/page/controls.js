@@ -26,7 +26,9 @@ import { RULE_WORDS } from "./words.js";
 const STEPS = 1000;
 /** Below one in a hundred the slider of the prevalence is logarithmic, from one in a hundred thousand on. */
 const [FINE, LEAST, BEND] = [300, -5, 0.01];
-const [MOST] = [0.99];
+const MOST = 0.99;
+/** Steps of a price from 1 to 10, which two digits tell apart. */
+const DECADE = 20;
 
 /**
  * Prevalence at a place of its slider.
@@ -59,9 +61,9 @@ function priceKnob(cell) {
   return {
     id: cell,
     number: (view) => view.state[cell],
-    position: (_, cost) => (cost > 0 ? (STEPS * (Math.log10(cost) + 2)) / 6 : 0),
-    // Three digits, so that no two places mean the same: keys move by one.
-    meant: (_, position) => Number((10 ** ((6 * position) / STEPS - 2)).toPrecision(3)),
+    position: (_, cost) => (cost > 0 ? DECADE * (Math.log10(cost) + 2) : 0),
+    meant: (_, position) => Number((10 ** (position / DECADE - 2)).toPrecision(2)),
+    steps: () => 6 * DECADE,
     change: (_, cost) => (cost >= 0 && Number.isFinite(cost) ? { [cell]: cost } : null),
     told: (view) => `${view.state[cell]}`,
   };

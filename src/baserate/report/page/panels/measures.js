@@ -23,8 +23,9 @@ export function drawMeasures(body, view) {
   const level = `${Math.round(1000 * view.payload.level) / 10} % interval`;
   if (!body.firstChild) body.append(element("div"), rest());
   body.firstElementChild?.replaceChildren(tableOf("Measures at the cut-off", ["measure", "value", level], moving.map(cells)));
-  if (body.dataset.of === partKey(view.state)) return;
-  body.dataset.of = partKey(view.state);
+  const of = `${partKey(view.state)} ${view.state.prevalence}`;
+  if (body.dataset.of === of) return;
+  body.dataset.of = of;
   const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
   body.lastElementChild?.toggleAttribute("hidden", !fixed.length);
   body.querySelector("details div")?.replaceChildren(tableOf("Measures of the scores", ["measure", "value", level], fixed.map(cells)));
@@ -85,7 +86,10 @@ function plannedBounds(view, measure) {
  * @returns {Line | null}
  */
 function standing(view, measure) {
-  const row = ["ranks", "probabilities"].map((part) => reported(view, { part, measure, where: "here" })).find(Boolean);
+  const { prevalence } = view.state;
+  // What changes with the prevalence is known here, and where the plan says.
+  const where = measure !== "average_precision" || prevalence === null ? "here" : prevalence === view.payload.use.prevalence ? "there" : "";
+  const row = ["ranks", "probabilities"].map((part) => reported(view, { part, measure, where })).find(Boolean);
   if (!row || row.value === undefined) return null;
   const bounds = row.low === undefined ? null : { low: numeric(row.low), high: numeric(row.high), how: row.how };
   return { measure, value: numeric(row.value), bounds };

@@ -68,21 +68,21 @@ function sentence({ tp, fp, fn, tn }) {
  */
 function table({ counts, payload }, people) {
   const { positive, negative } = payload.data;
-  /** @param {"tp" | "fp" | "fn" | "tn"} cell @param {number} rate @param {string} of */
+  /** @param {"tp" | "fp" | "fn" | "tn"} cell @param {number} rate @param {{measure: string, class: string}} of */
   const cellOf = (cell, rate, of) => element("td", { class: cell, ...numbered(cell, people[cell]) },
     element("b", {}, people[cell] || (counts[cell] > 0 ? "<1" : "0")),
     element("span", {}, `${CALLED[cell]} (${cell.toUpperCase()})`),
-    element("small", {}, `${percent(rate)} of ${of}`));
+    element("small", numbered(of.measure, rate), `${percent(rate)} of ${of.class}`));
   const { sensitivity, fpr } = MEASURES;
   const [found, vain] = [sensitivity(counts), fpr(counts)];
   return element("table", { class: "cells" },
     element("caption", { class: "unseen" }, "What is true, and what is done, of 1000 people"),
     element("thead", {}, element("tr", {}, element("td"), ...["flagged", "passed", "all"].map((name) => element("th", { scope: "col" }, name)))),
     element("tbody", {},
-      element("tr", {}, element("th", { scope: "row" }, "positive", label(positive)), cellOf("tp", found, "positives"),
-        cellOf("fn", 1 - found, "positives"), element("td", { class: "sum" }, element("b", {}, people.tp + people.fn))),
-      element("tr", {}, element("th", { scope: "row" }, "negative", label(negative)), cellOf("fp", vain, "negatives"),
-        cellOf("tn", 1 - vain, "negatives"), element("td", { class: "sum" }, element("b", {}, people.fp + people.tn))),
+      element("tr", {}, element("th", { scope: "row" }, "positive", label(positive)), cellOf("tp", found, { measure: "sensitivity", class: "positives" }),
+        cellOf("fn", 1 - found, { measure: "fnr", class: "positives" }), element("td", { class: "sum" }, element("b", {}, people.tp + people.fn))),
+      element("tr", {}, element("th", { scope: "row" }, "negative", label(negative)), cellOf("fp", vain, { measure: "fpr", class: "negatives" }),
+        cellOf("tn", 1 - vain, { measure: "specificity", class: "negatives" }), element("td", { class: "sum" }, element("b", {}, people.fp + people.tn))),
       element("tr", {}, element("th", { scope: "row" }, "all"), ...[people.tp + people.fp, people.fn + people.tn, 1000]
         .map((many) => element("td", { class: "sum" }, element("b", {}, many))))));
 }
