@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from baserate._costs import Costs
 from baserate._results import json_ready
 from baserate.infer._binomial import two_sided
+from baserate.report._plan import Plan
 from baserate.report._report import CELLS, Report
 from baserate.report._shell import spelled
 from baserate.report._sketch import Sketch
@@ -46,7 +47,7 @@ def payload(report: Report) -> Plain:
     >>> import baserate
     >>> told = payload(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.1))
     >>> told["use"], told["models"][0]["positive_mass"]
-    ({'prevalence': 0.1, 'costs': {'tp': 0.0, 'fp': 1.0, 'fn': 1.0, 'tn': 0.0}, 'priced': False}, [[1, 0, 0, 1, 0]])
+    ({'prevalence': 0.1, 'costs': {'tp': 0.0, 'fp': 1.0, 'fn': 1.0, 'tn': 0.0}, 'priced': False}, [[1, -2, 1, -1]])
     """
     plan, models = report.plan, {name: at for at, name in enumerate(report.models)}
     costs = plan.costs or Costs(fp=1.0, fn=1.0)
@@ -67,7 +68,6 @@ def payload(report: Report) -> Plain:
             }
             for each in report.findings
         ],
-        "spell": spelled(plan),
     }
 
 
@@ -79,8 +79,10 @@ def _model(report: Report, at: int, sketch: Sketch) -> Plain:
     score = report.plan.score[at % len(report.plan.score)] if report.plan.apart else sketch.name
     groups = [group for group in sketch.groups if group is not None]
     told = sketch.form
+    masses = [f"{which}_{what}" for which in ("positive", "negative") for what in ("mass", "squares")]
     return {
         **told,
+        **{name: told[name] and [folded(row) for row in told[name]] for name in masses},
         "kept": {**told["kept"], "bound": sketch.bound},
         "labels": sketch.name == columns.get("predicted"),
         "probable": sketch.reliability is not None,
@@ -89,7 +91,38 @@ def _model(report: Report, at: int, sketch: Sketch) -> Plain:
         "attributes": [*groups[0]] if groups else [],
         "names": [named(group) for group in groups] or ["everybody"],
         "cut": _cut(report, sketch),
+        "spell": spelled(_alone(report, at, sketch)),
     }
+
+
+def folded(row: list[float]) -> list[float]:
+    """Write so many zeros in a row as minus their number, since most groups have nobody at most scores.
+
+    >>> folded([3, 0, 0, 0, 1.5, 0])
+    [3, -3, 1.5, -1]
+    """
+    found: list[float] = []
+    zeros = 0
+    for mass in row:
+        if not mass:
+            zeros += 1
+            continue
+        if zeros:
+            found.append(-zeros)
+            zeros = 0
+        found.append(mass)
+    return [*found, -zeros] if zeros else found
+
+
+def _alone(report: Report, at: int, sketch: Sketch) -> Plan:
+    """The plan of one model by itself."""
+    plan = report.plan
+    if plan.apart:
+        several = len(plan.score)
+        return replace(plan, apart=False, files=plan.files[at // several :][:1], score=plan.score[at % several])
+    if sketch.name == report.data["columns"].get("predicted"):
+        return replace(plan, score=(), predicted=sketch.name)
+    return replace(plan, score=sketch.name, predicted=None)
 
 
 def _cut(report: Report, sketch: Sketch) -> Plain:
@@ -103,7 +136,7 @@ def _cut(report: Report, sketch: Sketch) -> Plain:
             tables.setdefault(str(row["group"]), {})[row["measure"]] = row["value"]
     everybody = tables.get(str(None))
     groups = [tables[str(group)] for group in sketch.groups] if everybody else []
-    planned = everybody and {"everybody": everybody, "groups": groups}
+    planned = everybody and {"everybody": everybody, "groups": groups, "policy": policy.to_json()}
     return {"threshold": json_ready(at), "rule": policy.rule, "planned": planned}
 
 

@@ -43,19 +43,26 @@ def spelled(plan: Plan) -> dict[str, Any]:
     >>> told = spelled(Plan(files="people.csv", truth="sick", score="risk", group="site", prevalence=0.02))
     >>> told["shell"]
     ['people.csv', '--truth', 'sick', '--score', 'risk', '--group', 'site']
-    >>> told["files"], told["python"]
-    ('["people.csv"]', 'truth="sick", score=["risk"], group=["site"]')
+    >>> told["files"], told["read"], told["more"]
+    ('["people.csv"]', 'truth="sick", score=["risk"], group=["site"]', '')
     """
-    names = (*_READ, "id", "apart", "level", "method", "seed")
+    more = ("level", "method", "seed")
     # Nothing could be added behind the mark that tells a name like an option from one.
     files = tuple(f"./{file}" if file.startswith("-") and file != "-" else file for file in plan.files)
-    given = [name for name in names if name == "truth" or getattr(plan, name) != _USUAL[name]]
     return {
-        "shell": _spelled(replace(plan, files=files), names, ()),
+        "shell": _spelled(replace(plan, files=files), (*_READ, *more), ()),
+        "id": _spelled(replace(plan, files=()), ("id",), ()),
         "file": bool(plan.files),
-        "python": ", ".join(f"{name}={_literal(getattr(plan, name))}" for name in given),
         "files": _literal(plan.files),
+        "read": _keywords(plan, _READ),
+        "more": _keywords(plan, ("id", *more)),
     }
+
+
+def _keywords(plan: Plan, names: Iterable[str]) -> str:
+    """Fields as keywords of Python, where they are not as usual."""
+    given = [name for name in names if name == "truth" or getattr(plan, name) != _USUAL[name]]
+    return ", ".join(f"{name}={_literal(getattr(plan, name))}" for name in given)
 
 
 def _literal(value: Any) -> str:  # noqa: ANN401  (any field)

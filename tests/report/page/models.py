@@ -13,6 +13,7 @@ from baserate._intake import Intake
 from baserate._tallies import Group
 from baserate.infer._binomial import two_sided
 from baserate.measure._bins import firsts
+from baserate.report._payload import folded
 
 LEVEL = 0.95
 SURE = (LEVEL, two_sided(LEVEL))
@@ -41,8 +42,8 @@ def entry(tallies: Tallies, *, squares_in_bins: bool = False) -> dict[str, Any]:
     for kind in ("mass", "squares"):
         rows = [_at(pooled, tally, getattr(tally, kind)) for tally in groups.values()]
         told = kind == "mass" or pooled.weighted
-        found[f"positive_{kind}"] = [row[0].tolist() for row in rows] if told else None
-        found[f"negative_{kind}"] = [row[1].tolist() for row in rows] if told else None
+        found[f"positive_{kind}"] = [folded(row[0].tolist()) for row in rows] if told else None
+        found[f"negative_{kind}"] = [folded(row[1].tolist()) for row in rows] if told else None
     if pooled.probable:
         found["reliability"] = _reliability(groups, squares=squares_in_bins)
     return found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal, localcontext
 from functools import partial
-from math import comb, inf, nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ import pytest
 
 from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally, decide, infer, measure, shift
 from baserate._estimate import Estimate
+from baserate._intake import Intake
 from baserate.decide._benefit import net_benefits
 from baserate.decide._rule import strictest
 from baserate.infer import Drawn
-from baserate.infer._binomial import clopper_pearson, two_sided, wilson
+from baserate.infer._binomial import two_sided
 from baserate.measure import MEASURES, about
 from baserate.measure._smooth import curve as smoothed
 from baserate.report._thousand import dealt
@@ -155,45 +155,6 @@ def test_measures_that_are_no_shares_have_no_interval() -> None:
     page.check()
 
 
-def grid() -> list[tuple[float, float]]:
-    """Hits and misses: few of one, and up to a million of the other."""
-    rng = np.random.default_rng(7)
-    few = [*range(14), *rng.uniform(0.01, 13, 25)]
-    many = [0, 0.4, 1, 2, 7.7, 13, 100, 1234.5, 1e5, 1e6]
-    return [pair for one in few for other in many for pair in ((float(one), float(other)), (float(other), float(one)))]
-
-
-def test_exact_intervals_are_those_of_scipy() -> None:
-    page = Page("shares.js")
-    for hits, misses in grid():
-        for level in (0.5, 0.9, 0.95, 0.999):
-            low, high = clopper_pearson(hits, misses, level)
-            page.expect({"low": low, "high": high}, "clopperPearson", hits, misses, level)
-        if hits + misses:
-            low, high = wilson(hits, misses, 0.95)
-            page.expect({"low": low, "high": high}, "wilson", hits, misses, SURE[1])
-    page.check()
-
-
-def passes(rate: Decimal, hits: int, misses: int) -> Decimal:
-    """Chance of at most so many hits, exactly."""
-    trials = hits + misses
-    return sum((comb(trials, k) * rate**k * (1 - rate) ** (trials - k) for k in range(hits + 1)), Decimal(0))
-
-
-def test_exact_bounds_have_all_their_digits() -> None:
-    page = Page("shares.js")
-    wanted = [(hits, misses) for hits in (0, 1, 4, 12) for misses in (1, 30, 10**6)]
-    for hits, misses in wanted:
-        page.ask("clopperPearson", hits, misses, 0.95)
-    for (hits, misses), found in zip(wanted, page.answers(), strict=True):
-        with localcontext(prec=50):
-            high = Decimal(found["high"])
-            # The chance falls so steeply that a change in the thirteenth digit moves it beyond the tail.
-            chances = [passes(high * (1 + Decimal(sign) * Decimal("1e-13")), hits, misses) for sign in (-1, 1)]
-            assert chances[0] > Decimal(1 - 0.95) / 2 > chances[1], (hits, misses)
-
-
 def test_ppv_and_npv_at_other_prevalences_are_pythons() -> None:
     page, rng = Page("core.js"), np.random.default_rng(8)
     at = np.array([1e-6, 1e-3, 0.02, 0.5, 0.9, 0.999])
@@ -257,6 +218,17 @@ def test_of_equals_the_strictest_is_taken() -> None:
     page.expect(-1, "strictest", [-inf, nan])
     for value in ([0.0, 0.3, 0.1 + 0.2, 0.1], [1, nan, inf, inf], [nan, 2, 2 + 1e-13, 3 - 1]):
         page.expect(strictest(np.array(value)), "strictest", value)
+    page.check()
+
+
+def test_a_capacity_is_used_up_whatever_rounding_says() -> None:
+    page, tally = Page("core.js"), Tally.counted(np.arange(100, 0, -1), [[1, 0] * 50, [0, 1] * 50])
+    model = page.keep("expand", entry(Tallies({"risk": {(): tally}}, (), Intake(read=100))))
+    shares = [many / 100 for many in range(101)]
+    assert any(share * 100 < many for many, share in enumerate(shares))
+    for many, share in enumerate(shares):
+        assert Curve(tally).at(decide.capacity(Curve(tally), share=share).threshold).flagged == many
+        page.expect(many, "capacity", model.part("everybody"), share, {"positive": 1, "negative": 1, "known": False})
     page.check()
 
 

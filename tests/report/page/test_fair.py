@@ -85,7 +85,6 @@ def test_strategies_are_pythons_optima(name: str) -> None:
     answers = page.answers()
     alike = [same_as_python(answers[each.place], each) for each in there]
     assert len(alike) > 200
-    # Elsewhere Python takes thresholds within an edge of the hull, so that fewer draw lots; or it sees a vertex on one.
     assert np.mean(alike) > 0.9
 
 
@@ -104,12 +103,17 @@ def same_as_python(found: dict[str, Any], wanted: Asked) -> bool:
         fpr, tpr = next(points)
         assert unlike(found["points"][at], {"fpr": fpr, "tpr": tpr}) == []
         counts = {each: cells(tables[group])[each] for each in ("tp", "fp", "fn", "tn")}
-        assert unlike(found["counts"][at], counts, within=1e-11) == []
+        assert unlike(found["counts"][at], counts) == []
         treatment = treatments_of(wanted.policy, group)
         if thresholds_of(treatment) == thresholds_of(found["treatments"][at]):
             assert unlike(found["treatments"][at], treatment) == []
         else:
+            # Of rows as they are, Python takes thresholds within an edge of the hull, so that fewer draw lots.
+            assert wanted.goal.prevalence is None
+            own, wider = thresholds_of(treatment), thresholds_of(found["treatments"][at])
+            assert min(wider) <= min(own) <= max(own) <= max(wider)
             alike = False
+    assert found["lots"] >= lots_of(wanted) - 1e-12
     if alike:
         assert unlike(found["lots"], lots_of(wanted)) == []
     return alike

@@ -67,7 +67,7 @@ def test_hashes_are_pythons() -> None:
     page.check()
 
 
-@pytest.mark.parametrize("threshold", [0.27, 1.0, 1e-5, -3.5, 1e300, inf, -inf, 0.0])
+@pytest.mark.parametrize("threshold", [0.27, 1.0, 1e-5, -3.5, 1e300, inf, -inf, 0.0, -0.0])
 def test_one_threshold_for_everybody_is_a_fixed_policy(threshold: float) -> None:
     tallies = Tallies({"risk": {(): TALLY}}, (), Intake(read=0, columns={"truth": "sick", "score": "risk"}))
     case = {"model": entry(tallies), "threshold": threshold, "rule": "fixed", "settings": {"threshold": threshold}}

@@ -50,14 +50,36 @@ export function readNumber(told) {
  * @returns {Expanded}
  */
 export function expand(model) {
-  const masses = [model.positive_mass, model.negative_mass];
-  const both = [model.positive_squares ?? [], model.negative_squares ?? []];
+  /** @param {number[][]|null|undefined} rows */
+  const spread = (rows) => (rows ?? []).map((row) => unfolded(row, model.threshold.length));
+  const masses = [spread(model.positive_mass), spread(model.negative_mass)];
+  const both = [spread(model.positive_squares), spread(model.negative_squares)];
   const squares = both[0].length ? both : undefined;
-  /** @param {(rows: number[][]) => ArrayLike<number>} of */
+  /** @param {(rows: Float64Array[]) => ArrayLike<number>} of */
   const part = (of) => runningPart(masses.map(of), squares?.map(of));
   const groups = masses[0].map((_, at) => part((rows) => rows[at]));
   const everybody = groups.length === 1 ? groups[0] : part(summedRows);
   return { threshold: Float64Array.from([Infinity, ...model.threshold.map(readNumber)]), everybody, groups };
+}
+
+/**
+ * Masses of which a negative one tells how many zeros stand in its place.
+ * @param {number[]} row
+ * @param {number} many
+ * @returns {Float64Array}
+ */
+export function unfolded(row, many) {
+  const found = new Float64Array(many);
+  let at = 0;
+  for (const mass of row) {
+    if (mass < 0) {
+      at -= mass;
+    } else {
+      found[at] = mass;
+      at += 1;
+    }
+  }
+  return found;
 }
 
 /**

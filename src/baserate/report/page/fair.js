@@ -208,9 +208,10 @@ function distinctOf(several) {
 }
 
 /**
- * Heights of a line through given points, at ascending places; beyond its ends, those of the ends.
+ * Heights of a line through given points, at ascending places; beyond its ends, those of the ends. Where it rises
+ * upright, the last of them counts.
  * @param {Float64Array} places
- * @param {ArrayLike<number>} xs ascending
+ * @param {ArrayLike<number>} xs ascending, perhaps some of them equal
  * @param {ArrayLike<number>} ys
  * @returns {Float64Array}
  */
@@ -292,18 +293,6 @@ function pointAtRate(region, rates, wanted, costs) {
 }
 
 /**
- * Greatest true positive rates at ascending false positive rates.
- * @param {Region} region
- * @param {Float64Array} places
- * @returns {Float64Array}
- */
-function hullTops({ fpr, tpr }, places) {
-  // Of vertices at one rate, which are at its ends, the highest counts.
-  const top = Array.from(fpr.keys()).filter((at) => at === fpr.length - 1 || fpr[at + 1] > fpr[at]);
-  return heightsAt(places, top.map((at) => fpr[at]), top.map((at) => tpr[at]));
-}
-
-/**
  * The cheapest point that every group can have: on the lower envelope of the hulls, which is concave, so that it is a
  * vertex of a hull that lies lowest there, or a crossing of two hulls beside the best of all vertices.
  * @param {Region[]} regions
@@ -315,7 +304,7 @@ function envelopePoint(regions, costs) {
   const dear = gains.reduce((sum, each) => sum + each.dear, 0);
   const saved = gains.reduce((sum, each) => sum + each.saved, 0);
   const places = distinctOf(regions.map((region) => region.fpr));
-  const every = regions.map((region) => hullTops(region, places));
+  const every = regions.map(({ fpr, tpr }) => heightsAt(places, fpr, tpr));
   const height = places.map((_, at) => every.reduce((least, each) => Math.min(least, each[at]), Infinity));
   const best = cheapestOf(places.map((fpr, at) => dear * fpr - saved * height[at]));
   const found = [{ fpr: places[best], tpr: height[best] }];

@@ -101,6 +101,7 @@ function legendLine(item, x, y) {
  */
 export function policyOf(view) {
   const { state, model, costs, prevalence } = view;
+  if (state.parity === "planned") return model.entry.cut.planned.policy;
   const share = state.prevalence === null ? {} : { prevalence: state.prevalence };
   const priced = { costs: { tp: costs.tp, fp: costs.fp, fn: costs.fn, tn: costs.tn }, ...share };
   const told = { model: /** @type {any} */ (model.entry), prevalence };
@@ -129,16 +130,41 @@ function chosenBy(view) {
   return rules.find((each) => ruledIndex(view, each) === view.index) ?? "by-hand";
 }
 
+/** Where a policy of the plan that cannot be typed is expected. */
+const POLICY = "policy.json";
+/** What is called parity in Python: own cut-offs keep none. */
+const UNBOUND = "equalized-odds";
+
 /**
  * What one types in a shell to get the same numbers.
  * @param {View} view
  * @returns {string}
  */
 export function commandOf(view) {
-  const words = view.payload.spell.shell;
-  const verb = view.single ? "report" : "equalize";
-  const own = view.single ? ["--threshold", shelled(view.model.threshold[view.index])] : ["--parity", view.state.parity, "-o", "by-group.json"];
-  return ["baserate", verb, ...words, ...used(view), ...own].join(" ");
+  const { shell, id } = view.model.entry.spell;
+  const rows = shell.length && view.model.entry.spell.file ? shell : ["FILE", ...shell];
+  return ["baserate", isPlain(view) ? "report" : "equalize", ...rows, ...(isPlain(view) ? id : []), ...used(view), ...done(view)].join(" ");
+}
+
+/**
+ * Whether a report tells it: of one cut-off, of labels, or of a policy that is there.
+ * @param {View} view
+ * @returns {boolean}
+ */
+function isPlain({ single, state }) {
+  return single || state.parity === "planned";
+}
+
+/**
+ * What is done with scores, as flags.
+ * @param {View} view
+ * @returns {string[]}
+ */
+function done({ single, state, model }) {
+  if (single) return model.entry.labels ? [] : [`--threshold=${shelled(state.threshold)}`];
+  if (state.parity === "planned") return ["--policy", POLICY];
+  const parity = state.parity === "own" ? [UNBOUND, "--within", "inf"] : [state.parity];
+  return ["--parity", ...parity, "-o", "by-group.json"];
 }
 
 /**
@@ -148,8 +174,16 @@ export function commandOf(view) {
  */
 function used({ state, costs }) {
   const share = state.prevalence === null ? [] : ["--prevalence", String(state.prevalence)];
-  const rest = ["tp", "tn"].flatMap((cell) => (costs[cell] ? [`--${cell}=${costs[cell]}`] : []));
-  return [...share, "--fp", String(costs.fp), "--fn", String(costs.fn), ...rest];
+  return [...share, ...priced(costs).map(([cell, cost]) => `--${cell}=${cost}`)];
+}
+
+/**
+ * Costs of errors, and of the rest where it is not free.
+ * @param {import("./view.js").Json} costs
+ * @returns {[string, number][]}
+ */
+function priced(costs) {
+  return ["fp", "fn", "tp", "tn"].filter((cell) => costs[cell] || cell === "fp" || cell === "fn").map((cell) => [cell, costs[cell]]);
 }
 
 /**
@@ -166,14 +200,27 @@ function shelled(threshold) {
  * @returns {string}
  */
 export function pythonOf(view) {
-  const { spell } = view.payload;
+  const { spell } = view.model.entry;
   const { state, costs } = view;
-  const share = state.prevalence === null ? "" : `, prevalence=${state.prevalence}`;
-  const priced = `costs=baserate.Costs(${["fp", "fn", "tp", "tn"].filter((cell) => costs[cell] || cell === "fp" || cell === "fn").map((cell) => `${cell}=${costs[cell]}`).join(", ")})`;
-  const threshold = view.model.threshold[view.index];
-  const cut = `threshold=${threshold === Infinity ? 'float("inf")' : threshold}`;
-  if (view.single && spell.file) return `import baserate\n\nreport = baserate.run(baserate.Plan(files=${spell.files}, ${spell.python}${share}, ${priced}, ${cut}))\nprint(report.text())\n`;
-  if (view.single) return `import baserate\n\nreport = baserate.evaluate(truth, score${share}, ${priced}, ${cut})\nprint(report.text())\n`;
-  const tallies = spell.file ? `baserate.read.tallies(${spell.files}, ${spell.python})` : `baserate.read.tallies(table, ${spell.python})`;
-  return `import baserate\n\ntallies = ${tallies}\ngoal = baserate.equalize.Goal("${state.parity}", ${priced}${share})\npolicy = baserate.equalize.optimum(tallies, goal)\npolicy.save("by-group.json")\n`;
+  const price = `costs=baserate.Costs(${priced(costs).map(([cell, cost]) => `${cell}=${cost}`).join(", ")})`;
+  const use = [...(state.prevalence === null ? [] : [`prevalence=${state.prevalence}`]), price];
+  const rows = spell.file ? spell.files : "table";
+  if (isPlain(view)) {
+    const files = spell.file ? [`files=${spell.files}`] : [];
+    const plan = [...files, spell.read, ...(spell.more ? [spell.more] : []), ...use, ...pythonCut(view)].join(", ");
+    return `import baserate\n\nplan = baserate.Plan(${plan})\nreport = baserate.run(plan${spell.file ? "" : ", table"})\nprint(report.text())\n`;
+  }
+  const goal = [...(state.parity === "own" ? [`"${UNBOUND}"`, 'within=float("inf")'] : [`"${state.parity}"`]), ...use].join(", ");
+  return `import baserate\n\ntallies = baserate.read.tallies(${rows}, ${spell.read})\npolicy = baserate.equalize.optimum(tallies, baserate.equalize.Goal(${goal}))\npolicy.save("by-group.json")\n`;
+}
+
+/**
+ * What is done with scores, as a keyword.
+ * @param {View} view
+ * @returns {string[]}
+ */
+function pythonCut({ single, state, model }) {
+  if (!single) return [`policy=baserate.Policy.load("${POLICY}")`];
+  if (model.entry.labels) return [];
+  return [`threshold=${state.threshold === Infinity ? 'float("inf")' : state.threshold}`];
 }

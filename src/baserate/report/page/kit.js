@@ -34,7 +34,7 @@ import { written } from "./format.js";
  * @property {boolean} [upright]  found sideways alone; a handle is then a line over the whole height
  * @property {(index: number) => string} told
  */
-/** @typedef {Probe & {index: number, name: string}} Handle  one of the points is chosen, and can be dragged */
+/** @typedef {Probe & {index: number, name: string, idle?: boolean}} Handle  one of the points is chosen, and can be dragged */
 /**
  * @typedef {object} Table
  * @property {string[]} columns
@@ -60,7 +60,7 @@ import { written } from "./format.js";
  */
 
 const SPACE = { left: 56, right: 20, top: 10, bottom: 42 };
-const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.68, 240];
+const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.84, 240];
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE_STEP = 20;
 
@@ -382,6 +382,7 @@ export class Chart {
       return;
     }
     if (!this.grip.firstChild) this.makeGrip();
+    this.grip.classList.toggle("idle", Boolean(handle.idle));
     const [right, above] = this.spot(handle, handle.index);
     const [low, high] = spec.y.domain;
     const [, up] = this.scales();

@@ -116,11 +116,11 @@ function header() {
   const { data, models, version, level } = book.payload;
   byId("what").textContent = models.length === 1 ? clipped(models[0].name) : `${models.length} models`;
   byId("rows").textContent = `${whole(data.rows)} rows, ${percent(data.prevalence)} of them positive. ${plannedFor()}`;
-  const kept = models.map((/** @type {import("./view.js").Json} */ model) => model.threshold.length);
-  const { steps } = models[0].kept;
+  const bounds = models.map((/** @type {import("./view.js").Json} */ model) =>
+    `${models.length > 1 ? `${clipped(model.name)}: ` : ""}${model.kept.bound}`);
   byId("footer-told").append(
     element("p", {}, "No row of data is in this file: only counts at cut-offs, and what was computed from them. The page loads nothing and sends nothing; its own policy forbids both."),
-    element("p", {}, `Curves keep ${kept.map(whole).join(", ")} of ${models.map((/** @type {import("./view.js").Json} */ model) => whole(model.kept.distinct)).join(", ")} observed scores, each with exact counts: between two neighbours lies at most 1 in ${steps} of either class.`),
+    ...bounds.map((/** @type {string} */ bound) => element("p", {}, bound)),
     element("p", {}, `Intervals of ${percent(level)}. Made by baserate ${version}. Digest of the rows: `, element("code", {}, data.digest)),
   );
 }

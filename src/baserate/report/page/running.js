@@ -45,7 +45,7 @@ function runningCells(positive, negative) {
 
 /**
  * What is in all rows together, place by place.
- * @param {number[][]} rows
+ * @param {Numbers[]} rows
  * @returns {Float64Array}
  */
 export function summedRows(rows) {

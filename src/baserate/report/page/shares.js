@@ -179,10 +179,7 @@ export function predictiveInterval(hit, miss, level, z) {
   const reach = few ? crossedReach(hit, miss, level, z) : normalReach(hit, miss, z);
   const how = few ? BY_QUADRATURE : BY_LOGIT;
   return (hitMass, missMass) => {
-    // Where a class is not there, nothing is left to chance.
-    if (hitMass === 0 || missMass === 0) {
-      return { low: missMass === 0 ? 1 : 0, high: missMass === 0 ? 1 : 0, how };
-    }
+    // Where a class is not there these are infinite, and nothing is left to chance.
     const odds = Math.log(hitMass) - Math.log(missMass);
     return { low: 1 / (1 + Math.exp(-odds - reach.low)), high: 1 / (1 + Math.exp(-odds - reach.high)), how };
   };

@@ -39,6 +39,7 @@ import { short } from "./format.js";
  * @property {Group[]} groups
  * @property {number} lots          share of everybody who draw lots
  * @property {boolean} single       whether one cut-off is for all
+ * @property {boolean} counted      whether tables are of rows that were counted, not of what lots are expected to do
  * @property {boolean} planned      whether all is as in the plan
  */
 
@@ -120,6 +121,7 @@ export function makeView(book, asked) {
     ...done,
     counts: state.who < 0 ? done.everybody : done.groups[state.who].counts ?? tableAt(part, index, factors),
     single: state.parity === "single",
+    counted: state.parity !== "planned" && !done.lots,
     planned: isPlanned(book, state),
   };
 }
@@ -180,6 +182,15 @@ function isPlanned(book, state) {
   const { threshold } = book.models[state.model];
   const same = /** @type {const} */ (["prevalence", "fp", "fn", "parity"]).every((name) => plan[name] === state[name]);
   return same && place(threshold, plan.threshold) === place(threshold, state.threshold);
+}
+
+/**
+ * The cut-off as a line, where one is in use for all.
+ * @param {View} view
+ * @returns {import("./kit.js").Mark[]}
+ */
+export function cutRule(view) {
+  return view.single ? [{ kind: "rule", key: "cut", x: view.state.threshold, look: "accent", label: "cut-off" }] : [];
 }
 
 /**

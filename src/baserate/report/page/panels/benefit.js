@@ -2,7 +2,7 @@
 
 import { decisionCurve } from "../core.js";
 import { percent, short } from "../format.js";
-import { partKey, remembered } from "../view.js";
+import { cutRule, partKey, remembered } from "../view.js";
 
 const FINE = 100;
 /** Ends of the axis: the least that shows what is going on. */
@@ -23,7 +23,7 @@ export function benefitSpec(view) {
     x: { label: "probability from which on one would act", domain: [0, end], format: "percent" },
     y: { label: "net benefit", domain: [-0.25 * top, 1.08 * top] },
     marks: [
-      { kind: "rule", key: "cut", x: view.model.threshold[view.index], look: "accent", label: "cut-off in use" },
+      ...cutRule(view),
       { kind: "line", key: "none", x: grid, y: none, look: "faint", label: "flag nobody" },
       { kind: "line", key: "all", x: grid, y: all, look: "series-1 dash-1", label: "flag everybody" },
       { kind: "line", key: "model", x: grid, y: model, look: "series-0 strong", label: "flag by the scores" },

@@ -45,7 +45,6 @@ export function groupsSpec(view) {
   return {
     x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
     y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
-    shape: 0.86,
     marks: [
       ...curves.map((curve, at) => ({
         kind: /** @type {const} */ ("line"), key: `curve ${at}`, ...curve, look: many ? "faint" : `series-${at % 7} dash-${at % 4}`,
@@ -92,7 +91,7 @@ function sentence({ name, counts }) {
 export function drawGroups(body, view) {
   const columns = ["group", "cut-off", ...RATES.map((name) => element("span", { title: SPOKEN[name].means }, SPOKEN[name].plain,
     element("small", {}, ` ${SPOKEN[name].technical.split(",")[0]}`)))];
-  const rows = view.groups.map((group) => row(view, group));
+  const rows = view.groups.map((_, at) => row(view, at));
   body.replaceChildren(element("p", { class: "sentence" }, whole(view)),
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Groups" }, tableOf("Groups, and what is done with them", columns, rows)),
     element("p", { class: "quiet" }, gapsTold(view)));
@@ -130,19 +129,35 @@ function gapsTold(view) {
 
 /**
  * @param {import("../view.js").View} view
- * @param {import("../view.js").Group} group
+ * @param {number} at
  * @returns {import("../dom.js").Child[]}
  */
-function row({ payload }, { name, counts, treatment }) {
+function row(view, at) {
+  const { name, counts, treatment } = view.groups[at];
   const first = element("span", { title: name }, clipped(name));
   if (!counts) return [first, "takes no part", ...RATES.map(() => "–")];
-  const sure = !treatment || !("lottery" in treatment);
   return [first, treated(treatment), ...RATES.map((measure) => {
     const value = MEASURES[measure](counts);
-    const bounds = sure ? interval(measure, counts, payload.level, payload.z) : null;
+    const bounds = boundsOf(view, at, measure);
     const between = bounds && !Number.isNaN(bounds.low) ? `${percent(bounds.low)} – ${percent(bounds.high)}` : "";
     return element("td", { class: "value", ...numbered(measure, value, bounds) }, percent(value), element("small", {}, between));
   })];
+}
+
+/**
+ * The interval of a rate: of counted rows its own; of what lots are expected to do, that of the report.
+ * @param {import("../view.js").View} view
+ * @param {number} at
+ * @param {string} measure
+ * @returns {{low: number, high: number} | null}
+ */
+function boundsOf(view, at, measure) {
+  const { counts, treatment } = view.groups[at];
+  const { payload, state } = view;
+  if (counts && treatment && !("lottery" in treatment)) return interval(measure, counts, payload.level, payload.z);
+  const where = state.prevalence === null ? "here" : "there";
+  const found = view.planned ? reported(view, { part: "decisions", measure, group: at, where }) : undefined;
+  return found?.low === undefined ? null : { low: numeric(found.low), high: numeric(found.high) };
 }
 
 /**

@@ -63,8 +63,18 @@ function moved(view, measure) {
   const { counts, costs, payload } = view;
   const value = measure === "expected_cost" ? expectedCost(counts, /** @type {any} */ (costs)) : MEASURES[measure](counts);
   const planned = view.planned ? plannedBounds(view, measure) : null;
-  const own = view.lots ? null : interval(measure, counts, payload.level, payload.z);
-  return { measure, value, bounds: planned ?? own, why: view.lots ? "not while lots are drawn" : "at the plan's settings alone" };
+  const own = view.counted ? interval(measure, counts, payload.level, payload.z) : null;
+  return { measure, value, bounds: planned ?? own, why: whyNone(view) };
+}
+
+/**
+ * Why there is no interval, if that may change.
+ * @param {import("../view.js").View} view
+ * @returns {string}
+ */
+function whyNone({ lots, planned }) {
+  if (planned) return "";
+  return lots ? "not while lots are drawn" : "at the plan's settings alone";
 }
 
 /**

@@ -17,14 +17,13 @@ export function prSpec(view) {
   return {
     x: { label: "positives who are flagged", name: "recall", domain: [0, 1], format: "percent" },
     y: { label: "flagged who are positive", name: "precision", domain: [0, 1], format: "percent" },
-    shape: 0.86,
     marks: [
       ...isoF1(view),
       { kind: "rule", key: "chance", y: share, look: "quiet dashed", label: `prevalence ${percent(share)}` },
       { kind: "line", key: "curve", x: recall, y: precision, look: `series-${view.state.model % 7} strong`, label: named(view) },
     ],
     handle: {
-      x: recall, y: precision, index: view.index, name: "Cut-off on the precision–recall curve",
+      x: recall, y: precision, index: view.index, idle: !view.single, name: "Cut-off on the precision–recall curve",
       told: (index) => `${toldAt(view, index)}; of the flagged ${percent(precision[index])} are positive`,
     },
     told: `Precision–recall curve at a prevalence of ${percent(share)}. ${toldAt(view, view.index)}.`,

@@ -2,7 +2,7 @@
 
 import { isotonic, reliabilityBins } from "../core.js";
 import { percent, whole } from "../format.js";
-import { partKey, remembered, told } from "../view.js";
+import { cutRule, partKey, remembered, told } from "../view.js";
 
 const DEPTH = 0.22;
 const DIAGONAL = [0, 1];
@@ -18,9 +18,8 @@ export function reliabilitySpec(view) {
   return {
     x: { label: "predicted probability", domain: [0, 1], format: "percent" },
     y: { label: "share that is positive", name: "observed", domain: [-DEPTH, 1], format: "percent" },
-    shape: 0.86,
     marks: [
-      { kind: "rule", key: "cut", x: view.model.threshold[view.index], look: "accent", label: "cut-off" },
+      ...cutRule(view),
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "as predicted" },
       { kind: "bars", key: "counts", edges: counts.edges, heights: counts.heights, look: "negative", label: "people in each bin, downwards" },
       { kind: "step", key: "isotonic", x: steps.edges, y: steps.share, look: "series-1 dash-1", label: "best fit that never falls" },

@@ -17,7 +17,6 @@ export function rocSpec(view) {
   return {
     x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
     y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
-    shape: 0.86,
     marks: [
       ...band(view),
       { kind: "line", key: "chance", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "by chance" },
@@ -27,7 +26,7 @@ export function rocSpec(view) {
       ...iso(view),
       ...reached(view),
     ],
-    handle: { x: fpr, y: found, index: view.index, name: "Cut-off on the ROC curve", told: (index) => toldAt(view, index) },
+    handle: { x: fpr, y: found, index: view.index, idle: !view.single, name: "Cut-off on the ROC curve", told: (index) => toldAt(view, index) },
     told: `ROC curve. ${toldAt(view, view.index)}.`,
     table: {
       columns: ["threshold", "false positive rate", "sensitivity"],

@@ -18,18 +18,18 @@ export function scoresSpec(view) {
   const flagged = remembered(view.book, "flagged", `${view.state.model} ${at}`, () => [[at, domain[1]], [-TOP, -TOP], [TOP, TOP]]);
   return {
     x: { label: "score", domain },
-    shape: 0.95,
+    shape: 1.12,
     y: {
       label: "share of its class in each bin", domain: [-TOP, TOP],
       ticks: [{ at: 1, text: percent(most.positive) }, { at: 0, text: "0" }, { at: -1, text: percent(most.negative) }],
     },
     marks: [
-      { kind: "band", key: "flagged", x: flagged[0], low: flagged[1], high: flagged[2], look: "chosen" },
+      ...(view.single ? [{ kind: /** @type {const} */ ("band"), key: "flagged", x: flagged[0], low: flagged[1], high: flagged[2], look: "chosen" }] : []),
       { kind: "bars", key: "positive", edges, heights: heights.positive, look: "positive", label: CLASSES.positive },
       { kind: "bars", key: "negative", edges, heights: heights.negative, look: "negative", label: `${CLASSES.negative}, downwards` },
       { kind: "rule", key: "ground", y: 0, look: "quiet" },
     ],
-    handle: { x, y: level, index: view.index, upright: true, name: "Cut-off", told: (index) => toldAt(view, index) },
+    handle: { x, y: level, index: view.index, upright: true, idle: !view.single, name: "Cut-off", told: (index) => toldAt(view, index) },
     told: `Scores of both classes. ${toldAt(view, view.index)}.`,
     table: {
       columns: ["from", "to", "share of positives", "share of negatives"],

@@ -25,7 +25,7 @@ export function thresholdsSpec(view) {
       kind: /** @type {const} */ ("step"), key: name, x, y: lines[at], look: `series-${at} dash-${at}`,
       label: `${SPOKEN[name].plain.toLowerCase()} (${SPOKEN[name].technical.split(",")[0]})`,
     })),
-    handle: { x, y: lines[0], index: view.index, upright: true, name: "Cut-off", told },
+    handle: { x, y: lines[0], index: view.index, upright: true, idle: !view.single, name: "Cut-off", told },
     told: `Measures against the cut-off. ${told(view.index)}.`,
     table: {
       columns: ["threshold", ...SHOWN],
