@@ -246,7 +246,11 @@ export function pythonOf(view) {
   if (isPlain(view)) {
     const files = spell.file ? [`files=${spell.files}`] : [];
     const plan = [...files, spell.read, ...(spell.more ? [spell.more] : []), ...use, ...pythonCut(view)].join(", ");
-    return program(`plan = baserate.Plan(${plan})`, `report = baserate.run(plan${spell.file ? "" : ", table"})`, "print(report.text())");
+    return program(
+      `plan = baserate.Plan(${plan})`,
+      `report = baserate.run(plan${spell.file ? "" : ", table"})`,
+      "print(report.text())",
+    );
   }
   const goal = [
     ...(state.parity === "own" ? [`"${UNBOUND}"`, 'within=float("inf")'] : [`"${state.parity}"`]),

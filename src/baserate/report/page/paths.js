@@ -161,4 +161,3 @@ export function dotsPaths(mark, across, up) {
   }
   return [dots, lines];
 }
-
