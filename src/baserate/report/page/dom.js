@@ -78,3 +78,35 @@ export function tableOf(caption, columns, rows) {
     ),
   );
 }
+
+/**
+ * Make a parent hold these children; what is the same as before stays, since to lay out a table anew takes long.
+ * @param {Element} parent
+ * @param {(Node | string)[]} children
+ */
+export function refresh(parent, children) {
+  const before = [...parent.childNodes];
+  const fresh = children.map((child) => (typeof child === "string" ? document.createTextNode(child) : child));
+  if (before.length !== fresh.length || before.some((node, at) => node.nodeName !== fresh[at].nodeName)) {
+    parent.replaceChildren(...fresh);
+    return;
+  }
+  before.forEach((node, at) => renew(node, fresh[at]));
+}
+
+/**
+ * Make a node what another of its kind is.
+ * @param {Node} node
+ * @param {Node} other
+ */
+function renew(node, other) {
+  if (!(node instanceof Element && other instanceof Element)) {
+    if (node.nodeValue !== other.nodeValue) node.nodeValue = other.nodeValue;
+    return;
+  }
+  for (const { name } of [...node.attributes]) if (!other.hasAttribute(name)) node.removeAttribute(name);
+  for (const { name, value } of other.attributes) {
+    if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+  }
+  refresh(node, [...other.childNodes]);
+}

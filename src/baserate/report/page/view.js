@@ -24,7 +24,13 @@ import { short } from "./format.js";
  * @property {string} parity
  */
 /** @typedef {{entry: Json, threshold: Float64Array, everybody: Part, groups: Part[]}} Model */
-/** @typedef {{payload: Json, models: Model[], kept: Map<string, {key: string, value: any}>}} Book */
+/**
+ * @typedef {object} Book
+ * @property {Json} payload
+ * @property {Model[]} models
+ * @property {Map<string, Json>} numbers  of the report, but for differences of models
+ * @property {Map<string, {key: string, value: any}>} kept  what was derived
+ */
 /** @typedef {{name: string, part: Part, counts: Counts | null, treatment: Treatment | null}} Group */
 /**
  * @typedef {object} View
@@ -54,7 +60,8 @@ import { short } from "./format.js";
  */
 export function openBook(payload) {
   const models = payload.models.map((/** @type {Json} */ entry) => ({ entry, ...expand(/** @type {any} */ (entry)) }));
-  return { payload, models, kept: new Map() };
+  const numbers = new Map(payload.numbers.map((/** @type {Json} */ row) => [numberKey(row), row]));
+  return { payload, models, numbers, kept: new Map() };
 }
 
 /**
@@ -203,12 +210,15 @@ function isPlanned(book, state) {
 }
 
 /**
- * The cut-off as a line, where one is in use for all.
+ * The cut-off as a line, where one is in use for all, and on an axis that ends there.
  * @param {View} view
+ * @param {number} end
  * @returns {import("./kit.js").Mark[]}
  */
-export function cutRule(view) {
-  return view.single ? [{ kind: "rule", key: "cut", x: view.state.threshold, look: "accent", label: "cut-off" }] : [];
+export function cutRule(view, end) {
+  return view.single && view.state.threshold <= end
+    ? [{ kind: "rule", key: "cut", x: view.state.threshold, look: "accent", label: "cut-off" }]
+    : [];
 }
 
 /**
@@ -279,10 +289,16 @@ export function hullOf(view) {
  */
 export function reported(view, wanted) {
   const { model, who } = view.state;
-  const full = { model, group: who < 0 ? undefined : who, other: undefined, ...wanted };
-  return view.payload.numbers.find((/** @type {Json} */ row) =>
-    Object.entries(full).every(([name, value]) => row[name] === value),
-  );
+  return view.book.numbers.get(numberKey({ model, group: who < 0 ? undefined : who, ...wanted }));
+}
+
+/**
+ * What a number of the report is found by. A gap between groups is one of everybody.
+ * @param {Json} row
+ * @returns {string}
+ */
+function numberKey({ part, measure, model, group, where }) {
+  return [part, measure, model, part === "gaps" ? undefined : group, where].join(" ");
 }
 
 /**

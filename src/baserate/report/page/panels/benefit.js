@@ -23,7 +23,7 @@ export function benefitSpec(view) {
     x: { label: "probability from which on one would act", domain: [0, end], format: "percent" },
     y: { label: "net benefit", domain: [-0.25 * top, 1.08 * top] },
     marks: [
-      ...cutRule(view),
+      ...cutRule(view, end),
       { kind: "line", key: "none", x: grid, y: none, look: "faint", label: "flag nobody" },
       { kind: "line", key: "all", x: grid, y: all, look: "series-1 dash-1", label: "flag everybody" },
       { kind: "line", key: "model", x: grid, y: model, look: "series-0 strong", label: "flag by the scores" },

@@ -1,12 +1,14 @@
 /** Who is treated how: groups at their cut-offs, and choices that make rates alike. */
 
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
-import { element, numbered, tableOf } from "../dom.js";
+import { element, numbered, refresh, tableOf } from "../dom.js";
 import { clipped, cutOff, percent, short } from "../format.js";
 import { remembered, reported } from "../view.js";
 import { PARITY_WORDS, SPOKEN } from "../words.js";
 
 const RATES = ["flag_rate", "sensitivity", "fpr", "precision"];
+/** What a prevalence does not change. */
+const WITHIN_CLASSES = ["sensitivity", "fpr"];
 const PARITIES = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
 /** @type {Record<string, string>} */
 const CALLED = {
@@ -126,7 +128,7 @@ export function drawGroups(body, view) {
     ),
   ];
   const rows = view.groups.map((_, at) => row(view, at));
-  body.replaceChildren(
+  refresh(body, [
     element("p", { class: "sentence" }, whole(view)),
     element(
       "div",
@@ -134,7 +136,7 @@ export function drawGroups(body, view) {
       tableOf("Groups, and what is done with them", columns, rows),
     ),
     element("p", { class: "quiet" }, gapsTold(view)),
-  );
+  ]);
 }
 
 /**
@@ -161,14 +163,10 @@ function gapsTold(view) {
       .flatMap(({ counts }) => (counts ? [MEASURES[measure](counts)] : []))
       .filter((value) => !Number.isNaN(value));
     const gap = values.length > 1 ? Math.max(...values) - Math.min(...values) : NaN;
-    const found =
-      reported(view, { part: "gaps", measure, group: undefined }) ??
-      view.payload.numbers.find(
-        (/** @type {import("../view.js").Json} */ each) =>
-          each.part === "gaps" && each.measure === measure && each.model === view.state.model,
-      );
+    const found = reported(view, { part: "gaps", measure, where: "here" });
+    const same = view.state.prevalence === null || WITHIN_CLASSES.includes(measure);
     const chance =
-      view.planned && found?.floor_high !== undefined
+      view.planned && same && found?.floor_high !== undefined
         ? ` (chance alone: up to ${percent(readNumber(found.floor_high))})`
         : "";
     return `${SPOKEN[measure].technical.split(",")[0]} ${percent(gap)}${chance}`;

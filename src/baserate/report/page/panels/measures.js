@@ -1,7 +1,7 @@
 /** Numbers, and how sure they are. */
 
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
-import { element, numbered, tableOf } from "../dom.js";
+import { element, numbered, refresh, tableOf } from "../dom.js";
 import { written } from "../format.js";
 import { shape } from "../kit.js";
 import { partKey, reported } from "../view.js";
@@ -41,18 +41,16 @@ const FIXED = [
 export function drawMeasures(body, view) {
   const moving = MOVING.map((measure) => moved(view, measure));
   const level = `${Math.round(1000 * view.payload.level) / 10} % interval`;
+  const columns = ["measure", "value", level];
   if (!body.firstChild) body.append(element("div"), rest());
-  body.firstElementChild?.replaceChildren(
-    tableOf("Measures at the cut-off", ["measure", "value", level], moving.map(cells)),
-  );
+  const [now, always] = body.querySelectorAll("div");
+  refresh(now, [tableOf("Measures at the cut-off", columns, moving.map(cells))]);
   const of = `${partKey(view.state)} ${view.state.prevalence}`;
   if (body.dataset.of === of) return;
   body.dataset.of = of;
   const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
   body.lastElementChild?.toggleAttribute("hidden", !fixed.length);
-  body
-    .querySelector("details div")
-    ?.replaceChildren(tableOf("Measures of the scores", ["measure", "value", level], fixed.map(cells)));
+  refresh(always, [tableOf("Measures of the scores", columns, fixed.map(cells))]);
 }
 
 /**

@@ -2,8 +2,9 @@
 
 import { MEASURES, expectedCost, factorsFor, readNumber, tableAt } from "../core.js";
 import { capacity } from "../rules.js";
-import { element, numbered, tableOf } from "../dom.js";
+import { element, numbered, refresh, tableOf } from "../dom.js";
 import { clipped, cutOff, percent, short, written } from "../format.js";
+import { reported } from "../view.js";
 import { SPOKEN } from "../words.js";
 
 const AT_CUT = ["flag_rate", "sensitivity", "specificity", "precision"];
@@ -17,14 +18,14 @@ const RANKS = ["auc", "average_precision", "brier"];
 export function drawModels(body, view) {
   const columns = ["model", ...RANKS.map(heading), "cut-off", ...AT_CUT.map(heading), "cost of a case"];
   const rows = view.book.models.map((model, at) => row(view, model, at));
-  body.replaceChildren(
+  refresh(body, [
     element(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models" },
       tableOf("Models", columns, rows),
     ),
     ...differences(view),
-  );
+  ]);
 }
 
 /**
@@ -112,15 +113,10 @@ function row(view, model, at) {
  * @param {number} model
  * @returns {HTMLElement}
  */
-function ranked({ payload }, measure, model) {
-  const found = payload.numbers.find(
-    (/** @type {import("../view.js").Json} */ each) =>
-      each.measure === measure &&
-      each.model === model &&
-      each.group === undefined &&
-      each.where === "here" &&
-      each.part !== "differences",
-  );
+function ranked(view, measure, model) {
+  const found = ["ranks", "probabilities"]
+    .map((part) => reported(view, { part, measure, model, group: undefined, where: "here" }))
+    .find(Boolean);
   if (!found || found.value === undefined) return element("td", {}, "–");
   const between = found.low === undefined ? "" : `${short(readNumber(found.low))} – ${short(readNumber(found.high))}`;
   return element(

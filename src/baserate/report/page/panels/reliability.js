@@ -20,7 +20,7 @@ export function reliabilitySpec(view) {
     x: { label: "predicted probability", domain: [0, 1], format: "percent" },
     y: { label: "share that is positive", name: "observed", domain: [-DEPTH, 1], format: "percent" },
     marks: [
-      ...cutRule(view),
+      ...cutRule(view, 1),
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "as predicted" },
       {
         kind: "bars",

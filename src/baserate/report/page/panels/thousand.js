@@ -1,7 +1,7 @@
 /** A thousand people, each a square; and the 2×2 table that counts them. */
 
 import { MEASURES, thousand } from "../core.js";
-import { element, numbered } from "../dom.js";
+import { element, numbered, refresh } from "../dom.js";
 import { percent } from "../format.js";
 import { shape } from "../kit.js";
 
@@ -27,7 +27,7 @@ export function drawThousand(body, view) {
   });
   /** @type {Element} */ (body.querySelector(".people")).setAttribute("aria-label", sentence(people));
   /** @type {Element} */ (body.querySelector(".sentence")).textContent = sentence(people);
-  /** @type {Element} */ (body.querySelector("table")).replaceWith(table(view, people));
+  refresh(/** @type {Element} */ (body.lastElementChild), [table(view, people)]);
 }
 
 /** @returns {Element[]} */
@@ -38,7 +38,7 @@ function frame() {
     viewBox: `0 0 ${COLUMNS * SIZE} ${(1000 / COLUMNS) * SIZE}`,
   });
   people.append(...CELLS.map((cell) => shape("path", { class: cell })));
-  return [people, element("p", { class: "sentence" }), element("table")];
+  return [people, element("p", { class: "sentence" }), element("div")];
 }
 
 /**
