@@ -123,7 +123,8 @@ export class Controls {
     KNOBS.forEach((knob) => this.listen(knob));
     for (const button of document.querySelectorAll("[data-rule]")) {
       const name = /** @type {string} */ (button.getAttribute("data-rule"));
-      button.setAttribute("title", RULE_WORDS[name]);
+      button.setAttribute("title", RULE_WORDS[name].means);
+      button.textContent = RULE_WORDS[name].name;
       button.addEventListener("click", () => this.rule(name));
     }
     byId("rows-prevalence").addEventListener("click", () => set({ prevalence: null }));
@@ -205,6 +206,9 @@ export class Controls {
     /** @type {HTMLSelectElement} */ (byId("model")).value = String(view.state.model);
     /** @type {HTMLSelectElement} */ (byId("who")).value = String(view.state.who);
     byId("rows-prevalence").setAttribute("aria-pressed", String(view.state.prevalence === null));
+    const { positives, negatives } = view.model.everybody;
+    // Where a class is not there, nothing can be made of it.
+    for (const box of boxesOf(KNOBS[2])) box.disabled = !(positives && negatives);
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import { Controls } from "./controls.js";
 import { byId, element } from "./dom.js";
-import { commandOf, policyOf, pythonOf, save } from "./files.js";
+import { save } from "./files.js";
 import { clipped, percent, whole } from "./format.js";
 import { hashOf, stateOf } from "./hash.js";
 import { Panel } from "./panel.js";
@@ -16,16 +16,18 @@ import { prevalenceSpec } from "./panels/prevalence.js";
 import { reliabilitySpec } from "./panels/reliability.js";
 import { rocSpec } from "./panels/roc.js";
 import { scoresSpec } from "./panels/scores.js";
-import { drawThousand } from "./panels/thousand.js";
+import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
+import { commandOf, policyOf, pythonOf } from "./spelled.js";
 import { makeView, openBook } from "./view.js";
+import { PARITY_WORDS, RULE_WORDS, SPOKEN, TERMS } from "./words.js";
 
 const NO_PROBABILITIES = "These scores are no probabilities, so that there is nothing to compare with what happened.";
 
 /** @type {Record<string, import("./panel.js").Content>} */
 const CONTENTS = {
   findings: { body: drawFindings },
-  thousand: { body: drawThousand },
+  thousand: { body: drawThousand, table: thousandTable },
   measures: { body: drawMeasures, table: measuresTable },
   scores: { spec: scoresSpec },
   roc: { spec: rocSpec },
@@ -66,6 +68,7 @@ function start() {
   const groups = panels.find((panel) => panel.id === "groups");
   groups?.section.insertBefore(parityButtons(view, change), groups.holder);
   header();
+  glossary();
   leaving();
   addEventListener("hashchange", () => show(stateOf(book, location.hash)));
   draw();
@@ -160,10 +163,29 @@ function leaving() {
       const typed = text(view);
       byId("typed").textContent = typed;
       byId("typed").hidden = false;
-      told.textContent = await navigator.clipboard.writeText(typed).then(
-        () => "Copied:",
-        () => "To copy:",
-      );
+      told.textContent = (await isCopied(typed)) ? "Copied:" : "To copy:";
     });
   }
+}
+
+/**
+ * Copy a text, where the browser allows it.
+ * @param {string} text
+ * @returns {Promise<boolean>}
+ */
+async function isCopied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Say what words mean, all in one place. */
+function glossary() {
+  const spoken = Object.values(SPOKEN).map(({ plain, technical, means }) => [`${plain} (${technical})`, means]);
+  const chosen = [...Object.values(RULE_WORDS), ...Object.values(PARITY_WORDS)].map(({ name, means }) => [name, means]);
+  const all = [...Object.entries(TERMS), ...spoken, ...chosen];
+  byId("words").append(...all.flatMap(([term, means]) => [element("dt", {}, term), element("dd", {}, means)]));
 }

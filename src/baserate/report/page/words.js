@@ -178,23 +178,43 @@ export const PANELS = {
   },
 };
 
-/** @type {Record<string, string>} */
+/** @typedef {{name: string, means: string}} Choice */
+
+/** @type {Record<string, Choice>} */
 export const RULE_WORDS = {
-  cost: "Lowest cost: where the expected cost of a case is least.",
-  youden: "Youden: where sensitivity + specificity is greatest.",
-  closest: "Closest: the point of the ROC curve nearest to its upper left corner.",
-  balanced: "Balanced: where sensitivity and specificity are most alike.",
-  "break-even": "Break-even: where precision and recall are most alike.",
-  planned: "As planned: what the report was made with.",
+  cost: { name: "Lowest cost", means: "The cut-off at which the expected cost of a case is least." },
+  youden: { name: "Youden", means: "The cut-off at which sensitivity + specificity is greatest." },
+  closest: { name: "Closest", means: "The point of the ROC curve that is nearest to its upper left corner." },
+  balanced: { name: "Balanced", means: "The cut-off at which sensitivity and specificity are most alike." },
+  "break-even": { name: "Break-even", means: "The cut-off at which precision and recall are most alike." },
+  planned: { name: "All as planned", means: "Cut-off, prevalence and costs that the report was made with." },
 };
 
-/** @type {Record<string, string>} */
+/** @type {Record<string, Choice>} */
 export const PARITY_WORDS = {
-  single: "One cut-off for everybody.",
-  own: "The cheapest cut-off for each group by itself.",
-  "demographic-parity": "The cheapest choice that flags the same share of every group.",
-  "equal-opportunity": "The cheapest choice that flags the same share of the positives of every group.",
-  "equalized-odds":
-    "The cheapest choice that flags the same share of the positives, and of the negatives, of every group.",
-  planned: "What the policy of the plan does.",
+  single: { name: "Single threshold", means: "One cut-off for everybody." },
+  own: { name: "Own thresholds", means: "The cheapest cut-off for each group by itself." },
+  "demographic-parity": {
+    name: "Demographic parity",
+    means: "The cheapest choice that flags the same share of every group.",
+  },
+  "equal-opportunity": {
+    name: "Equal opportunity",
+    means: "The cheapest choice that flags the same share of the positives of every group.",
+  },
+  "equalized-odds": {
+    name: "Equalized odds",
+    means: "The cheapest choice that flags the same share of the positives, and of the negatives, of every group.",
+  },
+  planned: { name: "As planned", means: "What the policy of the plan does." },
+};
+
+/** What is said everywhere. @type {Record<string, string>} */
+export const TERMS = {
+  "Positive, negative": "What is true of a person: having what is looked for, or not.",
+  "Flagged, passed": "What is done: scores from the cut-off up are flagged, all others are passed.",
+  "Cut-off (threshold)": "The lowest score that is flagged.",
+  Interval: "Where the true value would lie in that share of all samples like this one.",
+  Hull: "The best that can be reached by mixing two cut-offs: straight lines over the dents of a ROC curve.",
+  Lots: "Where no single cut-off reaches a rate, people between two cut-offs are flagged with a chance.",
 };

@@ -10,15 +10,6 @@ const RATES = ["flag_rate", "sensitivity", "fpr", "precision"];
 /** What a prevalence does not change. */
 const WITHIN_CLASSES = ["sensitivity", "fpr"];
 const PARITIES = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
-/** @type {Record<string, string>} */
-const CALLED = {
-  single: "Single threshold",
-  own: "Own thresholds",
-  "demographic-parity": "Demographic parity",
-  "equal-opportunity": "Equal opportunity",
-  "equalized-odds": "Equalized odds",
-  planned: "As planned",
-};
 /** So many curves can be told apart. */
 const MOST_CURVES = 7;
 
@@ -31,7 +22,11 @@ const MOST_CURVES = 7;
 export function parityButtons(view, set) {
   const names = view.model.entry.cut.planned ? ["planned", ...PARITIES] : PARITIES;
   const buttons = names.map((name) => {
-    const button = element("button", { type: "button", "data-parity": name, title: PARITY_WORDS[name] }, CALLED[name]);
+    const button = element(
+      "button",
+      { type: "button", "data-parity": name, title: PARITY_WORDS[name].means },
+      PARITY_WORDS[name].name,
+    );
     button.addEventListener("click", () => set({ parity: name }));
     return button;
   });
@@ -149,7 +144,7 @@ function whole(view) {
   const lots = view.lots ? ` ${percent(view.lots)} of everybody draw lots.` : "";
   const left = view.groups.filter((group) => !group.counts).length;
   const apart = left ? ` ${left} group${left === 1 ? " takes" : "s take"} no part, for want of a class.` : "";
-  return `${PARITY_WORDS[view.state.parity]} A case of everybody costs ${short(cost)}.${lots}${apart}`;
+  return `${PARITY_WORDS[view.state.parity].means} A case of everybody costs ${short(cost)}.${lots}${apart}`;
 }
 
 /**

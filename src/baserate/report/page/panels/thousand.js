@@ -30,6 +30,20 @@ export function drawThousand(body, view) {
   refresh(/** @type {Element} */ (body.lastElementChild), [table(view, people)]);
 }
 
+/**
+ * Rows for a download.
+ * @param {import("../view.js").View} view
+ * @returns {import("../kit.js").Table}
+ */
+export function thousandTable({ counts }) {
+  const people = thousand(counts);
+  const total = CELLS.reduce((sum, cell) => sum + counts[cell], 0);
+  return {
+    columns: ["cell", "people of 1000", "share of everybody"],
+    rows: () => CELLS.map((cell) => [`${CALLED[cell]} (${cell.toUpperCase()})`, people[cell], counts[cell] / total]),
+  };
+}
+
 /** @returns {Element[]} */
 function frame() {
   const people = shape("svg", {
