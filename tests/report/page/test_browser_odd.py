@@ -1,0 +1,78 @@
+"""Pages of odd reports, whatever is done to them: nothing throws, and nothing undefined is shown or drawn."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import Report, equalize, read
+from baserate.cli._people import screening
+from tests.report.page.browser import Opened
+
+PEOPLE = screening(rows=2000)
+SITE = {"site": PEOPLE.site}
+WALK = """([seed, steps]) => {
+  let at = seed;
+  const chance = () => (at = (at * 48271) % 2147483647) / 2147483647;
+  const some = several => several[Math.floor(chance() * several.length)];
+  const fire = (element, value, event) => { element.value = value; element.dispatchEvent(new Event(event)); };
+  const deeds = [];
+  for (const id of ["threshold", "flag-rate", "prevalence", "fp", "fn"]) {
+    const [slider, box] = [document.getElementById(id), document.getElementById(id + "-number")];
+    for (const part of [0, 0.001, 0.3, 0.9, 1]) deeds.push(() => fire(slider, Math.round(part * slider.max), "input"));
+    for (const text of ["", "0", "1", "-5", "1e9", "0.3", "1e-7"]) deeds.push(() => fire(box, text, "change"));
+  }
+  for (const button of document.querySelectorAll("[data-rule], [data-parity], #rows-prevalence")) {
+    deeds.push(() => button.click());
+  }
+  for (const list of document.querySelectorAll("select")) {
+    for (const { value } of list.options) deeds.push(() => fire(list, value, "change"));
+  }
+  document.querySelectorAll("details").forEach(each => { each.open = true; });
+  const odd = "path[d*=NaN], path[d*=Infinity], path[d*=undefined], circle[cx*=NaN], [data-value=undefined]";
+  const told = [];
+  for (let step = 0; step < steps; step += 1) {
+    some(deeds)();
+    const words = document.body.innerText.match(/NaN|undefined|Infinity|\\[object/g) ?? [];
+    const drawn = document.querySelectorAll(odd).length;
+    if (words.length || drawn) told.push(`${drawn} ${words} at ${JSON.stringify(window.baserate.state())}`);
+  }
+  return told;
+}"""
+
+
+def by_lot() -> Report:
+    """People whose sites draw lots."""
+    columns: dict[str, Any] = {"sick": PEOPLE.sick, "risk": PEOPLE.risk, **SITE}
+    tallies = read.tallies(columns, truth="sick", score="risk", group="site")
+    policy = equalize.optimum(tallies, equalize.Goal("equal-opportunity"))
+    assert policy.needs_id
+    return baserate.evaluate(PEOPLE.sick, PEOPLE.risk, group=SITE, policy=policy)
+
+
+ODD: dict[str, Callable[[], Report]] = {
+    "ten rows": lambda: baserate.evaluate(
+        [1, 1, 0, 1, 0, 0, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0]
+    ),
+    "no probabilities": lambda: baserate.evaluate(PEOPLE.sick, 9 * PEOPLE.risk - 4, group=SITE, prevalence=1e-4),
+    "labels": lambda: baserate.evaluate(PEOPLE.sick, predicted=PEOPLE.risk > 0.3, group=SITE),
+    "scores and labels": lambda: baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3),
+    "weights": lambda: baserate.evaluate(PEOPLE.sick, PEOPLE.risk, group=SITE, weight=np.sqrt(np.arange(1, 2001))),
+    "one class": lambda: baserate.evaluate([0, 0, 0], [0.1, 0.2, 0.3]),
+    "one score": lambda: baserate.evaluate([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5]),
+    "a group of one class": lambda: baserate.evaluate(
+        [1, 0, 1, 0, 0, 0], [0.9, 0.2, 0.6, 0.7, 0.3, 0.1], group=[*"aaaabb"]
+    ),
+    "lots": by_lot,
+    "apart": lambda: baserate.evaluate(
+        {"old": PEOPLE.sick[:900], "new": PEOPLE.sick[900:]}, {"old": PEOPLE.risk[:900], "new": PEOPLE.risk[900:]}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_whatever_is_done_to_a_page_it_knows_what_it_shows(opened: Opened, kind: str) -> None:
+    page = opened(ODD[kind]().html())
+    assert page.evaluate(WALK, [len(kind) + 1, 60]) == []
