@@ -17,7 +17,7 @@ from examples.screening.__main__ import reported
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-PICTURES = {"report.png": (1440, 1080), "report-phone.png": (390, 844)}
+PICTURES = {"report.png": (1440, 1300), "report-phone.png": (390, 844)}
 """File -> width and height of the window."""
 _COLOURS = 128
 """Enough for lines and text, and a third of the bytes."""
