@@ -1,0 +1,123 @@
+"""What the page shows beside numbers of Python: how they are written, where ticks stand, words, and the address."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import Costs, Report
+from baserate.cli._people import screening
+from baserate.report._payload import PANELS, payload
+from tests.report.page.node import Page
+
+THIN = "\u202f"
+WRITTEN: list[tuple[str, str, list[Any]]] = [
+    (f"57.8{THIN}%", "percent", [0.57792]),
+    (f"99.06{THIN}%", "percent", [0.990594]),
+    (f"99.9991{THIN}%", "percent", [0.999991]),
+    (f"0.0012{THIN}%", "percent", [0.0000123]),
+    (f"100{THIN}%", "percent", [1]),
+    (f"0{THIN}%", "percent", [0]),
+    (f"−1.4{THIN}%", "percent", [-0.0141]),
+    ("–", "percent", [nan]),
+    ("0.8505", "short", [0.850512]),
+    ("−1.5", "short", [-1.5]),
+    ("1.235e−7", "short", [1.23456e-7]),
+    ("20000", "short", [20000]),
+    ("∞", "short", [inf]),
+    (f"20{THIN}000", "whole", [20000]),
+    (f"1{THIN}234{THIN}567", "whole", [1234567]),
+    ("none: nobody is flagged", "cutOff", [inf]),
+    ("0.2712", "cutOff", [0.2712]),
+    ("ab…", "clipped", ["abcdef", 3]),
+    ("🧑‍🚀", "clipped", ["🧑‍🚀", 3]),
+]
+
+
+def test_numbers_are_written_as_people_read_them() -> None:
+    page = Page("format.js")
+    for told, name, given in WRITTEN:
+        page.expect(told, name, *given)
+    page.check()
+
+
+def test_ticks_are_short_evenly_spread_and_within_their_axis() -> None:
+    page, rng = Page("paths.js"), np.random.default_rng(7)
+    domains = [(0.0, 1.0), (-0.22, 1.0), (0.0, 0.02), (-4.0, 5.0), (1e-9, 3e-9), (0.0, 1e12), (999.0, 1001.0)]
+    domains += [
+        (low, low + wide) for low, wide in zip(rng.normal(0, 10, 50), 10 ** rng.uniform(-6, 6, 50), strict=True)
+    ]
+    for domain in domains:
+        page.ask("ticksOf", [*map(float, domain)], 5)
+    for (low, high), ticks in zip(domains, page.answers(), strict=True):
+        step = np.diff(ticks)
+        assert 2 <= len(ticks) <= 8
+        assert low - 1e-9 * (high - low) <= ticks[0] < ticks[-1] <= high + 1e-9 * (high - low)
+        assert step == pytest.approx(step[0], rel=1e-6)
+
+
+def test_a_line_leaves_out_what_would_not_be_seen_and_breaks_where_nothing_is() -> None:
+    page = Page("paths.js")
+    straight, steps = False, True
+    across, up = (page.keep("scaleOf", {"domain": [0, 1]}, room) for room in ([0, 100], [100, 0]))
+    page.expect("M0 100L50 50L100 0", "pathOf", [0, 0.5, 0.50001, 1], [0, 0.5, 0.50001, 1], across, up, straight)
+    page.expect("M0 100L50 50M100 0", "pathOf", [0, 0.5, 0.7, 1], [0, 0.5, nan, 1], across, up, straight)
+    page.expect("M0 100H50V50", "pathOf", [0, 0.5], [0, 0.5], across, up, steps)
+    page.check()
+
+
+def test_every_finding_leads_to_a_panel_that_has_words() -> None:
+    page = Page("words.js")
+    page.ask("PANELS")
+    page.ask("SPOKEN")
+    panels, spoken = page.answers()
+    assert set(PANELS.values()) <= set(panels)
+    assert all(len(each["how"]) > 100 and each["title"] and each["name"] for each in panels.values())
+    known = {*baserate.measure.MEASURES, "expected_cost"}
+    assert {name for name in spoken if name not in known} == set()
+    assert all(each["plain"] and each["technical"] and each["means"].endswith(".") for each in spoken.values())
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    people = screening(rows=1000)
+    scores = {"risk": people.risk, "old": np.round(people.risk**2, 2)}
+    return baserate.evaluate(
+        people.sick, scores, group={"site": people.site}, prevalence=0.02, costs=Costs(fp=1, fn=20)
+    )
+
+
+def test_an_address_tells_the_state_it_was_made_of(report: Report) -> None:
+    page, rng = Page("hash.js", "view.js"), np.random.default_rng(3)
+    told = payload(report)
+    book = page.keep("openBook", told)
+    for _ in range(200):
+        model = int(rng.integers(2))
+        state = {
+            "model": model,
+            "who": int(rng.integers(-1, 3)),
+            "threshold": [inf, *told["models"][model]["threshold"]][rng.integers(9)],
+            "prevalence": [None, 0.02, float(rng.random())][rng.integers(3)],
+            "fp": float(rng.integers(4)),
+            "fn": [20, float(rng.random() * 9)][rng.integers(2)],
+            "parity": ["single", "own", "equalized-odds"][rng.integers(3)],
+        }
+        page.expect(state, "stateOf", book, page.keep("hashOf", book, state))
+    page.expect("", "hashOf", book, page.keep("plannedState", book, 0))
+    page.check(within=0)
+
+
+@pytest.mark.parametrize(
+    "odd", ["threshold=x", "model=7", "model=-1", "who=3", "prevalence=1", "fp=-2", "fn=inf", "parity=planned"]
+)
+def test_what_an_address_tells_wrongly_is_as_planned(report: Report, odd: str) -> None:
+    page = Page("hash.js", "view.js")
+    book = page.keep("openBook", payload(report))
+    page.ask("plannedState", book, 0)
+    page.ask("stateOf", book, f"#{odd}")
+    _, planned, found = page.answers()
+    assert found == planned
