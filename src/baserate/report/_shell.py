@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from baserate._costs import Costs
 from baserate._passages import Command, Commands
+from baserate.read import Spelled
 from baserate.report._plan import Plan
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _MOST = 3
 """Commands that one may try next."""
 _POLICY = "policy.json"
 _READ = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count", "missing")
+_LABELS = ("positive", "negative")
 _FLAGS: dict[str, str] = {"method": "interval"}
 """What a field is called in a shell, where that is not its own name."""
 _USUAL: dict[str, Any] = {each.name: each.default for each in fields(Plan)}
@@ -43,8 +45,8 @@ def spelled(plan: Plan) -> dict[str, Any]:
     >>> told = spelled(Plan(files="people.csv", truth="sick", score="risk", group="site", prevalence=0.02))
     >>> told["shell"]
     ['people.csv', '--truth', 'sick', '--score', 'risk', '--group', 'site']
-    >>> told["files"], told["read"], told["more"]
-    ('["people.csv"]', 'truth="sick", score=["risk"], group=["site"]', '')
+    >>> told["files"], told["plan"]
+    ('["people.csv"]', 'truth="sick", score=["risk"], group=["site"]')
     """
     more = ("level", "method", "seed")
     # Nothing could be added behind the mark that tells a name like an option from one.
@@ -54,15 +56,18 @@ def spelled(plan: Plan) -> dict[str, Any]:
         "id": _spelled(replace(plan, files=()), ("id",), ()),
         "file": bool(plan.files),
         "files": _literal(plan.files),
-        "read": _keywords(plan, _READ),
-        "more": _keywords(plan, ("id", *more)),
+        "plan": ", ".join(_keywords(plan, (*_READ, "id", *more))),
+        "read": ", ".join(_keywords(plan, _READ, label=f"baserate.read.{Spelled.__name__}({{}})")),
     }
 
 
-def _keywords(plan: Plan, names: Iterable[str]) -> str:
-    """Fields as keywords of Python, where they are not as usual."""
-    given = [name for name in names if name == "truth" or getattr(plan, name) != _USUAL[name]]
-    return ", ".join(f"{name}={_literal(getattr(plan, name))}" for name in given)
+def _keywords(plan: Plan, names: Iterable[str], *, label: str = "{}") -> Iterator[str]:
+    """Fields as keywords of Python, where they are not as usual; how a label that is text is written."""
+    for name in names:
+        value = getattr(plan, name)
+        if name == "truth" or value != _USUAL[name]:
+            told = _literal(value)
+            yield f"{name}={label.format(told) if name in _LABELS and isinstance(value, str) else told}"
 
 
 def _literal(value: Any) -> str:  # noqa: ANN401  (any field)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import Page
 
-from baserate import Counts, Policy, Report, decide, measure, read
+from baserate import Counts, Policy, Report, decide, measure, read, shift
 from baserate.report._thousand import dealt
 from tests.cli.shell import run
 from tests.report.page.browser import CHARTS, Opened, change, cut, downloading, numbers, settled, state
@@ -115,6 +115,33 @@ def test_the_lines_of_python_give_the_same_report(
     reports = [each for each in names.values() if isinstance(each, Report)]
     assert len(reports) == 1
     check_report(page, reports[0])
+
+
+def rates(people: Screened, policy: Policy, prevalence: float) -> dict[Any, float]:
+    """Sensitivity and false positive rate of each group by a policy, where it will be used."""
+    tallies = read.tallies(str(people.folder / "people.csv"), truth="sick", score="risk", group="site")
+    tables = decide.tables(shift.reweigh(tallies, to=prevalence), policy)
+    both = {group: tables[group]["flag"] for group in tables if group is not None}
+    every = {"sensitivity": measure.sensitivity, "fpr": measure.fpr}
+    return {(group, name): rate(table) for group, table in both.items() for name, rate in every.items()}
+
+
+@pytest.mark.parametrize("parity", ["own", "demographic-parity", "equal-opportunity", "equalized-odds"])
+def test_what_is_typed_for_a_parity_chooses_what_the_page_chose(
+    people: Screened, page_of_people: str, opened: Opened, tmp_path: Path, parity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(page_of_people)
+    change(page, prevalence=0.1, fn=7, parity=parity)
+    wanted = rates(people, Policy.load(exported(page, tmp_path)), 0.1)
+    monkeypatch.chdir(tmp_path)
+    program, verb, *words = shlex.split(copied(page, "#copy-command"))
+    assert (program, verb) == ("baserate", "equalize")
+    result = run(verb, *words)
+    assert result.exit_code == 0, result.stderr
+    assert rates(people, Policy.load("by-group.json"), 0.1) == pytest.approx(wanted, abs=1e-12)
+    names: dict[str, Any] = {}
+    exec(copied(page, "#copy-python"), names)  # noqa: S102  (our own lines)
+    assert rates(people, names["policy"], 0.1) == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize("panel", [*CHARTS, "groups"])

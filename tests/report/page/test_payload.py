@@ -154,8 +154,7 @@ plans = st.builds(
 def test_what_is_spelled_makes_the_same_plan_in_a_shell_and_in_python(plan: Plan) -> None:
     words = spelled(plan)
     more = "prevalence=0.02, costs=baserate.Costs(fp=1, fn=20), threshold=0.27"
-    own = f"{words['more']}, " if words["more"] else ""
-    typed = f"baserate.Plan(files={words['files']}, {words['read']}, {own}{more})"
+    typed = f"baserate.Plan(files={words['files']}, {words['plan']}, {more})"
     wanted = replace(plan, prevalence=0.02, costs=Costs(fp=1, fn=20), threshold=0.27)
     assert eval(typed, {"baserate": baserate}) == wanted  # noqa: S307  (what a reader would paste)
     line = shlex.split(" ".join([*words["shell"], *words["id"], "--prevalence 0.02 --fp 1 --fn 20 --threshold 0.27"]))

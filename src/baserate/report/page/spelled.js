@@ -144,7 +144,7 @@ export function pythonOf(view) {
   const rows = spell.file ? spell.files : "table";
   if (isPlain(view)) {
     const files = spell.file ? [`files=${spell.files}`] : [];
-    const plan = [...files, spell.read, ...(spell.more ? [spell.more] : []), ...use, ...pythonCut(view)].join(", ");
+    const plan = [...files, spell.plan, ...use, ...pythonCut(view)].join(", ");
     return program(
       `plan = baserate.Plan(${plan})`,
       `report = baserate.run(plan${spell.file ? "" : ", table"})`,
@@ -167,7 +167,10 @@ export function pythonOf(view) {
  * @returns {string}
  */
 function program(...lines) {
-  return `${["import baserate", "", ...lines].join("\n")}\n`;
+  const handed = lines.some((line) => /\btable\b/.test(line))
+    ? ["# table: the rows, as a frame or a mapping of columns"]
+    : [];
+  return `${["import baserate", "", ...handed, ...lines].join("\n")}\n`;
 }
 
 /**
