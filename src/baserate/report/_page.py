@@ -52,7 +52,7 @@ def html(report: Report) -> str:
 def framed(report: Report) -> str:
     """Return the page in a frame that keeps it from all else in a notebook, and is there after it was exported."""
     return (
-        f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{escape(html(report))}" '
+        f'<iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" srcdoc="{escape(html(report))}" '
         f'title="{escape(title(report))}" style="border: 0" width="100%" height="900" loading="lazy"></iframe>'
     )
 
