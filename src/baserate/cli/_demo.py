@@ -11,7 +11,7 @@ from baserate.cli._options import command
 from baserate.cli._say import put
 
 _EXAMPLES = (("in the folder baserate-demo", "baserate demo"),)
-NAME = "people.csv"
+NAME, PAGE = "people.csv", "report.html"
 
 
 def steps(file: str) -> list[tuple[str, list[str]]]:
@@ -29,6 +29,7 @@ def steps(file: str) -> list[tuple[str, list[str]]]:
         ("Do as many fall sick as it says?", ["reliability", *columns, "--positive", "1", "--curve", "binned"]),
         ("What could be had at other thresholds?", ["curve", "roc", *columns, "--positive", "1", "--points", "9"]),
         ("Two numbers for a program:", ["measure", *columns, "--positive", "1", "--measures", "auc,ks", "--json"]),
+        ("A page to explore, in any browser:", ["report", *columns, *used, "-o", str(Path(file).with_name(PAGE))]),
     ]
 
 
@@ -39,7 +40,8 @@ def steps(file: str) -> list[tuple[str, list[str]]]:
 def demo(context: click.Context, folder: Path) -> None:
     """Write generated predictions to FOLDER/people.csv and judge them, step by step.
 
-    20 000 people are screened at three sites, where the same score meets different prevalences.
+    20 000 people are screened at three sites, where the same score meets different prevalences. The last step leaves
+    a page to explore, FOLDER/report.html.
     """
     path = folder / NAME
     _write(path)
