@@ -21,7 +21,7 @@ export function benefitSpec(view) {
   const nearest = Math.min(FINE - 1, Math.max(0, Math.round((FINE * acts) / end) - 1));
   return {
     x: { label: "probability from which on one would act", domain: [0, end], format: "percent" },
-    y: { label: "net benefit", domain: [-0.25 * top, 1.08 * top] },
+    y: { label: "found, less false alarms", name: "net benefit", domain: [-0.25 * top, 1.08 * top] },
     marks: [
       ...cutRule(view, end),
       { kind: "line", key: "none", x: grid, y: none, look: "faint", label: "flag nobody" },
