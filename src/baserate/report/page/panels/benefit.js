@@ -27,6 +27,7 @@ export function benefitSpec(view) {
       { kind: "line", key: "none", x: grid, y: none, look: "faint", label: "flag nobody" },
       { kind: "line", key: "all", x: grid, y: all, look: "series-1 dash-1", label: "flag everybody" },
       { kind: "line", key: "model", x: grid, y: model, look: "series-0 strong", label: "flag by the scores" },
+      ...doneNow(view, acts),
       { kind: "rule", key: "costs", x: acts, look: "quiet", label: `chosen costs: act from ${percent(acts)}` },
     ],
     probe: {
@@ -41,6 +42,21 @@ export function benefitSpec(view) {
       rows: () => Array.from(grid, (at, index) => [at, model[index], all[index], 0]),
     },
   };
+}
+
+/**
+ * What is done now, at the price of a false alarm that the costs imply.
+ * @param {import("../view.js").View} view
+ * @param {number} acts
+ * @returns {import("../kit.js").Mark[]}
+ */
+function doneNow({ counts }, acts) {
+  const { tp, fp, fn, tn } = counts;
+  const worth = (tp - (fp * acts) / (1 - acts)) / (tp + fp + fn + tn);
+  if (!Number.isFinite(worth)) return [];
+  return [
+    { kind: "dots", key: "now", x: [acts], y: [worth], look: "accent", label: `what is done now: ${short(worth)}` },
+  ];
 }
 
 /**
