@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
+_RUNNING: list[Browser] = []
 ABSENT = f"there is no Chromium on this machine ({', '.join(_NAMES)}); on Debian: apt-get install chromium"
 
 
@@ -23,15 +24,18 @@ def where() -> str | None:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start it without a window, and end it."""
+    """Start it without a window, and end it; or take the one that runs, since a process can drive one alone."""
+    if _RUNNING:
+        yield _RUNNING[0]
+        return
     from playwright.sync_api import sync_playwright
 
     path = where()
     if path is None:
         raise Absent(ABSENT)
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path)
+        _RUNNING.append(driver.chromium.launch(executable_path=path))
         try:
-            yield browser
+            yield _RUNNING[0]
         finally:
-            browser.close()
+            _RUNNING.pop().close()

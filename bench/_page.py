@@ -102,6 +102,7 @@ def _opened(n: int) -> Iterator[Page]:
         page.add_init_script(_READY_AT)
         page.goto(path.as_uri())
         yield page
+        page.close()
 
 
 def _reloaded(page: Page) -> float:
