@@ -8,6 +8,9 @@ import { choose, hull } from "./rules.js";
 import { strategy } from "./fair.js";
 import { short } from "./format.js";
 
+/** Measures that no prevalence changes. */
+export const WITHIN_CLASSES = ["sensitivity", "specificity", "fpr"];
+
 /** @typedef {import("./core.js").Counts} Counts */
 /** @typedef {import("./core.js").Part} Part */
 /** @typedef {import("./core.js").Factors} Factors */
@@ -237,7 +240,7 @@ export function partKey(state) {
  * @returns {Float64Array}
  */
 export function along(view, measure) {
-  const key = `${partKey(view.state)} ${view.state.prevalence}`;
+  const key = `${partKey(view.state)} ${WITHIN_CLASSES.includes(measure) ? "" : view.state.prevalence}`;
   return remembered(view.book, `along ${measure}`, key, () => measureAlong(view.part, view.factors, measure));
 }
 

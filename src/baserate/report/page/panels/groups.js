@@ -3,12 +3,10 @@
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, numbered, refresh, tableOf } from "../dom.js";
 import { clipped, cutOff, percent, short } from "../format.js";
-import { remembered, reported } from "../view.js";
+import { WITHIN_CLASSES, remembered, reported } from "../view.js";
 import { PARITY_WORDS, SPOKEN } from "../words.js";
 
 const RATES = ["flag_rate", "sensitivity", "fpr", "precision"];
-/** What a prevalence does not change. */
-const WITHIN_CLASSES = ["sensitivity", "fpr"];
 const PARITIES = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
 /** So many curves can be told apart. */
 const MOST_CURVES = 7;
