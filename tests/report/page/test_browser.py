@@ -289,6 +289,26 @@ def test_dragging_the_threshold_moves_every_panel(people: Screened, page_of_peop
     check_numbers(page, people)
 
 
+def test_a_finger_that_passes_moves_nothing(browser: Browser, page_of_people: str, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(page_of_people, encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.goto(path.as_uri())
+    chart = page.locator("#panel-scores svg.chart")
+    chart.scroll_into_view_if_needed()
+    box, before = chart.bounding_box(), state(page)
+    assert box
+    page.touchscreen.tap(box["x"] + box["width"] - 40, box["y"] + 60)
+    settled(page)
+    assert state(page) == before
+    grip = page.locator("#panel-scores [role='slider']").bounding_box()
+    assert grip
+    page.touchscreen.tap(grip["x"] + grip["width"] / 2 + 12, grip["y"] + grip["height"] / 2)
+    settled(page)
+    assert state(page)["threshold"] > before["threshold"]
+    page.close()
+
+
 @pytest.mark.parametrize("panel", ["scores", "roc", "pr"])
 def test_keys_move_the_handle_of_a_chart(page_of_people: str, opened: Opened, panel: str) -> None:
     page = opened(page_of_people)

@@ -63,6 +63,8 @@ const SPACE = { left: 56, right: 20, top: 10, bottom: 42 };
 const [USUAL_WIDTH, USUAL_SHAPE, LEAST_WIDTH] = [400, 0.84, 240];
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE_STEP = 20;
+/** Half the width of a finger. */
+const FINGER = 28;
 
 /**
  * An SVG element with attributes.
@@ -138,31 +140,42 @@ export class Chart {
     this.axesKey = key;
     const [right, bottom] = [this.width - SPACE.right, this.height - SPACE.bottom];
     const { left, top } = SPACE;
-    for (const [name, value] of Object.entries({
-      x: left,
-      y: top - 1,
-      width: right - left + 1,
-      height: bottom - top + 2,
-    })) {
-      this.clip.setAttribute(name, String(value));
-    }
-    const parts = [];
-    for (const { at, text } of up.ticks) {
-      const place = up.to(at);
-      parts.push(shape("path", { class: "grid", d: `M${left} ${place}H${right}` }));
-      parts.push(letters(text, { class: "tick", x: left - 5, y: place + 3.5, "text-anchor": "end" }));
-    }
-    for (const { at, text } of across.ticks) {
-      const place = across.to(at);
-      parts.push(shape("path", { class: "grid", d: `M${place} ${top}V${bottom}` }));
-      parts.push(letters(text, { class: "tick", x: place, y: bottom + 14, "text-anchor": "middle" }));
-    }
-    parts.push(shape("path", { class: "frame", d: `M${SPACE.left} ${SPACE.top}V${bottom}H${right}` }));
-    const middle = (SPACE.left + right) / 2;
-    parts.push(named(spec.x, { x: middle, y: bottom + 31, "text-anchor": "middle" }));
-    const center = (SPACE.top + bottom) / 2;
-    parts.push(named(spec.y, { x: 11, y: center, "text-anchor": "middle", transform: `rotate(-90 11 ${center})` }));
-    this.axes.replaceChildren(...parts);
+    const inside = { x: left, y: top - 1, width: right - left + 1, height: bottom - top + 2 };
+    for (const [name, value] of Object.entries(inside)) this.clip.setAttribute(name, String(value));
+    const middle = (top + bottom) / 2;
+    this.axes.replaceChildren(
+      ...up.ticks.flatMap((tick) => this.tickUp(tick)),
+      ...across.ticks.flatMap((tick) => this.tickAcross(tick)),
+      shape("path", { class: "frame", d: `M${left} ${top}V${bottom}H${right}` }),
+      named(spec.x, { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle" }),
+      named(spec.y, { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }),
+    );
+  }
+
+  /**
+   * A line of the grid from left to right, and its number.
+   * @param {{at: number, text: string}} tick
+   * @returns {SVGElement[]}
+   */
+  tickUp({ at, text }) {
+    const place = this.scales()[1].to(at);
+    return [
+      shape("path", { class: "grid", d: `M${SPACE.left} ${place}H${this.width - SPACE.right}` }),
+      letters(text, { class: "tick", x: SPACE.left - 5, y: place + 3.5, "text-anchor": "end" }),
+    ];
+  }
+
+  /**
+   * A line of the grid from top to bottom, and its number.
+   * @param {{at: number, text: string}} tick
+   * @returns {SVGElement[]}
+   */
+  tickAcross({ at, text }) {
+    const [place, bottom] = [this.scales()[0].to(at), this.height - SPACE.bottom];
+    return [
+      shape("path", { class: "grid", d: `M${place} ${SPACE.top}V${bottom}` }),
+      letters(text, { class: "tick", x: place, y: bottom + 14, "text-anchor": "middle" }),
+    ];
   }
 
   /** @param {Mark[]} marks */
@@ -297,7 +310,7 @@ export class Chart {
       if (this.spec) this.draw(this.spec);
     }).observe(this.holder);
     this.svg.addEventListener("pointerdown", (event) => {
-      if (!this.spec?.handle || event.button) return;
+      if (!this.spec?.handle || event.button || this.isPassing(event, this.spec.handle)) return;
       this.dragging = true;
       this.svg.setPointerCapture(event.pointerId);
       this.pick(this.nearest(event, this.spec.handle));
@@ -356,8 +369,7 @@ export class Chart {
    * @returns {number}
    */
   nearest(event, probe) {
-    const matrix = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (this.svg)).getScreenCTM();
-    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix?.inverse());
+    const point = this.pointAt(event);
     let best = 0;
     let least = Infinity;
     for (let at = 0; at < probe.x.length; at++) {
@@ -366,6 +378,29 @@ export class Chart {
       if (away < least) [best, least] = [at, away];
     }
     return best;
+  }
+
+  /**
+   * Where the pointer is, on the chart.
+   * @param {PointerEvent} event
+   * @returns {DOMPoint}
+   */
+  pointAt(event) {
+    const matrix = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (this.svg)).getScreenCTM();
+    return new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix?.inverse());
+  }
+
+  /**
+   * Whether a finger only passes by, to scroll: it drags what it is put on, and nothing else.
+   * @param {PointerEvent} event
+   * @param {Handle} handle
+   * @returns {boolean}
+   */
+  isPassing(event, handle) {
+    if (event.pointerType !== "touch") return false;
+    const { x, y } = this.pointAt(event);
+    const [right, above] = this.spot(handle, handle.index);
+    return Math.hypot(right - x, handle.upright ? 0 : above - y) > FINGER;
   }
 
   /**
