@@ -121,3 +121,14 @@ def test_what_an_address_tells_wrongly_is_as_planned(report: Report, odd: str) -
     page.ask("stateOf", book, f"#{odd}")
     _, planned, found = page.answers()
     assert found == planned
+
+
+def test_the_slider_of_the_prevalence_is_logarithmic_below_one_in_a_hundred() -> None:
+    page, shares = Page("controls.js"), [1e-5, 1e-4, 1e-3, 0.0042, 0.01, 0.02, 0.25, 0.5, 0.99]
+    for place in (0, 100, 200, 300, 1000):
+        page.ask("prevalenceAt", place)
+    assert page.answers() == pytest.approx([1e-5, 1e-4, 1e-3, 1e-2, 0.99], rel=1e-3)
+    page = Page("controls.js")
+    for share in shares:
+        page.ask("prevalenceAt", page.keep("prevalencePlace", share))
+    assert [each for each in page.answers() if each is not None] == pytest.approx(shares, rel=5e-3)

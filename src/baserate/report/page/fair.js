@@ -24,7 +24,7 @@ import { firstFrom, flagRates, gainsOf, mixtureAt, regionCost, regionOf } from "
  */
 
 /** What can be done for several groups. */
-export const strategies = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
+export const STRATEGIES = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
 
 /**
  * Classes that a group must have rows of, so that it has the rates that shall be equal.

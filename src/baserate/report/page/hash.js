@@ -1,6 +1,7 @@
 /** The state in the address of the page, so that it can be sent to somebody. */
 
 import { readNumber } from "./core.js";
+import { STRATEGIES } from "./fair.js";
 import { plannedState } from "./view.js";
 
 /** @typedef {import("./view.js").State} State */
@@ -57,9 +58,7 @@ export function stateOf(book, hash) {
 function isParity(parity, entry) {
   if (parity === "single") return true;
   if (parity === "planned") return Boolean(entry.cut.planned);
-  return (
-    entry.groups[0] !== null && ["own", "demographic-parity", "equal-opportunity", "equalized-odds"].includes(parity)
-  );
+  return entry.groups[0] !== null && STRATEGIES.includes(parity);
 }
 
 /**

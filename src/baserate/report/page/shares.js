@@ -87,7 +87,7 @@ export function clopperPearson(hits, misses, level) {
  * @param {number} z
  * @returns {Interval}
  */
-export function usualInterval({ hits, misses }, level, z) {
+function usualInterval({ hits, misses }, level, z) {
   return Math.min(hits, misses) < FEW_ROWS
     ? { ...clopperPearson(hits, misses, level), how: "Clopper–Pearson" }
     : { ...wilson(hits, misses, z), how: "Wilson" };
@@ -111,7 +111,7 @@ function wholeIfNear(value) {
  * @param {number} missSquares
  * @returns {Share}
  */
-export function effectiveShare(hits, misses, hitSquares, missSquares) {
+function effectiveShare(hits, misses, hitSquares, missSquares) {
   const total = hits + misses;
   const p = hits / total;
   const q = misses / total;
@@ -136,7 +136,7 @@ function addedCells(cells, names) {
  * @param {{hits: Cell[], misses: Cell[]}} share
  * @returns {Share}
  */
-export function shareOf(counts, share) {
+function shareOf(counts, share) {
   const hits = addedCells(counts, share.hits);
   const misses = addedCells(counts, share.misses);
   return counts.squares === null

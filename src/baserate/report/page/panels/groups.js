@@ -2,12 +2,12 @@
 
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, numbered, refresh, tableOf } from "../dom.js";
+import { STRATEGIES } from "../fair.js";
 import { clipped, cutOff, percent, short } from "../format.js";
 import { WITHIN_CLASSES, remembered, reported } from "../view.js";
 import { PARITY_WORDS, SPOKEN } from "../words.js";
 
 const RATES = ["flag_rate", "sensitivity", "fpr", "precision"];
-const PARITIES = ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"];
 /** So many curves can be told apart. */
 const MOST_CURVES = 7;
 
@@ -18,7 +18,7 @@ const MOST_CURVES = 7;
  * @returns {HTMLElement}
  */
 export function parityButtons(view, set) {
-  const names = view.model.entry.cut.planned ? ["planned", ...PARITIES] : PARITIES;
+  const names = view.model.entry.cut.planned ? ["planned", ...STRATEGIES] : STRATEGIES;
   const buttons = names.map((name) => {
     const button = element(
       "button",
