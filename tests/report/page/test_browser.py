@@ -225,6 +225,32 @@ def test_a_number_box_takes_the_exact_value(
     check_numbers(page, people)
 
 
+@pytest.mark.parametrize(
+    ("name", "typed"), [("flag-rate", "1.5"), ("prevalence", "0"), ("fp", "-1"), ("fn", ""), ("threshold", "")]
+)
+def test_what_cannot_be_used_is_said_and_does_nothing(
+    page_of_people: str, opened: Opened, *, name: str, typed: str
+) -> None:
+    page = opened(page_of_people)
+    now, box = state(page), page.locator(f"#{name}-number")
+    box.fill(typed)
+    box.press("Tab")
+    assert state(page) == now
+    assert box.get_attribute("aria-invalid") == "true"
+    assert "cannot be used: give a" in page.inner_text(f"#{name}-told")
+    change(page, fn=9)
+    assert box.get_attribute("aria-invalid") is None
+    assert float(box.input_value()) == pytest.approx({**now, "flag-rate": float(box.input_value()), "fn": 9}[name])
+
+
+def test_a_cut_off_that_is_no_score_is_told_what_becomes_of_it(page_of_people: str, opened: Opened) -> None:
+    page = opened(page_of_people)
+    page.fill("#threshold-number", "0.30001")
+    page.press("#threshold-number", "Enter")
+    settled(page)
+    assert page.inner_text("#threshold-told").startswith(f"0.30001 becomes {state(page)['threshold']}: flags ")
+
+
 @pytest.mark.parametrize("rule", ["cost", "youden", "closest", "balanced", "break-even"])
 def test_a_rule_chooses_what_python_chooses(people: Screened, page_of_people: str, opened: Opened, rule: str) -> None:
     page = opened(page_of_people)

@@ -22,6 +22,8 @@ import { RULE_WORDS } from "./words.js";
  * @property {(view: View, number: number) => Partial<State> | null} change
  * @property {(view: View) => number} [steps]
  * @property {(view: View) => string} told
+ * @property {string} wants   what can be typed
+ * @property {boolean} [silent]  whether the box says it all
  */
 
 const STEPS = 1000;
@@ -68,6 +70,8 @@ function priceKnob(cell) {
     steps: () => 6 * DECADE,
     change: (_, cost) => (cost >= 0 && Number.isFinite(cost) ? { [cell]: cost } : null),
     told: (view) => `${view.state[cell]}`,
+    wants: "a cost, 0 or more",
+    silent: true,
   };
 }
 
@@ -79,6 +83,7 @@ const KNOBS = [
     // To the right is stricter, as on the axis of scores.
     position: (view) => view.model.threshold.length - 1 - view.index,
     meant: (view, position) => view.model.threshold[view.model.threshold.length - 1 - position],
+    wants: "a number that scores can be compared with",
     change: (_, threshold) => (Number.isNaN(threshold) ? null : { threshold, parity: "single" }),
     steps: (view) => view.model.threshold.length - 1,
     told: (view) =>
@@ -91,6 +96,7 @@ const KNOBS = [
     number: (view) => MEASURES.flag_rate(view.everybody),
     position: (_, share) => STEPS * share,
     meant: (_, position) => position / STEPS,
+    wants: "a share from 0 to 1, such as 0.1",
     change: (view, share) =>
       share >= 0 && share <= 1
         ? { threshold: view.model.threshold[capacity(view.model.everybody, share, view.factors)], parity: "single" }
@@ -102,6 +108,7 @@ const KNOBS = [
     number: (view) => view.state.prevalence ?? view.prevalence,
     position: (_, share) => prevalencePlace(share),
     meant: (_, position) => prevalenceAt(position),
+    wants: "a share between 0 and 1, such as 0.02",
     change: (_, share) => (share > 0 && share < 1 ? { prevalence: share } : null),
     told: (view) => `${percent(view.prevalence)}${view.state.prevalence === null ? ", as in these rows" : ""}`,
   },
@@ -142,9 +149,18 @@ export class Controls {
     };
     slider.addEventListener("input", () => turn(knob.meant(this.current(), Number(slider.value))));
     box.addEventListener("change", () => {
-      const fine = box.value !== "" && turn(Number(box.value));
-      box.setAttribute("aria-invalid", String(!fine));
-      if (fine) box.value = shownNumber(knob.number(this.current()));
+      const typed = box.value;
+      const told = byId(`${knob.id}-told`);
+      if (typed === "" || !turn(Number(typed))) {
+        box.setAttribute("aria-invalid", "true");
+        told.textContent = `${typed || "that"} cannot be used: give ${knob.wants}.`;
+        told.hidden = false;
+        return;
+      }
+      const used = knob.number(this.current());
+      box.value = shownNumber(used);
+      if (used !== Number(typed))
+        told.textContent = `${typed} becomes ${shownNumber(used) || "none"}: ${knob.told(this.current())}`;
     });
   }
 
@@ -222,7 +238,10 @@ export class Controls {
     slider.value = String(Math.round(knob.position(view, number)));
     slider.setAttribute("aria-valuetext", knob.told(view));
     if (document.activeElement !== box) box.value = shownNumber(number);
-    byId(`${knob.id}-told`).textContent = knob.told(view);
+    box.removeAttribute("aria-invalid");
+    const told = byId(`${knob.id}-told`);
+    told.textContent = knob.told(view);
+    told.hidden = Boolean(knob.silent);
   }
 }
 
