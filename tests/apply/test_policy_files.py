@@ -280,8 +280,8 @@ def written_where_there_is_no_room(folder: Path, target: Path, how: str) -> str:
     write(pa.table({"who": np.arange(n), "risk": np.random.default_rng(0).random(n)}), folder / "in.parquet")
     POLICIES["lottery"].save(folder / "policy.json")
     paths = [folder / "policy.json", folder / "in.parquet", how, target]
-    done = subprocess.run([sys.executable, "-c", FULL, *map(str, paths)], capture_output=True, text=True, check=True)
-    return done.stdout
+    command = [sys.executable, "-c", FULL, *map(str, paths)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])

@@ -231,6 +231,7 @@ def _written(work: _Work, draft: Path, form: _Form, watch: Watched | None) -> tu
 
 def _copied(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
     """Run it in little memory; where rows are so wide that this will not do, in as much as the engine takes."""
+    _write_by_itself(connection)
     [(usual,)] = connection.execute("SELECT current_setting('memory_limit')").fetchall()
     for limit in (_MEMORY, usual):
         connection.execute(f"SET memory_limit = {literal(limit)}")
@@ -241,6 +242,14 @@ def _copied(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
             if limit == usual:
                 raise
     raise AssertionError
+
+
+def _write_by_itself(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let who makes rows write them, too, which takes no longer."""
+    # DuckDB 2 leaves writing to other threads, and when a disk is full these may wait for each other for ever.
+    known = "SELECT 1 FROM duckdb_settings() WHERE name = 'async_threads'"
+    if connection.execute(known).fetchone():  # earlier releases know no such threads
+        connection.execute("SET async_threads = 0")
 
 
 def _as_written(opened: Whole, at: int, form: _Form) -> str:
