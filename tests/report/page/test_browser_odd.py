@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import Report, equalize, read
+from baserate import Cut, Policy, Report, equalize, read
 from baserate.cli._people import screening
 from tests.report.page.browser import Opened
 
@@ -49,6 +49,12 @@ def by_lot() -> Report:
     tallies = read.tallies(columns, truth="sick", score="risk", group="site")
     policy = equalize.optimum(tallies, equalize.Goal("equal-opportunity"))
     assert policy.needs_id
+    return baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3, group=SITE, policy=policy)
+
+
+def referring() -> Report:
+    """People of whom some are referred to others."""
+    policy = Policy(by_group={(): Cut((0.1, 0.5), ("pass", "refer", "flag"))}, otherwise="refuse")
     return baserate.evaluate(PEOPLE.sick, PEOPLE.risk, group=SITE, policy=policy)
 
 
@@ -65,7 +71,8 @@ ODD: dict[str, Callable[[], Report]] = {
     "a group of one class": lambda: baserate.evaluate(
         [1, 0, 1, 0, 0, 0], [0.9, 0.2, 0.6, 0.7, 0.3, 0.1], group=[*"aaaabb"]
     ),
-    "lots": by_lot,
+    "lots and labels": by_lot,
+    "referred": referring,
     "apart": lambda: baserate.evaluate(
         {"old": PEOPLE.sick[:900], "new": PEOPLE.sick[900:]}, {"old": PEOPLE.risk[:900], "new": PEOPLE.risk[900:]}
     ),
@@ -76,3 +83,23 @@ ODD: dict[str, Callable[[], Report]] = {
 def test_whatever_is_done_to_a_page_it_knows_what_it_shows(opened: Opened, kind: str) -> None:
     page = opened(ODD[kind]().html())
     assert page.evaluate(WALK, [len(kind) + 1, 60]) == []
+
+
+def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
+    report = referring()
+    page = opened(report.html())
+    told = page.inner_text("#panel-thousand .sentence")
+    share = 1 - report.here.coverage.value
+    assert float(told.split("\u202f", maxsplit=1)[0]) == pytest.approx(100 * share, abs=0.051)
+    assert "are not decided here. Of 1000 others" in told
+    for name in ("sensitivity", "precision"):
+        shown = page.get_attribute(f"#panel-measures [data-number='{name}']", "data-value")
+        assert shown is not None
+        assert float(shown) == pytest.approx(getattr(report.here, name).value, abs=1e-12)
+
+
+def test_what_a_model_has_no_plan_for_is_one_cut_off(opened: Opened) -> None:
+    page = opened(by_lot().html())
+    assert page.evaluate("() => window.baserate.state().parity") == "planned"
+    page.evaluate("() => window.baserate.set({ model: 1, threshold: 1, parity: 'planned' })")
+    assert page.evaluate("() => window.baserate.state().parity") == "single"

@@ -52,6 +52,16 @@ export function numbered(measure, value, interval = null) {
 }
 
 /**
+ * What a column is of: in plain words, with the technical name beside them.
+ * @param {{plain: string, means: string}} words
+ * @param {string} technical
+ * @returns {HTMLElement}
+ */
+export function headed({ plain, means }, technical) {
+  return element("span", { title: means }, plain, element("small", {}, ` ${technical}`));
+}
+
+/**
  * A table with its heading cells, and rows of which the first cell is a heading, too.
  * @param {string} caption
  * @param {Child[]} columns

@@ -50,6 +50,15 @@ export function written(value, how) {
 }
 
 /**
+ * How sure an interval is, in per cent.
+ * @param {number} level
+ * @returns {string}
+ */
+export function sure(level) {
+  return `${trimmed((100 * level).toFixed(2))} %`;
+}
+
+/**
  * A cut-off in words: in full, since it is what a policy holds.
  * @param {number} threshold
  * @returns {string}

@@ -104,21 +104,12 @@ export function bandPath(mark, across, up) {
   const x = /** @type {Numbers} */ (mark.x);
   const [low, high] = [mark.low ?? [], mark.high ?? []];
   const known = Array.from(x, (_, at) => at).filter((at) => !Number.isNaN(low[at]) && !Number.isNaN(high[at]));
-  const there = pathOf(
-    known.map((at) => x[at]),
-    known.map((at) => high[at]),
-    across,
-    up,
-    false,
-  );
-  known.reverse();
-  const back = pathOf(
-    known.map((at) => x[at]),
-    known.map((at) => low[at]),
-    across,
-    up,
-    false,
-  );
+  /** @param {Numbers} heights @param {number[]} places */
+  const edge = (heights, places) => {
+    const [xs, ys] = [places.map((at) => x[at]), places.map((at) => heights[at])];
+    return pathOf(xs, ys, across, up, false);
+  };
+  const [there, back] = [edge(high, known), edge(low, [...known].reverse())];
   return there && back ? `${there}${back.replace("M", "L")}Z` : "";
 }
 

@@ -19,7 +19,7 @@ export function policyOf(view) {
   const { state, model, costs, prevalence } = view;
   if (state.parity === "planned") return model.entry.cut.planned.policy;
   const share = state.prevalence === null ? {} : { prevalence: state.prevalence };
-  const priced = { costs: { tp: costs.tp, fp: costs.fp, fn: costs.fn, tn: costs.tn }, ...share };
+  const priced = { costs, ...share };
   const told = { model: /** @type {any} */ (model.entry), prevalence };
   if (view.single) {
     const threshold = model.threshold[view.index];
@@ -112,13 +112,17 @@ function used({ state, costs }) {
 
 /**
  * Costs of errors, and of the rest where it is not free.
- * @param {import("./view.js").Json} costs
+ * @param {import("./core.js").Costs} costs
  * @returns {[string, number][]}
  */
 function priced(costs) {
-  return ["fp", "fn", "tp", "tn"]
-    .filter((cell) => costs[cell] || cell === "fp" || cell === "fn")
-    .map((cell) => [cell, costs[cell]]);
+  const every = /** @type {["fp" | "fn" | "tp" | "tn", number][]} */ ([
+    ["fp", costs.fp],
+    ["fn", costs.fn],
+    ["tp", costs.tp],
+    ["tn", costs.tn],
+  ]);
+  return every.filter(([cell, cost]) => cost || cell === "fp" || cell === "fn");
 }
 
 /**

@@ -44,7 +44,7 @@ export const WITHIN_CLASSES = ["sensitivity", "specificity", "fpr"];
  * @property {Part} part            of those whom the panels show
  * @property {Factors} factors
  * @property {number} prevalence    of everybody, in use
- * @property {Json} costs
+ * @property {import("./core.js").Costs} costs
  * @property {number} index         of the cut-off
  * @property {number} cheapest      cut-off of least cost, of those whom the panels show
  * @property {Counts} counts        what is done with them
@@ -111,9 +111,12 @@ export function makeView(book, asked) {
   const { payload } = book;
   const model = book.models[asked.model];
   const index = place(model.threshold, asked.threshold);
-  const state = { ...asked, threshold: model.threshold[index] };
+  // Of a plan's policy that is no cut-off, another model may know nothing: labels are decided already.
+  const parity = asked.parity === "planned" && !model.entry.cut.planned ? "single" : asked.parity;
+  const state = { ...asked, parity, threshold: model.threshold[index] };
   const factors = factorsFor(model.everybody, state.prevalence);
-  const costs = { ...payload.use.costs, fp: state.fp, fn: state.fn };
+  const { tp, tn } = payload.use.costs;
+  const costs = { tp, fp: state.fp, fn: state.fn, tn };
   const part = state.who < 0 ? model.everybody : model.groups[state.who];
   const whole = tableAt(model.everybody, model.everybody.tp.length - 1, factors);
   const cheapest = remembered(book, "cheapest", [partKey(state), state.prevalence, state.fp, state.fn].join(), () =>
@@ -143,7 +146,7 @@ export function makeView(book, asked) {
  * What is done with everybody and with each group.
  * @param {Book} book
  * @param {State} state
- * @param {{model: Model, factors: Factors, costs: Json, index: number}} at
+ * @param {{model: Model, factors: Factors, costs: import("./core.js").Costs, index: number}} at
  * @returns {{everybody: Counts, groups: Group[], lots: number}}
  */
 function whatIsDone(book, state, { model, factors, costs, index }) {
@@ -161,7 +164,7 @@ function whatIsDone(book, state, { model, factors, costs, index }) {
   if (state.parity === "planned") return plannedTables(model, factors);
   const key = [state.model, state.prevalence, state.fp, state.fn, state.parity].join();
   const chosen = remembered(book, "strategy", key, () =>
-    strategy(state.parity, { threshold: model.threshold, groups, factors, costs: /** @type {any} */ (costs), index }),
+    strategy(state.parity, { threshold: model.threshold, groups, factors, costs, index }),
   );
   const told = groups.map((part, at) => ({
     name: entry.names[at],
@@ -262,9 +265,7 @@ export const RULES = /** @type {const} */ ({
  */
 export function ruledIndex({ book, state, model, costs, factors }, rule) {
   const key = [state.model, state.prevalence, state.fp, state.fn].join();
-  return remembered(book, `rule ${rule}`, key, () =>
-    choose[RULES[rule]](model.everybody, /** @type {any} */ (costs), factors),
-  );
+  return remembered(book, `rule ${rule}`, key, () => choose[RULES[rule]](model.everybody, costs, factors));
 }
 
 /**

@@ -107,6 +107,15 @@ export const SPOKEN = {
   ),
 };
 
+/**
+ * The first technical name of a measure.
+ * @param {string} measure
+ * @returns {string}
+ */
+export function technicalName(measure) {
+  return SPOKEN[measure].technical.split(",")[0];
+}
+
 /** Names of the two classes and what is done, for the legends. */
 export const CLASSES = { positive: "positives", negative: "negatives" };
 

@@ -1,11 +1,12 @@
 /** Who is treated how: groups at their cut-offs, and choices that make rates alike. */
 
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
-import { element, numbered, refresh, tableOf } from "../dom.js";
+import { element, headed, numbered, refresh, tableOf } from "../dom.js";
 import { STRATEGIES } from "../fair.js";
 import { clipped, cutOff, percent, short } from "../format.js";
 import { WITHIN_CLASSES, remembered, reported } from "../view.js";
-import { PARITY_WORDS, SPOKEN } from "../words.js";
+import { PARITY_WORDS, SPOKEN, technicalName } from "../words.js";
+import { ROC_AXES } from "./roc.js";
 
 const RATES = ["flag_rate", "sensitivity", "fpr", "precision"];
 /** So many curves can be told apart. */
@@ -45,8 +46,7 @@ export function groupsSpec(view) {
   );
   const many = curves.length > MOST_CURVES;
   return {
-    x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
-    y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
+    ...ROC_AXES,
     marks: [
       ...curves.map((curve, at) => ({
         kind: /** @type {const} */ ("line"),
@@ -108,18 +108,7 @@ function sentence({ name, counts }) {
  * @param {import("../view.js").View} view
  */
 export function drawGroups(body, view) {
-  const columns = [
-    "group",
-    "cut-off",
-    ...RATES.map((name) =>
-      element(
-        "span",
-        { title: SPOKEN[name].means },
-        SPOKEN[name].plain,
-        element("small", {}, ` ${SPOKEN[name].technical.split(",")[0]}`),
-      ),
-    ),
-  ];
+  const columns = ["group", "cut-off", ...RATES.map((name) => headed(SPOKEN[name], technicalName(name)))];
   const rows = view.groups.map((_, at) => row(view, at));
   refresh(body, [
     element("p", { class: "sentence" }, whole(view)),
@@ -138,7 +127,7 @@ export function drawGroups(body, view) {
  * @returns {string}
  */
 function whole(view) {
-  const cost = expectedCost(view.everybody, /** @type {any} */ (view.costs));
+  const cost = expectedCost(view.everybody, view.costs);
   const lots = view.lots ? ` ${percent(view.lots)} of everybody draw lots.` : "";
   const left = view.groups.filter((group) => !group.counts).length;
   const apart = left ? ` ${left} group${left === 1 ? " takes" : "s take"} no part, for want of a class.` : "";
@@ -162,7 +151,7 @@ function gapsTold(view) {
       view.planned && same && found?.floor_high !== undefined
         ? ` (chance alone: up to ${percent(readNumber(found.floor_high))})`
         : "";
-    return `${SPOKEN[measure].technical.split(",")[0]} ${percent(gap)}${chance}`;
+    return `${technicalName(measure)} ${percent(gap)}${chance}`;
   });
   return `Farthest apart: ${told.join(", ")}.`;
 }

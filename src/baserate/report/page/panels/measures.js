@@ -2,7 +2,7 @@
 
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, numbered, refresh, tableOf } from "../dom.js";
-import { written } from "../format.js";
+import { sure, written } from "../format.js";
 import { shape } from "../kit.js";
 import { partKey, reported } from "../view.js";
 import { SPOKEN } from "../words.js";
@@ -40,7 +40,7 @@ const FIXED = [
  */
 export function drawMeasures(body, view) {
   const moving = MOVING.map((measure) => moved(view, measure));
-  const level = `${Math.round(1000 * view.payload.level) / 10} % interval`;
+  const level = `${sure(view.payload.level)} interval`;
   const columns = ["measure", "value", level];
   if (!body.firstChild) body.append(element("div"), rest());
   const [now, always] = body.querySelectorAll("div");
@@ -90,8 +90,7 @@ export function measuresTable(view) {
  */
 function moved(view, measure) {
   const { counts, costs, payload } = view;
-  const value =
-    measure === "expected_cost" ? expectedCost(counts, /** @type {any} */ (costs)) : MEASURES[measure](counts);
+  const value = measure === "expected_cost" ? expectedCost(counts, costs) : MEASURES[measure](counts);
   const planned = view.planned ? plannedBounds(view, measure) : null;
   const own = view.counted ? interval(measure, counts, payload.level, payload.z) : null;
   return { measure, value, bounds: planned ?? own, why: whyNone(view) };

@@ -2,13 +2,16 @@
 
 import { MEASURES, expectedCost, factorsFor, readNumber, tableAt } from "../core.js";
 import { capacity } from "../rules.js";
-import { element, numbered, refresh, tableOf } from "../dom.js";
+import { element, headed, numbered, refresh, tableOf } from "../dom.js";
 import { clipped, cutOff, percent, short, written } from "../format.js";
 import { reported } from "../view.js";
-import { SPOKEN } from "../words.js";
+import { SPOKEN, technicalName } from "../words.js";
 
 const AT_CUT = ["flag_rate", "sensitivity", "specificity", "precision"];
 const RANKS = ["auc", "average_precision", "brier"];
+
+/** @param {string} measure */
+const named = (measure) => headed(SPOKEN[measure], technicalName(measure));
 
 /**
  * Draw it into the body of its panel.
@@ -16,7 +19,7 @@ const RANKS = ["auc", "average_precision", "brier"];
  * @param {import("../view.js").View} view
  */
 export function drawModels(body, view) {
-  const columns = ["model", ...RANKS.map(heading), "cut-off", ...AT_CUT.map(heading), "cost of a case"];
+  const columns = ["model", ...RANKS.map(named), "cut-off", ...AT_CUT.map(named), "cost of a case"];
   const rows = view.book.models.map((model, at) => row(view, model, at));
   refresh(body, [
     element(
@@ -43,23 +46,10 @@ export function modelsTable(view) {
           model.entry.name,
           model.threshold[index],
           ...AT_CUT.map((name) => MEASURES[name](counts)),
-          expectedCost(counts, /** @type {any} */ (view.costs)),
+          expectedCost(counts, view.costs),
         ];
       }),
   };
-}
-
-/**
- * @param {string} measure
- * @returns {HTMLElement}
- */
-function heading(measure) {
-  return element(
-    "span",
-    { title: SPOKEN[measure].means },
-    SPOKEN[measure].plain,
-    element("small", {}, ` ${SPOKEN[measure].technical.split(",")[0]}`),
-  );
 }
 
 /**
@@ -85,7 +75,7 @@ function atSameWork(view, model, at) {
 function row(view, model, at) {
   const { index, counts } = atSameWork(view, model, at);
   const chosen = at === view.state.model;
-  const cost = expectedCost(counts, /** @type {any} */ (view.costs));
+  const cost = expectedCost(counts, view.costs);
   return [
     element(
       "span",
@@ -136,11 +126,11 @@ function differences({ payload }) {
   const found = payload.numbers.filter((/** @type {import("../view.js").Json} */ each) => each.part === "differences");
   if (!found.length) return [];
   const rows = found.map((/** @type {import("../view.js").Json} */ each) => {
-    const { format, technical } = SPOKEN[each.measure];
+    const { format } = SPOKEN[each.measure];
     const [value, low, high] = [each.value, each.low, each.high].map(readNumber);
     return [
       `${clipped(payload.models[each.model].name, 30)} less ${clipped(payload.models[each.other].name, 30)}`,
-      technical.split(",")[0],
+      technicalName(each.measure),
       element(
         "td",
         { class: "value", ...numbered("difference", value) },

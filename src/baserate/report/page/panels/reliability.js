@@ -2,7 +2,7 @@
 
 import { reliabilityBins } from "../bins.js";
 import { isotonic } from "../curves.js";
-import { percent, whole } from "../format.js";
+import { percent, sure, whole } from "../format.js";
 import { cutRule, partKey, remembered, told } from "../view.js";
 
 const DEPTH = 0.22;
@@ -15,7 +15,7 @@ const DIAGONAL = [0, 1];
 export function reliabilitySpec(view) {
   if (!view.model.entry.reliability) return null;
   const { bins, steps, columns, counts } = derived(view);
-  const level = `${Math.round(1000 * view.payload.level) / 10} % interval`;
+  const level = `${sure(view.payload.level)} interval`;
   return {
     x: { label: "predicted probability", domain: [0, 1], format: "percent" },
     y: { label: "share that is positive", name: "observed", domain: [-DEPTH, 1], format: "percent" },

@@ -2,11 +2,16 @@
 
 import { MEASURES } from "../core.js";
 import { isoCost } from "../curves.js";
-import { clipped } from "../format.js";
+import { clipped, sure } from "../format.js";
 import { along, hullOf, remembered, told } from "../view.js";
 import { toldAt } from "./scores.js";
 
 const DIAGONAL = [0, 1];
+/** Those of every ROC curve. @type {{x: import("../kit.js").Axis, y: import("../kit.js").Axis}} */
+export const ROC_AXES = {
+  x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
+  y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
+};
 
 /**
  * @param {import("../view.js").View} view
@@ -16,8 +21,7 @@ export function rocSpec(view) {
   const { state, model } = view;
   const [fpr, found] = [along(view, "fpr"), along(view, "sensitivity")];
   return {
-    x: { label: "negatives who are flagged", name: "false positive rate", domain: [0, 1], format: "percent" },
-    y: { label: "positives who are flagged", name: "sensitivity", domain: [0, 1], format: "percent" },
+    ...ROC_AXES,
     marks: [
       ...band(view),
       { kind: "line", key: "chance", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "by chance" },
@@ -86,7 +90,7 @@ function others(view) {
 function band({ state, model, payload }) {
   const found = model.entry.band;
   if (!found || state.who >= 0) return [];
-  const label = `${Math.round(1000 * payload.level) / 10} % band`;
+  const label = `${sure(payload.level)} band`;
   return [
     {
       kind: "band",
@@ -120,7 +124,7 @@ function iso(view) {
   const [fpr, found] = [along(view, "fpr")[cheapest], along(view, "sensitivity")[cheapest]];
   if (Number.isNaN(fpr) || Number.isNaN(found)) return [];
   const [positives, negatives] = [part.positives * factors.positive, part.negatives * factors.negative];
-  const line = isoCost(/** @type {any} */ (costs), positives / (positives + negatives), { fpr, tpr: found });
+  const line = isoCost(costs, positives / (positives + negatives), { fpr, tpr: found });
   if (!line) return [];
   const key = [cheapest, costs.fp, costs.fn, view.state.prevalence, view.state.model, view.state.who].join();
   const [x, y, dotX, dotY] = remembered(view.book, "iso", key, () => [line.x, line.y, [fpr], [found]]);

@@ -6,6 +6,8 @@ import { percent } from "../format.js";
 import { shape } from "../kit.js";
 
 const [COLUMNS, SIZE, GAP] = [50, 8, 1.4];
+/** A share that is nothing but rounding. */
+const NOBODY = 1e-9;
 /** In the order in which squares stand. */
 const CELLS = /** @type {const} */ (["tp", "fn", "fp", "tn"]);
 /** @type {Record<string, string>} */
@@ -18,6 +20,7 @@ const CALLED = { tp: "found", fn: "missed", fp: "flagged in vain", tn: "rightly 
  */
 export function drawThousand(body, view) {
   const people = thousand(view.counts);
+  const told = sentence(people, undecided(view));
   if (!body.firstChild) body.append(...frame());
   const squares = body.querySelectorAll(".people path");
   let first = 0;
@@ -25,8 +28,8 @@ export function drawThousand(body, view) {
     squares[at].setAttribute("d", squaresPath(first, people[cell]));
     first += people[cell];
   });
-  /** @type {Element} */ (body.querySelector(".people")).setAttribute("aria-label", sentence(people));
-  /** @type {Element} */ (body.querySelector(".sentence")).textContent = sentence(people);
+  /** @type {Element} */ (body.querySelector(".people")).setAttribute("aria-label", told);
+  /** @type {Element} */ (body.querySelector(".sentence")).textContent = told;
   refresh(/** @type {Element} */ (body.lastElementChild), [table(view, people)]);
 }
 
@@ -71,12 +74,25 @@ function squaresPath(first, many) {
 }
 
 /**
+ * Share of those whom the panels show who are neither flagged nor passed: they are referred, or take no part.
+ * @param {import("../view.js").View} view
+ * @returns {number}
+ */
+function undecided({ counts, part, factors }) {
+  const decided = CELLS.reduce((sum, cell) => sum + counts[cell], 0);
+  const share = 1 - decided / (part.positives * factors.positive + part.negatives * factors.negative);
+  return share > NOBODY ? share : 0;
+}
+
+/**
  * @param {Record<string, number>} people
+ * @param {number} left  share that is not decided
  * @returns {string}
  */
-function sentence({ tp, fp, fn, tn }) {
+function sentence({ tp, fp, fn, tn }, left) {
   const missed = fn ? `${fn} positive${fn === 1 ? " is" : "s are"} missed` : "no positive is missed";
-  return `Of 1000 people ${tp + fn} are positive. ${tp + fp} are flagged, and ${tp} of these are positive; ${missed}, and ${tn} are rightly passed.`;
+  const who = left ? `${percent(left)} are not decided here. Of 1000 others` : "Of 1000 people";
+  return `${who} ${tp + fn} are positive. ${tp + fp} are flagged, and ${tp} of these are positive; ${missed}, and ${tn} are rightly passed.`;
 }
 
 /**
@@ -114,32 +130,37 @@ function table({ counts, payload }, people) {
     element(
       "tbody",
       {},
-      element(
-        "tr",
-        {},
-        element("th", { scope: "row" }, "positive", label(positive)),
+      rowOf("positive", label(positive), [
         cellOf("tp", found, { measure: "sensitivity", class: "positives" }),
         cellOf("fn", 1 - found, { measure: "fnr", class: "positives" }),
-        element("td", { class: "sum" }, element("b", {}, people.tp + people.fn)),
-      ),
-      element(
-        "tr",
-        {},
-        element("th", { scope: "row" }, "negative", label(negative)),
+        sumOf(people.tp + people.fn),
+      ]),
+      rowOf("negative", label(negative), [
         cellOf("fp", vain, { measure: "fpr", class: "negatives" }),
         cellOf("tn", 1 - vain, { measure: "specificity", class: "negatives" }),
-        element("td", { class: "sum" }, element("b", {}, people.fp + people.tn)),
-      ),
-      element(
-        "tr",
-        {},
-        element("th", { scope: "row" }, "all"),
-        ...[people.tp + people.fp, people.fn + people.tn, 1000].map((many) =>
-          element("td", { class: "sum" }, element("b", {}, many)),
-        ),
-      ),
+        sumOf(people.fp + people.tn),
+      ]),
+      rowOf("all", null, [people.tp + people.fp, people.fn + people.tn, 1000].map(sumOf)),
     ),
   );
+}
+
+/**
+ * @param {string} name
+ * @param {HTMLElement | null} more
+ * @param {HTMLElement[]} cells
+ * @returns {HTMLElement}
+ */
+function rowOf(name, more, cells) {
+  return element("tr", {}, element("th", { scope: "row" }, name, more), ...cells);
+}
+
+/**
+ * @param {number} many
+ * @returns {HTMLElement}
+ */
+function sumOf(many) {
+  return element("td", { class: "sum" }, element("b", {}, many));
 }
 
 /**

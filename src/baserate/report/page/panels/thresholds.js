@@ -1,7 +1,7 @@
 /** What each cut-off would give. */
 
 import { cutOff, percent } from "../format.js";
-import { SPOKEN } from "../words.js";
+import { SPOKEN, technicalName } from "../words.js";
 import { along, scoreAxis } from "../view.js";
 
 const SHOWN = ["sensitivity", "specificity", "precision", "flag_rate"];
@@ -15,7 +15,7 @@ export function thresholdsSpec(view) {
   const lines = SHOWN.map((name) => along(view, name));
   /** @param {number} index */
   const told = (index) => {
-    const values = SHOWN.map((name, at) => `${SPOKEN[name].technical.split(",")[0]} ${percent(lines[at][index])}`);
+    const values = SHOWN.map((name, at) => `${technicalName(name)} ${percent(lines[at][index])}`);
     return `cut-off ${cutOff(view.model.threshold[index])}: ${values.join(", ")}`;
   };
   return {
@@ -27,7 +27,7 @@ export function thresholdsSpec(view) {
       x,
       y: lines[at],
       look: `series-${at} dash-${at}`,
-      label: `${SPOKEN[name].plain.toLowerCase()} (${SPOKEN[name].technical.split(",")[0]})`,
+      label: `${SPOKEN[name].plain.toLowerCase()} (${technicalName(name)})`,
     })),
     handle: { x, y: lines[0], index: view.index, upright: true, idle: !view.single, name: "Cut-off", told },
     told: `Measures against the cut-off. ${told(view.index)}.`,
