@@ -103,3 +103,14 @@ def test_what_a_model_has_no_plan_for_is_one_cut_off(opened: Opened) -> None:
     assert page.evaluate("() => window.baserate.state().parity") == "planned"
     page.evaluate("() => window.baserate.set({ model: 1, threshold: 1, parity: 'planned' })")
     assert page.evaluate("() => window.baserate.state().parity") == "single"
+
+
+def test_labels_are_beside_models_as_they_are(opened: Opened) -> None:
+    report = baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3)
+    page = opened(report.html())
+    row = page.locator("#panel-models tbody tr").nth(1)
+    for name in ("flag_rate", "sensitivity", "precision"):
+        shown = row.locator(f"[data-number='{name}']").get_attribute("data-value")
+        assert shown is not None
+        assert float(shown) == pytest.approx(getattr(report.of("predicted").here, name).value, abs=1e-12)
+    assert "labels" in row.inner_text()

@@ -89,7 +89,7 @@ const KNOBS = [
     told: (view) =>
       view.single
         ? `flags ${percent(MEASURES.flag_rate(view.everybody))} of everybody`
-        : "not in use: groups have their own",
+        : `not in use: ${view.state.parity === "planned" ? "the plan has a policy" : "groups have their own"}`,
   },
   {
     id: "flag-rate",

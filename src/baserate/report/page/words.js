@@ -183,7 +183,7 @@ export const PANELS = {
     title: "Models side by side",
     name: "comparison",
     wide: true,
-    how: "All models flag the same share of everybody as the chosen one does at its cut-off, so that they cost the same work. Differences were measured on the same rows where there are any, with intervals and p-values at the settings of the plan.",
+    how: "All models flag the same share of everybody as the chosen one does at its cut-off, so that they cost the same work; a model that gives labels flags whom it flags. Differences were measured on the same rows where there are any, with intervals and p-values at the settings of the plan.",
   },
 };
 

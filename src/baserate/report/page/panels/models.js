@@ -1,6 +1,6 @@
 /** Models side by side, at the same share of flags. */
 
-import { MEASURES, expectedCost, factorsFor, readNumber, tableAt } from "../core.js";
+import { MEASURES, expectedCost, factorsFor, place, readNumber, tableAt } from "../core.js";
 import { capacity } from "../rules.js";
 import { element, headed, numbered, refresh, tableOf } from "../dom.js";
 import { clipped, cutOff, percent, short, written } from "../format.js";
@@ -53,17 +53,18 @@ export function modelsTable(view) {
 }
 
 /**
- * Where a model flags as many as the chosen one does.
+ * Where a model flags as many as the chosen one does; labels are decided already.
  * @param {import("../view.js").View} view
  * @param {import("../view.js").Model} model
  * @param {number} at
  */
 function atSameWork(view, model, at) {
   const factors = factorsFor(model.everybody, view.state.prevalence);
-  const share = MEASURES.flag_rate(view.everybody);
-  const index = at === view.state.model ? view.index : capacity(model.everybody, share, factors);
-  const counts = at === view.state.model ? view.everybody : tableAt(model.everybody, index, factors);
-  return { index, counts };
+  if (at === view.state.model) return { index: view.index, counts: view.everybody };
+  const index = model.entry.labels
+    ? place(model.threshold, readNumber(model.entry.cut.threshold))
+    : capacity(model.everybody, MEASURES.flag_rate(view.everybody), factors);
+  return { index, counts: tableAt(model.everybody, index, factors) };
 }
 
 /**
@@ -84,7 +85,7 @@ function row(view, model, at) {
       chosen ? element("small", {}, " chosen") : null,
     ),
     ...RANKS.map((measure) => ranked(view, measure, at)),
-    chosen && !view.single ? "by group" : cutOff(model.threshold[index]),
+    cutTold(view, model, index),
     ...AT_CUT.map((measure) =>
       element(
         "td",
@@ -94,6 +95,19 @@ function row(view, model, at) {
     ),
     element("td", { class: "value", ...numbered("expected_cost", cost) }, short(cost)),
   ];
+}
+
+/**
+ * Where a model is cut, in words.
+ * @param {import("../view.js").View} view
+ * @param {import("../view.js").Model} model
+ * @param {number} index
+ * @returns {string}
+ */
+function cutTold(view, model, index) {
+  if (model.entry.labels) return "labels";
+  if (model !== view.model || view.single) return cutOff(model.threshold[index]);
+  return view.state.parity === "planned" ? "as planned" : "by group";
 }
 
 /**
