@@ -155,7 +155,7 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     goal: Goal,
     *,
     choose: Choose | None = None,
-    deal: Deal = Deal(),  # noqa: B008  (it is immutable)
+    deal: Deal = Deal(),
     interval: Interval = Interval(),  # noqa: B008  (it is immutable)
     model: str | None = None,
     otherwise: str = REFUSE,

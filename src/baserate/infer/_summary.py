@@ -62,7 +62,7 @@ def summary(
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: Interval = Interval(),
 ) -> Results:
     """Measure as `baserate.measure.summary` does, with an interval on every number; the cells have none.
 
@@ -92,7 +92,7 @@ def class_summary(
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     costs: CostMatrix | None = None,
-    interval: Interval = Interval(),  # noqa: B008  (it is immutable)
+    interval: Interval = Interval(),
 ) -> Results:
     """Measure as `baserate.measure.multiclass.summary` does, with an interval on every number.
 

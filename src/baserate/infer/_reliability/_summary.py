@@ -85,7 +85,7 @@ class Reliability:
 def reliability(
     data: Tallies | ClassRows,
     *,
-    asked: Reliability = Reliability(),  # noqa: B008  (it is immutable)
+    asked: Reliability = Reliability(),
     prevalence: float | Literal["derived"] | None = None,
     after: After | Map | ClassMap | None = None,
     watch: Callable[[int, int], None] | None = None,
