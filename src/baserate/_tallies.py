@@ -15,6 +15,15 @@ Group = tuple[object, ...]
 """One value for each attribute."""
 
 
+def as_group(key: object) -> Group:
+    """Return a group as a tuple of labels; a plain label is of one attribute.
+
+    >>> as_group("f"), as_group(("f", "north"))
+    (('f',), ('f', 'north'))
+    """
+    return key if isinstance(key, tuple) else (key,)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tallies:
     """Model -> group -> Tally.

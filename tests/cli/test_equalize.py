@@ -187,7 +187,7 @@ def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
         ((*BY_SEX, *ODDS, "--within", "precision=0.2"), 2, "give it for each of sensitivity, fpr"),
         ((*BY_SEX, *ODDS, "--within", "=0.2"), 2, "'0.2' is for nobody"),
         ((*BY_SEX, *ODDS, "--prevalence", "f=2"), 2, "'2' is no prevalence"),
-        ((*BY_SEX, *ODDS, "--prevalence", "x=2%"), 3, "which is no group here. There are: sex = f; sex = m"),
+        ((*BY_SEX, *ODDS, "--prevalence", "x=2%"), 3, "the group 'x', which is not in the data. Groups are: f, m."),
         ((*BY_SEX, *ODDS, "--fp", "-1"), 2, "a mistake costs less than being right"),
         ((*BY_SEX, *ODDS, "--deterministic", "--blind"), 2, "--deterministic and --blind are two ways to choose"),
         ((*BY_SEX, *ODDS, "--crossing", "--reversal"), 2, "--crossing and --reversal are two ways to choose"),

@@ -85,7 +85,7 @@ def test_numbers_are_those_of_other_rooms(report: Report) -> None:
 def test_what_the_prevalence_does_not_change_is_there_too(report: Report) -> None:
     assert report.there.auc == report.here.auc
     assert report.there.precision.value < report.here.precision.value
-    assert report.there.prevalence == report.here.prevalence
+    assert (report.there.prevalence.value, report.here.prevalence.value) == (0.02, np.mean(PEOPLE["sick"]))
 
 
 def test_costs_are_those_of_the_table(report: Report) -> None:
@@ -103,8 +103,9 @@ def test_every_number_is_a_row_and_the_frame_has_them_all(report: Report) -> Non
     rows = report.rows()
     assert [*rows[0]] == [*COLUMNS]
     assert len(report.frame("pandas")) == len(report.frame("polars")) == len(rows)
-    (auc,) = report.pick(part="ranks", measure="auc", group=None)
-    assert auc["value"] == report.here.auc.value
+    sample, deployment = report.pick(part="ranks", measure="auc", group=None)
+    assert sample["value"] == deployment["value"] == report.here.auc.value
+    assert (sample["where"], deployment["where"]) == ("here", "there")
     assert {row["model"] for row in rows} == {"risk"}
 
 

@@ -89,7 +89,7 @@ def test_a_thousand_people_by_hand() -> None:
 
 
 def test_where_no_prevalence_is_stated_that_of_the_rows_is_told() -> None:
-    assert "Of 1000 people at a prevalence of 25 %, that of these rows, 250 are positive" in plain(
+    assert "Of 1000 people at a prevalence of 25 %, that of the sample, 250 are positive" in plain(
         baserate.evaluate([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1]).text()
     )
 
@@ -120,7 +120,7 @@ def test_who_is_referred_has_a_column() -> None:
     ("more", "fifth"),
     [
         ({"costs": Costs(fp=1, fn=20), "prevalence": 0.02}, "cost of 1000 people"),
-        ({}, "observed / expected"),
+        ({}, "O/E ratio"),
     ],
 )
 def test_five_numbers_are_those_of_the_report(more: dict[str, Any], fifth: str) -> None:
@@ -146,13 +146,13 @@ def test_precision_is_told_here_and_there() -> None:
         f"{there:.5f}" in lines["precision at 2\N{NO-BREAK SPACE}%"]
         or f"{there:.4f}" in lines["precision at 2\N{NO-BREAK SPACE}%"]
     )
-    assert f"{here:.4f}" in lines["precision in these rows"]
+    assert f"{here:.4f}" in lines["precision in the sample"]
 
 
 def test_scores_that_are_no_probabilities_get_npv() -> None:
     told = baserate.evaluate([1, 0, 1, 0, 1, 0], [9, 6, 4, 1, 8, 2], prevalence=0.1).text()
-    assert "\n  npv " in told
-    assert "expected" not in told
+    assert "\n  npv at 10\N{NO-BREAK SPACE}% " in told
+    assert "O/E" not in told
     assert "(nobody said where to cut, so it is Youden's cut-off)" in plain(told)
 
 
@@ -251,7 +251,7 @@ def test_python_is_told_for_rows_that_were_handed_over() -> None:
 
 def test_a_command_that_is_broken_means_the_same() -> None:
     plan = baserate.Plan(files=("my people.csv",), truth="is sick", score=("a -b",), prevalence=0.02, costs=Costs())
-    report = replace(people(), plan=plan)
+    report = replace(people(prevalence=0.02), plan=plan)
     wide, narrow = ([*_typed(page(report).text(width))] for width in (1000, 40))
     assert wide == narrow
     assert wide[0][5:7] == ["--score", "a -b"]

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from baserate.cli._options import Verb, bundled, complete_two_class, one_threshold, share
-from baserate.cli._prices import PRICES, costs_of, prevalence
+from baserate.cli._prices import PRICES, costs_of, each_or_all, prevalences
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
@@ -125,21 +125,6 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _each(text: str, read: Callable[[str], float]) -> float | dict[str, float]:
-    """Read one number for all, or a number for each of several names.
-
-    >>> _each("0.02", float), _each("f=0.1, m=0.2", float)
-    (0.02, {'f': 0.1, 'm': 0.2})
-    """
-    if "=" not in text:
-        return read(text)
-    pairs = [part.rpartition("=") for part in text.split(",")]
-    lacking = [value for name, _, value in pairs if not name.strip()]
-    if lacking:
-        raise click.BadParameter(f"{lacking[0]!r} is for nobody; write NAME=NUMBER for each, or one number for all.")
-    return {name.strip(): read(value) for name, _, value in pairs}
-
-
 def _tolerance(text: str) -> float:
     if text.strip() in {"inf", "∞"}:
         return math.inf
@@ -148,11 +133,7 @@ def _tolerance(text: str) -> float:
 
 
 def _within(text: str) -> float | dict[str, float]:
-    return _each(text, _tolerance)
-
-
-def _prevalences(text: str) -> float | dict[str, float]:
-    return _each(text, prevalence)
+    return each_or_all(text, _tolerance)
 
 
 def _around(text: str) -> float:
@@ -188,7 +169,7 @@ _EQUALIZING = (
     ),
     click.option(
         "--prevalence",
-        type=_prevalences,
+        type=prevalences,
         metavar="SHARE",
         help="Choose for where so many are positive, such as 2%, or for each group, such as 'f=2%,m=3%'; of several "
         "columns, 'f/north=2%'.",

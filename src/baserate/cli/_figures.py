@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 OF_LABELS = ("roc", "pr", "gain", "prevalence")
 """Figures of classifiers that give labels alone, too."""
+AT_DEPLOYMENT = ("roc", "pr", "prevalence", "thresholds", "decision-curve", "cost-curve")
+"""Figures at the deployment prevalence, if one was stated; the others show the sample."""
 MANY = 6
 """Groups beyond which curves of each would hide each other."""
 
@@ -26,7 +28,7 @@ def fitting(report: "Report") -> "dict[str, Callable[[Tallies], Drawing]]":
     """Figures that fit a report, by name, each ready to be drawn."""
     from baserate import draw
 
-    plan, views = report.plan, {model: report.of(model).here for model in report.models}
+    views = {model: report.of(model).here for model in report.models}
     policies = {model: report.policies[model] for model, view in views.items() if "auc" in view}
     figures: dict[str, Callable[[Tallies], Drawing]] = {}
     both = all(view.positives.value and view.negatives.value for view in views.values())
@@ -34,7 +36,7 @@ def fitting(report: "Report") -> "dict[str, Callable[[Tallies], Drawing]]":
         figures |= _of_curves(report, policies)
     if policies and all("brier" in views[model] for model in policies):
         figures["reliability"] = draw.reliability
-        figures |= {"decision-curve": partial(draw.decision_curve, prevalence=plan.prevalence)} if both else {}
+        figures |= {"decision-curve": partial(draw.decision_curve, prevalence=report.prevalence)} if both else {}
     if report.groups:
         figures["groups"] = partial(draw.groups, policy=dict(report.policies))
     return figures
@@ -45,21 +47,21 @@ def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str,
     from baserate import draw
 
     plan = report.plan
-    known = plan.costs is not None and (plan.prevalence is not None or not plan.apart)
-    where = report.data["prevalence"] if plan.prevalence is None else plan.prevalence
+    known = plan.costs is not None and (report.prevalence is not None or not plan.apart)
+    where = report.data["prevalence"] if report.prevalence is None else report.prevalence
     cost: dict[str, Any] = {"costs": plan.costs, "prevalence": where} if known else {}
     cuts = {model: each.flags_from for model, each in policies.items() if each.flags_from is not None}
     marks: dict[str, Any] = {"policy": policies} if policies else {}
     figures: dict[str, Callable[[Tallies], Drawing]] = {
         "roc": partial(draw.roc, **marks, **cost),
-        "pr": partial(draw.pr, **marks, prevalence=plan.prevalence),
+        "pr": partial(draw.pr, **marks, prevalence=report.prevalence),
         "gain": partial(draw.gain, **marks),
     }
     if len(cuts) == len(policies):
-        figures["prevalence"] = partial(draw.prevalence, threshold=cuts or None, at=plan.prevalence)
+        figures["prevalence"] = partial(draw.prevalence, threshold=cuts or None, at=report.prevalence)
     if len(cuts) == len(policies) == 1:
         figures["scores"] = partial(draw.scores, policy=policies)
-        figures["thresholds"] = partial(draw.thresholds, policy=policies, prevalence=plan.prevalence)
+        figures["thresholds"] = partial(draw.thresholds, policy=policies, prevalence=report.prevalence)
     return figures | ({"cost-curve": partial(draw.cost_curve, **cost)} if known and policies else {})
 
 
@@ -86,13 +88,22 @@ def _rows(report: "Report", data: "Tallies", name: str) -> "Tallies":
     return found if needed or len(found.groups) <= MANY else together(found)
 
 
+def _by_group(report: "Report", data: "Tallies") -> "Tallies":
+    """Give groups the prevalences stated for them; one prevalence of everybody is left to the figures themselves."""
+    from baserate import shift
+
+    stated = report.plan.prevalence
+    return shift.reweigh(data, to=stated) if isinstance(stated, Mapping) else data
+
+
 def write(report: "Report", data: "Tallies", folder: Path, *, quiet: bool) -> None:
     """Draw them, each into a file of its own, and say which."""
     figures = fitting(report)
+    in_use = _by_group(report, data)
     try:
         folder.mkdir(exist_ok=True)
         for name, draw in figures.items():
-            draw(_rows(report, data, name)).save(folder / f"{name}.svg")
+            draw(_rows(report, in_use if name in AT_DEPLOYMENT else data, name)).save(folder / f"{name}.svg")
     except OSError as error:
         raise click.UsageError(f"cannot write into {folder} ({error.strerror}); name another folder.") from error
     if not quiet:

@@ -11,7 +11,7 @@ from baserate.cli._ask import check_truth
 from baserate.cli._intervals import Intervals
 from baserate.cli._maps import opened
 from baserate.cli._options import Reading, Verb, bundled, check_place, one_threshold
-from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence
+from baserate.cli._prices import CELLS, PRICES, costs_of, prevalences
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
@@ -27,7 +27,7 @@ class Planning:
 
     apart: bool
     id: str | None
-    prevalence: float | None
+    prevalence: float | dict[str, float] | None
     fp: float | None
     fn: float | None
     tp: float | None
@@ -99,9 +99,10 @@ def _cutoff(text: str) -> float:
 _PLANNING = (
     click.option(
         "--prevalence",
-        type=prevalence,
+        type=prevalences,
         metavar="SHARE",
-        help="Share of positives where it will be used, such as 0.02 or 2%; otherwise that of these rows.",
+        help="Prevalence in deployment, such as 0.02 or 2%; or of each group, such as 'north=2%,coast=5%' (of several "
+        "columns 'north/f=2%'). [default: that of the sample]",
     ),
     *PRICES,
     click.option("--threshold", type=_cutoff, metavar="NUMBER", help="Flag scores at or above it."),

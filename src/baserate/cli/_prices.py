@@ -1,5 +1,6 @@
 """What outcomes cost, and where: options that several verbs share."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +24,26 @@ def price(text: str) -> float:
 def prevalence(text: str) -> float:
     """Read a share of positives."""
     return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, both excluded, such as 0.02 or 2%.")
+
+
+def each_or_all(text: str, read: Callable[[str], float]) -> float | dict[str, float]:
+    """Read one number for all, or a number for each of several names.
+
+    >>> each_or_all("0.02", float), each_or_all("f=0.1, m=0.2", float)
+    (0.02, {'f': 0.1, 'm': 0.2})
+    """
+    if "=" not in text:
+        return read(text)
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    lacking = [value for name, _, value in pairs if not name.strip()]
+    if lacking:
+        raise click.BadParameter(f"{lacking[0]!r} is for nobody; write NAME=NUMBER for each, or one number for all.")
+    return {name.strip(): read(value) for name, _, value in pairs}
+
+
+def prevalences(text: str) -> float | dict[str, float]:
+    """Read a share of positives, or one for each of several groups."""
+    return each_or_all(text, prevalence)
 
 
 def costs_of(bundle: object) -> "Costs | None":

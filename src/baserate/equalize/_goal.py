@@ -10,7 +10,7 @@ from typing import Any
 
 from baserate._costs import Costs
 from baserate._errors import BadOption
-from baserate._tallies import Group
+from baserate._tallies import as_group
 from baserate.equalize._parity import LINEAR, Parity, parity, rates_of
 
 SLACK = 1e-12
@@ -103,15 +103,6 @@ class Goal:
         names = " and ".join(each.name for each in self.parities)
         costs = ", ".join(f"{cell}={value:g}" for cell, value in asdict(self.costs).items())
         return f"Goal({names} within {self.told['within']}; costs {costs})"
-
-
-def as_group(key: object) -> Group:
-    """A group as a tuple of labels; a plain label is of one attribute.
-
-    >>> as_group("f"), as_group(("f", "north"))
-    (('f',), ('f', 'north'))
-    """
-    return key if isinstance(key, tuple) else (key,)
 
 
 def _tolerance(given: object) -> float:

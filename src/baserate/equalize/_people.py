@@ -11,14 +11,14 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._cut import Treatment
-from baserate._errors import BadOption, CannotFit, UnknownLabel
+from baserate._errors import BadOption, CannotFit
 from baserate._plain_text import listed
 from baserate._policy import REFUSE, Policy
-from baserate._tallies import Group, Tallies
+from baserate._tallies import Group, Tallies, as_group
 from baserate._tally import Tally
 from baserate.decide._evaluate import model_of
 from baserate.decide._rule import as_setting
-from baserate.equalize._goal import Goal, as_group
+from baserate.equalize._goal import Goal
 from baserate.equalize._parity import NEEDS
 from baserate.shift._reweigh import reweigh
 
@@ -122,7 +122,7 @@ def people_of(groups: Groups, goal: Goal, *, model: str | None = None, otherwise
     if not tallies.attributes:
         raise BadOption("the rows were read without groups; read them with group=, the column that tells who is who.")
     digest = tallies.digest
-    tallies = carried(tallies, goal)
+    tallies = tallies if goal.prevalence is None else reweigh(tallies, to=goal.prevalence)
     left = tuple(group for group, tally in tallies.models[name].items() if lacking(tally, goal))
     if left and otherwise == REFUSE:
         told = [f"{named(tallies, group)} has no {lacking(tallies.models[name][group], goal)}" for group in left]
@@ -154,27 +154,6 @@ def as_tallies(groups: Groups) -> Tallies:
     wide = max(map(len, made))
     names = ("group",) if wide == 1 else tuple(f"group_{at}" for at in range(1, wide + 1))
     return Tallies({"score": made}, names)
-
-
-def carried(tallies: Tallies, goal: Goal) -> Tallies:
-    """Groups where they will be used; those whose prevalence nobody stated keep their own."""
-    to = goal.prevalence
-    if to is None:
-        return tallies
-    if not isinstance(to, Mapping):
-        return reweigh(tallies, to=to)
-    (name,) = tallies.models
-    known = tallies.models[name]
-    strange = [group for group in to if group not in known]
-    if strange:
-        there = "; ".join(named(tallies, group) for group in known)
-        called = ", ".join(map(str, strange[0]))
-        raise UnknownLabel(f"a prevalence is stated for {called}, which is no group here. There are: {there}.")
-    made = {
-        group: reweigh(tally, to=to[group]) if group in to else replace(tally, reweighed=True)
-        for group, tally in known.items()
-    }
-    return replace(tallies, models={name: made})
 
 
 def lacking(tally: Tally, goal: Goal) -> str:

@@ -67,6 +67,8 @@ def _head(case: Case) -> Row:
 
 def _data(case: Case) -> Iterator[Row]:
     """How much there is of what."""
+    if case.there is not None:
+        yield from map(partial(_deployment_prevalence, case), case.walk("there"))
     for part in case.walk("here"):
         fixed, rows = {"part": "data", **part.fixed}, part.tally.rows.sum(axis=1, dtype=np.int64).tolist()
         for name, many in {"rows": sum(rows), "positives": rows[0], "negatives": rows[1]}.items():
@@ -77,6 +79,13 @@ def _data(case: Case) -> Iterator[Row]:
             yield from ({**fixed, "measure": name, "value": value} for name, value in _ties(part).items())
     if case.gathered.repeated is not None:
         yield {"part": "data", "measure": "repeated_ids", "where": "here", "value": case.gathered.repeated}
+
+
+def _deployment_prevalence(case: Case, part: Part) -> Row:
+    """The share of positives of everybody, exactly as it was stated, or what follows for everybody or a group."""
+    stated = case.plan.prevalence if part.group is None and not case.changes_ranks else None
+    value, how = (part.tally.prevalence, "follows from what was stated") if stated is None else (stated, "stated")
+    return {"part": "data", "measure": "prevalence", **part.fixed, "value": value, "how": how}
 
 
 def _ties(part: Part) -> dict[str, float]:
@@ -102,7 +111,7 @@ def _decisions(case: Case) -> Iterator[Row]:
             fixed = {"model": model, "where": where, "prevalence": shares[model, str(row["group"])]}
             if row["measure"] != "threshold":
                 yield {**row, **fixed, "part": "decisions"}
-            elif where == "here" and row["chance"] is None and not is_of_labels(tallies, model):
+            elif row["chance"] is None and not is_of_labels(tallies, model):
                 yield from _cut(row | fixed, case.policies[model])
     for model, policy in case.policies.items():
         told = {"part": "cut", "measure": "chosen_on_these_rows", "model": model, "where": "here"}

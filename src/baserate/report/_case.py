@@ -52,6 +52,11 @@ class Case(NamedTuple):
         """Policies that do not say where they were chosen: to see whether that was here takes long; once is enough."""
         return {model: replace(policy, chosen_on=None) for model, policy in self.policies.items()}
 
+    @property
+    def changes_ranks(self) -> bool:
+        """Whether prevalences of groups are stated: then each class of everybody is another mixture of the groups."""
+        return isinstance(self.plan.prevalence, Mapping)
+
     def walk(self, where: Where) -> Iterator[Part]:
         """Everybody and each group of each model."""
         tallies = self.places[where]

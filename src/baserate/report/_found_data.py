@@ -64,7 +64,8 @@ def _positive_majority(report: Report) -> Said | None:
     >>> print(*(each.sentence for each in report.findings if each.code == "BR015"))
     The positive class, 'no', is the majority: 0.75 (0.588–0.873) of the rows.
     """
-    rows = [row for row in report.pick(part="data", measure="prevalence", group=None) if (row["value"] or 0) > 0.5]
+    shares = report.pick(part="data", measure="prevalence", group=None, where="here")
+    rows = [row for row in shares if (row["value"] or 0) > 0.5]
     if not rows:
         return None
     most = max(rows, key=lambda row: float(row["value"]))

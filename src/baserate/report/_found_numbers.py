@@ -119,7 +119,7 @@ def _wide(report: Report) -> Said | None:
     widest = max(halves, key=halves.__getitem__, default=None)
     if widest is None or halves[widest] <= _WIDE:
         return None
-    where = f" {place(report)}" if widest == "precision" and report.plan.prevalence is not None else ""
+    where = f" {place(report)}" if widest == "precision" and report.prevalence is not None else ""
     rows, drawn = _needed(report, widest, found[widest].value), "drawn at that prevalence" if where else "like these"
     name, rests = "AUC" if widest == "auc" else widest.capitalize(), _rests(report, widest)
     told = " and ".join(f"{number(many)} {what.replace('_', ' ')}" for what, many in rests.items())
@@ -226,7 +226,7 @@ def _miscalibrated(report: Report) -> Said | None:
     0.0225; a shift of all log-odds alone explains it: they are as if made for a prevalence of 0.794, and here it is
     0.3.
     """
-    found = {name: report.pick(part="probabilities", measure=name) for name in ("ece", "ece_after_shift")}
+    found = {name: report.pick(part="probabilities", measure=name, where="here") for name in ("ece", "ece_after_shift")}
     if not found["ece"]:
         return None
     error = found["ece"][0]

@@ -28,7 +28,7 @@ def _elsewhere(report: Report) -> Said | None:
     The prevalence of the rows is 0.5 (0.404–0.596) and the stated one 0.02: precision falls from 0.889 (0.759–0.963)
     to 0.14 (0.0682–0.331).
     """
-    stated, share = report.plan.prevalence, known(report.here, "prevalence")
+    stated, share = report.prevalence, known(report.here, "prevalence")
     if stated is None or share is None or share.low <= stated <= share.high:
         return None
     if abs(share.value - stated) <= _ELSEWHERE * stated:
@@ -75,7 +75,7 @@ def _different_prevalences(report: Report) -> Said | None:
     """
     if not report.plan.apart or report.plan.prevalence is not None:
         return None
-    rows = report.pick(part="data", measure="prevalence", group=None)
+    rows = report.pick(part="data", measure="prevalence", group=None, where="here")
     found = {row["model"]: estimate_of(row) for row in rows}
     high = max(found, key=lambda model: found[model].low)
     low = min(found, key=lambda model: found[model].high)
@@ -190,8 +190,7 @@ def _blame(report: Report) -> Said | None:
     sensitivity of 0.6 in place of 1.
     """
     now, found = known(report.there, "precision"), known(report.there, "sensitivity")
-    where = "here" if report.plan.prevalence is None else "there"
-    other = {row["measure"]: row for row in report.pick(part="possible", where=where)}
+    other = {row["measure"]: row for row in report.pick(part="possible", where=report.place)}
     if not (now and found and other) or now.value >= _LOW:
         return None
     best, kept, at = other["precision"]["value"], other["sensitivity"]["value"], other["precision"]["threshold"]

@@ -57,7 +57,7 @@ def payload(report: Report) -> Plain:
         "z": two_sided(plan.level),
         "data": json_ready(dict(report.data)),
         "plan": json.loads(plan.to_json()),
-        "use": {"prevalence": plan.prevalence, "costs": asdict(costs), "priced": plan.costs is not None},
+        "use": {"prevalence": report.prevalence, "costs": asdict(costs), "priced": plan.costs is not None},
         "models": [_model(report, at, sketch) for at, sketch in enumerate(report.sketches)],
         "numbers": _numbers(report, models),
         "findings": [

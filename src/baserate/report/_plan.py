@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from math import inf, isinf, isnan
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from baserate._errors import BadFile, BadOption, BaserateError
 from baserate._files import write_text
 from baserate._map import text_of
 from baserate._policy import Policy
+from baserate._tallies import as_group
 from baserate.decide._rules import named
 from baserate.infer import Interval
 from baserate.read._named import Columns
@@ -35,8 +37,9 @@ _TEXTS = ("predicted", "weight", "count", "id", "rule", "method")
 class Plan:
     """Everything that a report depends on but the rows themselves.
 
-    Columns are named as in `baserate.read.tallies`. `prevalence` is that of the place where the classifier will be
-    used, and `costs` are what outcomes cost there. The cut-off is `threshold`, or what a `policy` does, or what a
+    Columns are named as in `baserate.read.tallies`. `prevalence` is the share of positives in deployment: of everybody,
+    or a mapping from groups to theirs, such as `{"north": 0.02, "coast": 0.05}`; groups of several columns are tuples.
+    `costs` are what outcomes cost there. The cut-off is `threshold`, or what a `policy` does, or what a
     `rule` chooses; otherwise it is what `costs` make cheapest, 0.5 of probabilities, or Youden's. A plan that was
     written to a file and read again is the same.
 
@@ -61,7 +64,7 @@ class Plan:
     positive: str | float | np.generic | None = None
     negative: str | float | np.generic | None = None
     missing: Literal["refuse", "drop"] = "refuse"
-    prevalence: float | None = None
+    prevalence: float | Mapping[Any, float] | None = None
     costs: Costs | None = None
     threshold: float | None = None
     rule: str | None = None
@@ -87,8 +90,7 @@ class Plan:
         """See that numbers are what they should be."""
         if self.missing not in ("refuse", "drop"):
             raise BadOption(f"missing is {self.missing!r}; give 'refuse' or 'drop'.")
-        if self.prevalence is not None and not (_is_number(self.prevalence) and 0 < self.prevalence < 1):
-            raise BadOption(f"prevalence is {self.prevalence!r}; give a share between 0 and 1, such as 0.02.")
+        self._check_prevalence()
         if self.costs is not None and not isinstance(self.costs, Costs):
             raise BadOption(f"costs are {self.costs!r}; give Costs(fp=1, fn=20).")
         seed: object = self.seed  # whatever a caller without a type checker gave
@@ -99,6 +101,23 @@ class Plan:
             raise BadOption("samples that are judged apart are several files, without groups; leave out one of both.")
         if self.apart and self.predicted:
             raise BadOption("samples that are judged apart are of scores; leave out predicted, or judge one by one.")
+
+    def _check_prevalence(self) -> None:
+        """See that it is a share, or a share for each of some groups, which are stored by the text of their labels."""
+        shares = self.prevalence if isinstance(self.prevalence, Mapping) else {None: self.prevalence}
+        for group, share in shares.items():
+            if share is not None and not (_is_number(share) and 0 < share < 1):
+                of = "" if group is None else f" of the group {group!r}"
+                raise BadOption(f"prevalence{of} is {share!r}; expected a share between 0 and 1, such as 0.02.")
+        if not isinstance(self.prevalence, Mapping):
+            return
+        if not self.group or not shares:
+            raise BadOption(
+                "prevalence maps groups to shares; expected at least one, and group= with the columns of the groups. "
+                "Give one share for everybody, or name the groups."
+            )
+        stated = {"/".join(map(str, as_group(group))): float(share) for group, share in self.prevalence.items()}
+        object.__setattr__(self, "prevalence", MappingProxyType(stated))
 
     def _check_cut(self) -> None:
         """See that there is one way at most to cut."""
@@ -184,6 +203,8 @@ def _is_number(value: object) -> bool:
 def _written(value: Any) -> Any:  # noqa: ANN401  (any field)
     if isinstance(value, Costs):
         return asdict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, Policy):
         return json.loads(value.to_json())
     if isinstance(value, float) and isinf(value):

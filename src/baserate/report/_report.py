@@ -30,7 +30,7 @@ COLUMNS = (
     *("part", "measure", "model", "group", "other", "other_group", "where", "prevalence", "threshold"),
     *("value", "low", "high", "level", "how", "why", "p", "floor", "floor_high", "small"),
 )
-"""Of every row. `part` says what a number is of, `where` whether it holds here or at the prevalence of deployment."""
+"""Of every row. `part` says what a number is of; `where` is "here" in the sample, "there" in deployment."""
 CELLS = ("tp", "fp", "fn", "tn")
 _ESTIMATE = ("value", "low", "high", "level", "how", "why")
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
@@ -40,8 +40,9 @@ _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 class Report:
     """What one run of a plan found.
 
-    Every number is a row of `numbers`, and an attribute of a view: `report.here.auc` as the rows are,
-    `report.there.precision` at the prevalence of deployment, `report.of("risk").here.auc` of one of several models,
+    Every number is a row of `numbers`, and an attribute of a view: `report.here.auc` in the sample,
+    `report.there.precision` at the deployment prevalence (of numbers that hold for the sample alone, such as `rows`,
+    `there` has none), `report.of("risk").here.auc` of one of several models,
     `report.within(site="north").here.sensitivity` of a group; `report.gaps` are those between groups, and
     `report.differences` those between models.
 
@@ -90,13 +91,25 @@ class Report:
 
     @property
     def here(self) -> View:
-        """Numbers as the rows are."""
+        """Numbers in the sample."""
         return View(self, "here")
 
     @property
     def there(self) -> View:
-        """Numbers at the prevalence of deployment; here, if none was stated."""
-        return View(self, "here" if self.plan.prevalence is None else "there")
+        """Numbers at the deployment prevalence; in the sample, if none was stated."""
+        return View(self, self.place)
+
+    @property
+    def place(self) -> Where:
+        """Where headline numbers hold: "there" if a deployment prevalence was stated, otherwise "here"."""
+        return "here" if self.plan.prevalence is None else "there"
+
+    @property
+    def prevalence(self) -> float | None:
+        """Deployment prevalence of everybody, as stated or as prevalences of groups add up to; None if none was."""
+        if not isinstance(self.plan.prevalence, Mapping):
+            return self.plan.prevalence
+        return float(self.pick(part="data", measure="prevalence", group=None, where="there")[0]["value"])
 
     @property
     def groups(self) -> tuple[Mapping[str, object], ...]:
@@ -231,7 +244,7 @@ class View:
             raise AttributeError(name)
         rows = list(self._rows(name))
         if not rows:
-            raise AttributeError(f"there is no {name!r} in this report. There are: {', '.join(self._names())}.")
+            raise AttributeError(self._missing(name))
         return estimate_of(rows[0])
 
     def __dir__(self) -> list[str]:
@@ -248,14 +261,17 @@ class View:
     def _names(self) -> list[str]:
         return sorted({called(row) for row in self._all()})
 
+    def _missing(self, name: str) -> str:
+        """Say that a number is not in this view, and in which one it is."""
+        names = ", ".join(self._names())
+        if self._where == "there" and name in View(self._report, "here"):
+            return f"{name!r} is a number of the sample: read report.here.{name}. Numbers in deployment: {names}."
+        return f"there is no {name!r} in this report. There are: {names}."
+
     def _all(self) -> list[dict[str, Any]]:
-        """What does not change with the prevalence is told here alone, and holds there, too."""
-        own = {"group": self._report.group, "other": None}
-        places = ["here"] if self._where == "here" else ["there", "here"]
+        own = {"group": self._report.group, "other": None, "where": self._where}
         models = [self._report.model, None]  # None is of the rows, whatever the model
-        return [
-            row for where in places for model in models for row in self._report.pick(**own, model=model, where=where)
-        ]
+        return [row for model in models for row in self._report.pick(**own, model=model)]
 
     def _rows(self, name: str) -> Iterator[dict[str, Any]]:
         return (row for row in self._all() if called(row) == name)
@@ -299,15 +315,30 @@ def _read(text: str) -> Report:
         )
     try:
         rows = [{name: _number(value) for name, value in row.items()} for row in form["rows"]]
+        plan = Plan.from_json(json.dumps(form["plan"]))
+        rows += _unwritten(plan, rows)
         numbers = Results({name: [row[name] for row in rows] for name in COLUMNS}, form["data"])
         policies = {model: Policy.from_json(json.dumps(each)) for model, each in form["policies"].items()}
-        plan = Plan.from_json(json.dumps(form["plan"]))
         found, sketches = tuple(map(_finding, form["findings"])), tuple(map(Sketch.of_form, form.get("curves", ())))
         return Report(plan, form["data"], numbers, policies, found, sketches=sketches)
     except BaserateError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise BadFile(f"not a report: {error!r}; write it again.") from error
+
+
+def _unwritten(plan: Plan, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows in deployment that files of the first release lack: what is the same there, and the stated prevalence."""
+    if not isinstance(plan.prevalence, float) or any(
+        (row["part"], row["measure"], row["where"]) == ("data", "prevalence", "there") for row in rows
+    ):
+        return []
+    there = {"where": "there", "prevalence": plan.prevalence}
+    same = [row | there for row in rows if row["part"] == "cut" and row["measure"].startswith("threshold")]
+    same += [row | there for row in rows if row["measure"] == "auc" and row["part"] == "ranks" and not row["group"]]
+    shares = [row for row in rows if (row["part"], row["measure"], row["group"]) == ("data", "prevalence", None)]
+    stated = {**there, **dict.fromkeys(("low", "high", "level", "why")), "value": plan.prevalence, "how": "stated"}
+    return [*same, *(row | stated for row in shares)]
 
 
 def _finding(form: Mapping[str, Any]) -> Finding:

@@ -68,7 +68,7 @@ def evaluate(
     score: Any = None,  # noqa: ANN401  (any array)
     *,
     group: Any = None,  # noqa: ANN401  (any array)
-    prevalence: float | None = None,
+    prevalence: float | Mapping[Any, float] | None = None,
     costs: Costs | None = None,
     **more: Unpack[More],
 ) -> Report:
@@ -81,8 +81,10 @@ def evaluate(
         Samples of their own are two mappings with the same names.
     group
         What tells who is who: an array, or a mapping from attributes to arrays.
-    prevalence, costs
-        Share of positives where the classifier will be used, and what outcomes cost there.
+    prevalence
+        Share of positives in deployment: of everybody, or a mapping from groups to theirs.
+    costs
+        What outcomes cost in deployment.
     predicted, weight, count, id
         Arrays too: labels of a classifier without scores, weights, counts and names of rows.
     positive, negative, missing

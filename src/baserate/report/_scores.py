@@ -23,10 +23,10 @@ PROBABILITIES = (
     *("brier", "brier_skill", "log_loss", "mean_probability", "observed_expected"),
     *("calibration_in_the_large", "calibration_slope"),
 )
+UNCHANGED = ("auc",)
+"""What the ranks within both classes alone decide, whatever their shares."""
 OF_GROUPS = ("auc", "brier", "observed_expected")
 """What is told of each group, too."""
-ELSEWHERE = ("average_precision",)
-"""What another prevalence changes, whatever the scores mean."""
 DRAWS = 100
 """How often a perfect model is drawn for the noise floor."""
 
@@ -41,7 +41,18 @@ def scored(case: Case) -> list[Row]:
     tasks: list[Task] = [partial(_noise, case, part) for part in parts if _is_of_everybody(part)]
     tasks += [task for part in parts for task in _tasks(case, part)]
     size = sum(len(part.tally.score) for part in parts)
-    return [row for rows in mapped(_done, tasks, size=size) for row in rows]
+    rows = [row for rows in mapped(_done, tasks, size=size) for row in rows]
+    return [*rows, *_unchanged(case, rows)]
+
+
+def _unchanged(case: Case, rows: list[Row]) -> Iterator[Row]:
+    """Say once more of deployment what one prevalence for everybody does not change, to the last digit."""
+    if case.changes_ranks or case.there is None:
+        return
+    there = {(part.model, str(part.fixed["group"])): part.fixed for part in case.walk("there")}
+    for row in rows:
+        if row["measure"] in UNCHANGED:
+            yield {**row, **there[row["model"], str(row["group"])]}
 
 
 def _done(task: Task) -> list[Row]:
@@ -49,22 +60,18 @@ def _done(task: Task) -> list[Row]:
 
 
 def _is_of_everybody(part: Part) -> bool:
-    """Whether these are probabilities of everybody, as the rows are."""
-    return part.group is None and part.where == "here" and part.tally.probable and part.tally.total > 0
+    """Whether these are probabilities of everybody."""
+    return part.group is None and part.tally.probable and part.tally.total > 0
 
 
 def _tasks(case: Case, part: Part) -> Iterator[Task]:
     of: dict[type, Any] = {Curve: Curve(part.tally), Tally: part.tally}
-    for measure in (MEASURES[name] for name in _asked(part)):
+    names: tuple[str, ...] = (*RANKS, *PROBABILITIES) if part.group is None else OF_GROUPS
+    if part.where == "there" and not case.changes_ranks:
+        names = tuple(name for name in names if name not in UNCHANGED)
+    for measure in (MEASURES[name] for name in names):
         if part.tally.probable or about(measure).of is Curve:
             yield partial(_number, case, part, measure, of[about(measure).of])
-
-
-def _asked(part: Part) -> tuple[str, ...]:
-    """What is measured of a part."""
-    if part.where == "there":
-        return ELSEWHERE if part.group is None else ()
-    return (*RANKS, *PROBABILITIES) if part.group is None else OF_GROUPS
 
 
 def _number(case: Case, part: Part, measure: Measure, noun: Any) -> list[Row]:  # noqa: ANN401  (what the measure takes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from math import isinf
 from typing import TYPE_CHECKING, Any
@@ -119,7 +119,8 @@ def _of_one(plan: Plan, verb: str, *more: str) -> list[str]:
 
 def _is_off(report: Report) -> bool:
     """Whether probabilities of some model are further off than a perfect model of this size would be."""
-    return any(row["value"] > row["floor_high"] for row in report.pick(measure="ece") if row["value"] is not None)
+    rows = report.pick(measure="ece", where="here")
+    return any(row["value"] > row["floor_high"] for row in rows if row["value"] is not None)
 
 
 def _command(why: str, verb: str, words: Iterable[str]) -> Command:
@@ -171,4 +172,6 @@ def _text(value: Any) -> str:  # noqa: ANN401  (any value of a field)
     """A value as it is typed; numbers in full."""
     if isinstance(value, float):
         return "inf" if isinf(value) and value > 0 else repr(value).removesuffix(".0")
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={_text(each)}" for name, each in value.items())
     return str(value)

@@ -41,7 +41,7 @@ def page(report: Report, digits: int = 4) -> Page:
 
 def line(report: Report) -> str:
     """One line on what was read."""
-    data, found = report.data, report.pick(part="data", measure="prevalence", group=None)
+    data, found = report.data, report.pick(part="data", measure="prevalence", group=None, where="here")
     share = f"{number(100 * data['prevalence'], 4)} %"
     if found[0]["low"] is not None and not report.plan.apart:
         share += f" ({' – '.join(bounds(100 * found[0]['low'], 100 * found[0]['high'], 4, 2))})"
@@ -121,7 +121,8 @@ class _Sheet:
         yield from _more(len(found), "differences")
 
     def _groups(self) -> Iterator[Panel | str]:
-        """Return a row for each group: as the rows are, since groups have prevalences of their own."""
+        """Return a row for each group, at the same prevalence as the headline, and say which that is."""
+        yield _where_groups_are(self.report)
         for model, each in self.each.items():
             rows = tuple(self._group(each, group) for group in each.groups[:_MOST])
             by = f"{_of(self.report, model)}by {', '.join(map(label, self.report.plan.group))}"
@@ -130,10 +131,10 @@ class _Sheet:
 
     def _group(self, report: Report, group: Mapping[str, object]) -> Row:
         rows: dict[str, Line] = {
-            row["measure"]: row for row in report.pick(group=group, where="here") if row["part"] in VIEWED
+            row["measure"]: row for row in report.pick(group=group, where=report.place) if row["part"] in VIEWED
         }
         rows["fpr"] = _turned(rows["specificity"], "fpr")
-        many = amount(rows["rows"]["value"], self.digits)
+        many = amount(report.within(**group).here.rows.value, self.digits)
         return Row(", ".join(map(label, group.values())), (many, *(self._cell(rows[name]) for name in _OF_GROUPS)))
 
     def _row(self, name: str, found: Sequence[Line | None], meaning: str = "") -> Row:
@@ -164,11 +165,23 @@ def _done(report: Report) -> str:
 
 def _where(report: Report) -> str:
     """At which prevalence a thousand people are thought to be."""
-    plan, here = report.plan, report.data["prevalence"]
-    if plan.prevalence is not None:
-        return f"at a prevalence of {_percent(plan.prevalence)}"
+    if report.prevalence is not None:
+        return f"at a prevalence of {_percent(report.prevalence)}"
+    if report.plan.apart:
+        return "at the prevalence of each sample"
+    return f"at a prevalence of {_percent(report.data['prevalence'])}, that of the sample"
+
+
+def _where_groups_are(report: Report) -> str:
+    """At which prevalences the table of groups holds."""
+    if report.prevalence is None:
+        return "Groups in the sample, each at its own prevalence:"
+    overall = f"Groups at the deployment prevalence ({_percent(report.prevalence)} overall"
+    if isinstance(report.plan.prevalence, Mapping):
+        return f"{overall}), each at the prevalence stated for it, or else at that of the sample:"
     return (
-        "at the prevalence of each sample" if plan.apart else f"at a prevalence of {_percent(here)}, that of these rows"
+        f"{overall}). The odds of being positive change by the same factor in every group; state a prevalence for each "
+        "group if they differ:"
     )
 
 
@@ -211,31 +224,28 @@ def _table(report: Report, people: Thousand) -> Panel:
 
 
 def _five(report: Report) -> dict[str, Line]:
-    """Five numbers to know, by what they are called; precision twice where it is another there."""
+    """Five numbers to know, by name; those that change with the prevalence say at which one they hold."""
+    at = "" if report.prevalence is None else f" at {_percent(report.prevalence)}"
     found: dict[str, Line | None] = {name: _number(report, name) for name in ("sensitivity", "specificity")}
-    if report.plan.prevalence is None:
-        found["precision"] = _number(report, "precision")
-    else:
-        found[f"precision at {_percent(report.plan.prevalence)}"] = _number(report, "precision")
-        found["precision in these rows"] = _number(report, "precision", "here")
+    found[f"precision{at}"] = _number(report, "precision")
+    if at:
+        found["precision in the sample"] = _number(report, "precision", "here")
     ranks = _number(report, "auc")
     found["auc"] = ranks
     if report.plan.costs is not None:
         found[f"cost of {MANY} people"] = _scaled(_number(report, "expected_cost"))
     elif (expected := _number(report, "observed_expected")) is not None:
-        found["observed / expected"] = expected
+        found[f"O/E ratio{at}"] = expected
     else:
-        found["npv"] = _number(report, "npv")
-    found["flag rate"] = None if ranks else _number(report, "flag_rate")
+        found[f"npv{at}"] = _number(report, "npv")
+    found[f"flag rate{at}"] = None if ranks else _number(report, "flag_rate")
     return {name: row for name, row in found.items() if row is not None}
 
 
 def _number(report: Report, name: str, where: Where | None = None) -> Line | None:
-    """A number of everybody: there, or here where it is the same or was asked for."""
-    own = {"measure": name, "model": report.model, "group": None, "other": None}
-    places = [where] if where else ["there", "here"]
-    rows = (row for place in places for row in report.pick(**own, where=place) if row["part"] in VIEWED)
-    return next(rows, None)
+    """A number of everybody, at the deployment prevalence if one was stated, or in the place that is named."""
+    own = {"measure": name, "model": report.model, "group": None, "other": None, "where": where or report.place}
+    return next((row for row in report.pick(**own) if row["part"] in VIEWED), None)
 
 
 def _scaled(row: Line | None) -> Line | None:

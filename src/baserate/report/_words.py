@@ -67,13 +67,13 @@ def known(view: View, name: str) -> Estimate | None:
 
 def prevalence(report: Report) -> Estimate | None:
     """Share of positives where the model will be used; that of the rows, if none was stated."""
-    stated = report.plan.prevalence
+    stated = report.prevalence
     return known(report.here, "prevalence") if stated is None else Estimate(stated)
 
 
 def place(report: Report) -> str:
     """Where a number of `there` holds."""
-    stated = report.plan.prevalence
+    stated = report.prevalence
     return "in these rows" if stated is None else f"at a prevalence of {number(stated)}"
 
 

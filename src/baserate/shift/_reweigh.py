@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -15,8 +16,9 @@ from baserate._confusion import Confusion
 from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, EmptyData, NotBinary
-from baserate._tallies import Tallies
+from baserate._errors import BadOption, EmptyData, NotBinary, UnknownLabel
+from baserate._policy import spellings
+from baserate._tallies import Group, Tallies, as_group
 from baserate._tally import Tally
 from baserate.calibrate.multiclass._known import checked_shares
 from baserate.shift._gamma import checked_gamma, checked_prevalence
@@ -45,6 +47,9 @@ def reweigh(noun: Any, *, to: Any = None, gamma: Any = None) -> Any:
     makes many tables of one `Counts`. Of `Tallies`, `to` is the prevalence of everybody. Groups keep prevalences of
     their own, those that the same γ leads to, since a group is as frequent among the positives, and among the
     negatives, as it was. Intervals of a group take its prevalence as known, too. So it is with `Confusions`.
+
+    Of `Tallies` with groups, `to` may also map groups to prevalences of their own: the size of each group stays as it
+    is in the sample, and a group that is not named keeps the prevalence that it has there.
 
     >>> from baserate import Counts, measure
     >>> c = reweigh(Counts(tp=950, fn=50, fp=200, tn=800), gamma=10)
@@ -90,11 +95,42 @@ def _times(tally: Tally, positive: float, negative: float) -> Tally:
 
 
 def _tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
+    if isinstance(to, Mapping):
+        return _by_group(tallies, to)
     models = {}
     for model, groups in tallies.models.items():
         factors = _factors(tallies.pooled(model), to, gamma)
         models[model] = {group: _times(tally, *factors) for group, tally in groups.items()}
     return replace(tallies, models=models)
+
+
+def _by_group(tallies: Tallies, to: Mapping[Any, float]) -> Tallies:
+    """Give each named group a prevalence of its own; all are marked, since their prevalences are taken as known."""
+    shares = {_group_of(tallies, key): share for key, share in to.items()}
+    models = {
+        model: {
+            group: _tally(tally, shares[group], None) if group in shares else replace(tally, reweighed=True)
+            for group, tally in groups.items()
+        }
+        for model, groups in tallies.models.items()
+    }
+    return replace(tallies, models=models)
+
+
+def _group_of(tallies: Tallies, key: object) -> Group:
+    """Return the group with this label, or with these labels; text also names it as files and shells write it."""
+    group = as_group(key)
+    if group in tallies.groups:
+        return group
+    names = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
+    text = "/".join(map(str, group))
+    if text not in names:
+        known = ", ".join(dict.fromkeys("/".join(map(str, each)) for each in tallies.groups if each))
+        raise UnknownLabel(
+            f"a prevalence is stated for the group {text!r}, which is not in the data. "
+            f"Groups are: {known or 'none; name the column of groups'}."
+        )
+    return names[text]
 
 
 def _counts(counts: Counts[Any], to: object, gamma: object) -> Counts[Any]:
