@@ -91,8 +91,27 @@ def _model(report: Report, at: int, sketch: Sketch) -> Plain:
         "attributes": [*groups[0]] if groups else [],
         "names": [named(group) for group in groups] or ["everybody"],
         "cut": _cut(report, sketch),
+        "group_factors": _group_factors(report, sketch),
         "spell": spelled(_alone(report, at, sketch)),
     }
+
+
+def _group_factors(report: Report, sketch: Sketch) -> list[tuple[float, float]] | None:
+    """What positives and negatives of each group weigh, so that it has the prevalence stated for it; None if none is.
+
+    The size of a group stays, and so does a group that lacks a class: no weight makes it more frequent.
+    """
+    if not isinstance(report.plan.prevalence, Mapping):
+        return None
+    rows = report.pick(part="data", measure="prevalence", model=sketch.name, where="there")
+    shares = {str(row["group"]): float(row["value"]) for row in rows}
+    factors: list[tuple[float, float]] = []
+    for at, group in enumerate(sketch.groups):
+        positives, negatives = sketch.mass[:, at].sum(axis=1).tolist()
+        share, total = shares[str(group)], positives + negatives
+        both = positives and negatives
+        factors.append((share * total / positives, (1 - share) * total / negatives) if both else (1.0, 1.0))
+    return factors
 
 
 def folded(row: list[float]) -> list[float]:

@@ -1,5 +1,6 @@
 /** Bins of probabilities: what was predicted, and what happened. */
 
+import { scaledRows } from "./core.js";
 import { summedRows } from "./running.js";
 import { wilson } from "./shares.js";
 
@@ -13,6 +14,20 @@ import { wilson } from "./shares.js";
  * @typedef {{lower: number, upper: number, predicted: number, share: number, low: number, high: number, mass: number}
  *   } ReliabilityBin
  */
+
+/**
+ * The same bins, with the prevalences stated for groups.
+ * @param {ReliabilityEntry|null} told
+ * @param {import("./core.js").GroupFactors} factors
+ * @returns {ReliabilityEntry|null}
+ */
+export function scaledBins(told, factors) {
+  if (!told) return null;
+  const [positive, negative] = scaledRows([told.positive, told.negative], factors, 1);
+  const [positive_sum, negative_sum] = scaledRows([told.positive_sum, told.negative_sum], factors, 1);
+  const [positive_squares, negative_squares] = scaledRows([told.positive_squares, told.negative_squares], factors, 2);
+  return { ...told, positive, negative, positive_sum, negative_sum, positive_squares, negative_squares };
+}
 
 /**
  * Bins of probabilities that are not empty: what was predicted, and the share that is positive with Wilson's bounds.

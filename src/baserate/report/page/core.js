@@ -19,6 +19,10 @@ import { SHARES, predictiveInterval, shareInterval, sideOf } from "./shares.js";
  * @typedef {{threshold: (number|string)[], positive_mass: number[][], negative_mass: number[][],
  *   positive_squares?: number[][]|null, negative_squares?: number[][]|null}} CurveEntry
  */
+/**
+ * What the masses of both classes are multiplied with in each group, so that it has the prevalence stated for it.
+ * @typedef {[number, number][]} GroupFactors
+ */
 /** Rows as they are. @type {Factors} */
 export const AS_THEY_ARE = { positive: 1, negative: 1, known: false };
 
@@ -32,21 +36,41 @@ export function readNumber(told) {
 }
 
 /**
- * Everybody and each group at every kept threshold.
+ * Everybody and each group at every kept threshold: in the sample, or with the prevalences stated for groups.
  * @param {CurveEntry} model
+ * @param {GroupFactors|null} [factors]
  * @returns {Expanded}
  */
-export function expand(model) {
+export function expand(model, factors = null) {
   /** @param {number[][]|null|undefined} rows */
   const spread = (rows) => (rows ?? []).map((row) => unfolded(row, model.threshold.length));
-  const masses = [spread(model.positive_mass), spread(model.negative_mass)];
-  const both = [spread(model.positive_squares), spread(model.negative_squares)];
+  const counted = [spread(model.positive_mass), spread(model.negative_mass)];
+  const weighed = [spread(model.positive_squares), spread(model.negative_squares)];
+  const masses = scaledRows(counted, factors, 1);
+  // Rows that weigh 1 have no squares of their own; those that are multiplied do.
+  const both = scaledRows(weighed[0].length || !factors ? weighed : counted, factors, 2);
   const squares = both[0].length ? both : undefined;
   /** @param {(rows: Float64Array[]) => ArrayLike<number>} of */
   const part = (of) => runningPart(masses.map(of), squares?.map(of));
   const groups = masses[0].map((_, at) => part((rows) => rows[at]));
   const everybody = groups.length === 1 ? groups[0] : part(summedRows);
   return { threshold: Float64Array.from([Infinity, ...model.threshold.map(readNumber)]), everybody, groups };
+}
+
+/**
+ * Rows of positives and of negatives, one for each group, times a power of the factor of their class and group.
+ * @template {Float64Array | number[]} Row
+ * @param {Row[][]} classes
+ * @param {GroupFactors|null} factors
+ * @param {number} power
+ * @returns {Row[][]}
+ */
+export function scaledRows(classes, factors, power) {
+  if (!factors) return classes;
+  /** @param {Row[]} rows @param {number} which */
+  const scaled = (rows, which) =>
+    rows.map((row, at) => /** @type {Row} */ (row.map((mass) => mass * factors[at][which] ** power)));
+  return classes.map(scaled);
 }
 
 /**

@@ -19,7 +19,8 @@ export function policyOf(view) {
   const { state, model, costs, prevalence } = view;
   if (state.parity === "planned") return model.entry.cut.planned.policy;
   const share = state.prevalence === null ? {} : { prevalence: state.prevalence };
-  const priced = { costs, ...share };
+  const stated = view.single ? null : groupPrevalences(view);
+  const priced = { costs, ...(stated ? { prevalences: stated.map(listedPrevalence) } : share) };
   const told = { model: /** @type {any} */ (model.entry), prevalence };
   if (view.single) {
     const threshold = model.threshold[view.index];
@@ -32,6 +33,27 @@ export function policyOf(view) {
   const parity = state.parity === "own" ? [] : [state.parity];
   const rule = "equalized";
   return policyText({ ...told, rule, settings: { parity, ...priced }, treatments, notes: notesOf(view, rule) });
+}
+
+/**
+ * A group and its prevalence, as settings of a policy list them.
+ * @param {{labels: (string|number|boolean)[], prevalence: number}} stated
+ */
+function listedPrevalence({ labels, prevalence }) {
+  return { group: labels, prevalence };
+}
+
+/**
+ * Prevalences of groups at the chosen prevalence of everybody, where the plan states some; null where it does not.
+ * @param {View} view
+ * @returns {{labels: (string|number|boolean)[], prevalence: number}[] | null}
+ */
+function groupPrevalences({ state, model, factors }) {
+  if (state.prevalence === null || !model.entry.group_factors) return null;
+  return model.groups.map((part, at) => {
+    const [positives, negatives] = [part.positives * factors.positive, part.negatives * factors.negative];
+    return { labels: Object.values(model.entry.groups[at]), prevalence: positives / (positives + negatives) };
+  });
 }
 
 /**
@@ -105,9 +127,21 @@ function done({ single, state, model }) {
  * @param {View} view
  * @returns {string[]}
  */
-function used({ state, costs }) {
-  const share = state.prevalence === null ? [] : ["--prevalence", String(state.prevalence)];
+function used(view) {
+  const { state, costs } = view;
+  const stated = groupPrevalences(view)?.filter(({ prevalence }) => prevalence > 0 && prevalence < 1);
+  const each = stated?.map(({ labels, prevalence }) => `${labels.join("/")}=${prevalence}`).join(",");
+  const share = state.prevalence === null ? [] : ["--prevalence", each ? quoted(each) : String(state.prevalence)];
   return [...share, ...priced(costs).map(([cell, cost]) => `--${cell}=${cost}`)];
+}
+
+/**
+ * Text as one word of a shell.
+ * @param {string} text
+ * @returns {string}
+ */
+function quoted(text) {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
 }
 
 /**
@@ -144,7 +178,7 @@ export function pythonOf(view) {
   const price = `costs=baserate.Costs(${priced(costs)
     .map(([cell, cost]) => `${cell}=${cost}`)
     .join(", ")})`;
-  const use = [...(state.prevalence === null ? [] : [`prevalence=${state.prevalence}`]), price];
+  const use = [...(state.prevalence === null ? [] : [`prevalence=${pythonPrevalence(view)}`]), price];
   const rows = spell.file ? spell.files : "table";
   if (isPlain(view)) {
     const files = spell.file ? [`files=${spell.files}`] : [];
@@ -164,6 +198,18 @@ export function pythonOf(view) {
     `policy = baserate.equalize.optimum(tallies, baserate.equalize.Goal(${goal}))`,
     'policy.save("by-group.json")',
   );
+}
+
+/**
+ * The prevalence as Python writes it: a number, or a mapping from groups to theirs.
+ * @param {View} view
+ * @returns {string}
+ */
+function pythonPrevalence(view) {
+  const stated = groupPrevalences(view)?.filter(({ prevalence }) => prevalence > 0 && prevalence < 1);
+  if (!stated) return String(view.state.prevalence);
+  const each = stated.map(({ labels, prevalence }) => `${JSON.stringify(labels.join("/"))}: ${prevalence}`);
+  return `{${each.join(", ")}}`;
 }
 
 /**

@@ -3,10 +3,11 @@
  * changes.
  */
 
-import { expand, factorsFor, measureAlong, place, readNumber, sumCounts, tableAt } from "./core.js";
+import { scaledBins } from "./bins.js";
+import { expand, factorsFor, measureAlong, place, readNumber, scaledRows, sumCounts, tableAt } from "./core.js";
 import { choose, hull } from "./rules.js";
 import { strategy } from "./fair.js";
-import { short } from "./format.js";
+import { percent, short } from "./format.js";
 
 /** Measures that no prevalence changes. */
 export const WITHIN_CLASSES = ["sensitivity", "specificity", "fpr"];
@@ -26,7 +27,10 @@ export const WITHIN_CLASSES = ["sensitivity", "specificity", "fpr"];
  * @property {number} fn
  * @property {string} parity
  */
-/** @typedef {{entry: Json, threshold: Float64Array, everybody: Part, groups: Part[]}} Model */
+/**
+ * A model in the sample; `deployed` is the same with the prevalences stated for groups, where some are.
+ * @typedef {{entry: Json, threshold: Float64Array, everybody: Part, groups: Part[], deployed: Model | null}} Model
+ */
 /**
  * @typedef {object} Book
  * @property {Json} payload
@@ -62,9 +66,42 @@ export const WITHIN_CLASSES = ["sensitivity", "specificity", "fpr"];
  * @returns {Book}
  */
 export function openBook(payload) {
-  const models = payload.models.map((/** @type {Json} */ entry) => ({ entry, ...expand(/** @type {any} */ (entry)) }));
+  const models = payload.models.map((/** @type {Json} */ entry) => ({
+    entry,
+    ...expand(/** @type {any} */ (entry)),
+    deployed: entry.group_factors ? deployedModel(entry) : null,
+  }));
   const numbers = new Map(payload.numbers.map((/** @type {Json} */ row) => [numberKey(row), row]));
   return { payload, models, numbers, kept: new Map() };
+}
+
+/**
+ * A model with the prevalences stated for groups: masses, histograms and bins weigh what their group and class do.
+ * @param {Json} entry
+ * @returns {Model}
+ */
+function deployedModel(entry) {
+  const factors = entry.group_factors;
+  const [positive, negative] = scaledRows([entry.scores.positive, entry.scores.negative], factors, 1);
+  const scaled = {
+    ...entry,
+    scores: { ...entry.scores, positive, negative },
+    reliability: scaledBins(entry.reliability, factors),
+    band: null, // it is of the sample's mixture of groups
+  };
+  return { entry: scaled, ...expand(/** @type {any} */ (entry), factors), deployed: null };
+}
+
+/**
+ * A model as it is at a prevalence: in the sample, or in deployment.
+ * @param {Book} book
+ * @param {number} at
+ * @param {number | null} prevalence
+ * @returns {Model}
+ */
+export function modelAt(book, at, prevalence) {
+  const model = book.models[at];
+  return prevalence === null ? model : (model.deployed ?? model);
 }
 
 /**
@@ -96,7 +133,7 @@ export function plannedState(book, model) {
   const { fp, fn } = use.costs;
   const shared = { model, who: -1, prevalence: use.prevalence, fp, fn };
   if (cut.threshold !== null) return { ...shared, threshold: readNumber(cut.threshold), parity: "single" };
-  const { everybody, threshold } = book.models[model];
+  const { everybody, threshold } = modelAt(book, model, use.prevalence);
   const index = Math.max(0, choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence)));
   return { ...shared, threshold: threshold[index], parity: "planned" };
 }
@@ -109,7 +146,7 @@ export function plannedState(book, model) {
  */
 export function makeView(book, asked) {
   const { payload } = book;
-  const model = book.models[asked.model];
+  const model = modelAt(book, asked.model, asked.prevalence);
   const index = place(model.threshold, asked.threshold);
   // Of a plan's policy that is no cut-off, another model may know nothing: labels are decided already.
   const parity = asked.parity === "planned" && !model.entry.cut.planned ? "single" : asked.parity;
@@ -184,12 +221,13 @@ function whatIsDone(book, state, { model, factors, costs, index }) {
  */
 function plannedTables({ entry, groups }, factors) {
   const { planned } = entry.cut;
-  /** @param {Json} cells */
-  const carried = (cells) => ({
-    tp: cells.tp * factors.positive,
-    fn: cells.fn * factors.positive,
-    fp: cells.fp * factors.negative,
-    tn: cells.tn * factors.negative,
+  const own = factors.known ? entry.group_factors : null;
+  /** @param {Json} cells @param {[number, number]} by */
+  const reweighted = (cells, [positive, negative]) => ({
+    tp: cells.tp * factors.positive * positive,
+    fn: cells.fn * factors.positive * positive,
+    fp: cells.fp * factors.negative * negative,
+    tn: cells.tn * factors.negative * negative,
     squares: null,
     known: factors.known,
   });
@@ -197,9 +235,20 @@ function plannedTables({ entry, groups }, factors) {
     name: entry.names[at],
     part,
     treatment: null,
-    counts: carried(planned.groups[at] ?? planned.everybody),
+    counts: reweighted(planned.groups[at] ?? planned.everybody, own ? own[at] : [1, 1]),
   }));
-  return { everybody: carried(planned.everybody), groups: told, lots: 0 };
+  const everybody = own ? sumCounts(told.map(({ counts }) => counts)) : reweighted(planned.everybody, [1, 1]);
+  return { everybody, groups: told, lots: 0 };
+}
+
+/**
+ * What the plan's policy does with everybody, where it is no single threshold.
+ * @param {Model} model
+ * @param {Factors} factors
+ * @returns {Counts}
+ */
+export function plannedCounts(model, factors) {
+  return plannedTables(model, factors).everybody;
 }
 
 /**
@@ -228,12 +277,12 @@ export function cutRule(view, end) {
 }
 
 /**
- * What tells those whom the panels show from others.
+ * What tells those whom the panels show from others: in deployment, groups may have prevalences of their own.
  * @param {State} state
  * @returns {string}
  */
 export function partKey(state) {
-  return `${state.model}/${state.who}`;
+  return `${state.model}/${state.who}/${state.prevalence === null ? "sample" : "deployment"}`;
 }
 
 /**
@@ -285,6 +334,34 @@ export function hullOf(view) {
   });
 }
 
+/** Measures that the ranks within both classes decide, whatever one prevalence of everybody is. */
+const OF_RANKS = ["auc"];
+
+/**
+ * A number of scores at the prevalence that is chosen; nothing where the report does not hold it there.
+ * @param {View} view
+ * @param {string} measure
+ * @param {Json} [wanted]
+ * @returns {Json | undefined}
+ */
+export function reportedNow(view, measure, wanted = {}) {
+  const { prevalence } = view.state;
+  const planned = prevalence === view.payload.use.prevalence;
+  const anywhere = OF_RANKS.includes(measure) && !view.book.models.some((model) => model.deployed);
+  if (prevalence !== null && !planned && !anywhere) return undefined;
+  const where = prevalence !== null && planned ? "there" : "here";
+  return ["ranks", "probabilities"].map((part) => reported(view, { part, measure, where, ...wanted })).find(Boolean);
+}
+
+/**
+ * At which prevalence numbers hold, in words.
+ * @param {View} view
+ * @returns {string}
+ */
+export function prevalenceInWords({ state, prevalence }) {
+  return state.prevalence === null ? `in the sample (${percent(prevalence)})` : `at ${percent(prevalence)} prevalence`;
+}
+
 /**
  * A number of the report, at the settings of the plan.
  * @param {View} view
@@ -306,17 +383,19 @@ function numberKey({ part, measure, model, group, where }) {
 }
 
 /**
- * The same in words, with its interval; nothing where there is none.
+ * A number of scores at the chosen prevalence in words, with its interval and that prevalence; nothing where the report
+ * does not hold it there.
  * @param {View} view
  * @param {string} name
- * @param {Json} wanted
+ * @param {string} measure
  * @returns {string}
  */
-export function told(view, name, wanted) {
-  const row = reported(view, wanted);
+export function toldNow(view, name, measure) {
+  const row = reportedNow(view, measure);
   if (row?.value === undefined) return "";
   const between = row.low === undefined ? "" : ` (${short(readNumber(row.low))} – ${short(readNumber(row.high))})`;
-  return `${name} ${short(readNumber(row.value))}${between}`;
+  const at = OF_RANKS.includes(measure) ? "" : ` ${prevalenceInWords(view)}`;
+  return `${name} ${short(readNumber(row.value))}${between}${at}`;
 }
 
 /**

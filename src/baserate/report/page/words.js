@@ -161,7 +161,7 @@ export const PANELS = {
   reliability: {
     title: "Do as many turn out positive as predicted?",
     name: "reliability diagram",
-    how: "Each dot is a bin of people with similar probabilities: what was predicted (to the right) and what share of them is positive (upwards), with its interval. On the diagonal the probabilities are right; below it they are too high. The stepped line is the best fit that never falls (isotonic). Bars below tell how many people each bin holds. At another prevalence than that of the rows the shares move, since the probabilities were not made for it.",
+    how: "Each dot is a bin of people with similar probabilities: what was predicted (to the right) and what share of them is positive (upwards), with its interval. On the diagonal the probabilities are right; below it they are too high. The stepped line is the best fit that never falls (isotonic). Bars below tell how many people each bin holds. At another prevalence than that of the sample the shares move, since the probabilities were not made for it; the calibration error in the legend says at which prevalence it holds.",
   },
   benefit: {
     title: "Is it worth acting on the scores?",
@@ -177,13 +177,13 @@ export const PANELS = {
     title: "Who is treated how",
     name: "groups and parity",
     wide: true,
-    how: "Each group at its cut-off. A single cut-off treats scores alike. Own cut-offs are the cheapest for each group by itself. The others are the cheapest choice that makes a rate the same in all groups: how many are flagged (demographic parity), how many positives are flagged (equal opportunity), or how many of both classes (equalized odds). Where no single cut-off reaches a rate, people between two cut-offs draw lots. Which of them is right is not for a page to say: no choice makes all rates equal where base rates differ.",
+    how: "Each group at its cut-off. A single cut-off treats scores alike. Own cut-offs are the cheapest for each group by itself. The others are the cheapest choice that makes a rate the same in all groups: how many are flagged (demographic parity), how many positives are flagged (equal opportunity), or how many of both classes (equalized odds). Where no single cut-off reaches a rate, people between two cut-offs draw lots. Prevalence, flag rate and precision are at the prevalence above the table. Which of them is right is not for a page to say: no choice makes all rates equal where base rates differ.",
   },
   models: {
     title: "Models side by side",
     name: "comparison",
     wide: true,
-    how: "All models flag the same share of everybody as the chosen one does at its cut-off, so that they cost the same work; a model that gives labels flags whom it flags. Differences were measured on the same rows where there are any, with intervals and p-values at the settings of the plan.",
+    how: "The first table shows each model at the threshold that the plan gives it, at the prevalence in its heading; the differences below it are of these decisions, tested in the sample. In the last table all models flag the same share of everybody as the chosen one does at its threshold, so that they cost the same work; a model that gives labels flags whom it flags.",
   },
 };
 

@@ -4,11 +4,13 @@ import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, headed, numbered, refresh, tableOf } from "../dom.js";
 import { STRATEGIES } from "../fair.js";
 import { clipped, cutOff, percent, short } from "../format.js";
-import { WITHIN_CLASSES, remembered, reported } from "../view.js";
+import { WITHIN_CLASSES, prevalenceInWords, remembered, reported } from "../view.js";
 import { PARITY_WORDS, SPOKEN, technicalName } from "../words.js";
 import { ROC_AXES } from "./roc.js";
 
-const RATES = ["flag_rate", "sensitivity", "fpr", "precision"];
+const RATES = ["prevalence", "flag_rate", "sensitivity", "fpr", "precision"];
+/** Those of which differences between groups are told. */
+const COMPARED = RATES.slice(1);
 /** So many curves can be told apart. */
 const MOST_CURVES = 7;
 
@@ -59,11 +61,11 @@ export function groupsSpec(view) {
     ],
     told: `ROC curves of ${curves.length} groups. ${view.groups.slice(0, 12).map(sentence).join("; ")}.`,
     table: {
-      columns: ["group", "false positive rate", "sensitivity", "flag rate", "precision"],
+      columns: ["group", "prevalence", "false positive rate", "sensitivity", "flag rate", "precision"],
       rows: () =>
         view.groups.map(({ name, counts }) => [
           name,
-          ...["fpr", "sensitivity", "flag_rate", "precision"].map((measure) =>
+          ...["prevalence", "fpr", "sensitivity", "flag_rate", "precision"].map((measure) =>
             counts ? MEASURES[measure](counts) : NaN,
           ),
         ]),
@@ -131,7 +133,20 @@ function whole(view) {
   const lots = view.lots ? ` ${percent(view.lots)} of everybody draw lots.` : "";
   const left = view.groups.filter((group) => !group.counts).length;
   const apart = left ? ` ${left} group${left === 1 ? " takes" : "s take"} no part, for want of a class.` : "";
-  return `${PARITY_WORDS[view.state.parity].means} A case of everybody costs ${short(cost)}.${lots}${apart}`;
+  const where = `Groups ${prevalenceInWords(view)} overall${sharesInWords(view)}.`;
+  return `${PARITY_WORDS[view.state.parity].means} A case of everybody costs ${short(cost)}.${lots}${apart} ${where}`;
+}
+
+/**
+ * Where the prevalences of groups come from.
+ * @param {import("../view.js").View} view
+ * @returns {string}
+ */
+function sharesInWords({ state, payload, model }) {
+  if (state.prevalence === null) return "";
+  if (!model.entry.group_factors) return "; the odds of being positive change by the same factor in every group";
+  if (state.prevalence === payload.use.prevalence) return "; each group at the prevalence stated for it";
+  return "; from the prevalences stated for groups, odds change by the same factor in every group";
 }
 
 /**
@@ -140,7 +155,7 @@ function whole(view) {
  * @returns {string}
  */
 function gapsTold(view) {
-  const told = RATES.map((measure) => {
+  const told = COMPARED.map((measure) => {
     const values = view.groups
       .flatMap(({ counts }) => (counts ? [MEASURES[measure](counts)] : []))
       .filter((value) => !Number.isNaN(value));
@@ -153,7 +168,21 @@ function gapsTold(view) {
         : "";
     return `${technicalName(measure)} ${percent(gap)}${chance}`;
   });
-  return `Farthest apart: ${told.join(", ")}.`;
+  return `Largest difference between two groups, ${prevalenceInWords(view)}: ${told.join(", ")}.${sampleGaps(view)}`;
+}
+
+/**
+ * Differences of the report, which are of the sample, where another prevalence makes them others.
+ * @param {import("../view.js").View} view
+ * @returns {string}
+ */
+function sampleGaps(view) {
+  if (view.state.prevalence === null || !view.planned) return "";
+  const told = COMPARED.filter((measure) => !WITHIN_CLASSES.includes(measure)).flatMap((measure) => {
+    const found = reported(view, { part: "gaps", measure, where: "here" });
+    return found?.value === undefined ? [] : [`${technicalName(measure)} ${percent(readNumber(found.value))}`];
+  });
+  return told.length ? ` In the sample, as in the findings: ${told.join(", ")}.` : "";
 }
 
 /**
@@ -170,7 +199,7 @@ function row(view, at) {
     treated(treatment),
     ...RATES.map((measure) => {
       const value = MEASURES[measure](counts);
-      const bounds = boundsOf(view, at, measure);
+      const bounds = measure === "prevalence" ? null : boundsOf(view, at, measure);
       const between = bounds && !Number.isNaN(bounds.low) ? `${percent(bounds.low)} – ${percent(bounds.high)}` : "";
       return element(
         "td",

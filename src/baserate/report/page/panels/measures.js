@@ -4,7 +4,7 @@ import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, numbered, refresh, tableOf } from "../dom.js";
 import { sure, written } from "../format.js";
 import { shape } from "../kit.js";
-import { partKey, reported } from "../view.js";
+import { partKey, prevalenceInWords, reported, reportedNow } from "../view.js";
 import { SPOKEN } from "../words.js";
 
 const MOVING = [
@@ -41,7 +41,7 @@ const FIXED = [
 export function drawMeasures(body, view) {
   const moving = MOVING.map((measure) => moved(view, measure));
   const level = `${sure(view.payload.level)} interval`;
-  const columns = ["measure", "value", level];
+  const columns = [`measure, ${prevalenceInWords(view)}`, "value", level];
   if (!body.firstChild) body.append(element("div"), rest());
   const [now, always] = body.querySelectorAll("div");
   refresh(now, [tableOf("Measures at the cut-off", columns, moving.map(cells))]);
@@ -49,8 +49,17 @@ export function drawMeasures(body, view) {
   if (body.dataset.of === of) return;
   body.dataset.of = of;
   const fixed = FIXED.map((measure) => standing(view, measure)).filter((line) => line !== null);
+  const left = isElsewhere(view)
+    ? [
+        element(
+          "p",
+          { class: "quiet" },
+          "Numbers of the scores that change with the prevalence are in the report at the plan's prevalence and in the sample; they are not computed in between.",
+        ),
+      ]
+    : [];
   body.lastElementChild?.toggleAttribute("hidden", !fixed.length);
-  refresh(always, [tableOf("Measures of the scores", columns, fixed.map(cells))]);
+  refresh(always, [tableOf("Measures of the scores", columns, fixed.map(cells)), ...left]);
 }
 
 /**
@@ -119,21 +128,22 @@ function plannedBounds(view, measure) {
 }
 
 /**
- * A number of the scores, which no control moves.
+ * Whether the prevalence is neither that of the sample nor that of the plan.
+ * @param {import("../view.js").View} view
+ * @returns {boolean}
+ */
+function isElsewhere({ state, payload }) {
+  return state.prevalence !== null && state.prevalence !== payload.use.prevalence;
+}
+
+/**
+ * A number of the scores at the chosen prevalence, which no threshold moves.
  * @param {import("../view.js").View} view
  * @param {string} measure
  * @returns {Line | null}
  */
 function standing(view, measure) {
-  const { prevalence } = view.state;
-  // What changes with the prevalence is known here, and where the plan says.
-  const where =
-    measure !== "average_precision" || prevalence === null
-      ? "here"
-      : prevalence === view.payload.use.prevalence
-        ? "there"
-        : "";
-  const row = ["ranks", "probabilities"].map((part) => reported(view, { part, measure, where })).find(Boolean);
+  const row = reportedNow(view, measure);
   if (!row || row.value === undefined) return null;
   const bounds = row.low === undefined ? null : { low: readNumber(row.low), high: readNumber(row.high), how: row.how };
   return { measure, value: readNumber(row.value), bounds };

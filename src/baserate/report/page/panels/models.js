@@ -1,14 +1,17 @@
-/** Models side by side, at the same share of flags. */
+/** Models side by side: each at its planned threshold, with differences; and all at the same share flagged. */
 
 import { MEASURES, expectedCost, factorsFor, place, readNumber, tableAt } from "../core.js";
 import { capacity } from "../rules.js";
 import { element, headed, numbered, refresh, tableOf } from "../dom.js";
 import { clipped, cutOff, percent, short, written } from "../format.js";
-import { reported } from "../view.js";
+import { modelAt, plannedCounts, prevalenceInWords, reportedNow } from "../view.js";
 import { SPOKEN, technicalName } from "../words.js";
 
 const AT_CUT = ["flag_rate", "sensitivity", "specificity", "precision"];
 const RANKS = ["auc", "average_precision", "brier"];
+
+/** @typedef {import("../core.js").Counts} Counts */
+/** A model, where it flags, and what that gives. @typedef {{at: number, cut: string, counts: Counts}} Compared */
 
 /** @param {string} measure */
 const named = (measure) => headed(SPOKEN[measure], technicalName(measure));
@@ -19,16 +22,36 @@ const named = (measure) => headed(SPOKEN[measure], technicalName(measure));
  * @param {import("../view.js").View} view
  */
 export function drawModels(body, view) {
-  const columns = ["model", ...RANKS.map(named), "cut-off", ...AT_CUT.map(named), "cost of a case"];
-  const rows = view.book.models.map((model, at) => row(view, model, at));
+  // Each table has headings of its own: an element stands in one place alone.
+  const columns = () => ["threshold", ...AT_CUT.map(named), "cost of a case"];
+  const planned = view.book.models.map((_, at) => asPlanned(view, at));
+  const equal = view.book.models.map((_, at) => atEqualShare(view, at));
+  const where = prevalenceInWords(view);
+  const share = percent(MEASURES.flag_rate(view.everybody));
   refresh(body, [
-    element(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models" },
-      tableOf("Models", columns, rows),
-    ),
+    element("h3", {}, `Each model at its planned threshold, ${where}`),
+    scrolled("Models at their planned thresholds", [
+      ["model", ...RANKS.map(named), ...columns()],
+      planned.map((each) => row(view, each, RANKS)),
+    ]),
     ...differences(view),
+    element("h3", {}, `All models at an equal share flagged (${share}), ${where}`),
+    scrolled("Models at an equal share flagged", [["model", ...columns()], equal.map((each) => row(view, each, []))]),
   ]);
+}
+
+/**
+ * A table that scrolls by itself.
+ * @param {string} caption
+ * @param {[import("../dom.js").Child[], import("../dom.js").Child[][]]} table columns and rows
+ * @returns {HTMLElement}
+ */
+function scrolled(caption, [columns, rows]) {
+  return element(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    tableOf(caption, columns, rows),
+  );
 }
 
 /**
@@ -37,90 +60,91 @@ export function drawModels(body, view) {
  * @returns {import("../kit.js").Table}
  */
 export function modelsTable(view) {
+  /** @param {string} which @param {Compared} compared */
+  const told = (which, { at, cut, counts }) => [
+    which,
+    view.book.models[at].entry.name,
+    cut,
+    ...AT_CUT.map((name) => MEASURES[name](counts)),
+    expectedCost(counts, view.costs),
+  ];
   return {
-    columns: ["model", "threshold", ...AT_CUT, "expected_cost"],
+    columns: ["compared at", "model", "threshold", ...AT_CUT, "expected_cost"],
     rows: () =>
-      view.book.models.map((model, at) => {
-        const { index, counts } = atSameWork(view, model, at);
-        return [
-          model.entry.name,
-          model.threshold[index],
-          ...AT_CUT.map((name) => MEASURES[name](counts)),
-          expectedCost(counts, view.costs),
-        ];
-      }),
+      view.book.models
+        .map((_, at) => told("planned threshold", asPlanned(view, at)))
+        .concat(view.book.models.map((_, at) => told("equal share flagged", atEqualShare(view, at)))),
+  };
+}
+
+/**
+ * A model as the plan decides, at the chosen prevalence.
+ * @param {import("../view.js").View} view
+ * @param {number} at
+ * @returns {Compared}
+ */
+function asPlanned(view, at) {
+  const model = modelAt(view.book, at, view.state.prevalence);
+  const factors = factorsFor(model.everybody, view.state.prevalence);
+  const { labels, cut } = model.entry;
+  if (cut.threshold === null) return { at, cut: "policy", counts: plannedCounts(model, factors) };
+  const index = place(model.threshold, readNumber(cut.threshold));
+  return {
+    at,
+    cut: labels ? "labels" : cutOff(model.threshold[index]),
+    counts: tableAt(model.everybody, index, factors),
   };
 }
 
 /**
  * Where a model flags as many as the chosen one does; labels are decided already.
  * @param {import("../view.js").View} view
- * @param {import("../view.js").Model} model
  * @param {number} at
+ * @returns {Compared}
  */
-function atSameWork(view, model, at) {
+function atEqualShare(view, at) {
+  const model = modelAt(view.book, at, view.state.prevalence);
+  if (model.entry.labels) return asPlanned(view, at);
+  if (at === view.state.model) {
+    const cut = view.single ? cutOff(model.threshold[view.index]) : "by group";
+    return { at, cut: view.state.parity === "planned" ? "policy" : cut, counts: view.everybody };
+  }
   const factors = factorsFor(model.everybody, view.state.prevalence);
-  if (at === view.state.model) return { index: view.index, counts: view.everybody };
-  const index = model.entry.labels
-    ? place(model.threshold, readNumber(model.entry.cut.threshold))
-    : capacity(model.everybody, MEASURES.flag_rate(view.everybody), factors);
-  return { index, counts: tableAt(model.everybody, index, factors) };
+  const index = capacity(model.everybody, MEASURES.flag_rate(view.everybody), factors);
+  return { at, cut: cutOff(model.threshold[index]), counts: tableAt(model.everybody, index, factors) };
 }
 
 /**
  * @param {import("../view.js").View} view
- * @param {import("../view.js").Model} model
- * @param {number} at
+ * @param {Compared} compared
+ * @param {string[]} ranks
  * @returns {import("../dom.js").Child[]}
  */
-function row(view, model, at) {
-  const { index, counts } = atSameWork(view, model, at);
-  const chosen = at === view.state.model;
+function row(view, { at, cut, counts }, ranks) {
+  const { name } = view.book.models[at].entry;
   const cost = expectedCost(counts, view.costs);
+  const chosen = at === view.state.model ? element("small", {}, " chosen") : null;
   return [
-    element(
-      "span",
-      { title: model.entry.name },
-      clipped(model.entry.name),
-      chosen ? element("small", {}, " chosen") : null,
-    ),
-    ...RANKS.map((measure) => ranked(view, measure, at)),
-    cutTold(view, model, index),
-    ...AT_CUT.map((measure) =>
-      element(
-        "td",
-        { class: "value", ...numbered(measure, MEASURES[measure](counts)) },
-        percent(MEASURES[measure](counts)),
-      ),
-    ),
+    element("span", { title: name }, clipped(name), chosen),
+    ...ranks.map((measure) => ranked(view, measure, at)),
+    cut,
+    ...AT_CUT.map((measure) => {
+      const value = MEASURES[measure](counts);
+      return element("td", { class: "value", ...numbered(measure, value) }, percent(value));
+    }),
     element("td", { class: "value", ...numbered("expected_cost", cost) }, short(cost)),
   ];
 }
 
 /**
- * Where a model is cut, in words.
- * @param {import("../view.js").View} view
- * @param {import("../view.js").Model} model
- * @param {number} index
- * @returns {string}
- */
-function cutTold(view, model, index) {
-  if (model.entry.labels) return "labels";
-  if (model !== view.model || view.single) return cutOff(model.threshold[index]);
-  return view.state.parity === "planned" ? "as planned" : "by group";
-}
-
-/**
- * A number of the scores of a model.
+ * A number of the scores of a model, at the chosen prevalence.
  * @param {import("../view.js").View} view
  * @param {string} measure
  * @param {number} model
  * @returns {HTMLElement}
  */
 function ranked(view, measure, model) {
-  const found = ["ranks", "probabilities"]
-    .map((part) => reported(view, { part, measure, model, group: undefined, where: "here" }))
-    .find(Boolean);
+  const found = reportedNow(view, measure, { model, group: undefined });
   if (!found || found.value === undefined) return element("td", {}, "–");
   const between = found.low === undefined ? "" : `${short(readNumber(found.low))} – ${short(readNumber(found.high))}`;
   return element(
@@ -155,11 +179,7 @@ function differences({ payload }) {
     ];
   });
   return [
-    element("h3", {}, "Differences, at the plan's cut-offs"),
-    element(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Differences" },
-      tableOf("Differences between models", ["models", "measure", "difference", "p"], rows),
-    ),
+    element("h3", {}, "Differences in the sample, each model at its planned threshold"),
+    scrolled("Differences between models", [["models", "measure", "difference", "p"], rows]),
   ];
 }

@@ -1,7 +1,7 @@
 /** What is found against how many of the flagged are positive. */
 
 import { percent } from "../format.js";
-import { along, remembered, told } from "../view.js";
+import { along, remembered, toldNow } from "../view.js";
 import { toldAt } from "./scores.js";
 
 const ISO = [0.2, 0.4, 0.6, 0.8];
@@ -51,9 +51,7 @@ export function prSpec(view) {
  * @returns {string}
  */
 function named(view) {
-  const where = view.state.prevalence === null ? "here" : "there";
-  const known = view.state.prevalence === null || view.state.prevalence === view.payload.use.prevalence;
-  return `at each cut-off${known ? told(view, "; average precision", { part: "ranks", measure: "average_precision", where }) : ""}`;
+  return `at each cut-off${toldNow(view, "; average precision", "average_precision")}`;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { reliabilityBins } from "../bins.js";
 import { isotonic } from "../curves.js";
 import { percent, sure, whole } from "../format.js";
-import { cutRule, partKey, remembered, told } from "../view.js";
+import { cutRule, partKey, remembered, toldNow } from "../view.js";
 
 const DEPTH = 0.22;
 const DIAGONAL = [0, 1];
@@ -43,7 +43,7 @@ export function reliabilitySpec(view) {
         key: "bins",
         ...columns,
         look: "series-0",
-        label: `bins, with ${level}${told(view, "; ECE", { part: "probabilities", measure: "ece", where: "here" })}`,
+        label: `bins, with ${level}${toldNow(view, "; ECE", "ece")}`,
       },
     ],
     probe: { x: columns.x, y: columns.y, upright: true, told: (at) => sentence(bins[at]) },

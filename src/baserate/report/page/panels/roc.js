@@ -3,7 +3,7 @@
 import { MEASURES } from "../core.js";
 import { isoCost } from "../curves.js";
 import { clipped, sure } from "../format.js";
-import { along, hullOf, remembered, told } from "../view.js";
+import { along, hullOf, modelAt, partKey, remembered, toldNow } from "../view.js";
 import { toldAt } from "./scores.js";
 
 const DIAGONAL = [0, 1];
@@ -54,7 +54,7 @@ export function rocSpec(view) {
  */
 function named(view) {
   const who = view.state.who < 0 ? view.model.entry.name : view.model.entry.names[view.state.who];
-  return `${clipped(who, 40)}${told(view, ": AUC", { part: "ranks", measure: "auc", where: "here" })}`;
+  return `${clipped(who, 40)}${toldNow(view, ": AUC", "auc")}`;
 }
 
 /**
@@ -63,9 +63,10 @@ function named(view) {
  * @returns {import("../kit.js").Mark[]}
  */
 function others(view) {
-  return view.book.models.flatMap((model, at) => {
+  return view.book.models.flatMap((_, at) => {
     if (at === view.state.model || view.state.who >= 0) return [];
-    const { fpr, sensitivity } = remembered(view.book, `other ${at}`, "", () => {
+    const model = modelAt(view.book, at, view.state.prevalence);
+    const { fpr, sensitivity } = remembered(view.book, `other ${at}`, partKey(view.state), () => {
       const { fp, tp, negatives, positives } = model.everybody;
       return { fpr: fp.map((mass) => mass / negatives), sensitivity: tp.map((mass) => mass / positives) };
     });

@@ -2,7 +2,7 @@
 
 import { cutOff, percent } from "../format.js";
 import { CLASSES } from "../words.js";
-import { along, remembered, scoreAxis } from "../view.js";
+import { along, partKey, remembered, scoreAxis } from "../view.js";
 
 /** So far the axis goes on both sides of 0. */
 const TOP = 1.06;
@@ -80,7 +80,7 @@ export function scoresSpec(view) {
  */
 function bars(view) {
   const { state, model } = view;
-  return remembered(view.book, "bars", `${state.model}/${state.who}`, () => {
+  return remembered(view.book, "bars", partKey(state), () => {
     const { scores } = model.entry;
     const [positive, negative] = [shares(scores.positive, state.who), shares(scores.negative, state.who)];
     const most = { positive: Math.max(...positive) || 1, negative: Math.max(...negative) || 1 };

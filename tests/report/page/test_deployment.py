@@ -1,0 +1,163 @@
+"""Prevalences on the page: those of groups are Python's, and every number says at which one it holds."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+
+import baserate
+from baserate import Costs, Cut, Plan, Policy, Report
+from baserate.cli._people import screening
+from baserate.report._payload import payload
+from tests.cli.shell import planned
+from tests.report.page.browser import Opened, change, numbers
+from tests.report.page.node import Page
+from tests.report.page.pages import several
+
+STATED = {"north": 0.01, "coast": 0.06}
+"""Groups with a prevalence of their own; hill keeps that of the sample."""
+BY_SITE = Policy(
+    by_group={("coast",): Cut((0.2,)), ("hill",): Cut((0.4,)), ("north",): Cut((0.3,))},
+    otherwise="refuse",
+    attributes=("site",),
+)
+RATES = ("prevalence", "flag_rate", "sensitivity", "fpr", "precision", "npv", "accuracy", "f1", "mcc")
+DECISIONS = ("flag_rate", "sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "mcc")
+
+
+def by_group(**more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
+    people = screening(rows=2000)
+    table = {"sick": people.sick, "risk": people.risk, "site": people.site}
+    return baserate.run(Plan(truth="sick", score="risk", group="site", prevalence=STATED, **more), table)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"costs": Costs(fp=1, fn=20)}, {"threshold": 0.3}, {"policy": BY_SITE}],
+    ids=["least cost", "fixed threshold", "policy by group"],
+)
+def test_groups_have_the_prevalences_stated_for_them(more: dict[str, Any]) -> None:
+    report = by_group(**more)
+    page = Page("view.js", "core.js")
+    book = page.keep("openBook", payload(report))
+    view = page.keep("makeView", book, page.keep("plannedState", book, 0))
+    sample = page.keep("makeView", book, {**plan_state(report), "prevalence": None})
+    for name in DECISIONS:
+        page.expect(getattr(report.there, name).value, f"MEASURES.{name}", view.part("everybody"))
+        page.expect(getattr(report.here, name).value, f"MEASURES.{name}", sample.part("everybody"))
+        for at, group in enumerate(report.groups):
+            own = report.within(**group)
+            page.expect(getattr(own.there, name).value, f"MEASURES.{name}", view.part("groups", at, "counts"))
+            page.expect(getattr(own.here, name).value, f"MEASURES.{name}", sample.part("groups", at, "counts"))
+    page.check(within=1e-9)
+
+
+def plan_state(report: Report) -> dict[str, Any]:
+    at = report.policy.flags_from
+    parity = "planned" if at is None else "single"
+    shared = {"model": 0, "who": -1, "fp": 1, "fn": 1, "parity": parity}
+    return {**shared, "threshold": 0.3 if at is None else at}
+
+
+def test_a_moved_prevalence_changes_the_odds_of_all_groups_by_one_factor() -> None:
+    report = by_group(threshold=0.3)
+    assert report.prevalence is not None
+    page = Page("view.js", "core.js")
+    book = page.keep("openBook", payload(report))
+    view = page.keep("makeView", book, {**plan_state(report), "prevalence": 0.2})
+    page.expect(0.2, "MEASURES.prevalence", view.part("everybody"))
+    for at in range(len(report.groups)):
+        page.ask("MEASURES.prevalence", view.part("groups", at, "counts"))
+    found = [each for each in page.check(within=1e-9) if isinstance(each, float)][1:]
+    stated = [report.within(**group).there.prevalence.value for group in report.groups]
+    factors = [(new / (1 - new)) / (old / (1 - old)) for new, old in zip(found, stated, strict=True)]
+    assert factors == pytest.approx([factors[0]] * 3, rel=1e-6)
+    assert factors[0] > 1
+
+
+def test_what_is_copied_makes_the_same_prevalences_again() -> None:
+    report = by_group(threshold=0.3)
+    page = Page("view.js", "spelled.js")
+    book = page.keep("openBook", payload(report))
+    view = page.keep("makeView", book, page.keep("plannedState", book, 0))
+    page.ask("commandOf", view)
+    page.ask("pythonOf", view)
+    command, python = [each for each in page.answers() if isinstance(each, str)]
+    found = planned(*shlex.split(command)[2:]).prevalence
+    expected = {group["site"]: report.within(**group).there.prevalence.value for group in report.groups}
+    assert found == pytest.approx(expected, rel=1e-9)
+    names: dict[str, Any] = {}
+    exec(python.partition("report = ")[0], names)  # noqa: S102  (our own words)
+    assert dict(names["plan"].prevalence) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("prevalence", "measure", "where"),
+    [
+        (None, "ece", "here"),
+        (0.02, "ece", "there"),
+        (0.02, "auc", "there"),
+        (0.3, "auc", "here"),  # ranks within both classes are the same at any prevalence of everybody
+        (0.3, "ece", None),
+        (0.3, "average_precision", None),
+    ],
+)
+def test_a_number_of_scores_is_shown_where_it_was_computed(
+    prevalence: float | None, measure: str, where: str | None
+) -> None:
+    report = several()
+    page = Page("view.js")
+    book = page.keep("openBook", payload(report))
+    state = {"model": 0, "who": -1, "threshold": 0.3, "fp": 1, "fn": 20, "parity": "single", "prevalence": prevalence}
+    page.ask("reportedNow", page.keep("makeView", book, state), measure)
+    found = page.answers()[-1]
+    if where is None:
+        assert found is None
+    else:
+        assert found["value"] == getattr(getattr(report.of("risk"), where), measure).value
+
+
+def test_one_measure_has_one_value_at_one_prevalence(opened: Opened) -> None:
+    report = several()
+    page = opened(report.html())
+    for prevalence, place, words in ((0.02, "there", "at 2\u202f% prevalence"), (None, "here", "in the sample (")):
+        change(page, prevalence=prevalence)
+        models, measures = numbers(page, "models"), numbers(page, "measures")
+        for name in ("auc", "average_precision", "brier"):
+            wanted = [getattr(getattr(report.of(model), place), name).value for model in report.models]
+            assert models[name] == pytest.approx(wanted, rel=1e-9)
+            assert measures[name] == pytest.approx(wanted[:1], rel=1e-9)
+        average = getattr(report.of("risk"), place).average_precision.value
+        assert f"average precision {average:.4f}".rstrip("0") in page.inner_text("#panel-pr")
+        error = getattr(report.of("risk"), place).ece.value
+        assert f"ECE {error:.4g}" in page.inner_text("#panel-reliability")
+        for panel in ("measures", "models", "groups", "reliability", "pr"):
+            assert words in page.inner_text(f"#panel-{panel}"), (panel, words)
+
+
+def test_differences_are_of_the_table_above_them(opened: Opened) -> None:
+    page = opened(several().html())
+    change(page, threshold=0.6)  # the planned thresholds stay
+    models = numbers(page, "models")
+    auc, sensitivity, specificity = models["difference"]
+    for name, difference in (("auc", auc), ("sensitivity", sensitivity), ("specificity", specificity)):
+        risk, old = models[name][:2]
+        assert risk - old == pytest.approx(difference, abs=1e-9), name
+    # In the last table all models flag the same share, as near as their scores allow.
+    share, other = models["flag_rate"][2:]
+    assert other <= share + 1e-12
+    assert share != models["flag_rate"][0]
+
+
+def test_groups_show_their_prevalences_and_both_gaps(opened: Opened) -> None:
+    report = several().of("risk")
+    page = opened(several().html())
+    shown = numbers(page, "groups")
+    wanted = [report.within(**group).there.prevalence.value for group in report.groups]
+    assert shown["prevalence"] == pytest.approx(wanted, rel=1e-9)
+    told = page.inner_text("#panel-groups")
+    (gap,) = report.pick(part="gaps", measure="flag_rate")
+    assert "the odds of being positive change by the same factor in every group" in told
+    assert f"In the sample, as in the findings: flag rate {100 * gap['value']:.1f}".removesuffix(".0") in told
