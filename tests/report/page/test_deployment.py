@@ -133,7 +133,7 @@ def test_one_measure_has_one_value_at_one_prevalence(opened: Opened) -> None:
         assert f"average precision {average:.4f}".rstrip("0") in page.inner_text("#panel-pr")
         error = getattr(report.of("risk"), place).ece.value
         assert f"ECE {error:.4g}" in page.inner_text("#panel-reliability")
-        for panel in ("measures", "models", "groups", "reliability", "pr"):
+        for panel in ("measures", "models", "groups", "reliability", "pr", "thresholds"):
             assert words in page.inner_text(f"#panel-{panel}"), (panel, words)
 
 

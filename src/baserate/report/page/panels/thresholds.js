@@ -2,7 +2,7 @@
 
 import { cutOff, percent } from "../format.js";
 import { SPOKEN, technicalName } from "../words.js";
-import { along, scoreAxis } from "../view.js";
+import { WITHIN_CLASSES, along, prevalenceInWords, scoreAxis } from "../view.js";
 
 const SHOWN = ["sensitivity", "specificity", "precision", "flag_rate"];
 
@@ -27,13 +27,23 @@ export function thresholdsSpec(view) {
       x,
       y: lines[at],
       look: `series-${at} dash-${at}`,
-      label: `${SPOKEN[name].plain.toLowerCase()} (${technicalName(name)})`,
+      label: `${SPOKEN[name].plain.toLowerCase()} (${technicalName(name)})${holds(view, name)}`,
     })),
     handle: { x, y: lines[0], index: view.index, upright: true, idle: !view.single, name: "Cut-off", told },
-    told: `Measures against the cut-off. ${told(view.index)}.`,
+    told: `Measures against the cut-off, ${prevalenceInWords(view)}. ${told(view.index)}.`,
     table: {
       columns: ["threshold", ...SHOWN],
       rows: () => Array.from(view.model.threshold, (at, index) => [at, ...lines.map((line) => line[index])]),
     },
   };
+}
+
+/**
+ * At which prevalence a measure holds, where that matters to it.
+ * @param {import("../view.js").View} view
+ * @param {string} name
+ * @returns {string}
+ */
+function holds(view, name) {
+  return WITHIN_CLASSES.includes(name) ? "" : `, ${prevalenceInWords(view)}`;
 }
