@@ -3,6 +3,7 @@
 import doctest
 import re
 import runpy
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -32,8 +33,15 @@ def test_every_measure_has_its_entry() -> None:
     page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     for home, measures in {"": MEASURES, "multiclass.": multiclass.MEASURES}.items():
         for name, function in measures.items():
-            assert f"### {home}{name}\n" in page
+            described = about(function)
+            assert f"### {home}{name}\n\n{described.summary}\n\n" in page
             assert all(other in page for other in about(function).also)
+
+
+def test_an_entry_without_a_formula_has_no_block_for_it() -> None:
+    described = replace(about(MEASURES["accuracy"]), formula=None)
+    lines = list(GENERATE["entry"](described, ""))
+    assert lines[:5] == ["### accuracy", "", described.summary, "", "- from 0 to 1; high is good"]
 
 
 def test_every_finding_has_its_page_and_no_page_is_of_another() -> None:
@@ -49,6 +57,8 @@ def test_every_finding_has_its_page_and_no_page_is_of_another() -> None:
 def test_every_reference_resolves_and_none_is_idle() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
     cited = set(re.findall(r"\[@([\w-]+)\]", sources))
+    every = [*MEASURES.values(), *multiclass.MEASURES.values()]
+    cited |= {key for function in every for key in about(function).references}
     assert cited == set(GENERATE["references"]())
 
 
@@ -65,6 +75,7 @@ def test_the_example_of_how_to_add_a_measure_works() -> None:
     exec(code[1], names)  # noqa: S102  (our own page)
     told = about(names["bookmaker"])
     assert (told.of, told.also, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")
+    assert told.summary == "Odds that a flagged row is positive."
     example = doctest.DocTestFinder().find(names["bookmaker"], "bookmaker", globs={"bookmaker": names["bookmaker"]})
     assert doctest.DocTestRunner().run(example[0]) == (0, 2)
 

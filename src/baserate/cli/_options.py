@@ -306,7 +306,7 @@ def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str
     from baserate.measure import about
 
     before, comma, last = incomplete.rpartition(",")
-    told = {**more, **{name: about(measure).meaning for name, measure in known.items()}}
+    told = {**more, **{name: about(measure).summary for name, measure in known.items()}}
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 
