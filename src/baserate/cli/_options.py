@@ -212,11 +212,16 @@ def _write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFo
                 formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
 
 
-def command(name: str, *, examples: Sequence[tuple[str, str]]) -> Callable[[Verb], click.Command]:
-    """Make a verb a command; `examples` are pairs of what it is for and what is typed."""
+def command(
+    name: str, *, examples: Sequence[tuple[str, str]], summary: str | None = None
+) -> Callable[[Verb], click.Command]:
+    """Make a verb a command; `examples` are pairs of what it is for and what is typed.
+
+    Lists of commands show the `summary`; without one click takes the first sentence of the help, and cuts it if long.
+    """
 
     def decorate(verb: Verb) -> click.Command:
-        made = click.command(name, cls=Command, examples=examples)
+        made = click.command(name, cls=Command, examples=examples, short_help=summary)
         return made(verb)
 
     return decorate
