@@ -25,6 +25,10 @@ PAGES = sorted(
 )
 
 
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 def test_generated_pages_are_fresh() -> None:
     assert GENERATE["main"](check=True) == 0, "run make pages"
 
@@ -60,6 +64,22 @@ def test_every_reference_resolves_and_none_is_idle() -> None:
     every = [*MEASURES.values(), *multiclass.MEASURES.values()]
     cited |= {key for function in every for key in about(function).references}
     assert cited == set(GENERATE["references"]())
+
+
+WRONG_INTERVALS = r"true value would lie|that share of all samples|(?:bounds|between which) the truth lies"
+"""An interval does not hold the truth with some probability: its method does, over repeated samples."""
+
+
+def test_confidence_intervals_are_defined_rightly_and_in_the_same_words() -> None:
+    definition = (
+        "A 95% confidence interval is computed by a method whose intervals contain the true value in 95% of repeated "
+        "samples."
+    )
+    texts = [*PAGES, *(path for form in ("*.py", "*.js", "*.html") for path in (ROOT / "src").rglob(form))]
+    wrong = [path.name for path in texts if re.search(WRONG_INTERVALS, " ".join(read(path).split()), re.IGNORECASE)]
+    assert wrong == []
+    for path in (ROOT / "docs" / "intervals.md", ROOT / "src" / "baserate" / "report" / "page" / "words.js"):
+        assert " ".join(read(path).split()).count(definition) == 1, path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
