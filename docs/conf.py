@@ -63,6 +63,15 @@ def _block(writer: Any, node: nodes.Element) -> None:  # noqa: ANN401  (Sphinx's
     raise nodes.SkipNode
 
 
+def link_galleries(_app: Any, _name: str, source: list[str]) -> None:  # noqa: ANN401  (Sphinx)
+    """Lead links to the programs of a gallery, which are in the repository, to the pages that Sphinx makes of them."""
+    for programs, gallery in zip(
+        sphinx_gallery_conf["examples_dirs"], sphinx_gallery_conf["gallery_dirs"], strict=True
+    ):
+        source[0] = source[0].replace(f"]({programs}/README.rst)", f"]({gallery}/index.rst)")
+
+
 def setup(app: Any) -> None:  # noqa: ANN401  (Sphinx)
-    """Write formulas as MathML."""
+    """Write formulas as MathML, and link the galleries."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    app.connect("source-read", link_galleries)

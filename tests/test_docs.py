@@ -3,6 +3,7 @@
 import doctest
 import re
 import runpy
+import subprocess
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -15,8 +16,23 @@ from baserate.measure import MEASURES, about, multiclass
 from baserate.report import CHECKS
 
 ROOT = Path(__file__).parents[1]
+
+
+def list_tracked() -> set[Path]:
+    """What git tracks; where there is no git, as in a source distribution, all that is there but what Sphinx makes."""
+    made = (ROOT / "docs" / "made", ROOT / "docs" / "_build")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)  # noqa: S607
+    if listed.returncode == 0:
+        files = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    else:
+        files = [path for path in ROOT.rglob("*") if not any(path.is_relative_to(folder) for folder in made)]
+    return {path.resolve() for file in files for path in (file, *file.parents) if path.is_relative_to(ROOT)}
+
+
 PROGRAMS = sorted([*(ROOT / "docs" / "figures").glob("*.py"), *(ROOT / "docs" / "tutorials").glob("*.py")])
 GENERATE = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+TRACKED = list_tracked()
+"""Files of the repository, and their folders: not what is made in them."""
 PAGES = sorted(
     [
         *(ROOT.glob("*.md")),
@@ -83,9 +99,27 @@ def test_confidence_intervals_are_defined_rightly_and_in_the_same_words() -> Non
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists() or target.startswith("made/"), target  # made when the pages are
+def test_links_between_pages_lead_to_what_the_repository_holds(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page))
+    assert [target for target in targets if (page.parent / target).resolve() not in TRACKED] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_within_a_page_lead_to_its_headings(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert [anchor for anchor in re.findall(r"\]\(#([^)]*)\)", text) if anchor not in anchors] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_tables_of_contents_list_pages_and_galleries_alone(page: Path) -> None:
+    """What Sphinx makes of programs stands in tables of contents alone: nobody else can follow a link to it."""
+    listed = "\n".join(re.findall(r"^```\{toctree\}$(.*?)^```$", read(page), re.DOTALL | re.MULTILINE))
+    for entry in re.findall(r"^(?!:)(\S+)$", listed, re.MULTILINE):
+        gallery = re.fullmatch(r"made/(\w+)/index", entry)
+        wanted = f"{gallery[1]}/README.rst" if gallery else f"{entry}.md"
+        assert any(path.resolve() in TRACKED for path in page.parent.glob(wanted)), entry
 
 
 def test_the_example_of_how_to_add_a_measure_works() -> None:
