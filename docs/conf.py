@@ -36,10 +36,11 @@ html_theme_options = {
 }
 html_math_renderer = "mathml"  # browsers draw it themselves, also without a network
 
-
+GALLERIES = {"tutorials": "made/tutorials", "figures": "made/figures"}
+"""Folders of programs -> folders of the pages that Sphinx makes of them."""
 sphinx_gallery_conf = {
-    "examples_dirs": ["tutorials", "figures"],
-    "gallery_dirs": ["made/tutorials", "made/figures"],
+    "examples_dirs": list(GALLERIES),
+    "gallery_dirs": list(GALLERIES.values()),
     "filename_pattern": "/",  # every program is run
     "abort_on_example_error": True,
     "image_scrapers": ("pictures.kept",),
@@ -63,6 +64,13 @@ def _block(writer: Any, node: nodes.Element) -> None:  # noqa: ANN401  (Sphinx's
     raise nodes.SkipNode
 
 
+def link_galleries(_app: Any, _name: str, source: list[str]) -> None:  # noqa: ANN401  (Sphinx)
+    """Lead links to the programs of a gallery, which are in the repository, to the pages that Sphinx makes of them."""
+    for programs, gallery in GALLERIES.items():
+        source[0] = source[0].replace(f"]({programs}/README.rst)", f"]({gallery}/index.rst)")
+
+
 def setup(app: Any) -> None:  # noqa: ANN401  (Sphinx)
-    """Write formulas as MathML."""
+    """Write formulas as MathML, and link the galleries."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    app.connect("source-read", link_galleries)

@@ -53,7 +53,7 @@ def measures_page() -> str:
     lines = [
         "# Measures",
         "",
-        "<!-- Written by docs/generate.py from the docstrings; edit those, then run `make pages`. -->",
+        "<!-- Written by docs/generate.py from the fields of the measures; edit those, then run `make pages`. -->",
         "",
         "Each is a plain function in `baserate.measure`, and every name below finds it: `measure.named('recall')`.",
         "It is undefined, NaN, exactly in the cases listed; `measure.why` tells which.",
@@ -81,24 +81,21 @@ def everywhere() -> Iterator[tuple[str, Measure]]:
     return ((home, function) for home, measures in REGISTRIES.items() for function in measures.values())
 
 
-def entry(told: About, home: str) -> Iterator[str]:
-    """What is known of one measure."""
-    low, high = (f"{end:g}".replace("inf", "∞").replace("-", "−") for end in told.span)
-    best = {"high": "high is good", "low": "low is good", None: "neither end is better"}[told.best]
-    yield f"### {home}{told.name}"
-    yield ""
-    yield f"{told.meaning}"
-    yield ""
-    # Names such as TP are one symbol each, not a product of letters.
-    formula = re.sub(r"(?<![A-Za-z])([A-Z]{2,})", r"{\\mathrm{\1}}", str(told.formula))
-    yield f"$${formula}$$"
-    yield ""
+def entry(described: About, home: str) -> Iterator[str]:
+    """Write all fields of one measure."""
+    low, high = (f"{end:g}".replace("inf", "∞").replace("-", "−") for end in described.span)
+    best = {"high": "high is good", "low": "low is good", None: "neither end is better"}[described.best]
+    yield from (f"### {home}{described.name}", "", described.summary, "")
+    if described.formula:
+        # Names such as TP are one symbol each, not a product of letters.
+        formula = re.sub(r"(?<![A-Za-z])([A-Z]{2,})", r"{\\mathrm{\1}}", described.formula)
+        yield from (f"$${formula}$$", "")
     yield f"- from {low} to {high}; {best}"
-    yield f"- undefined when {', or '.join(told.causes)}"
-    if told.also:
-        yield f"- also called {', '.join(told.also)}"
-    if told.references:
-        yield f"- see {', '.join(told.references)}"
+    yield f"- undefined when {', or '.join(described.causes)}"
+    if described.also:
+        yield f"- also called {', '.join(described.also)}"
+    if described.references:
+        yield f"- see {', '.join(described.references)}"
     yield ""
 
 

@@ -3,6 +3,8 @@
 import doctest
 import re
 import runpy
+import subprocess
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -14,14 +16,33 @@ from baserate.measure import MEASURES, about, multiclass
 from baserate.report import CHECKS
 
 ROOT = Path(__file__).parents[1]
+
+
+def list_tracked() -> set[Path]:
+    """What git tracks; where there is no git, as in a source distribution, all that is there but what Sphinx makes."""
+    made = (ROOT / "docs" / "made", ROOT / "docs" / "_build")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)  # noqa: S607
+    if listed.returncode == 0:
+        files = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    else:
+        files = [path for path in ROOT.rglob("*") if not any(path.is_relative_to(folder) for folder in made)]
+    return {path.resolve() for file in files for path in (file, *file.parents) if path.is_relative_to(ROOT)}
+
+
 PROGRAMS = sorted([*(ROOT / "docs" / "figures").glob("*.py"), *(ROOT / "docs" / "tutorials").glob("*.py")])
 GENERATE = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+TRACKED = list_tracked()
+"""Files of the repository, and their folders: not what is made in them."""
 PAGES = sorted(
     [
         *(ROOT.glob("*.md")),
         *(page for room in ("", "decisions", "findings") for page in (ROOT / "docs" / room).glob("*.md")),
     ]
 )
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def test_generated_pages_are_fresh() -> None:
@@ -32,8 +53,15 @@ def test_every_measure_has_its_entry() -> None:
     page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     for home, measures in {"": MEASURES, "multiclass.": multiclass.MEASURES}.items():
         for name, function in measures.items():
-            assert f"### {home}{name}\n" in page
+            described = about(function)
+            assert f"### {home}{name}\n\n{described.summary}\n\n" in page
             assert all(other in page for other in about(function).also)
+
+
+def test_an_entry_without_a_formula_has_no_block_for_it() -> None:
+    described = replace(about(MEASURES["accuracy"]), formula=None)
+    lines = list(GENERATE["entry"](described, ""))
+    assert lines[:5] == ["### accuracy", "", described.summary, "", "- from 0 to 1; high is good"]
 
 
 def test_every_finding_has_its_page_and_no_page_is_of_another() -> None:
@@ -49,13 +77,49 @@ def test_every_finding_has_its_page_and_no_page_is_of_another() -> None:
 def test_every_reference_resolves_and_none_is_idle() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
     cited = set(re.findall(r"\[@([\w-]+)\]", sources))
+    every = [*MEASURES.values(), *multiclass.MEASURES.values()]
+    cited |= {key for function in every for key in about(function).references}
     assert cited == set(GENERATE["references"]())
 
 
+WRONG_INTERVALS = r"true value would lie|that share of all samples|(?:bounds|between which) the truth lies"
+"""An interval does not hold the truth with some probability: its method does, over repeated samples."""
+
+
+def test_confidence_intervals_are_defined_rightly_and_in_the_same_words() -> None:
+    definition = (
+        "A 95% confidence interval is computed by a method whose intervals contain the true value in 95% of repeated "
+        "samples."
+    )
+    texts = [*PAGES, *(path for form in ("*.py", "*.js", "*.html") for path in (ROOT / "src").rglob(form))]
+    wrong = [path.name for path in texts if re.search(WRONG_INTERVALS, " ".join(read(path).split()), re.IGNORECASE)]
+    assert wrong == []
+    for path in (ROOT / "docs" / "intervals.md", ROOT / "src" / "baserate" / "report" / "page" / "words.js"):
+        assert " ".join(read(path).split()).count(definition) == 1, path
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists() or target.startswith("made/"), target  # made when the pages are
+def test_links_between_pages_lead_to_what_the_repository_holds(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page))
+    assert [target for target in targets if (page.parent / target).resolve() not in TRACKED] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_within_a_page_lead_to_its_headings(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert [anchor for anchor in re.findall(r"\]\(#([^)]*)\)", text) if anchor not in anchors] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_tables_of_contents_list_pages_and_galleries_alone(page: Path) -> None:
+    """What Sphinx makes of programs stands in tables of contents alone: nobody else can follow a link to it."""
+    listed = "\n".join(re.findall(r"^```\{toctree\}$(.*?)^```$", read(page), re.DOTALL | re.MULTILINE))
+    for entry in re.findall(r"^(?!:)(\S+)$", listed, re.MULTILINE):
+        gallery = re.fullmatch(r"made/(\w+)/index", entry)
+        wanted = f"{gallery[1]}/README.rst" if gallery else f"{entry}.md"
+        assert any(path.resolve() in TRACKED for path in page.parent.glob(wanted)), entry
 
 
 def test_the_example_of_how_to_add_a_measure_works() -> None:
@@ -65,6 +129,7 @@ def test_the_example_of_how_to_add_a_measure_works() -> None:
     exec(code[1], names)  # noqa: S102  (our own page)
     told = about(names["bookmaker"])
     assert (told.of, told.also, told.formula) == (baserate.Counts, ("flag odds",), "TP/FP")
+    assert told.summary == "Odds that a flagged row is positive."
     example = doctest.DocTestFinder().find(names["bookmaker"], "bookmaker", globs={"bookmaker": names["bookmaker"]})
     assert doctest.DocTestRunner().run(example[0]) == (0, 2)
 

@@ -51,6 +51,12 @@ def test_the_commands_of_the_readme_show_what_it_shows(tmp_path: Path, monkeypat
     assert {path.name for path in tmp_path.iterdir()} == {"there", *made}
 
 
+def test_the_readme_announces_nothing_that_has_shipped() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert "being built" not in text
+    assert "`baserate report … -o report.html` writes this page" in text
+
+
 def test_every_command_of_the_readme_is_ours() -> None:
     assert [typed.split()[0] for typed, _ in commands()] == [
         "baserate",

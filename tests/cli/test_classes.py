@@ -315,4 +315,4 @@ def test_weighted_kappa_and_any_k_have_names(tmp_path: Path) -> None:
         assert found[f"{weights}_kappa"] == measure.multiclass.kappa(table.decided(), weights=weights)
     assert found["top_1_accuracy"] == measure.multiclass.accuracy(table.decided())
     shown = run("measure", path, *LABELS, "--measures", "quadratic kappa").stdout
-    assert "Agreement beyond chance, with quadratic weights" in shown
+    assert "Cohen's kappa with quadratic weights" in shown

@@ -104,7 +104,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
         (
             ("curve", "roc", "FILE", *ONE, "--level", "0.9"),
             2,
-            "--level is how sure the bounds of a band are; add --band",
+            "--level is the confidence level of a band; add --band",
         ),
         (("curve", "pr", "FILE", *ONE, "--simultaneous"), 2, "--simultaneous is for roc and det; take --band for pr"),
         (("list", "curvez"), 2, "invalid value for '{measures|curves|parities|findings}':"),

@@ -3,14 +3,16 @@
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from threading import Event
 
+import click
 import pytest
 
 import baserate
-from baserate.cli import VERBS
+from baserate.cli import VERBS, app
 from baserate.cli._demo import NAME, steps
 from baserate.cli._progress import bar, shown
 from tests.cli.shell import people, program, run
@@ -53,6 +55,28 @@ def test_without_a_verb_there_is_help() -> None:
     assert run().stdout == run("--help").stdout
     assert run().exit_code == 0
     assert all(told in run("--help").stdout for _, told in VERBS.values())
+
+
+def list_groups(command: click.Command, typed: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every command that has commands below it, as it is typed."""
+    if isinstance(command, click.Group):
+        yield typed
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below
+            yield from list_groups(below, (*typed, name))
+
+
+def test_lists_of_commands_cut_no_sentence() -> None:
+    groups = [*list_groups(app)]
+    assert {(), ("policy",), ("draw",), ("population", "linear"), ("draw", "population")} <= set(groups)
+    for typed in groups:
+        shown = run(*typed, "--help", env={"COLUMNS": "80"}).stdout
+        listed = shown.partition("Commands:\n")[2].partition("\n\n")[0]
+        assert listed, typed
+        assert "..." not in listed, typed
+        assert "…" not in listed, typed
 
 
 def test_the_installed_script_is_the_same_program() -> None:

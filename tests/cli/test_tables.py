@@ -1,12 +1,15 @@
 """What people see: tables for terminals of several widths, and Markdown."""
 
+import json
 import re
 from pathlib import Path
 
+import click
 import pytest
 from click import unstyle
 
 from baserate._panels import Page, Panel, Row, Section, cells_wide
+from baserate.measure import MEASURES, about, multiclass
 from tests.cli.shell import is_as_ever, people, run
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -69,6 +72,43 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
 )
 def test_a_list_is_as_ever(name: str, typed: tuple[str, ...]) -> None:
     assert is_as_ever(run(*typed).stdout, name)
+
+
+def test_the_list_of_measures_shows_every_summary_whole() -> None:
+    summaries = [about(each).summary for each in (*MEASURES.values(), *multiclass.MEASURES.values())]
+    listed = json.loads(run("list", "measures", "--json").stdout)["rows"]
+    assert [row["meaning"] for row in listed] == summaries
+    for width in (60, 100, 200):
+        shown = " ".join(run("list", "measures", env={"COLUMNS": str(width)}).stdout.split())
+        assert [each for each in summaries if each not in shown] == []
+    for form in ("md", "csv"):
+        shown = run("list", "measures", "--format", form).stdout
+        assert [each for each in summaries if each not in shown] == []
+
+
+def test_the_list_of_measures_names_every_other_name_once() -> None:
+    shown = " ".join(run("list", "measures", "positive predictive value").stdout.split())
+    summary = about(MEASURES["precision"]).summary
+    assert f"precision {summary} Also: positive predictive value, confidence." in shown
+    assert "npv Negative predictive value: share of rows not flagged that are negative." not in shown
+
+
+def test_numbers_stand_beside_the_summaries_of_their_measures(tmp_path: Path) -> None:
+    typed = ("measure", people(tmp_path), "--truth", "sick", "--score", "risk", "--measures", "all", "--no-interval")
+    measured = {row["measure"] for row in json.loads(run(*typed, "--json").stdout)["rows"]} & set(MEASURES)
+    shown = run(*typed, "--format", "md").stdout
+    assert len(measured) == len(MEASURES)
+    assert [name for name in sorted(measured) if about(MEASURES[name]).summary not in shown] == []
+
+
+def test_completion_shows_the_summaries() -> None:
+    from baserate.cli._options import complete_two_class
+
+    context = click.Context(click.Command("measure"))
+    items = complete_two_class(context, click.Option(["--measures"]), "auc,pre")
+    assert {item.value: item.help for item in items} == {
+        f"auc,{name}": about(MEASURES[name]).summary for name in ("precision", "prevalence", "prevalence_threshold")
+    }
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 140])

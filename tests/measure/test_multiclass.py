@@ -38,5 +38,6 @@ def test_names_are_looked_up_in_their_own_registry() -> None:
 
 def test_search_reads_names_other_names_and_meanings() -> None:
     assert search("theil") == ["truth_theil_u", "decision_theil_u", "symmetric_theil_u"]
-    assert search("beyond chance") == ["kappa"]
+    assert search("beyond chance") == ["kappa", "scott_pi", "gwet_ac1"]
+    assert search("subset accuracy") == ["exact_match"]
     assert search("nothing of the kind") == []

@@ -1,4 +1,6 @@
+import doctest
 import math
+import re
 from typing import Any
 
 import pytest
@@ -41,13 +43,88 @@ def test_what_a_measure_knows_is_sound(room: Any) -> None:  # noqa: ANN401
         assert told.of in (of_two if room is measure else of_many), name
         assert told.best in ("high", "low", None), name
         assert told.span[0] < told.span[1], name
-        assert told.meaning.endswith("."), name
-        assert ":math:" not in told.meaning, name
+        assert told.meaning == told.summary, name
         assert told.formula, name
         assert told.references or room is measure, name
         assert told.needs, name
         assert all(hasattr(told.of, margin) or margin in _MARGINS for margin in told.needs), name
         assert len(told.causes) == len(told.needs), name
+
+
+def check_summary(summary: str) -> None:
+    """Check that a summary is one whole sentence in plain text that leans on no other."""
+    assert re.match(r"[A-Z]", summary), summary
+    assert re.search(r"[\w)]\.$", summary), summary
+    assert ". " not in summary, f"more than one sentence: {summary}"
+    assert len(summary) <= 105, summary
+    assert summary.count("(") == summary.count(")"), summary
+    assert not re.search(r"[\\$`{}\n]|:math:|  ", summary), f"markup: {summary}"
+    leaning = r"the same|it|this|these|those|what|that (?:curve|regression|one)|former|latter"
+    assert not re.search(rf"\b(?:{leaning})\b", summary, re.IGNORECASE), f"leans on another: {summary}"
+    # Words that a sentence cannot end with: something that followed was cut off.
+    open_words = "a|an|and|as|at|by|for|from|in|is|leave|of|on|or|over|that|the|to|where|which|with"
+    assert not re.search(rf"\b(?:{open_words})\.$", summary), f"cut off: {summary}"
+
+
+@REGISTRIES
+def test_every_summary_is_one_whole_sentence_that_stands_alone(room: Any) -> None:  # noqa: ANN401
+    for function in room.MEASURES.values():
+        check_summary(about(function).summary)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("top-1 accuracy", "has the highest score"),
+        ("top-7 accuracy", "among the 7 highest scores"),
+        ("linear kappa", "with linear weights"),
+        ("quadratic kappa", "with quadratic weights"),
+    ],
+)
+def test_a_measure_with_its_options_chosen_has_a_summary_of_its_own(name: str, words: str) -> None:
+    special = about(multiclass.named(name))
+    check_summary(special.summary)
+    assert special.summary not in {about(function).summary for function in multiclass.MEASURES.values()}
+    assert words in special.summary
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Slope of a logistic regression of what happened on the log-odds in.",
+        "Expected calibration error in as many bins of equal mass as leave.",
+        "Intercept of that regression, next to its slope in.",
+        "The same without what chance adds.",
+        "Median distance of the probabilities from that curve.",
+        r"Mean of \sum p.",
+        "Disorder (of the errors.",
+        "No end",
+    ],
+)
+def test_a_summary_that_is_cut_or_leans_on_another_is_noticed(summary: str) -> None:
+    with pytest.raises(AssertionError):
+        check_summary(summary)
+
+
+@REGISTRIES
+def test_docstrings_begin_with_the_fields_and_end_with_examples(room: Any) -> None:  # noqa: ANN401
+    for name, function in room.MEASURES.items():
+        described, doc = about(function), function.__doc__
+        assert doc.startswith(f"{described.summary}\n\n:math:`{described.formula}`\n\n"), name
+        assert doc.count(described.summary) == 1, name
+        assert all(other in doc for other in described.also), name
+        assert all(f"[@{key}]" in doc for key in described.references), name
+        assert doctest.DocTestParser().get_examples(doc), name
+
+
+def test_a_measure_needs_no_formula_other_names_or_references() -> None:
+    def hits(c: Counts[float]) -> float:
+        return c.tp
+
+    made = measure.measure(summary="Number of true positives.", best="high", span=(0, math.inf), needs=("total",))(hits)
+    assert made.__doc__ == "Number of true positives."
+    described = about(made)
+    assert (described.formula, described.also, described.references) == (None, (), ())
 
 
 @REGISTRIES
@@ -98,7 +175,7 @@ def test_an_unknown_name_lists_the_known_and_the_nearest() -> None:
 
 def test_search_reads_names_other_names_and_meanings() -> None:
     assert set(search("harmonic mean")) == {"f1", "f_beta"}
-    assert search("share flagged negatives") == ["fpr", "youden"]
+    assert search("share flagged negatives") == ["specificity", "fpr"]
     assert search("Matthews") == ["mcc"]
     assert search("nothing of the kind") == []
 

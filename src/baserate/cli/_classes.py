@@ -290,7 +290,7 @@ class _Sheet:
     def _meaning(self, name: str) -> str:
         from baserate.measure import about, multiclass
 
-        return about(multiclass.named(name)).meaning
+        return about(multiclass.named(name)).summary
 
     def _cell(self, row: Mapping[str, Any] | None, *, several: bool = True) -> Cell:
         shown = cell(row, self.reasons, digits=self.digits, several=several)

@@ -44,7 +44,7 @@ class Doubt:
 
     def __post_init__(self) -> None:
         if self.level is not None and not self.asked:
-            raise click.UsageError("--level is how sure the bounds of a band are; add --band or --simultaneous.")
+            raise click.UsageError("--level is the confidence level of a band; add --band or --simultaneous.")
 
     @property
     def asked(self) -> bool:
@@ -62,7 +62,7 @@ _DOUBT = (
     click.option(
         "--simultaneous", is_flag=True, help="Add low and high that hold together everywhere; of roc and det only."
     ),
-    click.option("--level", type=level, metavar="SHARE", help=f"How sure the bounds are; {LEVEL} if not named."),
+    click.option("--level", type=level, metavar="SHARE", help=f"Confidence level of the band; {LEVEL} if not named."),
 )
 
 

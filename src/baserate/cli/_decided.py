@@ -277,7 +277,7 @@ def _group(case: _Case) -> str:
 
 
 def _meaning(name: str) -> str:
-    return _MEANINGS.get(name) or about(MEASURES[name]).meaning
+    return _MEANINGS.get(name) or about(MEASURES[name]).summary
 
 
 def _words(name: str) -> str:

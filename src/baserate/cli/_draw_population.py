@@ -51,6 +51,7 @@ _BESIDE = (
 
 @click.group(
     "population",
+    short_help="Draw curves of a population known in closed form.",
     cls=Choices,
     what="population",
     examples=(

@@ -44,6 +44,7 @@ _CARRIED = click.option(
 
 @command(
     "roc",
+    summary="Draw the ROC curve.",
     examples=(
         ("a ROC curve", "baserate draw roc people.csv --truth sick --score risk -o roc.svg"),
         (
@@ -75,6 +76,7 @@ def roc(reading: Reading, roc: Roc, marking: Marking, picture: Picture) -> None:
 
 @command(
     "pr",
+    summary="Draw the precision–recall curve.",
     examples=(
         ("precision against recall", "baserate draw pr people.csv --truth sick --score risk -o pr.svg"),
         (
@@ -102,6 +104,7 @@ def pr(reading: Reading, no_iso_f1: bool, prevalence: float | None, marking: Mar
 
 @command(
     "scores",
+    summary="Draw the score distributions of both classes.",
     examples=(
         (
             "the scores of both classes, and a cut-off",
@@ -123,6 +126,7 @@ def scores(reading: Reading, bins: int | None, marking: Marking, picture: Pictur
 
 @command(
     "thresholds",
+    summary="Draw measures against the threshold.",
     examples=(
         (
             "what is won and lost by moving the threshold",
@@ -159,6 +163,7 @@ def thresholds(
 
 @command(
     "gain",
+    summary="Draw the cumulative gain curve.",
     examples=(("who is found first", "baserate draw gain people.csv --truth sick --score risk -o gain.svg"),),
 )
 @reading
@@ -174,6 +179,7 @@ def gain(reading: Reading, marking: Marking, picture: Picture) -> None:
 
 @command(
     "lift",
+    summary="Draw the lift curve.",
     examples=(
         ("better than chance, so many times", "baserate draw lift people.csv --truth sick --score risk -o lift.svg"),
     ),

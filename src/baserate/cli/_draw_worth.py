@@ -64,6 +64,7 @@ _BINNING = (
 
 @command(
     "reliability",
+    summary="Draw a reliability diagram (calibration curve).",
     examples=(
         ("do 20 % happen of what has a chance of 20 %?", f"baserate draw reliability {_FILE} -o reliability.svg"),
         ("in bins", f"baserate draw reliability {_FILE} --curve binned -o reliability.svg"),
@@ -97,6 +98,7 @@ def reliability(reading: Reading, curve: Any, band: str | None, binning: Binning
 
 @command(
     "likelihood-ratio",
+    summary="Draw the likelihood ratios of the probabilities.",
     examples=(
         (
             "are probabilities right, whatever the prevalence?",
@@ -119,6 +121,7 @@ def likelihood_ratio(reading: Reading, binning: Binning, picture: Picture) -> No
 
 @command(
     "decision-curve",
+    summary="Draw decision curves (net benefit).",
     examples=(
         ("for whom is it worth using?", f"baserate draw decision-curve {_FILE} -o benefit.svg"),
         ("where 2 % are sick", f"baserate draw decision-curve {_FILE} --prevalence 2% --to 0.2 -o benefit.svg"),
@@ -141,6 +144,7 @@ def decision_curve(reading: Reading, acting: Acting, intervals: Intervals, pictu
 
 @command(
     "cost-curve",
+    summary="Draw cost curves.",
     examples=(
         (
             "where a miss costs 20 false alarms, and 2 % are sick",
@@ -207,6 +211,7 @@ _CARRIED = (
 
 @command(
     "prevalence",
+    summary="Draw PPV and NPV against the prevalence.",
     examples=(
         (
             "what does a positive result mean where 2 % are sick?",
@@ -228,6 +233,7 @@ def prevalence(reading: Reading, carried: Carried, picture: Picture) -> None:
 
 @command(
     "groups",
+    summary="Draw measures by group, with intervals.",
     examples=(
         ("how is each site treated?", f"baserate draw groups {_FILE} --group site -o groups.svg"),
         ("by a policy that was saved", "baserate draw groups new.csv --policy policy.json -o groups.svg"),

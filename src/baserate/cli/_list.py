@@ -1,5 +1,6 @@
 """`baserate list`: the measures, the curves, the parities, or the findings."""
 
+import re
 from typing import Any
 
 import click
@@ -50,7 +51,7 @@ def _measures(words: str) -> list[dict[str, Any]]:
             "best": each.best,
             "least": float(each.span[0]),
             "greatest": float(each.span[1]),
-            "meaning": each.meaning,
+            "meaning": each.summary,
             "formula": each.formula,
             "also": ", ".join(each.also),
             "undefined": ", or ".join(each.causes),
@@ -100,14 +101,21 @@ def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
         "labelsets": "of sets of labels",
     }
     sections = [
-        Section(title, tuple(Row(row["name"], (), _told(row)) for row in rows if row["of"] == of))
+        Section(title, tuple(Row(row["name"], (), _describe(row)) for row in rows if row["of"] == of))
         for of, title in titles.items()
     ]
     return Page("", (Panel("", (), tuple(section for section in sections if section.rows)),))
 
 
-def _told(row: dict[str, Any]) -> str:
-    return f"{row['meaning']} Also: {row['also']}." if row["also"] else row["meaning"]
+def _describe(row: dict[str, Any]) -> str:
+    """Summary of a measure, and those other names that the summary does not mention."""
+    summary = row["meaning"]
+    names = [
+        name
+        for name in filter(None, row["also"].split(", "))
+        if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", summary, re.IGNORECASE)
+    ]
+    return f"{summary} Also: {', '.join(names)}." if names else summary
 
 
 def _page_of_curves(rows: list[dict[str, Any]]) -> Page:

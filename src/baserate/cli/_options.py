@@ -212,11 +212,16 @@ def _write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFo
                 formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
 
 
-def command(name: str, *, examples: Sequence[tuple[str, str]]) -> Callable[[Verb], click.Command]:
-    """Make a verb a command; `examples` are pairs of what it is for and what is typed."""
+def command(
+    name: str, *, examples: Sequence[tuple[str, str]], summary: str | None = None
+) -> Callable[[Verb], click.Command]:
+    """Make a verb a command; `examples` are pairs of what it is for and what is typed.
+
+    Lists of commands show the `summary`; without one click takes the first sentence of the help, and cuts it if long.
+    """
 
     def decorate(verb: Verb) -> click.Command:
-        made = click.command(name, cls=Command, examples=examples)
+        made = click.command(name, cls=Command, examples=examples, short_help=summary)
         return made(verb)
 
     return decorate
@@ -306,7 +311,7 @@ def _completed(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str
     from baserate.measure import about
 
     before, comma, last = incomplete.rpartition(",")
-    told = {**more, **{name: about(measure).meaning for name, measure in known.items()}}
+    told = {**more, **{name: about(measure).summary for name, measure in known.items()}}
     return [CompletionItem(f"{before}{comma}{name}", help=told[name]) for name in told if name.startswith(last)]
 
 

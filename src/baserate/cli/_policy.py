@@ -33,6 +33,7 @@ _PATH = click.argument("path", type=click.Path(), metavar="POLICY")
 
 @command(
     "show",
+    summary="Show the thresholds, inputs and origin of a policy.",
     examples=(
         ("for people", "baserate policy show policy.json"),
         ("for programs", "baserate policy show policy.json --json"),
@@ -94,6 +95,7 @@ def _asked(verb: Verb) -> Verb:
 
 @command(
     "sql",
+    summary="Write a policy as SQL.",
     examples=(
         ("an expression", "baserate policy sql policy.json"),
         (
@@ -127,7 +129,9 @@ def sql(path: str, asked: Asked) -> None:
 
 
 @command(
-    "python", examples=(("a function for a service", "baserate policy python policy.json --name triage -o triage.py"),)
+    "python",
+    summary="Write a policy as a Python function.",
+    examples=(("a function for a service", "baserate policy python policy.json --name triage -o triage.py"),),
 )
 @_PATH
 @click.option("--name", metavar="NAME", help="Name of the function; otherwise decide.")

@@ -137,6 +137,7 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
 
 @command(
     "size",
+    summary="Find the number of rows that MEASURE needs.",
     examples=(
         ("any measure at a threshold", "baserate population binormal size f1 --half-width 0.03 --threshold 1"),
         ("over all thresholds", "baserate population linear size average-precision --half-width 0.02"),

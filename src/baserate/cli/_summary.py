@@ -144,7 +144,7 @@ class _Sheet:
                 yield Section(of + title, tuple(rows))
 
     def _row(self, name: str, found: Sequence[Mapping[str, Any] | None]) -> Row:
-        meaning = about(MEASURES[name]).meaning if len(found) == 1 else ""
+        meaning = about(MEASURES[name]).summary if len(found) == 1 else ""
         cells = (cell(row, self.reasons, digits=self.digits, several=len(found) > 1) for row in found)
         return Row(name.replace("_", " "), tuple(cells), meaning)
 

@@ -93,7 +93,7 @@ def _best(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
         sign = signs.get(_LIMIT if row["how"] == "limit" else row["why"], "")
         place = UNDEFINED if row["threshold"] is None else _threshold(row["threshold"])
         value = UNDEFINED if row["value"] is None else number(row["value"], digits)
-        meaning = about(MEASURES[row["measure"]]).meaning
+        meaning = about(MEASURES[row["measure"]]).summary
         lines.append(Row(row["measure"].replace("_", " "), (place, value + sign), meaning))
     return Panel("best", ("score ≥", "value"), (Section("", tuple(lines)),)) if best else None
 
@@ -104,7 +104,7 @@ def _whole(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
         Row(
             row["measure"].replace("_", " "),
             (_cell(row["value"], digits),),
-            row["why"] or about(MEASURES[row["measure"]]).meaning,
+            row["why"] or about(MEASURES[row["measure"]]).summary,
         )
         for row in whole
     ]

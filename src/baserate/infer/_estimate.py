@@ -95,7 +95,7 @@ def estimate(
     method: str | None = None,
     seed: Seed = 0,
 ) -> Estimate:
-    """Measure, and say between which bounds the truth lies with confidence `level`.
+    """Estimate a measure with its confidence interval at `level`.
 
     `data` is what the measure takes, or what that can be made of: of a tally, measures of a 2×2 table are taken at a
     `threshold`. Rows in clusters give intervals that know it. Options of a measure are chosen with `functools.partial`.

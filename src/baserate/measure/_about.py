@@ -1,10 +1,9 @@
-"""What a measure knows of itself: `@measure(best, span, needs)`.
+"""Description of a measure: `@measure(summary=…, formula=…, best=…, span=…, needs=…)`.
 
-A measure stays the plain function that it is. What the decorator is told, and what the docstring says (meaning,
-formula, other names), is what tables, documentation, errors and the laws in the tests read.
+A measure stays a plain function. Tables, documentation, errors and the laws in the tests read the fields of its
+`About`; none of them reads prose.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -38,11 +37,19 @@ _CAUSES = {
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known of a measure."""
+    """Description and properties of a measure."""
 
     name: str
     of: type
     """The noun that it takes: Counts, Curve, Tally or Confusion."""
+    summary: str
+    """One sentence that stands alone, without TeX."""
+    formula: str | None
+    """The formula in TeX, or None."""
+    also: tuple[str, ...]
+    """Other names."""
+    references: tuple[str, ...]
+    """Keys into docs/references.bib."""
     best: Best
     """Which end is better, or None where neither is."""
     span: tuple[float, float]
@@ -57,42 +64,24 @@ class About:
     """Whether it makes up for the size of the sample: then a weight is not the same as repetition, as in intervals."""
     stacks: bool
     """Whether it takes a `Stack` of many tallies, too, and gives an array."""
-    doc: str
+
+    @property
+    def meaning(self) -> str:
+        """Another name of `summary`."""
+        return self.summary
 
     @property
     def causes(self) -> tuple[str, ...]:
         """What makes the value undefined: one cause for each margin that it needs."""
         return tuple(_CAUSES[margin] for margin in self.needs)
 
-    @property
-    def meaning(self) -> str:
-        """The first sentence, without the formula."""
-        return re.sub(r",? :math:`[^`]*`", "", self._summary).rstrip(".") + "."
 
-    @property
-    def formula(self) -> str | None:
-        """The formula of the first paragraph, in TeX."""
-        found = re.search(r":math:`([^`]*)`", self._summary)
-        return found and found[1]
-
-    @property
-    def also(self) -> tuple[str, ...]:
-        """Other names."""
-        found = re.search(r"Also: (.*?)\.(?:\s|$)", self.doc, re.DOTALL)
-        return tuple(" ".join(name.split()) for name in found[1].split(",")) if found else ()
-
-    @property
-    def references(self) -> tuple[str, ...]:
-        """Keys into docs/references.bib."""
-        return tuple(re.findall(r"\[@([\w-]+)\]", self.doc))
-
-    @property
-    def _summary(self) -> str:
-        return " ".join(self.doc.split("\n\n")[0].split())
-
-
-def measure(
+def measure(  # noqa: PLR0913  (each is a field of About)
     *,
+    summary: str,
+    formula: str | None = None,
+    also: tuple[str, ...] = (),
+    references: tuple[str, ...] = (),
     best: Best,
     span: tuple[float, float],
     needs: tuple[str, ...],
@@ -100,26 +89,53 @@ def measure(
     share: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
     sampled: bool = False,
 ) -> Callable[[F], F]:
-    """Make a function of Counts, Curve, Tally or Confusion a measure, by telling what it is."""
+    """Make a function of Counts, Curve, Tally or Confusion a measure, and complete its docstring from these fields."""
 
     def decorate(function: F) -> F:
         annotated = next(iter(function.__annotations__.values()))
         several = isinstance(annotated, UnionType)  # the first is the noun, the others are many of it
         noun = get_args(annotated)[0] if several else get_origin(annotated) or annotated  # Counts[Value] is Counts
-        doc = getdoc(function) or ""
-        vars(function)["about"] = About(function.__name__, noun, best, span, needs, dual, share, sampled, several, doc)
+        described = About(
+            name=function.__name__,
+            of=noun,
+            summary=summary,
+            formula=formula,
+            also=also,
+            references=references,
+            best=best,
+            span=span,
+            needs=needs,
+            dual=dual,
+            share=share,
+            sampled=sampled,
+            stacks=several,
+        )
+        vars(function)["about"] = described
+        function.__doc__ = _compose_docstring(described, getdoc(function) or "")
         return function
 
     return decorate
 
 
+def _compose_docstring(described: About, written: str) -> str:
+    """Put summary, formula, other names and references before the notes and examples that the function has."""
+    parts = [
+        described.summary,
+        f":math:`{described.formula}`" if described.formula else "",
+        f"Also called {', '.join(described.also)}." if described.also else "",
+        f"See {', '.join(f'[@{key}]' for key in described.references)}." if described.references else "",
+        written.strip(),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
 def about(function: Measure) -> About:
-    """Return what a measure knows of itself; with some of its options chosen by `functools.partial`, it is the same."""
+    """Return the description of a measure; options chosen by `functools.partial` do not change it."""
     while isinstance(function, partial) and "about" not in vars(function):
         function = function.func
-    told = vars(function)["about"]
-    assert isinstance(told, About)  # noqa: S101  (for the type checker)
-    return told
+    described = vars(function)["about"]
+    assert isinstance(described, About)  # noqa: S101  (for the type checker)
+    return described
 
 
 def bare(function: Measure) -> Measure:

@@ -24,13 +24,17 @@ __all__ = [
 _ALL_MARGINS = ("positives", "negatives", "flagged", "passed")
 
 
-@measure(best="high", span=(0, 1), needs=("either",))
+@measure(
+    summary="Weighted harmonic mean of precision and recall, in which recall counts β times as much.",
+    formula="(1+β^2)TP/((1+β^2)TP+β^2FN+FP)",
+    also=("F-measure", "F-score", "van Rijsbergen's F"),
+    references=("vanrijsbergen1979",),
+    best="high",
+    span=(0, 1),
+    needs=("either",),
+)
 def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
-    r"""Harmonic mean of precision and recall, :math:`(1+β^2)TP/((1+β^2)TP+β^2FN+FP)`; recall counts β times as much.
-
-    Also: F-measure, F-score, van Rijsbergen's F.
-    Reference: [@vanrijsbergen1979].
-
+    """
     >>> from baserate import Counts
     >>> round(f_beta(Counts(tp=20, fp=10, fn=40, tn=0), beta=2), 10)
     0.3703703704
@@ -41,13 +45,17 @@ def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
     return ratio(hits, hits + beta**2 * c.fn + c.fp)
 
 
-@measure(best="high", span=(0, 1), needs=("either",))
+@measure(
+    summary="Harmonic mean of precision and recall.",
+    formula="2TP/(2TP+FP+FN)",
+    also=("F1 score", "Dice coefficient", "Sørensen–Dice"),
+    references=("vanrijsbergen1979",),
+    best="high",
+    span=(0, 1),
+    needs=("either",),
+)
 def f1(c: Counts[Value]) -> Value:
-    r"""Harmonic mean of precision and recall, :math:`2TP/(2TP+FP+FN)`.
-
-    Also: F1 score, Dice coefficient, Sørensen–Dice.
-    Reference: [@vanrijsbergen1979].
-
+    """
     >>> from baserate import Counts
     >>> round(f1(Counts(tp=90, fp=1910, fn=10, tn=997_990)), 10)
     0.0857142857
@@ -55,13 +63,17 @@ def f1(c: Counts[Value]) -> Value:
     return f_beta(c)
 
 
-@measure(best="low", span=(0, 1), needs=("either",))
+@measure(
+    summary="Van Rijsbergen's effectiveness measure: one minus the F-measure.",
+    formula="1-F_β",
+    also=("van Rijsbergen's E", "effectiveness measure"),
+    references=("vanrijsbergen1979",),
+    best="low",
+    span=(0, 1),
+    needs=("either",),
+)
 def e_measure(c: Counts[Value], *, beta: float = 1.0) -> Value:
-    r"""One minus the F-measure, :math:`1-F_β`.
-
-    Also: van Rijsbergen's E, effectiveness measure.
-    Reference: [@vanrijsbergen1979].
-
+    """
     >>> from baserate import Counts
     >>> round(e_measure(Counts(tp=20, fp=10, fn=40, tn=0)), 10)
     0.5555555556
@@ -69,13 +81,17 @@ def e_measure(c: Counts[Value], *, beta: float = 1.0) -> Value:
     return 1 - f_beta(c, beta=beta)
 
 
-@measure(best="high", span=(-1, 1), needs=("positives", "flagged"))
+@measure(
+    summary="Precision plus recall minus one.",
+    formula="PPV+TPR-1",
+    also=("P+R−1", "Borko's measure"),
+    references=("vanrijsbergen1979",),
+    best="high",
+    span=(-1, 1),
+    needs=("positives", "flagged"),
+)
 def borko(c: Counts[Value]) -> Value:
-    r"""Precision plus recall minus one, :math:`PPV+TPR-1`.
-
-    Also: P+R−1, Borko's measure.
-    Reference: [@vanrijsbergen1979].
-
+    """
     >>> from baserate import Counts
     >>> round(borko(Counts(tp=20, fp=10, fn=40, tn=0)), 10)
     0.0
@@ -83,13 +99,18 @@ def borko(c: Counts[Value]) -> Value:
     return precision(c) + sensitivity(c) - 1
 
 
-@measure(best="high", span=(-1, 1), needs=_ALL_MARGINS, dual="mcc")
+@measure(
+    summary="Matthews correlation coefficient: correlation between true and predicted class.",
+    formula=r"(TP·TN-FP·FN)/\sqrt{(TP+FP)(TP+FN)(FP+TN)(FN+TN)}",
+    also=("Matthews correlation coefficient", "phi coefficient", "Yule phi"),
+    references=("chicco2020",),
+    best="high",
+    span=(-1, 1),
+    needs=_ALL_MARGINS,
+    dual="mcc",
+)
 def mcc(c: Counts[Value]) -> Value:
-    r"""Correlation of truth and decision, :math:`(TP·TN-FP·FN)/\sqrt{(TP+FP)(TP+FN)(FP+TN)(FN+TN)}`.
-
-    Also: Matthews correlation coefficient, phi coefficient, Yule phi.
-    Reference: [@chicco2020].
-
+    """
     >>> from baserate import Counts
     >>> round(mcc(Counts(tp=90, fp=1910, fn=10, tn=997_990)), 10)
     0.2010100557
@@ -98,13 +119,18 @@ def mcc(c: Counts[Value]) -> Value:
     return ratio(c.tp * c.tn - c.fp * c.fn, root(c.flagged * c.positives) * root(c.passed * c.negatives))
 
 
-@measure(best="high", span=(-1, 1), needs=("chance_disagreement",), dual="kappa")
+@measure(
+    summary="Cohen's kappa: agreement beyond chance, divided by the maximum possible beyond chance.",
+    formula="(p_o-p_e)/(1-p_e)",
+    also=("Cohen's kappa", "Heidke skill score"),
+    references=("cohen1960",),
+    best="high",
+    span=(-1, 1),
+    needs=("chance_disagreement",),
+    dual="kappa",
+)
 def kappa(c: Counts[Value]) -> Value:
-    r"""Agreement beyond chance, as a share of what chance leaves open, :math:`(p_o-p_e)/(1-p_e)`.
-
-    Also: Cohen's kappa, Heidke skill score.
-    Reference: [@cohen1960].
-
+    """
     >>> from baserate import Counts
     >>> kappa(Counts(tp=20, fp=10, fn=5, tn=15))
     0.4
@@ -112,13 +138,18 @@ def kappa(c: Counts[Value]) -> Value:
     return ratio(2 * (c.tp * c.tn - c.fp * c.fn), c.chance_disagreement)
 
 
-@measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="balanced_accuracy")
+@measure(
+    summary="Mean of sensitivity and specificity.",
+    formula="(TPR+TNR)/2",
+    also=("BA", "bACC", "mean per-class recall"),
+    references=("brodersen2010",),
+    best="high",
+    span=(0, 1),
+    needs=("positives", "negatives"),
+    dual="balanced_accuracy",
+)
 def balanced_accuracy(c: Counts[Value]) -> Value:
-    r"""Accuracy if both classes were equally frequent, :math:`(TPR+TNR)/2`.
-
-    Also: BA, bACC, mean per-class recall.
-    Reference: [@brodersen2010].
-
+    """
     >>> from baserate import Counts
     >>> balanced_accuracy(Counts(tp=495, fp=455, fn=405, tn=8645))
     0.75
@@ -126,13 +157,18 @@ def balanced_accuracy(c: Counts[Value]) -> Value:
     return (sensitivity(c) + specificity(c)) / 2
 
 
-@measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="youden")
+@measure(
+    summary="Youden's J: sensitivity plus specificity minus one.",
+    formula="TPR+TNR-1",
+    also=("Youden's J", "informedness", "bookmaker informedness", "true skill statistic", "Peirce skill score"),
+    references=("youden1950",),
+    best="high",
+    span=(-1, 1),
+    needs=("positives", "negatives"),
+    dual="youden",
+)
 def youden(c: Counts[Value]) -> Value:
-    r"""Share of positives flagged beyond the share of negatives, :math:`TPR+TNR-1`.
-
-    Also: Youden's J, informedness, bookmaker informedness, true skill statistic, Peirce skill score.
-    Reference: [@youden1950].
-
+    """
     >>> from baserate import Counts
     >>> round(youden(Counts(tp=231, fp=32, fn=27, tn=54)), 4)
     0.5233
@@ -140,13 +176,18 @@ def youden(c: Counts[Value]) -> Value:
     return sensitivity(c) + specificity(c) - 1
 
 
-@measure(best="high", span=(-1, 1), needs=("flagged", "passed"), dual="markedness")
+@measure(
+    summary="Precision plus negative predictive value minus one.",
+    formula="PPV+NPV-1",
+    also=("MK", "delta p"),
+    references=("powers2011",),
+    best="high",
+    span=(-1, 1),
+    needs=("flagged", "passed"),
+    dual="markedness",
+)
 def markedness(c: Counts[Value]) -> Value:
-    r"""Share of positives among the flagged beyond that among the passed, :math:`PPV+NPV-1`.
-
-    Also: MK, delta p.
-    Reference: [@powers2011].
-
+    """
     >>> from baserate import Counts
     >>> round(markedness(Counts(tp=231, fp=32, fn=27, tn=54)), 4)
     0.545
@@ -154,13 +195,18 @@ def markedness(c: Counts[Value]) -> Value:
     return precision(c) + npv(c) - 1
 
 
-@measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="g_mean")
+@measure(
+    summary="Geometric mean of sensitivity and specificity.",
+    formula=r"\sqrt{TPR·TNR}",
+    also=("geometric mean", "GM"),
+    references=("kubat1998",),
+    best="high",
+    span=(0, 1),
+    needs=("positives", "negatives"),
+    dual="g_mean",
+)
 def g_mean(c: Counts[Value]) -> Value:
-    r"""Geometric mean of sensitivity and specificity, :math:`\sqrt{TPR·TNR}`.
-
-    Also: geometric mean, GM.
-    Reference: [@kubat1998].
-
+    """
     >>> from baserate import Counts
     >>> round(g_mean(Counts(tp=495, fp=455, fn=405, tn=8645)), 10)
     0.7228416147
@@ -168,13 +214,17 @@ def g_mean(c: Counts[Value]) -> Value:
     return root(sensitivity(c) * specificity(c))
 
 
-@measure(best="high", span=(0, 1), needs=("positives", "flagged"))
+@measure(
+    summary="Fowlkes–Mallows index: geometric mean of precision and recall.",
+    formula=r"\sqrt{PPV·TPR}",
+    also=("FM", "Ochiai coefficient", "cosine similarity"),
+    references=("fowlkes1983",),
+    best="high",
+    span=(0, 1),
+    needs=("positives", "flagged"),
+)
 def fowlkes_mallows(c: Counts[Value]) -> Value:
-    r"""Geometric mean of precision and recall, :math:`\sqrt{PPV·TPR}`.
-
-    Also: FM, Ochiai coefficient, cosine similarity.
-    Reference: [@fowlkes1983].
-
+    """
     >>> from baserate import Counts
     >>> round(fowlkes_mallows(Counts(tp=40, fp=10, fn=10, tn=40)), 10)
     0.8
@@ -182,13 +232,26 @@ def fowlkes_mallows(c: Counts[Value]) -> Value:
     return root(precision(c) * sensitivity(c))
 
 
-@measure(best="high", span=(0, 1), needs=("either",), share=(("tp",), ("fp", "fn")))
+@measure(
+    summary="Jaccard index: true positives divided by all rows that are positive or flagged.",
+    formula="TP/(TP+FP+FN)",
+    also=(
+        "Jaccard index",
+        "threat score",
+        "critical success index",
+        "CSI",
+        "intersection over union",
+        "IoU",
+        "Tanimoto",
+    ),
+    references=("jaccard1901",),
+    best="high",
+    span=(0, 1),
+    needs=("either",),
+    share=(("tp",), ("fp", "fn")),
+)
 def jaccard(c: Counts[Value]) -> Value:
-    r"""Share of those positive or flagged that are both, :math:`TP/(TP+FP+FN)`.
-
-    Also: Jaccard index, threat score, critical success index, CSI, intersection over union, IoU, Tanimoto.
-    Reference: [@jaccard1901].
-
+    """
     >>> from baserate import Counts
     >>> round(jaccard(Counts(tp=40, fp=10, fn=10, tn=40)), 10)
     0.6666666667

@@ -18,15 +18,19 @@ __all__ = [
 ]
 
 
-@measure(best="high", span=(-inf, 1), needs=("total",), dual="net_reduction")
+@measure(
+    summary="Net benefit per row: true positives minus false positives times the odds of the threshold probability.",
+    formula=r"\frac{TP}{n}-\frac{FP}{n}\frac{p_t}{1-p_t}",
+    also=("NB",),
+    references=("vickers2006",),
+    best="high",
+    span=(-inf, 1),
+    needs=("total",),
+    dual="net_reduction",
+)
 def net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
-    r"""True positives less what false ones outweigh, per case, :math:`\frac{TP}{n}-\frac{FP}{n}\frac{p_t}{1-p_t}`.
-
-    Who would act from a probability `at` of :math:`p_t` on takes a false positive to be as bad as
-    :math:`p_t/(1-p_t)` true ones are good. Flagging nobody is worth 0. Several tables may each have their own `at`.
-
-    Also: NB.
-    Reference: [@vickers2006].
+    """A threshold probability `at` of :math:`p_t` implies that one false positive is as bad as :math:`p_t/(1-p_t)` true
+    positives are good. Flagging nobody has net benefit 0. Several tables may each have their own `at`.
 
     >>> from baserate import Counts
     >>> round(net_benefit(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)
@@ -36,14 +40,17 @@ def net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
     return found
 
 
-@measure(best="high", span=(-inf, 1), needs=("positives",))
+@measure(
+    summary="Net benefit divided by its maximum, the prevalence.",
+    formula=r"TPR-\frac{1-π}{π}\frac{p_t}{1-p_t}FPR",
+    also=("sNB", "standardised net benefit", "relative net benefit"),
+    references=("kerr2016",),
+    best="high",
+    span=(-inf, 1),
+    needs=("positives",),
+)
 def standardized_net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
-    r"""Net benefit as a share of the greatest there is, :math:`TPR-\frac{1-π}{π}\frac{p_t}{1-p_t}FPR`.
-
-    The greatest is the prevalence :math:`π`: all positives flagged, and nobody else.
-
-    Also: sNB, standardised net benefit, relative net benefit.
-    Reference: [@kerr2016].
+    """The maximum, the prevalence :math:`π`, is reached by flagging all positives and nobody else.
 
     >>> from baserate import Counts
     >>> round(standardized_net_benefit(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)
@@ -53,15 +60,18 @@ def standardized_net_benefit(c: Counts[Value], *, at: float | Floats = 0.5) -> V
     return found
 
 
-@measure(best="high", span=(-inf, 1), needs=("total",), dual="net_benefit")
+@measure(
+    summary="Net reduction in interventions per row, compared with flagging everybody.",
+    formula=r"\frac{TN}{n}-\frac{FN}{n}\frac{1-p_t}{p_t}",
+    also=("net reduction in interventions", "net interventions avoided"),
+    references=("vickers2006",),
+    best="high",
+    span=(-inf, 1),
+    needs=("total",),
+    dual="net_benefit",
+)
 def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
-    r"""Interventions spared without missing more, per case, :math:`\frac{TN}{n}-\frac{FN}{n}\frac{1-p_t}{p_t}`.
-
-    It is what net benefit gains on flagging everybody, in units of true negatives; so flagging everybody is worth 0.
-    Others give it per 100 cases.
-
-    Also: net reduction in interventions, net interventions avoided.
-    Reference: [@vickers2006].
+    """The gain in net benefit over flagging everybody, in units of true negatives. Some programs report it per 100.
 
     >>> from baserate import Counts
     >>> round(net_reduction(Counts(tp=72, fp=72, fn=33, tn=573), at=0.25), 10)

@@ -27,13 +27,17 @@ _ROUNDED = 1e-12
 """Difference of shares that is rounding."""
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Expected calibration error: mean gap between observed rate and mean probability over bins.",
+    formula=r"\sum_b\frac{n_b}n|ȳ_b-p̄_b|",
+    also=("expected calibration error", "ECE-H", "calibration error L1"),
+    references=("naeini2015",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def ece(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> float:
-    r"""Mean distance of the share of positives from the mean probability in bins, :math:`\sum_b\frac{n_b}n|ȳ_b-p̄_b|`.
-
-    Bins are of equal `width` or of equal `mass`, or have the edges given; see `docs/conventions.md`.
-    Also: expected calibration error, ECE-H, calibration error L1.
-    Reference: [@naeini2015].
+    """Bins have equal `width` or equal `mass`, or the given edges; see `docs/conventions.md`.
 
     >>> from baserate import tally
     >>> round(ece(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
@@ -43,13 +47,17 @@ def ece(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
     return _mean_gap(binned(t, bins=bins, by=by))
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Maximum calibration error: largest gap between observed rate and mean probability in a bin.",
+    formula=r"\max_b|ȳ_b-p̄_b|",
+    also=("maximum calibration error", "MCE-H"),
+    references=("naeini2015",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def mce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> float:
-    r"""Largest distance of the share of positives from the mean probability in a bin, :math:`\max_b|ȳ_b-p̄_b|`.
-
-    Also: maximum calibration error, MCE-H.
-    Reference: [@naeini2015].
-
+    """
     >>> from baserate import tally
     >>> round(mce(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.3
@@ -58,13 +66,17 @@ def mce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> 
     return _largest_gap(binned(t, bins=bins, by=by))
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Root mean squared calibration error over bins (by default, of equal mass).",
+    formula=r"\sqrt{\sum_b\frac{n_b}n(ȳ_b-p̄_b)^2}",
+    also=("root mean squared calibration error", "calibration error L2"),
+    references=("hendrycks2019",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def rmsce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") -> float:
-    r"""Root of the mean squared gap in bins of equal mass, :math:`\sqrt{\sum_b\frac{n_b}n(ȳ_b-p̄_b)^2}`.
-
-    Also: root mean squared calibration error, calibration error L2.
-    Reference: [@hendrycks2019].
-
+    """
     >>> from baserate import tally
     >>> round(rmsce(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.1936491673
@@ -73,14 +85,19 @@ def rmsce(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") ->
     return _root_mean_squared_gap(binned(t, bins=bins, by=by))
 
 
-@measure(best="low", span=(0, 1), needs=("total",), sampled=True)
+@measure(
+    summary="Root mean squared calibration error over bins, corrected for sampling bias.",
+    formula=r"\sqrt{\sum_b\frac{n_b}n[(ȳ_b-p̄_b)^2-\frac{ȳ_b(1-ȳ_b)}{n_b-1}]}",
+    also=("debiased calibration error", "debiased calibration error L2", "debiased L2"),
+    references=("kumar2019",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+    sampled=True,
+)
 def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "mass") -> float:
-    r"""The same without what chance adds, :math:`\sqrt{\sum_b\frac{n_b}n[(ȳ_b-p̄_b)^2-\frac{ȳ_b(1-ȳ_b)}{n_b-1}]}`.
-
-    0 where chance explains more than there is. Of weighted rows the effective number counts; a bin with one row, which
-    tells nothing of chance, adds nothing.
-    Also: debiased calibration error, debiased calibration error L2, debiased L2.
-    Reference: [@kumar2019].
+    """0 where sampling noise explains more than the whole error. Weighted rows count by their effective number; a bin
+    with one row has no variance estimate and adds nothing.
 
     >>> from baserate import tally
     >>> truth, score = [0] * 9 + [1] * 31, [0.2] * 20 + [0.8] * 20
@@ -91,13 +108,17 @@ def rmsce_debiased(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "
     return _more_than_chance(binned(t, bins=bins, by=by))
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Expected calibration error with as many equal-mass bins as keep observed rates monotone.",
+    formula=r"\sum_{b=1}^B\frac{n_b}n|ȳ_b-p̄_b|,\;ȳ_1≤ȳ_2≤…≤ȳ_B",
+    also=("monotone sweep calibration error", "ECE sweep"),
+    references=("roelofs2022",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def ece_sweep(t: Forecasts) -> float:
-    r"""Expected calibration error in as many bins of equal mass as leave :math:`ȳ_1≤ȳ_2≤…≤ȳ_B`.
-
-    The number of bins grows from 1 for as long as the shares of positives are in order, up to a thousand.
-    Also: monotone sweep calibration error, ECE sweep.
-    Reference: [@roelofs2022].
+    """The number of bins grows from 1 while the observed rates are monotone, up to a thousand.
 
     >>> from baserate import tally
     >>> round(ece_sweep(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)

@@ -26,13 +26,17 @@ __all__ = [
 ]
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Miscalibration part of the Brier score: reduction by isotonic recalibration.",
+    formula=r"S(p)-S(\hat p)",
+    also=("MCB", "Brier MCB", "reliability term"),
+    references=("dimitriadis2021",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def brier_miscalibration(t: Forecasts) -> float:
-    r"""Brier score less that of the isotonic regression of what happened on the probabilities, :math:`S(p)-S(\hat p)`.
-
-    Also: MCB, Brier MCB, reliability term.
-    Reference: [@dimitriadis2021].
-
+    """
     >>> from baserate import tally
     >>> round(brier_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.0375
@@ -40,13 +44,17 @@ def brier_miscalibration(t: Forecasts) -> float:
     return _saved(t, _squared, t.score, calibrated(t))
 
 
-@measure(best="high", span=(0, 0.25), needs=("total",))
+@measure(
+    summary="Discrimination part of the Brier score: gain of isotonic regression over the prevalence.",
+    formula=r"π(1-π)-S(\hat p)",
+    also=("DSC", "Brier DSC", "resolution term"),
+    references=("dimitriadis2021",),
+    best="high",
+    span=(0, 0.25),
+    needs=("total",),
+)
 def brier_discrimination(t: Forecasts) -> float:
-    r"""What that regression saves of the Brier score of always forecasting the prevalence, :math:`π(1-π)-S(\hat p)`.
-
-    Also: DSC, Brier DSC, resolution term.
-    Reference: [@dimitriadis2021].
-
+    """
     >>> from baserate import tally
     >>> brier_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]))
     0.25
@@ -54,13 +62,17 @@ def brier_discrimination(t: Forecasts) -> float:
     return _saved(t, _squared, np.asarray(t.prevalence)[..., None], calibrated(t))
 
 
-@measure(best=None, span=(0, 0.25), needs=("total",))
+@measure(
+    summary="Uncertainty part of the Brier score: Brier score of always predicting the prevalence.",
+    formula="π(1-π)",
+    also=("UNC", "Brier UNC", "variance of the outcome"),
+    references=("murphy1973",),
+    best=None,
+    span=(0, 0.25),
+    needs=("total",),
+)
 def brier_uncertainty(t: Forecasts) -> float:
-    r"""Brier score of always forecasting the prevalence, :math:`π(1-π)`.
-
-    Also: UNC, Brier UNC, variance of the outcome.
-    Reference: [@murphy1973].
-
+    """
     >>> from baserate import tally
     >>> brier_uncertainty(tally([0, 1, 0, 0], [0.1, 0.9, 0.8, 0.3]))
     0.1875
@@ -69,13 +81,17 @@ def brier_uncertainty(t: Forecasts) -> float:
     return number(t.prevalence * (1 - t.prevalence))
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Miscalibration part of the log loss: reduction by isotonic recalibration.",
+    formula=r"S(p)-S(\hat p)",
+    also=("log-loss MCB", "log-loss miscalibration"),
+    references=("dimitriadis2021",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def log_miscalibration(t: Forecasts) -> float:
-    r"""Log-loss less that of the isotonic regression of what happened on the probabilities, :math:`S(p)-S(\hat p)`.
-
-    Infinite where something happened that was given probability 0.
-    Also: log-loss MCB, log-loss miscalibration.
-    Reference: [@dimitriadis2021].
+    """Infinite if an outcome had probability 0.
 
     >>> from baserate import tally
     >>> round(log_miscalibration(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
@@ -84,13 +100,17 @@ def log_miscalibration(t: Forecasts) -> float:
     return _saved(t, _logarithmic, t.score, calibrated(t))
 
 
-@measure(best="high", span=(0, np.log(2)), needs=("total",))
+@measure(
+    summary="Discrimination part of the log loss: gain of isotonic regression over the prevalence.",
+    formula=r"H(π)-S(\hat p)",
+    also=("log-loss DSC", "log-loss discrimination"),
+    references=("dimitriadis2021",),
+    best="high",
+    span=(0, np.log(2)),
+    needs=("total",),
+)
 def log_discrimination(t: Forecasts) -> float:
-    r"""What that regression saves of the log-loss of always forecasting the prevalence, :math:`H(π)-S(\hat p)`.
-
-    Also: log-loss DSC, log-loss discrimination.
-    Reference: [@dimitriadis2021].
-
+    """
     >>> from baserate import tally
     >>> round(log_discrimination(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.6931471806
@@ -98,13 +118,17 @@ def log_discrimination(t: Forecasts) -> float:
     return _saved(t, _logarithmic, np.asarray(t.prevalence)[..., None], calibrated(t))
 
 
-@measure(best=None, span=(0, np.log(2)), needs=("total",))
+@measure(
+    summary="Uncertainty part of the log loss: log loss of always predicting the prevalence.",
+    formula=r"H(π)=-π\lnπ-(1-π)\ln(1-π)",
+    also=("log-loss UNC", "entropy of the outcome"),
+    references=("good1952",),
+    best=None,
+    span=(0, np.log(2)),
+    needs=("total",),
+)
 def log_uncertainty(t: Forecasts) -> float:
-    r"""Log-loss of always forecasting the prevalence, :math:`H(π)=-π\lnπ-(1-π)\ln(1-π)`.
-
-    Also: log-loss UNC, entropy of the outcome.
-    Reference: [@good1952].
-
+    """
     >>> from baserate import tally
     >>> round(log_uncertainty(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.6931471806

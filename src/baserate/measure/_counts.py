@@ -30,12 +30,18 @@ __all__ = [
 ]
 
 
-@measure(best="high", span=(0, 1), needs=("total",), dual="accuracy", share=(("tp", "tn"), ("fp", "fn")))
+@measure(
+    summary="Share of all rows that are classified correctly.",
+    formula="(TP+TN)/(TP+FP+FN+TN)",
+    also=("fraction correct", "ACC"),
+    best="high",
+    span=(0, 1),
+    needs=("total",),
+    dual="accuracy",
+    share=(("tp", "tn"), ("fp", "fn")),
+)
 def accuracy(c: Counts[Value]) -> Value:
-    r"""Share of all that are decided rightly, :math:`(TP+TN)/(TP+FP+FN+TN)`.
-
-    Also: fraction correct, ACC.
-
+    """
     >>> from baserate import Counts
     >>> round(accuracy(Counts(tp=20, fp=50, fn=5, tn=1000)), 10)
     0.9488372093
@@ -43,12 +49,18 @@ def accuracy(c: Counts[Value]) -> Value:
     return ratio(c.tp + c.tn, c.total)
 
 
-@measure(best="low", span=(0, 1), needs=("total",), dual="error_rate", share=(("fp", "fn"), ("tp", "tn")))
+@measure(
+    summary="Share of all rows that are misclassified.",
+    formula="(FP+FN)/(TP+FP+FN+TN)",
+    also=("misclassification rate", "zero-one loss", "ERR"),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+    dual="error_rate",
+    share=(("fp", "fn"), ("tp", "tn")),
+)
 def error_rate(c: Counts[Value]) -> Value:
-    r"""Share of all that are decided wrongly, :math:`(FP+FN)/(TP+FP+FN+TN)`.
-
-    Also: misclassification rate, zero-one loss, ERR.
-
+    """
     >>> from baserate import Counts
     >>> error_rate(Counts(tp=63, fp=28, fn=37, tn=72))
     0.325
@@ -56,13 +68,19 @@ def error_rate(c: Counts[Value]) -> Value:
     return ratio(c.fp + c.fn, c.total)
 
 
-@measure(best="high", span=(0, 1), needs=("positives",), dual="specificity", share=(("tp",), ("fn",)))
+@measure(
+    summary="Share of positives that are flagged (recall).",
+    formula="TP/(TP+FN)",
+    also=("sens", "recall", "TPR", "true positive rate", "hit rate", "detection rate", "CDR", "power"),
+    references=("altman1994a",),
+    best="high",
+    span=(0, 1),
+    needs=("positives",),
+    dual="specificity",
+    share=(("tp",), ("fn",)),
+)
 def sensitivity(c: Counts[Value]) -> Value:
-    r"""Share of positives that are flagged, :math:`TP/(TP+FN)`.
-
-    Also: sens, recall, TPR, true positive rate, hit rate, detection rate, CDR, power.
-    Reference: [@altman1994a].
-
+    """
     >>> from baserate import Counts
     >>> sensitivity(Counts(tp=231, fp=32, fn=27, tn=54))
     0.8953488372093024
@@ -70,13 +88,19 @@ def sensitivity(c: Counts[Value]) -> Value:
     return ratio(c.tp, c.positives)
 
 
-@measure(best="high", span=(0, 1), needs=("negatives",), dual="sensitivity", share=(("tn",), ("fp",)))
+@measure(
+    summary="Share of negatives that are not flagged.",
+    formula="TN/(FP+TN)",
+    also=("spec", "TNR", "true negative rate", "selectivity"),
+    references=("altman1994a",),
+    best="high",
+    span=(0, 1),
+    needs=("negatives",),
+    dual="sensitivity",
+    share=(("tn",), ("fp",)),
+)
 def specificity(c: Counts[Value]) -> Value:
-    r"""Share of negatives that pass, :math:`TN/(FP+TN)`.
-
-    Also: spec, TNR, true negative rate, selectivity.
-    Reference: [@altman1994a].
-
+    """
     >>> from baserate import Counts
     >>> round(specificity(Counts(tp=231, fp=32, fn=27, tn=54)), 4)
     0.6279
@@ -84,13 +108,19 @@ def specificity(c: Counts[Value]) -> Value:
     return ratio(c.tn, c.negatives)
 
 
-@measure(best="high", span=(0, 1), needs=("flagged",), dual="npv", share=(("tp",), ("fp",)))
+@measure(
+    summary="Share of flagged rows that are positive (PPV).",
+    formula="TP/(TP+FP)",
+    also=("PPV", "positive predictive value", "confidence"),
+    references=("altman1994b",),
+    best="high",
+    span=(0, 1),
+    needs=("flagged",),
+    dual="npv",
+    share=(("tp",), ("fp",)),
+)
 def precision(c: Counts[Value]) -> Value:
-    r"""Share of the flagged that are positive, :math:`TP/(TP+FP)`.
-
-    Also: PPV, positive predictive value, confidence.
-    Reference: [@altman1994b].
-
+    """
     >>> from baserate import Counts
     >>> round(precision(Counts(tp=231, fp=32, fn=27, tn=54)), 4)
     0.8783
@@ -98,13 +128,19 @@ def precision(c: Counts[Value]) -> Value:
     return ratio(c.tp, c.flagged)
 
 
-@measure(best="high", span=(0, 1), needs=("passed",), dual="precision", share=(("tn",), ("fn",)))
+@measure(
+    summary="Negative predictive value: share of rows not flagged that are negative.",
+    formula="TN/(FN+TN)",
+    also=("negative predictive value",),
+    references=("altman1994b",),
+    best="high",
+    span=(0, 1),
+    needs=("passed",),
+    dual="precision",
+    share=(("tn",), ("fn",)),
+)
 def npv(c: Counts[Value]) -> Value:
-    r"""Share of the passed that are negative, :math:`TN/(FN+TN)`.
-
-    Also: negative predictive value.
-    Reference: [@altman1994b].
-
+    """
     >>> from baserate import Counts
     >>> round(npv(Counts(tp=231, fp=32, fn=27, tn=54)), 4)
     0.6667
@@ -112,12 +148,18 @@ def npv(c: Counts[Value]) -> Value:
     return ratio(c.tn, c.passed)
 
 
-@measure(best="low", span=(0, 1), needs=("negatives",), dual="fnr", share=(("fp",), ("tn",)))
+@measure(
+    summary="False positive rate: share of negatives that are flagged.",
+    formula="FP/(FP+TN)",
+    also=("false positive rate", "fall-out", "false alarm", "false alarm rate", "type I", "type I error rate"),
+    best="low",
+    span=(0, 1),
+    needs=("negatives",),
+    dual="fnr",
+    share=(("fp",), ("tn",)),
+)
 def fpr(c: Counts[Value]) -> Value:
-    r"""Share of negatives that are flagged, :math:`FP/(FP+TN)`.
-
-    Also: false positive rate, fall-out, false alarm, false alarm rate, type I, type I error rate.
-
+    """
     >>> from baserate import Counts
     >>> fpr(Counts(tp=63, fp=28, fn=37, tn=72))
     0.28
@@ -125,12 +167,18 @@ def fpr(c: Counts[Value]) -> Value:
     return ratio(c.fp, c.negatives)
 
 
-@measure(best="low", span=(0, 1), needs=("positives",), dual="fpr", share=(("fn",), ("tp",)))
+@measure(
+    summary="False negative rate: share of positives that are not flagged.",
+    formula="FN/(TP+FN)",
+    also=("false negative rate", "miss", "miss rate", "type II", "type II error rate"),
+    best="low",
+    span=(0, 1),
+    needs=("positives",),
+    dual="fpr",
+    share=(("fn",), ("tp",)),
+)
 def fnr(c: Counts[Value]) -> Value:
-    r"""Share of positives that pass, :math:`FN/(TP+FN)`.
-
-    Also: false negative rate, miss, miss rate, type II, type II error rate.
-
+    """
     >>> from baserate import Counts
     >>> fnr(Counts(tp=63, fp=28, fn=37, tn=72))
     0.37
@@ -138,12 +186,18 @@ def fnr(c: Counts[Value]) -> Value:
     return ratio(c.fn, c.positives)
 
 
-@measure(best="low", span=(0, 1), needs=("flagged",), dual="false_omission_rate", share=(("fp",), ("tp",)))
+@measure(
+    summary="False discovery rate: share of flagged rows that are negative.",
+    formula="FP/(TP+FP)",
+    also=("false discovery rate",),
+    best="low",
+    span=(0, 1),
+    needs=("flagged",),
+    dual="false_omission_rate",
+    share=(("fp",), ("tp",)),
+)
 def fdr(c: Counts[Value]) -> Value:
-    r"""Share of the flagged that are negative, :math:`FP/(TP+FP)`.
-
-    Also: false discovery rate.
-
+    """
     >>> from baserate import Counts
     >>> fdr(Counts(tp=30, fp=5, fn=20, tn=45))
     0.14285714285714285
@@ -151,12 +205,18 @@ def fdr(c: Counts[Value]) -> Value:
     return ratio(c.fp, c.flagged)
 
 
-@measure(best="low", span=(0, 1), needs=("passed",), dual="fdr", share=(("fn",), ("tn",)))
+@measure(
+    summary="Share of rows not flagged that are positive.",
+    formula="FN/(FN+TN)",
+    also=("FOR",),
+    best="low",
+    span=(0, 1),
+    needs=("passed",),
+    dual="fdr",
+    share=(("fn",), ("tn",)),
+)
 def false_omission_rate(c: Counts[Value]) -> Value:
-    r"""Share of the passed that are positive, :math:`FN/(FN+TN)`.
-
-    Also: FOR.
-
+    """
     >>> from baserate import Counts
     >>> false_omission_rate(Counts(tp=40, fp=10, fn=10, tn=40))
     0.2
@@ -164,12 +224,17 @@ def false_omission_rate(c: Counts[Value]) -> Value:
     return ratio(c.fn, c.passed)
 
 
-@measure(best=None, span=(0, 1), needs=("total",), share=(("tp", "fn"), ("fp", "tn")))
+@measure(
+    summary="Share of all rows that are positive (base rate).",
+    formula="(TP+FN)/(TP+FP+FN+TN)",
+    also=("base rate", "class balance", "pre-test probability"),
+    best=None,
+    span=(0, 1),
+    needs=("total",),
+    share=(("tp", "fn"), ("fp", "tn")),
+)
 def prevalence(c: Counts[Value]) -> Value:
-    r"""Share of all that are positive, :math:`(TP+FN)/(TP+FP+FN+TN)`.
-
-    Also: base rate, class balance, pre-test probability.
-
+    """
     >>> from baserate import Counts
     >>> prevalence(Counts(tp=150, fp=60, fn=40, tn=250))
     0.38
@@ -177,12 +242,18 @@ def prevalence(c: Counts[Value]) -> Value:
     return ratio(c.positives, c.total)
 
 
-@measure(best=None, span=(0, 1), needs=("total",), dual="pass_rate", share=(("tp", "fp"), ("fn", "tn")))
+@measure(
+    summary="Share of all rows that are flagged (selection rate).",
+    formula="(TP+FP)/(TP+FP+FN+TN)",
+    also=("selection rate", "detection prevalence", "predicted positive rate", "bias"),
+    best=None,
+    span=(0, 1),
+    needs=("total",),
+    dual="pass_rate",
+    share=(("tp", "fp"), ("fn", "tn")),
+)
 def flag_rate(c: Counts[Value]) -> Value:
-    r"""Share of all that are flagged, :math:`(TP+FP)/(TP+FP+FN+TN)`.
-
-    Also: selection rate, detection prevalence, predicted positive rate, bias.
-
+    """
     >>> from baserate import Counts
     >>> flag_rate(Counts(tp=40, fp=10, fn=10, tn=40))
     0.5
@@ -190,12 +261,18 @@ def flag_rate(c: Counts[Value]) -> Value:
     return ratio(c.flagged, c.total)
 
 
-@measure(best=None, span=(0, 1), needs=("total",), dual="flag_rate", share=(("fn", "tn"), ("tp", "fp")))
+@measure(
+    summary="Share of all rows that are not flagged.",
+    formula="(FN+TN)/(TP+FP+FN+TN)",
+    also=("rejection rate", "predicted negative rate"),
+    best=None,
+    span=(0, 1),
+    needs=("total",),
+    dual="flag_rate",
+    share=(("fn", "tn"), ("tp", "fp")),
+)
 def pass_rate(c: Counts[Value]) -> Value:
-    r"""Share of all that pass, :math:`(FN+TN)/(TP+FP+FN+TN)`.
-
-    Also: rejection rate, predicted negative rate.
-
+    """
     >>> from baserate import Counts
     >>> pass_rate(Counts(tp=30, fp=5, fn=20, tn=45))
     0.65
@@ -203,12 +280,16 @@ def pass_rate(c: Counts[Value]) -> Value:
     return ratio(c.passed, c.total)
 
 
-@measure(best="high", span=(0, inf), needs=("flagged", "positives"))
+@measure(
+    summary="Precision divided by the prevalence.",
+    formula="PPV/π",
+    also=("lift score", "gain in precision"),
+    best="high",
+    span=(0, inf),
+    needs=("flagged", "positives"),
+)
 def lift(c: Counts[Value]) -> Value:
-    r"""How many times as frequent positives are among the flagged as among all, :math:`PPV/π`.
-
-    Also: lift score, gain in precision.
-
+    """
     >>> from baserate import Counts
     >>> round(lift(Counts(tp=40, fp=10, fn=10, tn=40)), 10)
     1.6
@@ -216,13 +297,17 @@ def lift(c: Counts[Value]) -> Value:
     return ratio(precision(c), prevalence(c))
 
 
-@measure(best="high", span=(0, inf), needs=("positives", "negatives", "flagged"))
+@measure(
+    summary="Sensitivity divided by the false positive rate.",
+    formula="TPR/FPR",
+    also=("LR+", "PLR"),
+    references=("deeks2004",),
+    best="high",
+    span=(0, inf),
+    needs=("positives", "negatives", "flagged"),
+)
 def positive_likelihood_ratio(c: Counts[Value]) -> Value:
-    r"""How many times as often positives are flagged as negatives, :math:`TPR/FPR`.
-
-    Also: LR+, PLR.
-    Reference: [@deeks2004].
-
+    """
     >>> from baserate import Counts
     >>> round(positive_likelihood_ratio(Counts(tp=22, fp=54, fn=1, tn=57)), 10)
     1.9661835749
@@ -230,13 +315,17 @@ def positive_likelihood_ratio(c: Counts[Value]) -> Value:
     return ratio(sensitivity(c), fpr(c))
 
 
-@measure(best="low", span=(0, inf), needs=("positives", "negatives", "passed"))
+@measure(
+    summary="False negative rate divided by the specificity.",
+    formula="FNR/TNR",
+    also=("LR−", "LR-", "NLR"),
+    references=("deeks2004",),
+    best="low",
+    span=(0, inf),
+    needs=("positives", "negatives", "passed"),
+)
 def negative_likelihood_ratio(c: Counts[Value]) -> Value:
-    r"""How many times as often positives pass as negatives, :math:`FNR/TNR`.
-
-    Also: LR−, LR-, NLR.
-    Reference: [@deeks2004].
-
+    """
     >>> from baserate import Counts
     >>> round(negative_likelihood_ratio(Counts(tp=22, fp=54, fn=1, tn=57)), 10)
     0.0846681922
@@ -245,14 +334,17 @@ def negative_likelihood_ratio(c: Counts[Value]) -> Value:
 
 
 @measure(
-    best="high", span=(0, inf), needs=("positives", "negatives", "flagged", "passed"), dual="diagnostic_odds_ratio"
+    summary="Odds of being flagged among positives divided by the odds among negatives.",
+    formula="(TP·TN)/(FP·FN)",
+    also=("DOR", "odds ratio"),
+    references=("glas2003",),
+    best="high",
+    span=(0, inf),
+    needs=("positives", "negatives", "flagged", "passed"),
+    dual="diagnostic_odds_ratio",
 )
 def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
-    r"""Odds of a flag among positives over the odds among negatives, :math:`(TP·TN)/(FP·FN)`.
-
-    Also: DOR, odds ratio.
-    Reference: [@glas2003].
-
+    """
     >>> from baserate import Counts
     >>> diagnostic_odds_ratio(Counts(tp=40, fp=10, fn=10, tn=40))
     16.0
@@ -260,13 +352,17 @@ def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
     return ratio(c.tp * c.tn, c.fp * c.fn)
 
 
-@measure(best="low", span=(0, 1), needs=("positives", "negatives", "flagged"))
+@measure(
+    summary="Prevalence below which precision falls steeply (point of maximum curvature).",
+    formula=r"\sqrt{FPR}/(\sqrt{TPR}+\sqrt{FPR})",
+    also=("PT",),
+    references=("balayla2020",),
+    best="low",
+    span=(0, 1),
+    needs=("positives", "negatives", "flagged"),
+)
 def prevalence_threshold(c: Counts[Value]) -> Value:
-    r"""Prevalence below which precision falls steeply, :math:`\sqrt{FPR}/(\sqrt{TPR}+\sqrt{FPR})`.
-
-    Also: PT.
-    Reference: [@balayla2020].
-
+    """
     >>> from baserate import Counts
     >>> round(prevalence_threshold(Counts(tp=90, fp=10, fn=10, tn=90)), 10)
     0.25
@@ -275,13 +371,18 @@ def prevalence_threshold(c: Counts[Value]) -> Value:
     return ratio(alarms, hits + alarms)
 
 
-@measure(best="low", span=(-inf, inf), needs=("total",), dual="expected_cost")
+@measure(
+    summary="Mean cost per row (by default, each error costs 1).",
+    formula=r"\sum C_{ij} n_{ij} / n",
+    also=("expected loss", "average cost", "classification cost"),
+    references=("elkan2001",),
+    best="low",
+    span=(-inf, inf),
+    needs=("total",),
+    dual="expected_cost",
+)
 def expected_cost(c: Counts[Value], *, costs: Costs = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
-    r"""Mean cost of a decision, :math:`\sum C_{ij} n_{ij} / n`; by default each error costs 1.
-
-    Also: expected loss, average cost, classification cost.
-    Reference: [@elkan2001].
-
+    """
     >>> from baserate import Counts
     >>> expected_cost(Counts(tp=40, fp=10, fn=10, tn=40), costs=Costs(fp=10, fn=1))
     1.1

@@ -27,13 +27,17 @@ __all__ = [
 ]
 
 
-@measure(best=None, span=(-inf, inf), needs=("positives", "negatives", "score_spread", "overlap"))
+@measure(
+    summary="Calibration slope: slope b of the logistic recalibration model logit P(y=1) = a + b·logit(p).",
+    formula=r"\mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p",
+    also=("Cox slope", "COX coef", "logistic slope", "weak calibration slope"),
+    references=("cox1958", "vancalster2019"),
+    best=None,
+    span=(-inf, inf),
+    needs=("positives", "negatives", "score_spread", "overlap"),
+)
 def calibration_slope(t: Forecasts) -> float:
-    r"""Slope of a logistic regression of what happened on the log-odds, :math:`b` in :math:`σ(a+b\,\mathrm{logit}\,p)`.
-
-    1 is right; below 1 the probabilities are too extreme, above 1 too timid.
-    Also: Cox slope, COX coef, logistic slope, weak calibration slope.
-    Reference: [@cox1958], [@vancalster2019].
+    """1 if calibrated; below 1 the probabilities are too extreme, above 1 too moderate.
 
     >>> from baserate import tally
     >>> round(calibration_slope(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
@@ -42,13 +46,18 @@ def calibration_slope(t: Forecasts) -> float:
     return _slope(cox(t), t)
 
 
-@measure(best=None, span=(-inf, inf), needs=("positives", "negatives", "score_spread", "overlap"))
+@measure(
+    summary="Calibration intercept: intercept a of the logistic recalibration model logit P(y=1) = a + b·logit(p).",
+    formula=r"\mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p",
+    also=("Cox intercept", "logistic intercept", "weak calibration intercept"),
+    references=("cox1958", "vancalster2019"),
+    best=None,
+    span=(-inf, inf),
+    needs=("positives", "negatives", "score_spread", "overlap"),
+)
 def calibration_intercept(t: Forecasts) -> float:
-    r"""Intercept of that regression, next to its slope, :math:`a` in :math:`σ(a+b\,\mathrm{logit}\,p)`.
-
-    0 is right. With the slope held at 1 it is `calibration_in_the_large`: two numbers that often share a name.
-    Also: Cox intercept, logistic intercept, weak calibration intercept.
-    Reference: [@cox1958], [@vancalster2019].
+    """0 if calibrated. With the slope fixed at 1 the intercept is `calibration_in_the_large`; both are often called
+    calibration intercept.
 
     >>> from baserate import tally
     >>> round(calibration_intercept(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
@@ -57,14 +66,18 @@ def calibration_intercept(t: Forecasts) -> float:
     return _intercept(cox(t), t)
 
 
-@measure(best=None, span=(-inf, inf), needs=("positives", "negatives", "doubt"))
+@measure(
+    summary="Calibration-in-the-large: intercept of the logistic recalibration model with slope fixed at 1.",
+    formula=r"\frac1n\sumσ(c+\mathrm{logit}\,p_i)=ȳ",
+    also=("CITL", "calibration intercept with slope 1", "prevalence offset"),
+    references=("steyerberg2010",),
+    best=None,
+    span=(-inf, inf),
+    needs=("positives", "negatives", "doubt"),
+)
 def calibration_in_the_large(t: Forecasts) -> float:
-    r"""What all log-odds lack for the mean to be right, :math:`\frac1n\sumσ(c+\mathrm{logit}\,p_i)=ȳ`.
-
-    The logistic regression whose slope is held at 1; also what a change of prevalence adds to all log-odds. 0 is right;
-    below 0 the probabilities are too high on average.
-    Also: CITL, calibration intercept with slope 1, prevalence offset.
-    Reference: [@steyerberg2010].
+    """A change of prevalence adds this number to all log-odds. 0 if calibrated on average; below 0 the probabilities
+    are too high on average.
 
     >>> from baserate import tally
     >>> round(calibration_in_the_large(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
@@ -73,13 +86,17 @@ def calibration_in_the_large(t: Forecasts) -> float:
     return number(offset(t).value)
 
 
-@measure(best=None, span=(0, inf), needs=("event",))
+@measure(
+    summary="Observed-to-expected ratio: positives divided by the sum of predicted probabilities.",
+    formula=r"O/E=\sum y_i/\sum p_i",
+    also=("O/E", "O:E ratio", "observed to expected ratio", "calibration ratio"),
+    references=("vancalster2019",),
+    best=None,
+    span=(0, inf),
+    needs=("event",),
+)
 def observed_expected(t: Forecasts) -> float:
-    r"""Positives that there are over those that were expected, :math:`O/E=\sum y_i/\sum p_i`.
-
-    1 is right; below 1 the probabilities are too high on average.
-    Also: O/E, O:E ratio, observed to expected ratio, calibration ratio.
-    Reference: [@vancalster2019].
+    """1 if calibrated on average; below 1 the probabilities are too high on average.
 
     >>> from baserate import tally
     >>> observed_expected(tally([0, 1, 0, 1], [0.25, 0.5, 0.75, 1.0]))
@@ -89,13 +106,17 @@ def observed_expected(t: Forecasts) -> float:
     return number(ratio(np.asarray(t.positives), np.asarray(expected(t))))
 
 
-@measure(best=None, span=(0, 1), needs=("total",))
+@measure(
+    summary="Mean predicted probability (expected prevalence).",
+    formula=r"\frac1n\sum p_i",
+    also=("expected prevalence", "mean prediction"),
+    references=("vancalster2019",),
+    best=None,
+    span=(0, 1),
+    needs=("total",),
+)
 def mean_probability(t: Forecasts) -> float:
-    r"""Mean of the probabilities, :math:`\frac1n\sum p_i`: the share of positives that was expected.
-
-    Also: expected prevalence, mean prediction.
-    Reference: [@vancalster2019].
-
+    """
     >>> from baserate import tally
     >>> mean_probability(tally([0, 1, 0, 1], [0.25, 0.5, 0.75, 1.0]))
     0.625
@@ -104,13 +125,17 @@ def mean_probability(t: Forecasts) -> float:
     return number(ratio(np.asarray(expected(t)), np.asarray(t.total)))
 
 
-@measure(best="low", span=(0, 1), needs=("positives", "negatives", "score_spread", "overlap"))
+@measure(
+    summary="Mean absolute difference between predicted and logistically recalibrated probabilities.",
+    formula=r"\frac1n\sum|σ(a+b\,\mathrm{logit}\,p_i)-p_i|",
+    also=("COX ICI", "integrated calibration index of a logistic fit"),
+    references=("austin2019",),
+    best="low",
+    span=(0, 1),
+    needs=("positives", "negatives", "score_spread", "overlap"),
+)
 def cox_ici(t: Forecasts) -> float:
-    r"""Mean distance of the probabilities from that regression, :math:`\frac1n\sum|σ(a+b\,\mathrm{logit}\,p_i)-p_i|`.
-
-    Also: COX ICI, integrated calibration index of a logistic fit.
-    Reference: [@austin2019].
-
+    """
     >>> from baserate import tally
     >>> round(cox_ici(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     0.04918

@@ -22,9 +22,9 @@ def find(name: str, among: Mapping[str, Measure]) -> Measure:
 
 
 def search(words: str, among: Mapping[str, Measure]) -> list[str]:
-    """Names of the measures whose name, other names or meaning hold all these words."""
+    """Names of the measures whose name, other names or summary contain all these words."""
     wanted = words.lower().split()
-    texts = {name: " ".join([name, *about(m).also, about(m).meaning]).lower() for name, m in among.items()}
+    texts = {name: " ".join([name, *about(m).also, about(m).summary]).lower() for name, m in among.items()}
     return [name for name, text in texts.items() if all(word in text for word in wanted)]
 
 

@@ -22,13 +22,17 @@ _BLOCK = 1 << 15
 """Scores that fit the cache with what is computed of them."""
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Brier score: mean squared difference between predicted probability and outcome.",
+    formula=r"\frac1n\sum(p_i-y_i)^2",
+    also=("Brier score", "quadratic score", "mean squared error"),
+    references=("brier1950",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def brier(t: Tally) -> float:
-    r"""Mean squared distance of the probability from what happened, :math:`\frac1n\sum(p_i-y_i)^2`.
-
-    Counts each row once: half of the sum over both classes.
-    Also: Brier score, quadratic score, mean squared error.
-    Reference: [@brier1950].
+    """Each row counts once: the value is half the sum over both classes.
 
     >>> from baserate import tally
     >>> round(brier(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
@@ -39,13 +43,17 @@ def brier(t: Tally) -> float:
     return ratio(fsum(parts), t.total)
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Mean negative log-likelihood of the outcomes under the predicted probabilities.",
+    formula=r"-\frac1n\sum\ln p_i(y_i)",
+    also=("cross-entropy", "logarithmic score"),
+    references=("good1952",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def log_loss(t: Tally) -> float:
-    r"""Mean negative logarithm of the probability given to what happened, :math:`-\frac1n\sum\ln p_i(y_i)`.
-
-    Infinite if something happens that was given probability 0; nothing is clipped.
-    Also: cross-entropy, logarithmic score.
-    Reference: [@good1952].
+    """Infinite if an outcome had probability 0; probabilities are not clipped.
 
     >>> from baserate import tally
     >>> round(log_loss(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
@@ -60,13 +68,17 @@ def log_loss(t: Tally) -> float:
     return ratio(-fsum(parts) + 0.0, t.total)  # −0.0 is 0.0
 
 
-@measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))
+@measure(
+    summary="Brier skill score: one minus the Brier score over that of always predicting the prevalence.",
+    formula="1-BS/(π(1-π))",
+    also=("Brier skill score", "BSS", "scaled Brier score", "D² Brier", "index of prediction accuracy", "IPA"),
+    references=("murphy1973",),
+    best="high",
+    span=(-inf, 1),
+    needs=("positives", "negatives"),
+)
 def brier_skill(t: Tally) -> float:
-    r"""Share saved of the Brier score of always forecasting the prevalence, :math:`1-BS/(π(1-π))`.
-
-    Also: Brier skill score, BSS, scaled Brier score, D² Brier, index of prediction accuracy, IPA.
-    Reference: [@murphy1973].
-
+    """
     >>> from baserate import tally
     >>> round(brier_skill(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.85
@@ -74,13 +86,17 @@ def brier_skill(t: Tally) -> float:
     return 1 - _relative(brier(t), t.prevalence * (1 - t.prevalence))
 
 
-@measure(best="high", span=(-inf, 1), needs=("positives", "negatives"))
+@measure(
+    summary="McFadden's R²: one minus the log loss over that of always predicting the prevalence.",
+    formula="1-LL/H(π)",
+    also=("McFadden's R²", "D² log-loss", "relative information gain", "normalised cross-entropy skill"),
+    references=("mcfadden1974",),
+    best="high",
+    span=(-inf, 1),
+    needs=("positives", "negatives"),
+)
 def log_loss_skill(t: Tally) -> float:
-    r"""Share saved of the log-loss of always forecasting the prevalence, :math:`1-LL/H(π)`.
-
-    Also: McFadden's R², D² log-loss, relative information gain, normalised cross-entropy skill.
-    Reference: [@mcfadden1974].
-
+    """
     >>> from baserate import tally
     >>> round(log_loss_skill(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
     0.6881443354

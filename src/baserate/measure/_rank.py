@@ -23,13 +23,18 @@ __all__ = [
 Interval = tuple[float, float]
 
 
-@measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="auc")
+@measure(
+    summary="Area under the ROC curve: probability that a random positive scores above a random negative.",
+    formula="P(s_+>s_-)+½P(s_+=s_-)",
+    also=("ROC AUC", "AUROC", "c-statistic", "concordance", "A′"),
+    references=("hanley1982",),
+    best="high",
+    span=(0, 1),
+    needs=("positives", "negatives"),
+    dual="auc",
+)
 def auc(c: Curve) -> float:
-    r"""Chance that a random positive scores above a random negative, ties half, :math:`P(s_+>s_-)+½P(s_+=s_-)`.
-
-    It is the area under the ROC curve by the trapezoid rule, and the Mann–Whitney U over PN.
-    Also: ROC AUC, AUROC, c-statistic, concordance, A′.
-    Reference: [@hanley1982].
+    """Ties count half. AUC equals the area under the ROC curve by the trapezoid rule, and the Mann–Whitney U over PN.
 
     >>> from baserate import curve, tally
     >>> auc(curve(tally([0, 0, 0, 1, 1, 1, 0], [0.5, 0.1, 0.2, 0.6, 0.2, 0.3, 0.0])))
@@ -39,13 +44,18 @@ def auc(c: Curve) -> float:
     return ratio(twice, 2 * positives * negatives)
 
 
-@measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="gini")
+@measure(
+    summary="Gini coefficient of a ranking: 2·AUC−1, which is 0 for chance and 1 for perfection.",
+    formula="2·AUC-1",
+    also=("Gini coefficient", "Somers' D", "gain capture"),
+    references=("hand2001",),
+    best="high",
+    span=(-1, 1),
+    needs=("positives", "negatives"),
+    dual="gini",
+)
 def gini(c: Curve) -> float:
-    r"""Area under the ROC curve, scaled so that chance gives 0, :math:`2·AUC-1`.
-
-    Also: Gini coefficient, Somers' D, gain capture.
-    Reference: [@hand2001].
-
+    """
     >>> from baserate import curve, tally
     >>> gini(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
     0.5
@@ -53,13 +63,17 @@ def gini(c: Curve) -> float:
     return 2 * auc(c) - 1
 
 
-@measure(best="high", span=(0, 1), needs=("positives",))
+@measure(
+    summary="Area under the cumulative accuracy profile, sensitivity against flag rate.",
+    formula="π/2+(1-π)AUC",
+    also=("area under the gain curve", "AUCAP"),
+    references=("engelmann2003",),
+    best="high",
+    span=(0, 1),
+    needs=("positives",),
+)
 def cap_area(c: Curve) -> float:
-    r"""Area under the cumulative accuracy profile, sensitivity against flag rate, :math:`π/2+(1-π)AUC`.
-
-    Also: area under the gain curve, AUCAP.
-    Reference: [@engelmann2003].
-
+    """
     >>> from baserate import curve, tally
     >>> cap_area(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
     0.625
@@ -68,13 +82,19 @@ def cap_area(c: Curve) -> float:
     return ratio(positives**2 + twice, 2 * positives * (positives + negatives))
 
 
-@measure(best="high", span=(-1, 1), needs=("positives", "negatives"), dual="accuracy_ratio")
+@measure(
+    summary="Accuracy ratio of the cumulative accuracy profile, equal to 2·AUC−1.",
+    formula="(2·CAP-1)/(1-π)",
+    also=("AR", "CAP ratio", "normalised Gini"),
+    references=("engelmann2003",),
+    best="high",
+    span=(-1, 1),
+    needs=("positives", "negatives"),
+    dual="accuracy_ratio",
+)
 def accuracy_ratio(c: Curve) -> float:
-    r"""Area between the CAP curve and chance over that of a perfect ranking, :math:`(2·CAP-1)/(1-π)`.
-
-    It equals 2·AUC − 1: not a second opinion.
-    Also: AR, CAP ratio, normalised Gini.
-    Reference: [@engelmann2003].
+    """Area between the cumulative accuracy profile and chance, divided by that of a perfect ranking. Since it equals
+    `gini`, the two are no independent evidence.
 
     >>> from baserate import curve, tally
     >>> accuracy_ratio(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
@@ -84,14 +104,18 @@ def accuracy_ratio(c: Curve) -> float:
     return float(np.clip(ratio(lorenz_gini(c), ratio(c.negatives, c.total)), -1.0, 1.0))
 
 
-@measure(best="high", span=(-1, 1), needs=("positives",))
+@measure(
+    summary="Gini coefficient of the Lorenz curve, equal to (1−prevalence)·(2·AUC−1).",
+    formula=r"1-\sum(X_k-X_{k-1})(Y_k+Y_{k-1})",
+    also=("Brown's Gini", "Lorenz Gini"),
+    references=("brown1994",),
+    best="high",
+    span=(-1, 1),
+    needs=("positives",),
+)
 def lorenz_gini(c: Curve) -> float:
-    r"""Gini coefficient of the Lorenz curve by Brown's formula, :math:`1-\sum(X_k-X_{k-1})(Y_k+Y_{k-1})`.
-
-    X and Y are the shares of all and of the positives, from the lowest score up. It equals (1 − π)(2·AUC − 1), so,
-    unlike `gini`, it depends on the prevalence.
-    Also: Brown's Gini, Lorenz Gini.
-    Reference: [@brown1994].
+    """Computed by Brown's formula. X and Y are the shares of all rows and of the positives, from the lowest score up.
+    Unlike `gini`, it depends on the prevalence.
 
     >>> from baserate import curve, tally
     >>> lorenz_gini(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
@@ -100,16 +124,21 @@ def lorenz_gini(c: Curve) -> float:
     return 2 * cap_area(c) - 1
 
 
-@measure(best="high", span=(0, 1), needs=("positives", "negatives"))
+@measure(
+    summary="Area under a section of the ROC curve (by default, the whole curve).",
+    formula=r"\int_a^b TPR\,d FPR",
+    also=("pAUC", "partial area"),
+    references=("mcclish1989",),
+    best="high",
+    span=(0, 1),
+    needs=("positives", "negatives"),
+)
 def partial_auc(
     c: Curve, *, fpr: Interval | None = None, tpr: Interval | None = None, standardized: bool = False
 ) -> float:
-    r"""Area under a part of the ROC curve, by default all of it, :math:`\int_a^b TPR\,d FPR`.
-
-    Give an interval of false positive rates as `fpr=(0, 0.1)`, or of true positive rates as `tpr=(0.9, 1)`, which takes
-    the area of TNR over TPR. `standardized` maps chance to ½ and perfection to 1 [@mcclish1989]; below ½ means worse
-    than chance within the interval.
-    Also: pAUC, partial area.
+    """Give an interval of false positive rates as `fpr=(0, 0.1)`, or of true positive rates as `tpr=(0.9, 1)`, which
+    takes the area of TNR over TPR. `standardized` maps chance to ½ and perfection to 1 [@mcclish1989]; below ½ means
+    worse than chance within the interval.
 
     >>> from baserate import curve, tally
     >>> partial_auc(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])), fpr=(0, 0.5))
@@ -132,13 +161,17 @@ def partial_auc(
     return (1 + (area - chance) / ((high - low) - chance)) / 2
 
 
-@measure(best="high", span=(0, 1), needs=("positives",))
+@measure(
+    summary="Precision averaged over all positives, each at the threshold equal to its score.",
+    formula=r"\sum_k (R_k-R_{k-1})P_k",
+    also=("AP", "AUPRC", "average precision score"),
+    references=("boyd2013",),
+    best="high",
+    span=(0, 1),
+    needs=("positives",),
+)
 def average_precision(c: Curve) -> float:
-    r"""Mean of the precision at which each positive is found, :math:`\sum_k (R_k-R_{k-1})P_k`.
-
-    Invents no point: the curve is a staircase, so it is neither the trapezoid area nor `pr_auc`.
-    Also: AP, AUPRC, average precision score.
-    Reference: [@boyd2013].
+    """The precision–recall curve is not interpolated, so this is neither its trapezoid area nor `pr_auc`.
 
     >>> from baserate import curve, tally
     >>> round(average_precision(curve(tally([0, 1, 0, 0, 1, 1], [0.14, 0.23, 0.39, 0.52, 0.73, 0.90]))), 10)
@@ -152,13 +185,18 @@ def average_precision(c: Curve) -> float:
     return ratio(found, c.positives)
 
 
-@measure(best="high", span=(0, 1), needs=("positives",))
+@measure(
+    summary="Area under the precision–recall curve, with exact interpolation between thresholds.",
+    formula=r"\int_0^1 P(R)\,dR",
+    also=("PR AUC", "area under the precision–recall curve", "Davis–Goadrich area"),
+    references=("davis2006", "keilwagen2014"),
+    best="high",
+    span=(0, 1),
+    needs=("positives",),
+)
 def pr_auc(c: Curve) -> float:
-    r"""Area under the precision–recall curve, interpolated as thresholds mix, :math:`\int_0^1 P(R)\,dR`.
-
-    Between two thresholds false positives grow linearly with true ones, so precision follows a hyperbola, not a line
+    """Between two thresholds false positives grow linearly with true positives, so precision follows a hyperbola
     [@davis2006]; the integral is exact [@keilwagen2014].
-    Also: PR AUC, area under the precision–recall curve, Davis–Goadrich area.
 
     >>> from baserate import curve, tally
     >>> round(pr_auc(curve(tally([0, 1, 0, 0, 1, 1], [0.14, 0.23, 0.39, 0.52, 0.73, 0.90]))), 7)
@@ -176,12 +214,18 @@ def pr_auc(c: Curve) -> float:
     return ratio(float(np.sum(gain / grow - offset / grow**2 * rise)), c.positives)
 
 
-@measure(best="high", span=(0, 1), needs=("positives", "negatives"), dual="ks")
+@measure(
+    summary="Kolmogorov–Smirnov statistic: largest distance between the score distributions of the classes.",
+    formula=r"\max|TPR-FPR|",
+    also=("Kolmogorov–Smirnov statistic", "KS statistic"),
+    references=("smirnov1948",),
+    best="high",
+    span=(0, 1),
+    needs=("positives", "negatives"),
+    dual="ks",
+)
 def ks(c: Curve) -> float:
-    r"""Greatest distance between the two classes' score distributions, whichever is higher, :math:`\max|TPR-FPR|`.
-
-    Also: Kolmogorov–Smirnov statistic, KS statistic.
-    Reference: [@smirnov1948].
+    """Either class may have the higher scores.
 
     >>> from baserate import curve, tally
     >>> ks(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))

@@ -118,7 +118,7 @@ def known(measure: str | Measure) -> Measure:
 
 
 def search(words: str) -> list[str]:
-    """Names of the measures whose name, other names or meaning hold all these words.
+    """Names of the measures whose name, other names or summary contain all these words.
 
     >>> search("threat")
     ['jaccard']

@@ -40,14 +40,19 @@ _NARROWEST = 1e-3
 """Width of the kernel below which smoothing stops, as in the reference implementation."""
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Smooth expected calibration error: integral of the absolute kernel-smoothed residuals.",
+    formula=r"\int_0^1|\frac1n\sum_iK_σ(u,p_i)(p_i-y_i)|du",
+    also=("smECE", "smooth expected calibration error"),
+    references=("blasiok2024",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
-    r"""Integral of the smoothed residuals, :math:`\int_0^1|\frac1n\sum_iK_σ(u,p_i)(p_i-y_i)|du`.
-
-    The kernel K is a Gaussian, reflected at 0 and 1. Its width σ is where the integral, which falls with it, equals it;
-    or the one given. The integral is good to six digits; the reference implementation adds up a mesh of 200 points.
-    Also: smECE, smooth expected calibration error.
-    Reference: [@blasiok2024].
+    """The kernel K is a Gaussian, reflected at 0 and 1. By default its width σ is the fixed point at which the
+    integral, which falls with σ, equals σ. The integral is accurate to six digits; the reference implementation sums
+    200 points.
 
     >>> from baserate import tally
     >>> round(smooth_ece(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 6)
@@ -61,14 +66,18 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     return _smoothed(t.score, t.positive, t.negative, width)
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Integrated calibration index: mean distance of probabilities from a smooth calibration curve.",
+    formula=r"\frac1n\sum|\hat p(p_i)-p_i|",
+    also=("integrated calibration index", "Loess ICI", "mean absolute calibration error", "Eavg"),
+    references=("austin2019",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
-    r"""Mean distance of the probabilities from a smooth calibration curve, :math:`\frac1n\sum|\hat p(p_i)-p_i|`.
-
-    The curve is a local linear regression over the nearest `span` of all mass, exact at points `step` apart and
-    interpolated between them; or the isotonic regression. Lines may leave [0, 1]; nothing is cut off.
-    Also: integrated calibration index, Loess ICI, mean absolute calibration error, Eavg.
-    Reference: [@austin2019].
+    """The curve is a local linear regression over the nearest `span` of all mass, exact at points `step` apart and
+    interpolated between them; or the isotonic regression. Fitted values may leave [0, 1]; they are not clipped.
 
     >>> from baserate import tally
     >>> round(ici(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
@@ -77,13 +86,17 @@ def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step
     return mean_distance(*distances(t, smoother, span, step))
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Median distance of the predicted probabilities from a smooth calibration curve.",
+    formula=r"Q_{.5}|\hat p(p_i)-p_i|",
+    also=("median absolute calibration error",),
+    references=("austin2019",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
-    r"""Median distance of the probabilities from that curve, :math:`Q_{.5}|\hat p(p_i)-p_i|`.
-
-    Also: median absolute calibration error.
-    Reference: [@austin2019].
-
+    """
     >>> from baserate import tally
     >>> round(e50(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.1
@@ -91,13 +104,17 @@ def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step
     return quantile(*distances(t, smoother, span, step), 0.5)
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Ninetieth percentile of the distances of probabilities from a smooth calibration curve.",
+    formula=r"Q_{.9}|\hat p(p_i)-p_i|",
+    also=("90th percentile of the absolute calibration error",),
+    references=("austin2019",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
-    r"""Distance from that curve that 90 % of the probabilities do not exceed, :math:`Q_{.9}|\hat p(p_i)-p_i|`.
-
-    Also: 90th percentile of the absolute calibration error.
-    Reference: [@austin2019].
-
+    """
     >>> from baserate import tally
     >>> round(e90(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.3
@@ -105,13 +122,17 @@ def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step
     return quantile(*distances(t, smoother, span, step), 0.9)
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Largest distance of the predicted probabilities from a smooth calibration curve.",
+    formula=r"\max|\hat p(p_i)-p_i|",
+    also=("maximum absolute calibration error",),
+    references=("harrell2015",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
-    r"""Largest distance of the probabilities from that curve, :math:`\max|\hat p(p_i)-p_i|`.
-
-    Also: maximum absolute calibration error.
-    Reference: [@harrell2015].
-
+    """
     >>> from baserate import tally
     >>> round(emax(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.3
@@ -119,14 +140,18 @@ def emax(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, ste
     return quantile(*distances(t, smoother, span, step), 1.0)
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Cumulative calibration error: range of the cumulative differences of outcomes and probabilities.",
+    formula=r"\max_kC_k-\min_kC_k",
+    also=("ECCE-R", "Kuiper calibration error", "estimated cumulative calibration error"),
+    references=("arrieta2022",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def ecce(t: Forecasts) -> float:
-    r"""Range of the cumulated differences between what happened and the probabilities, :math:`\max_kC_k-\min_kC_k`.
-
-    Sorted by probability, :math:`C_k=\frac1n\sum_{i≤k}(y_i-p_i)` and :math:`C_0=0`: no stretch of probabilities has a
-    greater sum. Equal probabilities come in together.
-    Also: ECCE-R, Kuiper calibration error, estimated cumulative calibration error.
-    Reference: [@arrieta2022].
+    r"""Sorted by probability, :math:`C_k=\frac1n\sum_{i≤k}(y_i-p_i)` and :math:`C_0=0`: the largest absolute sum over
+    any interval of probabilities. Equal probabilities enter together.
 
     >>> from baserate import tally
     >>> round(ecce(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
@@ -136,13 +161,17 @@ def ecce(t: Forecasts) -> float:
     return number(path.max(axis=-1) - path.min(axis=-1)) if path.shape[-1] > 1 else float("nan")
 
 
-@measure(best="low", span=(0, 1), needs=("total",))
+@measure(
+    summary="Largest absolute cumulative difference of outcomes and probabilities.",
+    formula=r"\max_k|C_k|",
+    also=("ECCE-MAD", "Kolmogorov–Smirnov calibration error", "KS calibration error"),
+    references=("arrieta2022",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+)
 def ecce_mad(t: Forecasts) -> float:
-    r"""Largest of the cumulated differences between what happened and the probabilities, :math:`\max_k|C_k|`.
-
-    Also: ECCE-MAD, Kolmogorov–Smirnov calibration error, KS calibration error.
-    Reference: [@arrieta2022].
-
+    """
     >>> from baserate import tally
     >>> round(ecce_mad(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.1

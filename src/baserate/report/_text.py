@@ -265,7 +265,7 @@ _OPPOSITE = {"value": "value", "low": "high", "high": "low"}
 
 def _meaning(report: Report, row: Line) -> str:
     if row["measure"] != "expected_cost":
-        return about(MEASURES[row["measure"]]).meaning
+        return about(MEASURES[row["measure"]]).summary
     flat = {what: _number(report, f"cost_of_flagging_{what}") for what in ("nobody", "everybody")}
     told = [f"{number(MANY * row['value'], 4)} to flag {what}" for what, row in flat.items() if row is not None]
     return f"What decisions cost {_where(report)}; {' or '.join(told)}."

@@ -82,6 +82,20 @@ def test_every_finding_leads_to_a_panel_that_has_words() -> None:
     assert all(each["plain"] and each["technical"] and each["means"].endswith(".") for each in spoken.values())
 
 
+def test_the_glossary_and_the_panel_define_a_confidence_interval_alike() -> None:
+    page = Page("words.js")
+    page.ask("TERMS")
+    page.ask("PANELS")
+    terms, panels = page.answers()
+    definition = terms["Confidence interval"]
+    assert definition == (
+        "A 95% confidence interval is computed by a method whose intervals contain the true value in 95% of repeated "
+        "samples."
+    )
+    assert definition in panels["measures"]["how"]
+    assert "Interval" not in terms
+
+
 @pytest.fixture(scope="module")
 def report() -> Report:
     people = screening(rows=1000)

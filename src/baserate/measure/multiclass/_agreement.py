@@ -25,14 +25,17 @@ __all__ = [
 Weights = Literal["none", "linear", "quadratic"] | npt.ArrayLike
 
 
-@measure(best=None, span=(0, 1), needs=("total",))
+@measure(
+    summary="Expected accuracy if the predictions were randomly permuted across rows.",
+    formula=r"\sum_k t_kp_k/n^2",
+    also=("expected agreement", "chance agreement", "random accuracy", "RACC"),
+    references=("cohen1960",),
+    best=None,
+    span=(0, 1),
+    needs=("total",),
+)
 def chance_accuracy(c: Confusion) -> float:
-    r"""Accuracy of the same decisions dealt out at random, :math:`\sum_k t_kp_k/n^2`.
-
-    It is exactly the mean accuracy over all permutations of the decisions.
-
-    Also: expected agreement, chance agreement, random accuracy, RACC.
-    Reference: [@cohen1960].
+    """This is exactly the mean accuracy over all permutations of the predictions.
 
     >>> from baserate import Confusion
     >>> chance_accuracy(Confusion.of_matrix([[20, 5], [10, 15]], truth="rows"))
@@ -41,14 +44,17 @@ def chance_accuracy(c: Confusion) -> float:
     return ratio(ratio(summed(c.truth * c.decided), c.total), c.total)
 
 
-@measure(best="high", span=(-1, 1), needs=("truth_spread", "decided_spread"))
+@measure(
+    summary="Matthews correlation coefficient of several classes: correlation of true and predicted class.",
+    formula=r"(n\sum_k C_{kk}-t·p)/\sqrt{(n^2-t·t)(n^2-p·p)}",
+    also=("R_K", "Matthews correlation coefficient", "Gorodkin's correlation", "phi coefficient"),
+    references=("gorodkin2004",),
+    best="high",
+    span=(-1, 1),
+    needs=("truth_spread", "decided_spread"),
+)
 def mcc(c: Confusion) -> float:
-    r"""Correlation of truth and decision, :math:`(n\sum_k C_{kk}-t·p)/\sqrt{(n^2-t·t)(n^2-p·p)}`.
-
-    It reaches 1, but never falls to −1 where more than two classes occur: how far it can fall is `mcc_least`.
-
-    Also: R_K, Matthews correlation coefficient, Gorodkin's correlation, phi coefficient.
-    Reference: [@gorodkin2004].
+    """The maximum is 1; with more than two classes the minimum is `mcc_least`, which is above −1.
 
     >>> from baserate import Confusion
     >>> round(mcc(Confusion.of_matrix([[5, 0, 0], [0, 10, 0], [0, 300, 0]], truth="rows")), 10)
@@ -61,16 +67,19 @@ def mcc(c: Confusion) -> float:
     return ratio(beyond, root(c.truth_spread) * root(c.decided_spread))
 
 
-@measure(best=None, span=(-1, 0), needs=("truth_spread",))
+@measure(
+    summary="Smallest Matthews correlation coefficient possible with the given class frequencies.",
+    formula=r"-\max_{i≠j}(1-t_i+t_j)\sqrt{t_i/(2(1-t_i)(1-t·t))}",
+    also=("lower bound of R_K", "least Matthews correlation"),
+    references=("gorodkin2004",),
+    best=None,
+    span=(-1, 0),
+    needs=("truth_spread",),
+)
 def mcc_least(c: Confusion) -> float:
-    r"""Least `mcc` that decisions can have, :math:`-\max_{i≠j}(1-t_i+t_j)\sqrt{t_i/(2(1-t_i)(1-t·t))}`.
-
-    With t as shares. The worst decisions call everything i that is not, and j what is i: −mcc is linear in the decided
-    shares over the root of something concave, so quasi-convex, and greatest at a corner; these are the corners. Of two
-    classes it is −1, of K balanced ones :math:`-\sqrt{K/2}/(K-1)`.
-
-    Also: lower bound of R_K, least Matthews correlation.
-    Reference: [@gorodkin2004].
+    r"""Here t are shares. The minimum is attained by predicting i for every row that is not of class i, and j for the
+    rows that are: −mcc is linear in the predicted shares divided by the root of a concave function, hence quasi-convex
+    and greatest at such a corner. It is −1 for two classes and :math:`-\sqrt{K/2}/(K-1)` for K balanced ones.
 
     >>> from baserate import Confusion
     >>> round(mcc_least(Confusion.of_matrix([[0, 9, 0], [8, 0, 1], [9, 0, 0]], truth="rows")), 10)
@@ -84,16 +93,19 @@ def mcc_least(c: Confusion) -> float:
     return -ratio(most, root(c.truth_spread))
 
 
-@measure(best="high", span=(-1, 1), needs=("chance_disagreement",))
+@measure(
+    summary="Cohen's kappa: agreement beyond chance, divided by the maximum possible beyond chance.",
+    formula=r"1-n\sum wC/\sum w_{ij}t_ip_j",
+    also=("Cohen's kappa", "Heidke skill score", "weighted kappa"),
+    references=("cohen1960", "cohen1968"),
+    best="high",
+    span=(-1, 1),
+    needs=("chance_disagreement",),
+)
 def kappa(c: Confusion, *, weights: Weights = "none") -> float:
-    r"""Agreement beyond chance, as a share of what chance leaves open, :math:`1-n\sum wC/\sum w_{ij}t_ip_j`.
-
-    Every disagreement weighs 1, or as much as the classes stand apart in the order of their labels ("linear"), or that
-    squared ("quadratic"), or what a K×K table says, 0 on its diagonal. Where such a table has more zeros, κ is also
-    undefined if chance never disagrees in what has weight.
-
-    Also: Cohen's kappa, Heidke skill score, weighted kappa.
-    Reference: [@cohen1960], [@cohen1968].
+    """Every disagreement has weight 1, or the distance of the classes in the order of their labels ("linear"), or that
+    distance squared ("quadratic"), or its entry in a K×K table with 0 on the diagonal. With further zeros in the
+    table, κ is also undefined if chance never disagrees where the weight is positive.
 
     >>> from baserate import Confusion
     >>> kappa(Confusion.of_matrix([[20, 5], [10, 15]], truth="rows"))
@@ -107,14 +119,17 @@ def kappa(c: Confusion, *, weights: Weights = "none") -> float:
     return 1 - ratio(c.total * summed(weight * c.mass, axes=2), summed(weight * chance, axes=2))
 
 
-@measure(best="high", span=(-1, 1), needs=("chance_disagreement",))
+@measure(
+    summary="Scott's pi: agreement beyond chance, with one distribution for true and predicted classes.",
+    formula="(p_o-p_e)/(1-p_e)",
+    also=("Scott's pi", "unbiased kappa", "Siegel–Castellan kappa", "Fleiss' kappa of two raters"),
+    references=("scott1955",),
+    best="high",
+    span=(-1, 1),
+    needs=("chance_disagreement",),
+)
 def scott_pi(c: Confusion) -> float:
-    r"""Kappa as if truth and decisions were drawn from one distribution, :math:`(p_o-p_e)/(1-p_e)`.
-
-    Chance agrees in :math:`p_e=\sum_k q_k^2`, where :math:`q_k=(t_k+p_k)/2n`.
-
-    Also: Scott's pi, unbiased kappa, Siegel–Castellan kappa, Fleiss' kappa of two raters.
-    Reference: [@scott1955].
+    r"""The chance agreement is :math:`p_e=\sum_k q_k^2`, where :math:`q_k=(t_k+p_k)/2n`.
 
     >>> from baserate import Confusion
     >>> round(scott_pi(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
@@ -123,15 +138,18 @@ def scott_pi(c: Confusion) -> float:
     return 1 - ratio(4 * c.total * c.disagreement, _pooled_spread(c))
 
 
-@measure(best="high", span=(-1, 1), needs=("chance_disagreement",))
+@measure(
+    summary="Krippendorff's alpha of two raters and nominal classes: Scott's pi, corrected for few rows.",
+    formula="1-(1-π)(2n-1)/2n",
+    also=("Krippendorff's alpha",),
+    references=("hayes2007",),
+    best="high",
+    span=(-1, 1),
+    needs=("chance_disagreement",),
+)
 def krippendorff_alpha(c: Confusion) -> float:
-    r"""Scott's pi corrected for few cases, :math:`1-(1-π)(2n-1)/2n`; nominal, of two raters who judge every case.
-
-    The correction takes the mass as the number of cases: weights that are scaled change it, so let them add up to how
-    many cases there are. (Below half a case it would leave its span.)
-
-    Also: Krippendorff's alpha.
-    Reference: [@hayes2007].
+    """The correction takes the mass as the number of rows: scaled weights change it, so let weights add up to the
+    number of rows. (Below half a row it would leave its span.)
 
     >>> from baserate import Confusion
     >>> round(krippendorff_alpha(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
@@ -140,15 +158,18 @@ def krippendorff_alpha(c: Confusion) -> float:
     return 1 - ratio((4 * c.total - 2) * c.disagreement, _pooled_spread(c))
 
 
-@measure(best="high", span=(-1, 1), needs=("total", "alternatives"))
+@measure(
+    summary="Gwet's AC1: agreement beyond chance, where only hard cases are classified at random.",
+    formula="(p_o-p_e)/(1-p_e)",
+    also=("Gwet's AC1", "first-order agreement coefficient"),
+    references=("gwet2008",),
+    best="high",
+    span=(-1, 1),
+    needs=("total", "alternatives"),
+)
 def gwet_ac1(c: Confusion) -> float:
-    r"""Agreement beyond guesses at hard cases, :math:`(p_o-p_e)/(1-p_e)`.
-
-    Chance agrees in :math:`p_e=\sum_k q_k(1-q_k)/(K-1)`, where :math:`q_k=(t_k+p_k)/2n`. It depends on K,
+    r"""The chance agreement is :math:`p_e=\sum_k q_k(1-q_k)/(K-1)`, where :math:`q_k=(t_k+p_k)/2n`. It depends on K,
     the number of labels, whether or not all of them occur.
-
-    Also: Gwet's AC1, first-order agreement coefficient.
-    Reference: [@gwet2008].
 
     >>> from baserate import Confusion
     >>> round(gwet_ac1(Confusion.of_matrix([[13, 0, 0], [0, 20, 7], [0, 4, 56]], truth="rows")), 10)
@@ -158,14 +179,23 @@ def gwet_ac1(c: Confusion) -> float:
     return 1 - ratio(ratio(c.disagreement, c.total), 1 - chance)
 
 
-@measure(best="high", span=(-1, 1), needs=("total", "alternatives"))
+@measure(
+    summary="Bennett's S: agreement beyond choosing one of the K labels uniformly at random.",
+    formula="(p_o-1/K)/(1-1/K)",
+    also=(
+        "Bennett's S",
+        "Brennan–Prediger kappa",
+        "PABAK",
+        "prevalence-adjusted bias-adjusted kappa",
+        "random error coefficient",
+    ),
+    references=("bennett1954",),
+    best="high",
+    span=(-1, 1),
+    needs=("total", "alternatives"),
+)
 def bennett_s(c: Confusion) -> float:
-    r"""Agreement beyond picking one of K labels blindly, :math:`(p_o-1/K)/(1-1/K)`.
-
-    It depends on K, the number of labels, whether or not all of them occur.
-
-    Also: Bennett's S, Brennan–Prediger kappa, PABAK, prevalence-adjusted bias-adjusted kappa, random error coefficient.
-    Reference: [@bennett1954].
+    """K is the number of labels, whether or not all of them occur.
 
     >>> from baserate import Confusion
     >>> bennett_s(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"))

@@ -11,14 +11,17 @@ from baserate.measure._about import measure
 __all__ = ["chi_squared", "cramers_v", "decision_lambda", "phi_squared", "truth_lambda"]
 
 
-@measure(best="high", span=(0, inf), needs=("total",))
+@measure(
+    summary="Pearson's chi-squared statistic for independence of true and predicted classes.",
+    formula=r"\sum_{ij}(C_{ij}-t_ip_j/n)^2/(t_ip_j/n)",
+    also=("Pearson's chi-squared",),
+    references=("pearson1900",),
+    best="high",
+    span=(0, inf),
+    needs=("total",),
+)
 def chi_squared(c: Confusion) -> float:
-    r"""Squared distance from independence of truth and decisions, :math:`\sum_{ij}(C_{ij}-t_ip_j/n)^2/(t_ip_j/n)`.
-
-    It grows with the mass, as a test statistic does; the share of it is `phi_squared`.
-
-    Also: Pearson's chi-squared.
-    Reference: [@pearson1900].
+    """It grows with the number of rows, as a test statistic does; `phi_squared` does not.
 
     >>> from baserate import Confusion
     >>> round(chi_squared(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
@@ -27,12 +30,17 @@ def chi_squared(c: Confusion) -> float:
     return c.total * phi_squared(c)
 
 
-@measure(best="high", span=(0, inf), needs=("total",))
+@measure(
+    summary="Mean square contingency: chi-squared statistic divided by the number of rows.",
+    formula="χ^2/n",
+    also=("mean square contingency", "inertia"),
+    references=("pearson1900",),
+    best="high",
+    span=(0, inf),
+    needs=("total",),
+)
 def phi_squared(c: Confusion) -> float:
-    r"""Chi-squared for each unit of mass, :math:`χ^2/n`; of two classes, the square of the correlation.
-
-    Also: mean square contingency, inertia.
-    Reference: [@pearson1900].
+    """With two classes it is the square of the correlation.
 
     >>> from baserate import Confusion
     >>> round(phi_squared(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
@@ -46,14 +54,17 @@ def phi_squared(c: Confusion) -> float:
     return mean_defined((excess**2).reshape(flat), chance.reshape(flat))
 
 
-@measure(best="high", span=(0, 1), needs=("truth_spread", "decided_spread"))
+@measure(
+    summary="Cramér's V: association between true and predicted classes, from 0 to 1.",
+    formula=r"\sqrt{χ^2/(n(m-1))}",
+    also=("Cramér's V", "Cramér's phi"),
+    references=("cramer1946",),
+    best="high",
+    span=(0, 1),
+    needs=("truth_spread", "decided_spread"),
+)
 def cramers_v(c: Confusion) -> float:
-    r"""Association of truth and decisions, :math:`\sqrt{χ^2/(n(m-1))}`.
-
-    Here m counts the classes that occur, or those that are decided, whichever are fewer.
-
-    Also: Cramér's V, Cramér's phi.
-    Reference: [@cramer1946].
+    """m is the number of classes that occur or of those that are predicted, whichever is smaller.
 
     >>> from baserate import Confusion
     >>> round(cramers_v(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
@@ -65,13 +76,17 @@ def cramers_v(c: Confusion) -> float:
     return root(ratio(phi_squared(c) * room, room * room))
 
 
-@measure(best="high", span=(0, 1), needs=("truth_spread",))
+@measure(
+    summary="Goodman–Kruskal lambda: share of errors in guessing the true class saved by the prediction.",
+    formula=r"(\sum_j\max_iC_{ij}-\max t)/(n-\max t)",
+    also=("Goodman–Kruskal lambda of truth", "lambda A"),
+    references=("goodman1954",),
+    best="high",
+    span=(0, 1),
+    needs=("truth_spread",),
+)
 def truth_lambda(c: Confusion) -> float:
-    r"""Share of wrong guesses at the truth that the decision saves, :math:`(\sum_j\max_iC_{ij}-\max t)/(n-\max t)`.
-
-    Also: Goodman–Kruskal lambda of truth, lambda A.
-    Reference: [@goodman1954].
-
+    """
     >>> from baserate import Confusion
     >>> round(truth_lambda(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
     0.4
@@ -81,13 +96,17 @@ def truth_lambda(c: Confusion) -> float:
     return 1 - ratio(knowing, plain(others(c.truth).min(axis=-1)))
 
 
-@measure(best="high", span=(0, 1), needs=("decided_spread",))
+@measure(
+    summary="Goodman–Kruskal lambda: share of errors in guessing the prediction saved by the true class.",
+    formula=r"(\sum_i\max_jC_{ij}-\max p)/(n-\max p)",
+    also=("Goodman–Kruskal lambda of decisions", "lambda B"),
+    references=("goodman1954",),
+    best="high",
+    span=(0, 1),
+    needs=("decided_spread",),
+)
 def decision_lambda(c: Confusion) -> float:
-    r"""Share of wrong guesses at the decision that the truth saves, :math:`(\sum_i\max_jC_{ij}-\max p)/(n-\max p)`.
-
-    Also: Goodman–Kruskal lambda of decisions, lambda B.
-    Reference: [@goodman1954].
-
+    """
     >>> from baserate import Confusion
     >>> round(decision_lambda(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
     0.3571428571

@@ -28,13 +28,17 @@ __all__ = [
 ]
 
 
-@measure(best=None, span=(0, inf), needs=("total",))
+@measure(
+    summary="Entropy of the true classes.",
+    formula=r"H(T)=-\sum_kt_k\log t_k",
+    also=("reference entropy", "entropy of truth"),
+    references=("shannon1948",),
+    best=None,
+    span=(0, inf),
+    needs=("total",),
+)
 def truth_entropy(c: Confusion, *, base: float = e) -> float:
-    r"""Information that is needed to tell the true classes, :math:`H(T)=-\sum_kt_k\log t_k`.
-
-    Also: reference entropy, entropy of truth.
-    Reference: [@shannon1948].
-
+    """
     >>> from baserate import Confusion
     >>> round(truth_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     1.5304930568
@@ -42,13 +46,17 @@ def truth_entropy(c: Confusion, *, base: float = e) -> float:
     return _entropy(_shares(c.truth), base)
 
 
-@measure(best=None, span=(0, inf), needs=("total",))
+@measure(
+    summary="Entropy of the predicted classes.",
+    formula=r"H(D)=-\sum_kp_k\log p_k",
+    also=("response entropy", "entropy of decisions"),
+    references=("shannon1948",),
+    best=None,
+    span=(0, inf),
+    needs=("total",),
+)
 def decision_entropy(c: Confusion, *, base: float = e) -> float:
-    r"""Information that is needed to tell the decisions, :math:`H(D)=-\sum_kp_k\log p_k`.
-
-    Also: response entropy, entropy of decisions.
-    Reference: [@shannon1948].
-
+    """
     >>> from baserate import Confusion
     >>> round(decision_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     1.4865659532
@@ -56,12 +64,16 @@ def decision_entropy(c: Confusion, *, base: float = e) -> float:
     return _entropy(_shares(c.decided), base)
 
 
-@measure(best=None, span=(0, inf), needs=("total",))
+@measure(
+    summary="Joint entropy of the true and predicted classes.",
+    formula=r"H(T,D)=-\sum_{ij}c_{ij}\log c_{ij}",
+    references=("shannon1948",),
+    best=None,
+    span=(0, inf),
+    needs=("total",),
+)
 def joint_entropy(c: Confusion, *, base: float = e) -> float:
-    r"""Information that is needed to tell truth and decisions both, :math:`H(T,D)=-\sum_{ij}c_{ij}\log c_{ij}`.
-
-    Reference: [@shannon1948].
-
+    """
     >>> from baserate import Confusion
     >>> round(joint_entropy(Confusion.of_matrix([[1, 1], [1, 1]], truth="rows"), base=2), 10)
     2.0
@@ -69,13 +81,17 @@ def joint_entropy(c: Confusion, *, base: float = e) -> float:
     return _entropy(_shares(_flat(c.mass)), base)
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Conditional entropy of the true class given the predicted class.",
+    formula=r"H(T|D)=-\sum_{ij}c_{ij}\log(c_{ij}/p_j)",
+    also=("equivocation", "conditional entropy of truth"),
+    references=("shannon1948",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def truth_entropy_given_decision(c: Confusion, *, base: float = e) -> float:
-    r"""Information on the truth that decisions still lack, :math:`H(T|D)=-\sum_{ij}c_{ij}\log(c_{ij}/p_j)`.
-
-    Also: equivocation, conditional entropy of truth.
-    Reference: [@shannon1948].
-
+    """
     >>> from baserate import Confusion
     >>> truth_entropy_given_decision(Confusion.of_matrix([[0, 5], [5, 0]], truth="rows"))
     0.0
@@ -83,13 +99,17 @@ def truth_entropy_given_decision(c: Confusion, *, base: float = e) -> float:
     return decision_entropy_given_truth(c.transposed(), base=base)
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Conditional entropy of the predicted class given the true class.",
+    formula=r"H(D|T)=-\sum_{ij}c_{ij}\log(c_{ij}/t_i)",
+    also=("conditional entropy of decisions",),
+    references=("shannon1948",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
-    r"""Information on the decisions that the truth still lacks, :math:`H(D|T)=-\sum_{ij}c_{ij}\log(c_{ij}/t_i)`.
-
-    Also: conditional entropy of decisions.
-    Reference: [@shannon1948].
-
+    """
     >>> from baserate import Confusion
     >>> table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
     >>> round(decision_entropy_given_truth(table, base=2), 10)
@@ -99,13 +119,17 @@ def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
     return -summed(told) / _unit(base) + 0.0
 
 
-@measure(best="high", span=(0, inf), needs=("total",))
+@measure(
+    summary="Mutual information of the true and predicted classes.",
+    formula=r"I(T;D)=\sum_{ij}c_{ij}\log(c_{ij}/t_ip_j)",
+    also=("transinformation", "information gain"),
+    references=("shannon1948",),
+    best="high",
+    span=(0, inf),
+    needs=("total",),
+)
 def mutual_information(c: Confusion, *, base: float = e) -> float:
-    r"""Information that decisions give about the true classes, :math:`I(T;D)=\sum_{ij}c_{ij}\log(c_{ij}/t_ip_j)`.
-
-    Also: transinformation, information gain.
-    Reference: [@shannon1948].
-
+    """
     >>> from baserate import Confusion
     >>> round(mutual_information(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     0.3973100445
@@ -115,13 +139,23 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
     return _not_below_zero(told) / _unit(base)
 
 
-@measure(best="high", span=(0, 1), needs=("truth_spread",))
+@measure(
+    summary="Theil's U: share of the entropy of the true class explained by the predicted class.",
+    formula="I(T;D)/H(T)",
+    also=(
+        "uncertainty coefficient",
+        "Theil's U",
+        "entropy coefficient",
+        "proficiency",
+        "uncertainty coefficient of truth",
+    ),
+    references=("theil1970",),
+    best="high",
+    span=(0, 1),
+    needs=("truth_spread",),
+)
 def truth_theil_u(c: Confusion) -> float:
-    r"""Share of the information in the true classes that decisions give, :math:`I(T;D)/H(T)`.
-
-    Also: uncertainty coefficient, Theil's U, entropy coefficient, proficiency, uncertainty coefficient of truth.
-    Reference: [@theil1970].
-
+    """
     >>> from baserate import Confusion
     >>> round(truth_theil_u(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")), 10)
     0.2595961104
@@ -129,13 +163,17 @@ def truth_theil_u(c: Confusion) -> float:
     return 1 - ratio(truth_entropy_given_decision(c), truth_entropy(c))
 
 
-@measure(best="high", span=(0, 1), needs=("decided_spread",))
+@measure(
+    summary="Theil's U of predictions: share of their entropy explained by the true class.",
+    formula="I(T;D)/H(D)",
+    also=("uncertainty coefficient of decisions",),
+    references=("theil1970",),
+    best="high",
+    span=(0, 1),
+    needs=("decided_spread",),
+)
 def decision_theil_u(c: Confusion) -> float:
-    r"""Share of the information in the decisions that the true classes give, :math:`I(T;D)/H(D)`.
-
-    Also: uncertainty coefficient of decisions.
-    Reference: [@theil1970].
-
+    """
     >>> from baserate import Confusion
     >>> table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
     >>> round(decision_theil_u(table), 10)
@@ -144,13 +182,23 @@ def decision_theil_u(c: Confusion) -> float:
     return truth_theil_u(c.transposed())
 
 
-@measure(best="high", span=(0, 1), needs=("any_spread",))
+@measure(
+    summary="Mutual information divided by the mean entropy of true and predicted classes.",
+    formula="2I(T;D)/(H(T)+H(D))",
+    also=(
+        "symmetric uncertainty",
+        "symmetric uncertainty coefficient",
+        "normalized mutual information",
+        "NMI",
+        "V-measure",
+    ),
+    references=("theil1970",),
+    best="high",
+    span=(0, 1),
+    needs=("any_spread",),
+)
 def symmetric_theil_u(c: Confusion) -> float:
-    r"""Information that truth and decisions share, of what they hold on average, :math:`2I(T;D)/(H(T)+H(D))`.
-
-    Also: symmetric uncertainty, symmetric uncertainty coefficient, normalized mutual information, NMI, V-measure.
-    Reference: [@theil1970].
-
+    """
     >>> from baserate import Confusion
     >>> table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
     >>> round(symmetric_theil_u(table), 10)
@@ -160,14 +208,17 @@ def symmetric_theil_u(c: Confusion) -> float:
     return 1 - ratio(left, truth_entropy(c) + decision_entropy(c))
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Cross-entropy of the predicted class frequencies relative to the true ones.",
+    formula=r"-\sum_kt_k\log p_k",
+    also=("cross entropy of the margins",),
+    references=("shannon1948",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def cross_entropy(c: Confusion, *, base: float = e) -> float:
-    r"""Information needed to tell the true classes in a code made for the decided shares, :math:`-\sum_kt_k\log p_k`.
-
-    It compares margins alone, and is infinite if a class that occurs is never decided.
-
-    Also: cross entropy of the margins.
-    Reference: [@shannon1948].
+    """Only the margins matter. Infinite if a class that occurs is never predicted.
 
     >>> from baserate import Confusion
     >>> round(cross_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
@@ -176,14 +227,17 @@ def cross_entropy(c: Confusion, *, base: float = e) -> float:
     return -summed(_times_log(_shares(c.truth), _shares(c.decided))) / _unit(base) + 0.0
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Kullback–Leibler divergence of the true class frequencies from the predicted ones.",
+    formula=r"\sum_kt_k\log(t_k/p_k)",
+    also=("Kullback–Leibler divergence", "KLD", "relative entropy"),
+    references=("kullback1951",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def kl_divergence(c: Confusion, *, base: float = e) -> float:
-    r"""Information lost by taking the decided shares for the true ones, :math:`\sum_kt_k\log(t_k/p_k)`.
-
-    It compares margins alone, and is infinite if a class that occurs is never decided.
-
-    Also: Kullback–Leibler divergence, KLD, relative entropy.
-    Reference: [@kullback1951].
+    """Only the margins matter. Infinite if a class that occurs is never predicted.
 
     >>> from baserate import Confusion
     >>> round(kl_divergence(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
@@ -193,15 +247,18 @@ def kl_divergence(c: Confusion, *, base: float = e) -> float:
     return _not_below_zero(told) / _unit(base)
 
 
-@measure(best="low", span=(0, 2 / (e * log(2))), needs=("total",))
+@measure(
+    summary="Confusion entropy: disorder of the misclassifications, with logarithms to the base 2(K−1).",
+    formula=r"-\frac1{2n}\sum_{i≠j}C_{ij}\log_{2(K-1)}(C_{ij}^2/s_is_j)",
+    also=("CEN",),
+    references=("wei2010",),
+    best="low",
+    span=(0, 2 / (e * log(2))),
+    needs=("total",),
+)
 def confusion_entropy(c: Confusion) -> float:
-    r"""Disorder among the errors, :math:`-\sum_{i≠j}C_{ij}\log(C_{ij}^2/s_is_j)/2n`, to the base 2(K−1).
-
-    Here :math:`s_k=t_k+p_k`. It reaches 1 for three classes and more, and passes it for two. It depends on K, the
-    number of labels, whether or not all of them occur.
-
-    Also: CEN.
-    Reference: [@wei2010].
+    """Here :math:`s_k=t_k+p_k`. The maximum is 1 for three classes and more, and exceeds 1 for two. It depends on K,
+    the number of labels, whether or not all of them occur.
 
     >>> from baserate import Confusion
     >>> round(confusion_entropy(Confusion.of_matrix([[5, 0, 0], [0, 10, 0], [0, 300, 0]], truth="rows")), 10)

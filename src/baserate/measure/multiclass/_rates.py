@@ -24,13 +24,26 @@ __all__ = [
 ]
 
 
-@measure(best="high", span=(0, 1), needs=("total",), share=(("agreement",), ("disagreement",)))
+@measure(
+    summary="Share of all rows that are classified correctly.",
+    formula=r"\sum_k C_{kk}/n",
+    also=(
+        "fraction correct",
+        "overall accuracy",
+        "ACC",
+        "observed agreement",
+        "micro recall",
+        "micro precision",
+        "micro F1",
+    ),
+    references=("sokolova2009",),
+    best="high",
+    span=(0, 1),
+    needs=("total",),
+    share=(("agreement",), ("disagreement",)),
+)
 def accuracy(c: Confusion) -> float:
-    r"""Share of all that are decided rightly, :math:`\sum_k C_{kk}/n`.
-
-    Also: fraction correct, overall accuracy, ACC, observed agreement, micro recall, micro precision, micro F1.
-    Reference: [@sokolova2009].
-
+    """
     >>> from baserate import Confusion
     >>> rows = [[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]]
     >>> round(accuracy(Confusion.of_matrix(rows, "ABCD", truth="rows")), 10)
@@ -39,13 +52,18 @@ def accuracy(c: Confusion) -> float:
     return ratio(summed(c.correct), c.total)
 
 
-@measure(best="low", span=(0, 1), needs=("total",), share=(("disagreement",), ("agreement",)))
+@measure(
+    summary="Share of all rows that are misclassified.",
+    formula=r"1-\sum_k C_{kk}/n",
+    also=("error rate", "misclassification rate", "zero-one loss", "ERR", "observed disagreement"),
+    references=("sokolova2009",),
+    best="low",
+    span=(0, 1),
+    needs=("total",),
+    share=(("disagreement",), ("agreement",)),
+)
 def hamming_loss(c: Confusion) -> float:
-    r"""Share of all that are decided wrongly, :math:`1-\sum_k C_{kk}/n`.
-
-    Also: error rate, misclassification rate, zero-one loss, ERR, observed disagreement.
-    Reference: [@sokolova2009].
-
+    """
     >>> from baserate import Confusion
     >>> hamming_loss(Confusion.of_matrix([[20, 5], [10, 15]], truth="rows"))
     0.3
@@ -53,13 +71,17 @@ def hamming_loss(c: Confusion) -> float:
     return ratio(c.disagreement, c.total)
 
 
-@measure(best="high", span=(0, 1), needs=("total",))
+@measure(
+    summary="Micro-averaged Jaccard index: pooled intersection over union of true and predicted classes.",
+    formula=r"\sum_k C_{kk}/(2n-\sum_k C_{kk})",
+    also=("micro Jaccard", "pooled intersection over union"),
+    references=("jaccard1901",),
+    best="high",
+    span=(0, 1),
+    needs=("total",),
+)
 def jaccard(c: Confusion) -> float:
-    r"""Right decisions as a share of all truths and decisions, pooled, :math:`\sum_k C_{kk}/(2n-\sum_k C_{kk})`.
-
-    Also: micro Jaccard, pooled intersection over union.
-    Reference: [@jaccard1901].
-
+    """
     >>> from baserate import Confusion
     >>> jaccard(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"))
     0.5
@@ -67,13 +89,17 @@ def jaccard(c: Confusion) -> float:
     return ratio(summed(c.correct), c.total + c.disagreement)
 
 
-@measure(best="high", span=(0, 1), needs=("total",))
+@measure(
+    summary="Mean recall over the classes that occur (macro-averaged recall).",
+    formula=r"\frac1m\sum_{t_k>0} C_{kk}/t_k",
+    also=("macro recall", "mean per-class accuracy", "average accuracy of classes", "unweighted average recall", "UAR"),
+    references=("brodersen2010",),
+    best="high",
+    span=(0, 1),
+    needs=("total",),
+)
 def balanced_accuracy(c: Confusion) -> float:
-    r"""Mean recall of the classes that occur, :math:`\frac1m\sum_{t_k>0} C_{kk}/t_k`.
-
-    Also: macro recall, mean per-class accuracy, average accuracy of classes, unweighted average recall, UAR.
-    Reference: [@brodersen2010].
-
+    """
     >>> from baserate import Confusion
     >>> rows = [[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]]
     >>> round(balanced_accuracy(Confusion.of_matrix(rows, "ABCD", truth="rows")), 10)
@@ -82,14 +108,17 @@ def balanced_accuracy(c: Confusion) -> float:
     return mean_defined(ratio(c.correct, c.truth))
 
 
-@measure(best="high", span=(-1, 1), needs=("truth_spread",))
+@measure(
+    summary="Balanced accuracy rescaled so that constant predictions score 0 and perfect ones 1.",
+    formula="(BA-1/m)/(1-1/m)",
+    also=("multi-class informedness", "multi-class Youden index"),
+    references=("brodersen2010",),
+    best="high",
+    span=(-1, 1),
+    needs=("truth_spread",),
+)
 def adjusted_balanced_accuracy(c: Confusion) -> float:
-    r"""Balanced accuracy beyond that of constant decisions, as a share of what is left, :math:`(BA-1/m)/(1-1/m)`.
-
-    Here m counts the classes that occur, and BA is their mean recall.
-
-    Also: multi-class informedness, multi-class Youden index.
-    Reference: [@brodersen2010].
+    """m is the number of classes that occur, and BA their mean recall.
 
     >>> from baserate import Confusion
     >>> rows = [[100, 80, 10, 10], [0, 9, 0, 1], [0, 1, 8, 1], [0, 1, 0, 9]]
@@ -102,14 +131,17 @@ def adjusted_balanced_accuracy(c: Confusion) -> float:
     return ratio((balanced_accuracy(c) - chance) * room, room * room)
 
 
-@measure(best="high", span=(0, 1), needs=("total",))
+@measure(
+    summary="Mean over classes of the smaller of precision and recall.",
+    formula=r"\frac1K\sum_k C_{kk}/\max(t_k,p_k)",
+    also=("CBA", "Mosley's class balance accuracy"),
+    references=("mosley2013",),
+    best="high",
+    span=(0, 1),
+    needs=("total",),
+)
 def class_balanced_accuracy(c: Confusion) -> float:
-    r"""Mean of the lesser of precision and recall of each class, :math:`\frac1K\sum_k C_{kk}/\max(t_k,p_k)`.
-
-    A class that neither occurs nor is decided does not count.
-
-    Also: CBA, Mosley's class balance accuracy.
-    Reference: [@mosley2013].
+    """A class that neither occurs nor is predicted does not count.
 
     >>> from baserate import Confusion
     >>> round(class_balanced_accuracy(Confusion.of_matrix([[5, 0, 0], [0, 10, 0], [0, 300, 0]], truth="rows")), 10)
@@ -118,13 +150,17 @@ def class_balanced_accuracy(c: Confusion) -> float:
     return mean_defined(ratio(c.correct, np.maximum(c.truth, c.decided)))
 
 
-@measure(best="high", span=(0, 1), needs=("truth_spread",))
+@measure(
+    summary="Mean balanced accuracy of each class against the rest.",
+    formula=r"\frac1m\sum_{t_k>0}(TPR_k+TNR_k)/2",
+    also=("Urbanowicz's balanced accuracy", "macro balanced accuracy"),
+    references=("urbanowicz2015",),
+    best="high",
+    span=(0, 1),
+    needs=("truth_spread",),
+)
 def mean_balanced_accuracy(c: Confusion) -> float:
-    r"""Mean balanced accuracy of each class against the rest, :math:`\frac1m\sum_{t_k>0}(TPR_k+TNR_k)/2`.
-
-    Also: Urbanowicz's balanced accuracy, macro balanced accuracy.
-    Reference: [@urbanowicz2015].
-
+    """
     >>> from baserate import Confusion
     >>> round(mean_balanced_accuracy(Confusion.of_matrix([[2, 2, 0], [0, 4, 0], [0, 0, 8]], truth="rows")), 10)
     0.8888888889
@@ -132,13 +168,17 @@ def mean_balanced_accuracy(c: Confusion) -> float:
     return mean_defined(binary.balanced_accuracy(c.one_vs_rest()))
 
 
-@measure(best=None, span=(0, 1), needs=("total",))
+@measure(
+    summary="Accuracy of always predicting the most frequent class.",
+    formula=r"\max_k t_k/n",
+    also=("NIR", "majority class rate", "zero rule accuracy"),
+    references=("kuhn2008",),
+    best=None,
+    span=(0, 1),
+    needs=("total",),
+)
 def no_information_rate(c: Confusion) -> float:
-    r"""Accuracy of always deciding for the most frequent class, :math:`\max_k t_k/n`.
-
-    Also: NIR, majority class rate, zero rule accuracy.
-    Reference: [@kuhn2008].
-
+    """
     >>> from baserate import Confusion
     >>> no_information_rate(Confusion.of_matrix([[183, 13], [141, 663]], truth="rows"))
     0.804
@@ -147,15 +187,18 @@ def no_information_rate(c: Confusion) -> float:
     return ratio(most, c.total)
 
 
-@measure(best="low", span=(-inf, inf), needs=("total",))
+@measure(
+    summary="Mean cost per row (by default, each error costs 1).",
+    formula=r"\sum_{ij} w_{ij}C_{ij}/n",
+    also=("expected loss", "average cost", "classification cost"),
+    references=("elkan2001",),
+    best="low",
+    span=(-inf, inf),
+    needs=("total",),
+)
 def expected_cost(c: Confusion, *, costs: CostMatrix | npt.ArrayLike | None = None) -> float:
-    r"""Mean cost of a decision, :math:`\sum_{ij} w_{ij}C_{ij}/n`; by default each error costs 1.
-
-    Costs are a `CostMatrix`, which knows its labels, or a plain K×K table in the order of the labels of `c`, truth in
-    rows.
-
-    Also: expected loss, average cost, classification cost.
-    Reference: [@elkan2001].
+    """Costs are a `CostMatrix` with labels, or a plain K×K table in the order of the labels of `c`, with true classes
+    in rows.
 
     >>> from baserate import Confusion
     >>> officers = Confusion.of_matrix([[20, 5], [10, 15]], ["yes", "no"], truth="rows")

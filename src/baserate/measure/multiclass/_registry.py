@@ -64,25 +64,24 @@ def named(name: str) -> Measure:
     plain = re.sub(r"[\s_-]+", " ", name.strip().lower())
     if top := re.fullmatch(r"top ?([1-9][0-9]{0,5})( accuracy)?", plain):
         k = int(top[1])
-        return _special(_scored.top_k_accuracy, f"top_{k}_accuracy", ("the k with", f"the {k} with"), k=k)
+        among = "has the highest score" if k == 1 else f"is among the {k} highest scores"
+        return _specialize(_scored.top_k_accuracy, f"top_{k}_accuracy", f"Share of rows whose true class {among}.", k=k)
     if weighted := re.fullmatch(r"(linear|quadratic)( weighted)? kappa", plain):
         kind = weighted[1]
-        told = ("Agreement beyond chance,", f"Agreement beyond chance, with {kind} weights,")
-        return _special(_agreement.kappa, f"{kind}_kappa", told, weights=kind)
+        summary = f"Cohen's kappa with {kind} weights for disagreements: weighted agreement beyond chance."
+        return _specialize(_agreement.kappa, f"{kind}_kappa", summary, weights=kind)
     return _names.find(name, MEASURES)
 
 
-def _special(measure: Measure, name: str, told: tuple[str, str], **options: object) -> Measure:
-    """Make a measure with some of its options chosen, under a name of its own."""
+def _specialize(measure: Measure, name: str, summary: str, **options: object) -> Measure:
+    """Make a measure with some of its options chosen, under a name and a summary of its own."""
     special = partial(measure, **options)
-    known = about(measure)
-    doc = known.doc.replace(", by default two", "").replace(*told)
-    vars(special)["about"] = replace(known, name=name, doc=doc)
+    vars(special)["about"] = replace(about(measure), name=name, summary=summary)
     return special
 
 
 def search(words: str) -> list[str]:
-    """Names of the measures of all classes whose name, other names or meaning hold all these words.
+    """Names of the measures of all classes whose name, other names or summary contain all these words.
 
     >>> search("Mosley")
     ['class_balanced_accuracy']

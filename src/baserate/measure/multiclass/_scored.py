@@ -44,13 +44,17 @@ def pairwise_auc(r: ClassRows) -> Floats:
     return ratio(won, pairs)
 
 
-@measure(best="high", span=(0, 1), needs=("truth_spread",))
+@measure(
+    summary="Hand–Till M: mean AUC over all pairs of classes.",
+    formula=r"\frac{2}{K(K-1)}\sum_{i<j}\hat A(i,j)",
+    also=("Hand–Till M", "multi-class AUC", "AUC one-vs-one", "MAUC"),
+    references=("hand2001",),
+    best="high",
+    span=(0, 1),
+    needs=("truth_spread",),
+)
 def hand_till(r: ClassRows) -> float:
-    r"""Mean over pairs of classes of how well scores tell them apart, :math:`\frac{2}{K(K-1)}\sum_{i<j}\hat A(i,j)`.
-
-    Classes that do not occur have no pairs. With two classes whose scores add up to 1 it is the AUC.
-    Also: Hand–Till M, multi-class AUC, AUC one-vs-one, MAUC.
-    Reference: [@hand2001].
+    """Classes that do not occur have no pairs. With two classes whose scores add up to 1 it is the AUC.
 
     >>> from baserate import scored
     >>> rows = scored(["a", "b", "c", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2], [0.1, 0.7, 0.2]])
@@ -60,13 +64,17 @@ def hand_till(r: ClassRows) -> float:
     return mean_defined(pairwise_auc(r).ravel())
 
 
-@measure(best="low", span=(0, 2), needs=("total",))
+@measure(
+    summary="Brier score of several classes: mean over rows of the squared errors summed over classes.",
+    formula=r"\frac1n\sum(p_{ik}-y_{ik})^2",
+    also=("Brier score", "quadratic score"),
+    references=("brier1950",),
+    best="low",
+    span=(0, 2),
+    needs=("total",),
+)
 def brier(r: ClassRows) -> float:
-    r"""Squared distance of probabilities from what happened, over all classes, :math:`\frac1n\sum(p_{ik}-y_{ik})^2`.
-
-    The distances are summed, as Brier did: two classes give twice `baserate.measure.brier`. Others halve the sum.
-    Also: Brier score, quadratic score.
-    Reference: [@brier1950].
+    """Errors are summed over classes, as in Brier's paper: two classes give twice `baserate.measure.brier`.
 
     >>> from baserate import scored
     >>> round(brier(scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])), 10)
@@ -80,13 +88,17 @@ def brier(r: ClassRows) -> float:
     return ratio(fsum(parts), r.total)
 
 
-@measure(best="low", span=(0, inf), needs=("total",))
+@measure(
+    summary="Mean negative log-likelihood of the true classes under the predicted probabilities.",
+    formula=r"-\frac1n\sum_i\ln p_i(y_i)",
+    also=("cross-entropy loss", "logarithmic score", "multinomial log-loss"),
+    references=("good1952",),
+    best="low",
+    span=(0, inf),
+    needs=("total",),
+)
 def log_loss(r: ClassRows) -> float:
-    r"""Mean negative logarithm of the probability given to what happened, :math:`-\frac1n\sum_i\ln p_i(y_i)`.
-
-    Infinite if something happens that was given probability 0; nothing is clipped, and nothing made to add up to 1.
-    Also: cross-entropy loss, logarithmic score, multinomial log-loss.
-    Reference: [@good1952].
+    """Infinite if a class that occurs had probability 0; probabilities are neither clipped nor normalized.
 
     >>> from baserate import scored
     >>> round(log_loss(scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])), 10)
@@ -97,13 +109,17 @@ def log_loss(r: ClassRows) -> float:
     return ratio(fsum(parts) + 0.0, r.total)  # −0.0 is 0.0
 
 
-@measure(best="high", span=(0, 1), needs=("total",))
+@measure(
+    summary="Share of rows whose true class is among the k highest scores (by default, k = 2).",
+    formula=r"\frac1n\sum_i[r_i≤k]",
+    also=("top-k accuracy", "recall at k"),
+    references=("russakovsky2015",),
+    best="high",
+    span=(0, 1),
+    needs=("total",),
+)
 def top_k_accuracy(r: ClassRows, *, k: int = 2) -> float:
-    r"""Share of rows whose class is among the k with the highest scores, by default two, :math:`\frac1n\sum_i[r_i≤k]`.
-
-    Of equal scores the class that is named first goes first, as it does in `ClassRows.decided`.
-    Also: top-k accuracy, recall at k.
-    Reference: [@russakovsky2015].
+    """Of equal scores the class that is named first goes first, as in `ClassRows.decided`.
 
     >>> from baserate import scored
     >>> rows = scored(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])

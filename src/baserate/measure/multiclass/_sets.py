@@ -9,13 +9,17 @@ from baserate.measure._about import measure
 __all__ = ["exact_match"]
 
 
-@measure(best="high", span=(0, 1), needs=("total",))
+@measure(
+    summary="Share of rows whose predicted label set equals the true one (subset accuracy).",
+    formula=r"\frac1n\sum_i[Y_i=\hat Y_i]",
+    also=("subset accuracy", "exact match ratio"),
+    references=("tsoumakas2007",),
+    best="high",
+    span=(0, 1),
+    needs=("total",),
+)
 def exact_match(s: LabelSets) -> float:
-    r"""Share of rows that were given all of their labels and no other, :math:`\frac1n\sum_i[Y_i=\hat Y_i]`.
-
-    Also: subset accuracy, exact match ratio.
-    Reference: [@tsoumakas2007].
-
+    """
     >>> from baserate import label_sets
     >>> exact_match(label_sets([{"sea", "sky"}, {"sky"}], decided=[{"sea"}, {"sky"}]))
     0.5

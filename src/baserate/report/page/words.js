@@ -116,6 +116,9 @@ export function technicalName(measure) {
   return SPOKEN[measure].technical.split(",")[0];
 }
 
+const CONFIDENCE_INTERVAL =
+  "A 95% confidence interval is computed by a method whose intervals contain the true value in 95% of repeated samples.";
+
 /** Names of the two classes and what is done, for the legends. */
 export const CLASSES = { positive: "positives", negative: "negatives" };
 
@@ -136,7 +139,7 @@ export const PANELS = {
   measures: {
     title: "Numbers, and how sure they are",
     name: "measures with intervals",
-    how: "Each line is one measure at the chosen cut-off and prevalence. The dot is its value, the bar its interval: where the true value would lie in that share of all samples like this one. Intervals of shares move with the controls. The others were made at the settings of the plan, and are shown there alone. Further numbers depend on the scores alone, whatever the cut-off.",
+    how: `Each line is one measure at the chosen cut-off and prevalence. The dot is its value, the bar its confidence interval. ${CONFIDENCE_INTERVAL} Intervals of shares move with the controls. The others were made at the settings of the plan, and are shown there alone. Further numbers depend on the scores alone, whatever the cut-off.`,
   },
   scores: {
     title: "Which scores both classes get",
@@ -146,7 +149,7 @@ export const PANELS = {
   roc: {
     title: "Found, against flagged in vain",
     name: "ROC curve",
-    how: "Each point of the curve is a cut-off: how many positives it flags (upwards) and how many negatives (to the right). The upper left corner is perfect, the diagonal is chance. The dashed hull is what mixing two cut-offs can reach. All points on the straight grey line cost the same; it touches the hull at the cheapest cut-off for the chosen costs and prevalence. The band is where the true curve may lie.",
+    how: "Each point of the curve is a cut-off: how many positives it flags (upwards) and how many negatives (to the right). The upper left corner is perfect, the diagonal is chance. The dashed hull is what mixing two cut-offs can reach. All points on the straight grey line cost the same; it touches the hull at the cheapest cut-off for the chosen costs and prevalence. The band is a confidence band for the curve.",
   },
   pr: {
     title: "Found, against right among the flagged",
@@ -223,7 +226,7 @@ export const TERMS = {
   "Positive, negative": "What is true of a person: having what is looked for, or not.",
   "Flagged, passed": "What is done: scores from the cut-off up are flagged, all others are passed.",
   "Cut-off (threshold)": "The lowest score that is flagged.",
-  Interval: "Where the true value would lie in that share of all samples like this one.",
+  "Confidence interval": CONFIDENCE_INTERVAL,
   Hull: "The best that can be reached by mixing two cut-offs: straight lines over the dents of a ROC curve.",
   Lots: "Where no single cut-off reaches a rate, people between two cut-offs are flagged with a chance.",
 };
