@@ -66,11 +66,6 @@ class About:
     """Whether it takes a `Stack` of many tallies, too, and gives an array."""
 
     @property
-    def meaning(self) -> str:
-        """Another name of `summary`."""
-        return self.summary
-
-    @property
     def causes(self) -> tuple[str, ...]:
         """What makes the value undefined: one cause for each margin that it needs."""
         return tuple(_CAUSES[margin] for margin in self.needs)
