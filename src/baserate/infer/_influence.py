@@ -153,10 +153,17 @@ def _within(measure: Measure, t: Tally, value: float) -> Slopes:
     sums = np.zeros(2)
     for block, *slopes in _SLOPES[measure](t, value):
         masses = np.diff(block.true), np.diff(block.false)
-        sums += [np.dot(mass[mass > 0], slope[mass > 0]) for mass, slope in zip(masses, slopes, strict=True)]
+        sums += [_weighted_sum(mass, slope) for mass, slope in zip(masses, slopes, strict=True)]
     true_mean, false_mean = np.nan_to_num(ratio(sums, np.array([t.positives, t.negatives])))
     for block, true, false in _SLOPES[measure](t, value):
         yield block, apart(true, true_mean), apart(false, false_mean)
+
+
+def _weighted_sum(mass: Floats, slope: Floats) -> float:
+    """Sum of slopes times masses; an infinite slope does not matter where there is nothing."""
+    with np.errstate(invalid="ignore"):
+        total = float(np.dot(mass, slope))
+    return total if isfinite(total) else float(np.dot(mass[mass > 0], slope[mass > 0]))
 
 
 def _powers(squares: Cells, rows: Cells, slope: Floats) -> tuple[float, float]:

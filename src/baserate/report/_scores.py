@@ -81,14 +81,17 @@ def _number(case: Case, part: Part, measure: Measure, noun: Any) -> list[Row]:  
 
 
 def _noise(case: Case, part: Part) -> list[Row]:
-    """How far probabilities are off, beside a perfect model of this size; and once more after a shift of all."""
+    """Compare the calibration error with that of a perfect model of this size; in the sample, also after a shift."""
     from scipy.special import expit
 
-    found = _floored(case, part, "ece", part.tally)
-    if not found["value"] > found["floor_high"] or not isfinite(shift := offset(part.tally).value):
-        return [found]
+    error = _floored(case, part, "ece", part.tally)
+    if part.where == "there" or not error["value"] > error["floor_high"]:
+        return [error]
+    shift = offset(part.tally).value
+    if not isfinite(shift):
+        return [error]
     shifted = part.tally.rescored(expit(log_odds(part.tally.score) + shift))
-    return [found, _floored(case, part, "ece_after_shift", shifted)]
+    return [error, _floored(case, part, "ece_after_shift", shifted)]
 
 
 def _floored(case: Case, part: Part, name: str, tally: Tally) -> Row:
