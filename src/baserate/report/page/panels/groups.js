@@ -142,7 +142,7 @@ function whole(view) {
 function gapsTold(view) {
   const told = RATES.map((measure) => {
     const values = view.groups
-      .flatMap(({ counts }) => (counts ? [MEASURES[measure](counts)] : []))
+      .flatMap(({ counts }, at) => (counts && isLarge(view, measure, at) ? [MEASURES[measure](counts)] : []))
       .filter((value) => !Number.isNaN(value));
     const gap = values.length > 1 ? Math.max(...values) - Math.min(...values) : NaN;
     const found = reported(view, { part: "gaps", measure, where: "here" });
@@ -153,7 +153,23 @@ function gapsTold(view) {
         : "";
     return `${technicalName(measure)} ${percent(gap)}${chance}`;
   });
-  return `Farthest apart: ${told.join(", ")}.`;
+  const few = RATES.some((measure) => view.groups.some((_, at) => !isLarge(view, measure, at)));
+  const least = few
+    ? `, among groups with at least ${view.book.payload.min_group_size} rows on which a rate rests`
+    : "";
+  return `Farthest apart${least}: ${told.join(", ")}.`;
+}
+
+/**
+ * Whether the rate of a group rests on enough rows, at the plan's decisions.
+ * @param {import("../view.js").View} view
+ * @param {string} measure
+ * @param {number} group
+ * @returns {boolean}
+ */
+function isLarge(view, measure, group) {
+  const found = reported(view, { part: "support", measure, group, where: "here" });
+  return found === undefined || readNumber(found.value) >= view.book.payload.min_group_size;
 }
 
 /**
