@@ -5,6 +5,8 @@ import math
 NOTHING = 1e-12
 """A difference below it is nothing but rounding."""
 UNDEFINED = "–"
+SMALLEST_SHOWN = 0.0001
+"""Smaller p-values say no more to a person: they are shown as "< 0.0001", and JSON and CSV hold them in full."""
 _LONG = 1e15
 """From here on, whole numbers are no longer shown in full."""
 _MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -22,6 +24,31 @@ def number(value: float, digits: int) -> str:
     if -5 < exponent < 15:
         return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", " ").replace("-", "−")
     return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)
+
+
+def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False) -> str:
+    """Show a p-value: tiny ones as "< 0.0001", upper bounds with their sign, missing ones as a dash.
+
+    >>> [format_p(p) for p in (0.0123, 0.00012, 1.2e-15, 1.0, None)]
+    ['0.012', '0.00012', '< 0.0001', '1', '–']
+    >>> format_p(0.0002, is_bound=True), format_p(0.00005, is_bound=True)
+    ('≤ 0.00020', '< 0.0001')
+    """
+    if p is None or math.isnan(p):
+        return UNDEFINED
+    if p < SMALLEST_SHOWN:
+        return f"< {SMALLEST_SHOWN}"
+    return f"{'≤ ' if is_bound else ''}{number(p, digits)}"
+
+
+def format_p_phrase(p: float | None, digits: int = 2, *, is_bound: bool | None = False, name: str = "p") -> str:
+    """Show a p-value with its name, as in a sentence.
+
+    >>> format_p_phrase(0.0123), format_p_phrase(1e-9, name="Holm-adjusted p")
+    ('p = 0.012', 'Holm-adjusted p < 0.0001')
+    """
+    shown = format_p(p, digits, is_bound=is_bound)
+    return f"{name} {shown}" if shown[0] in "<≤" else f"{name} = {shown}"
 
 
 def amount(value: float, digits: int) -> str:
@@ -60,6 +87,15 @@ def percent(level: float) -> str:
     ('95', '57', '99.99999')
     """
     return f"{100 * level:.14g}"  # without the trace that a product leaves
+
+
+def unadjusted(level: float) -> str:
+    """Say that intervals beside adjusted p-values are not adjusted themselves.
+
+    >>> unadjusted(0.95)
+    '95 % confidence intervals are not adjusted for multiplicity.'
+    """
+    return f"{percent(level)} % confidence intervals are not adjusted for multiplicity."
 
 
 def mark(which: int) -> str:

@@ -60,14 +60,15 @@ def test_programs_get_tidy_rows(tmp_path: Path) -> None:
     assert (row["measure"], row["model"], row["other"]) == ("auc", "risk", "old")
     assert row["difference"] == row["value"] - row["other_value"]
     assert row["low"] < row["difference"] < row["high"]
-    assert 0 < row["p"] == row["adjusted"] <= 1
+    assert 0 < row["p"] == row["p_adjusted"] <= 1
+    assert row["p_is_bound"] is False
     assert row["how"] == row["test"] == "DeLong, paired"
 
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
 def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
     found = rows_of(run("compare", people(tmp_path), *VIEWS[name], "--json", "-q"))
-    assert {"measure", "other", "difference", "adjusted"} <= found[0].keys()
+    assert {"measure", "other", "difference", "p_adjusted", "p_is_bound"} <= found[0].keys()
 
 
 def test_what_is_undefined_fits_the_schema_too(tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ def test_columns_are_named_with_commas_or_one_by_one(named: tuple[str, ...], tmp
     assert {line["group.sex"] for line in lines if line["by"] == "site"} == {""}
     assert {line["other.site"] for line in lines if line["by"] == "sex"} == {""}
     pairs = [line for line in lines if line["by"] == "site, sex" and line["table"] == "difference"]
-    assert (pairs[0]["group.site"], pairs[0]["group.sex"], pairs[0]["other.sex"]) == ("coast", "f", "m")
+    assert (pairs[0]["group.site"], pairs[0]["group.sex"]) == ("coast", "f")
+    assert {(pair["other.site"], pair["other.sex"]) for pair in pairs} == {("north", "m")}
 
 
 def test_a_policy_names_its_columns_and_decides(tmp_path: Path) -> None:
@@ -133,14 +134,52 @@ def test_no_page_says_what_is_fair(tmp_path: Path) -> None:
 
 def test_who_takes_no_part_is_told(tmp_path: Path) -> None:
     result = run("groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "recall", "--draws", "50")
-    assert "note: sensitivity of site = isle takes no part in gaps: there are no positives." in result.stderr
+    told = (
+        "note: sensitivity: excluded from tests and gaps, with fewer than the minimum of 30: site = isle (0 positives)."
+    )
+    assert told in result.stderr
     assert "¹ there are no positives" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "by", "other"),
+    [
+        (("--group", "sex", "--reference", "f"), "sex", {"sex": "f"}),
+        (("--group", "sex", "--reference", "sex=f"), "sex", {"sex": "f"}),
+        (("--group", "sex,site", "--reference", "site=coast"), "site", {"site": "coast"}),
+        (("--group", "sex,site", "--reference", "site=coast,sex=f"), "sex, site", {"sex": "f", "site": "coast"}),
+        (("--group", "site"), "site", {"site": "north"}),
+    ],
+)
+def test_the_reference_is_chosen(typed: tuple[str, ...], by: str, other: dict[str, str], tmp_path: Path) -> None:
+    found = rows_of(run("groups", screened(tmp_path), *ONE, *typed, "--measures", "fpr", *QUICK, "--json"))
+    compared = [row for row in found if row["table"] == "difference" and row["by"] == by]
+    assert compared
+    assert all(row["other"] == other for row in compared)
+
+
+def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: Path) -> None:
+    path = screened(tmp_path)
+    shown = " ".join(run("groups", path, *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout.split())
+    assert (
+        "Below the minimum of 30 rows on which a measure rests, so neither tested nor in gaps: fpr: hill (29)" in shown
+    )
+    assert "isle (12)." in shown
+    assert "Differences from the reference group, north." in shown
+    assert "Holm-adjusted p: over all groups tested for the same measure. 95 % confidence intervals are not" in shown
+    typed = ("--group", "site", "--measures", "fpr", "--min-group-size", "29")
+    found = rows_of(run("groups", path, *ONE, *typed, *QUICK, "--json"))
+    tested = {row["group"]["site"] for row in found if row["table"] == "difference" and row["p"] is not None}
+    assert tested == {"coast", "hill"}
 
 
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
         (ONE, "missing option '--group'"),
+        ((*ONE, "--group", "sex", "--reference", "x"), "reference is 'x'; expected one of: sex = f; sex = m."),
+        ((*ONE, "--group", "sex,site", "--reference", "f"), "expected COLUMN=LABEL, with columns sex, site"),
+        ((*ONE, "--group", "sex", "--min-group-size", "0"), "'--min-group-size'"),
         ((*ONE, "--group", "sex", "--threshold", "0.2,0.5"), "'0.2,0.5' are 2 cut-offs; give one, which decides"),
         ((*ONE, "--group", "sex", "--threshold", "0.2", "--policy", "p.json"), "leave out one of them"),
         ((*ONE, "--group", "sex", "--measures", "sensitivityx"), "Did you mean sensitivity"),

@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import pytest
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import confint_proportions_2indep
 
+import baserate
 from baserate import Results, equalize
-from tests.golden.compas import FILTERED, RACES, SIX, UNFILTERED, tallies
+from tests.golden.compas import FILTERED, RACES, SIX, UNFILTERED, people, tallies
 from tests.golden.conftest import Columns
 
 BOTH = ("race", "sex")
@@ -53,12 +57,52 @@ def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) 
     assert odds["max_difference"]["floor_high"] < 0.06
 
 
-def test_a_gap_between_six_races_is_hard_to_tell_from_chance_where_two_surely_differ(columns: Columns) -> None:
-    every = equalize.groups(tallies(columns, UNFILTERED, SIX, group=BOTH), by="race", decided=0.5, measures=["fpr"])
-    (gap,) = [row for row in every.rows() if row["kind"] == "max_difference"]
-    (pair,) = [row for row in every.rows() if row["group"] == {"race": RACES[0]} and row["other"] == {"race": RACES[1]}]
-    assert gap["value"] > pair["value"]
-    assert gap["p"] > 0.05
-    assert pair["adjusted"] < 1e-12
+def test_two_races_differ_surely_though_tiny_groups_lie_further_apart(columns: Columns) -> None:
+    six = tallies(columns, UNFILTERED, SIX, group=BOTH)
+    every = equalize.groups(six, by="race", decided=0.5, measures=["fpr"], min_size=1)
+    (masked,) = [row for row in every.rows() if row["kind"] == "max_difference"]
+    found = equalize.groups(six, by="race", decided=0.5, measures=["fpr"])
+    (gap,) = [row for row in found.rows() if row["kind"] == "max_difference"]
+    (pair,) = [row for row in found.rows() if row["group"] == {"race": RACES[1]} and row["other"] == {"race": RACES[0]}]
+    assert masked["p"] > 0.05
+    assert (masked["other"], gap["other"]) == ({"race": "Asian"}, {"race": "Other"})
+    assert gap["p"] == pytest.approx(1 / 10_001)
+    assert gap["p_is_bound"]
+    assert pair["p_adjusted"] < 1e-30
     # A bootstrap of 2000 draws within each group.
-    assert (pair["low"], pair["high"]) == pytest.approx((0.1831, 0.2444), abs=0.002)
+    assert (-pair["high"], -pair["low"]) == pytest.approx((0.1831, 0.2444), abs=0.002)
+
+
+def test_differences_are_those_of_pandas_and_statsmodels(columns: Columns) -> None:
+    table = pd.DataFrame(people(columns, UNFILTERED, SIX))
+    negatives = table[~table["again"]].assign(flagged=lambda rows: rows["decile"] >= 0.5)
+    counted = negatives.groupby("race")["flagged"].agg(["sum", "count"])
+    six = tallies(columns, UNFILTERED, SIX)
+    found = {row["group"]["race"]: row for row in equalize.differences(six, decided=0.5, measures=["fpr"]).rows()}
+    assert {*found} == {*SIX} - {"African-American"}
+    first = counted.loc["African-American"]
+    for race, row in found.items():
+        own = counted.loc[race]
+        rates = own["sum"] / own["count"], first["sum"] / first["count"]
+        assert row["value"] == pytest.approx(rates[0] - rates[1], abs=1e-12)
+        assert row["trials"] == own["count"]
+        bounds = confint_proportions_2indep(own["sum"], own["count"], first["sum"], first["count"], method="newcomb")
+        assert (row["low"], row["high"]) == pytest.approx(bounds, abs=1e-9)
+        assert (row["p"] is None) == (own["count"] < 30)
+    assert {race for race, row in found.items() if row["p"] is None} == {"Asian", "Native American"}
+    tested = [row for row in found.values() if row["p"] is not None]
+    wanted = multipletests([row["p"] for row in tested], method="holm")[1]
+    assert [row["p_adjusted"] for row in tested] == pytest.approx(wanted.tolist(), rel=1e-9)
+
+
+def test_the_report_names_the_difference_of_both_large_races(columns: Columns) -> None:
+    rows = people(columns, UNFILTERED, SIX)
+    report = baserate.evaluate(rows["again"], rows["decile"], group={"race": rows["race"]}, threshold=0.5)
+    (finding,) = [each for each in report.findings if each.code == "BR011"]
+    assert "Compared with the largest group, race = African-American:" in finding.sentence
+    assert (
+        "fpr of race = Caucasian is 0.214 lower (95 % CI 0.182 to 0.245, Holm-adjusted p < 0.0001)" in finding.sentence
+    )
+    assert finding.numbers["fpr[race = Caucasian]"] == pytest.approx(-0.2139, abs=5e-5)
+    assert not any("Native American" in name for name in finding.numbers)
+    assert finding.sentence in " ".join(report.text().split())

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
 
 import baserate
 from baserate import Costs, Cut, Finding, Lottery, Policy, Report, Results
+from baserate._numbers import format_p
 from baserate.cli import VERBS, app
 from baserate.report import CHECKS
 from baserate.report._finding import SEVERITIES
@@ -37,9 +39,10 @@ def is_well_told(finding: Finding) -> None:
     values = [each for each in finding.numbers.values() if not isinstance(each, str)]
     assert all(each == each for each in values)  # noqa: PLR0124  (NaN is not)
     names = " ".join(each for each in finding.numbers.values() if isinstance(each, str))
-    known = {number(abs(each)) for each in values} | {"0.05", "1"} | set(NUMBER.findall(names))
+    known = {number(abs(each)) for each in values} | {"0.05", "1", "95", "0.0001"} | set(NUMBER.findall(names))
+    known |= {format_p(each) for name, each in finding.numbers.items() if name.endswith("_p_adjusted")}
     # Names of groups, reasons and classes are quoted as they are.
-    told = re.sub(r"\(\w+: \d[^)]*\)|\w+ = \w+|site \d|class, [^,]*,", "", sentence)
+    told = re.sub(r"\(\w+: \d[^)]*\)|\b(?!p = )\w+ = \w+|site \d|class, [^,]*,", "", sentence)
     assert set(NUMBER.findall(told)) <= known, sentence
 
 
@@ -97,7 +100,10 @@ SENTENCES = {
     ("BR009", 3): "The model of labels flags all of 4 rows.",
     ("BR010", 0): "up to the cut-off: at 0.9 it would be 0.857, with a sensitivity of 0.6 in place of 1.",
     ("BR010", 1): "up to the score: no cut-off that finds at least half as many positives reaches more than 0.333.",
-    ("BR011", 0): "sensitivity by 0.5 (site = s0 above site = s1; chance",
+    (
+        "BR011",
+        0,
+    ): "site = s0: sensitivity of site = s1 is 0.5 lower (95 % CI 0.321 to 0.636, Holm-adjusted p < 0",
     ("BR012", 0): "Numbers of 2 of 2 groups rest on few rows; the smallest is site = s0, with 29 positives.",
     ("BR013", 1): "100 rows have 91 distinct scores: the commonest is that of 0.1 of them",
     (
@@ -180,22 +186,70 @@ def changed(report: Report, part: str, **column: list[Any]) -> Report:
 @pytest.mark.parametrize(
     ("p", "named"),
     [
-        ([0.02, 0.02, 0.02, 0.02], ()),  # 0.02·4 is above 0.05
-        ([0.01, 0.03, 0.9, 0.9], ("flag_rate",)),
-        ([0.012, 0.016, 0.9, 0.9], ("flag_rate", "sensitivity")),  # 0.016·3 is below
-        ([None, 0.02, None, 0.04], ("sensitivity", "precision")),  # 0.02·2, and then 0.04 itself
+        ([0.08, 0.08, 0.08], ()),
+        ([0.04, None, 0.06], ("flag_rate",)),
+        ([0.06, 0.01, 0.049], ("sensitivity", "precision")),
     ],
 )
-def test_gaps_are_judged_for_being_many(p: list[float | None], named: tuple[str, ...]) -> None:
-    wide: dict[str, list[Any]] = {"value": [0.5] * 4, "floor": [0.1] * 4, "floor_high": [0.2] * 4}
-    report = changed(groups(45, 20), "gaps", p=p, **wide)
+def test_groups_are_named_that_differ_at_the_level(p: list[float | None], named: tuple[str, ...]) -> None:
+    measured = ["flag_rate", "sensitivity", "precision"]  # fpr of 10 in 50 is alike, and is left out
+    report = changed(groups(45, 20), "group_differences", p_adjusted=[p[0], p[1], None, p[2]])
     said = CHECKS["BR011"].look(report)
-    assert (
-        tuple(name for name in ("flag_rate", "sensitivity", "fpr", "precision") if said and name in said.numbers)
-        == named
-    )
-    alike = changed(report, "gaps", floor_high=[0.6] * 4)
-    assert CHECKS["BR011"].look(alike) is None
+    found = [name for name in measured if said and f"{name}[site = s1]" in said.numbers]
+    assert tuple(found) == named
+    loose = replace(report, plan=replace(report.plan, level=0.9))
+    assert CHECKS["BR011"].look(loose) is not None
+
+
+def test_p_values_of_groups_are_adjusted_over_groups_and_measures() -> None:
+    report = groups(45, 20, 30, 44)
+    rows = report.group_differences.rows()
+    assert len(rows) == 3 * 4
+    assert {row["other_group"]["site"] for row in rows} == {"s0"}
+    tested = [row for row in rows if row["p"] is not None]
+    wanted = multipletests([row["p"] for row in tested], method="holm")[1]
+    assert [row["p_adjusted"] for row in tested] == pytest.approx(wanted.tolist())
+    named = {name for name in numbers(report, "BR011") if name.endswith("]")}
+    assert named == {f"{row['measure']}[site = {row['group']['site']}]" for row in tested if row["p_adjusted"] < 0.05}
+
+
+def masked() -> Report:
+    """Two large groups whose false positive rates are 0.5 and 0.3, and a tiny one at 4 of 6: the farthest apart."""
+    cells = {"a": (560, 240, 400, 400), "b": (490, 210, 210, 490), "c": (4, 2, 4, 2)}
+    truth, score, race = [], [], []
+    for name, many in cells.items():
+        truth += np.repeat([1, 1, 0, 0], many).tolist()
+        score += np.repeat([0.8, 0.2, 0.8, 0.2], many).tolist()
+        race += [name] * sum(many)
+    return baserate.evaluate(truth, score, group={"race": race}, positive=1)
+
+
+def test_a_tiny_group_hides_no_difference_between_large_ones() -> None:
+    report = masked()
+    said = numbers(report, "BR011")
+    assert said["fpr[race = b]"] == pytest.approx(0.3 - 0.5)
+    assert said["fpr[race = b]_reference"] == "race = a"
+    assert said["fpr[race = b]_p_adjusted"] < 1e-10
+    assert not any("race = c" in name for name in said)
+    (tiny,) = report.pick(part="group_differences", measure="fpr", group={"race": "c"})
+    assert (tiny["p"], tiny["p_adjusted"]) == (None, None)
+    assert tiny["why"] == "not tested: race = c has 6 negatives, fewer than the minimum of 30"
+    (gap,) = report.pick(part="gaps", measure="fpr")
+    assert gap["value"] == pytest.approx(0.2)
+    told = " ".join(report.text().split())
+    assert "fpr of race = b is 0.2 lower" in told
+    assert "Holm-adjusted p: over all" in told
+    assert "comparisons: a group has fewer than 30 rows on which the measure rests" in told
+    again = Report.from_json(report.to_json())
+    assert again.group_differences.rows() == report.group_differences.rows()
+
+
+def test_groups_that_are_all_small_are_not_tested() -> None:
+    report = groups(10, 2, rows=28)
+    assert "BR011" not in codes(report)
+    rows = report.pick(part="group_differences", measure="sensitivity")
+    assert [row["p"] for row in rows] == [None]
+    assert report.pick(part="gaps", measure="sensitivity")[0]["value"] is None
 
 
 def numbers(report: Report, code: str) -> dict[str, Any]:

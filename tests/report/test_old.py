@@ -1,7 +1,9 @@
 """Files of plans and reports that past releases wrote stay readable."""
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import baserate
@@ -31,3 +33,20 @@ def test_a_report_of_0_1_0_tells_what_it_told() -> None:
     assert report.there.expected_cost.value == pytest.approx(0.02 * 0.75 * 20)
     assert [found.code for found in report.findings][:2] == ["BR001", "BR003"]
     assert "Of 1000 people at a prevalence of 2" in report.text()
+
+
+@pytest.mark.parametrize(("models", "raw"), [(("risk", "old"), 0.03), (("risk", "old", "none"), None)])
+def test_differences_of_early_releases_are_read_as_what_they_were(models: tuple[str, ...], raw: float | None) -> None:
+    """Early releases wrote the Holm-adjusted p into `p`: of one pair it is the raw one, too."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(40) < 0.5
+    report = baserate.evaluate(truth, {model: rng.random(40) for model in models})
+    form = json.loads(report.to_json())
+    for row in form["rows"]:
+        del row["p_adjusted"], row["p_is_bound"]
+        if row["part"] == "differences":
+            row["p"] = 0.03
+    again = Report.from_json(json.dumps(form))
+    rows = again.differences.rows()
+    assert {(row["p"], row["p_adjusted"], row["p_is_bound"]) for row in rows} == {(raw, 0.03, None)}
+    assert "0.030" in again.text()

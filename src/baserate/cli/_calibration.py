@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from baserate._numbers import number, percent
+from baserate._numbers import format_p, number, percent
 from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label
 from baserate._results import Results
 from baserate._sure import Reasons, cell, footnotes, heading
@@ -62,8 +62,6 @@ _ANOTHER = {
     "offset_or_slope_test": "A shift of all log-odds fits as well as any line.",
     "offset_or_free_test": "It fits as well as any monotone curve.",
 }
-_LEAST = 0.0001
-"""A smaller p says no more to a person."""
 _TRACE = 1e-9
 _CHANCE = "*"
 
@@ -246,12 +244,7 @@ class _Sheet:
     def _chance(self, line: Line) -> str:
         if line["p"] is None:
             return self.reasons.undefined(line["why"])
-        return chance(line["p"], self.digits)
-
-
-def chance(p: float, digits: int) -> str:
-    """A p-value as a person reads it."""
-    return f"<{_LEAST}" if p < _LEAST else number(p, min(digits, 3))
+        return format_p(line["p"], min(self.digits, 3), is_bound=line["p_is_bound"])
 
 
 def _words(name: str) -> str:
@@ -305,5 +298,6 @@ def _explained(found: Results) -> Iterator[str]:
     if any(row["p"] is not None for row in rows):
         yield (
             "p: chance of as much or more if the probabilities were right; of another prevalence, if they were right "
-            "for it. df: degrees of freedom."
+            "for it. df: degrees of freedom. Each p is of one test alone: neither p-values nor intervals are adjusted "
+            "for multiplicity."
         )

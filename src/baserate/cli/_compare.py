@@ -112,7 +112,7 @@ _COMPARING = (
 def compare(reading: Reading, comparing: Comparing, writing: Writing) -> None:
     """Compare models on the same rows: the difference of a measure, its interval, and a p-value.
 
-    Every pair is compared, the first less the second; of several p-values Holm's adjustment is told too. Two files
+    Every pair is compared, the first less the second. Several comparisons have Holm-adjusted p-values, too. Two files
     with --id hold one model each; without it, several files are one table.
     """
     from baserate.cli._differences import page

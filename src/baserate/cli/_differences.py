@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from baserate._numbers import UNDEFINED, mark, number, percent, plain
+from baserate._numbers import UNDEFINED, format_p, mark, number, percent, plain, unadjusted
 from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label
 from baserate._results import Results
 from baserate.cli._ask import headline
@@ -19,14 +19,15 @@ _NUMBERS = {
     "low": "low",
     "high": "high",
     "p": "p",
-    "adjusted": "p (Holm)",
+    "p_adjusted": "Holm-adjusted p",
 }
+_CHANCES = ("p", "p_adjusted")
 
 
 def page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay the comparisons out: a section for each measure and group."""
     lines = found.rows()
-    columns = [name for name in _NUMBERS if name != "adjusted" or len(lines) > 1]
+    columns = [name for name in _NUMBERS if name != "p_adjusted" or len(lines) > 1]
     reasons: list[str] = []
     sections = []
     grouped = any(line["group"] for line in lines)
@@ -48,6 +49,8 @@ def _title(line: Line, *, grouped: bool) -> str:
 
 def _row(line: Line, columns: Sequence[str], digits: int, reasons: list[str]) -> Row:
     def cell(name: str) -> str:
+        if line[name] is not None and name in _CHANCES:
+            return format_p(line[name], digits, is_bound=line["p_is_bound"])
         if line[name] is not None:
             return number(line[name], digits)
         why = line["why"] or "undefined"
@@ -69,10 +72,13 @@ def _footnotes(lines: Sequence[Line]) -> Iterator[str]:
     yield from dict.fromkeys(filter(None, map(_asked, lines)))
     made = {measure: list(dict.fromkeys(_made(each) for each in of)) for measure, of in _by_measure(lines).items()}
     alone = len({tuple(told) for told in made.values()}) == 1
-    for measure, told in made.items():
-        yield from (each if alone else f"{measure.replace('_', ' ')}: {each}" for each in told if each)
-        if alone:
-            return
+    if alone:
+        yield from filter(None, next(iter(made.values())))
+    else:
+        yield from (f"{measure.replace('_', ' ')}: {each}" for measure, told in made.items() for each in told if each)
+    tested = [line for line in lines if line["p"] is not None]
+    if len(lines) > 1 and tested:
+        yield f"Holm-adjusted p: over all {len(tested)} comparisons of this table. {unadjusted(tested[0]['level'])}"
 
 
 def _by_measure(lines: Sequence[Line]) -> dict[str, list[Line]]:

@@ -39,6 +39,10 @@ _EXAMPLES = (
         "other measures, also of ranks and probabilities, for a program",
         "baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json",
     ),
+    (
+        "each group against one that you choose, and only groups with 100 rows or more",
+        "baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group-size 100",
+    ),
     ("labels that somebody predicted", "baserate groups people.csv --truth sick --predicted says --group race"),
 )
 
@@ -53,6 +57,8 @@ class Looking:
     level: float
     draws: int
     seed: int
+    reference: str | None
+    min_group_size: int
 
     def __post_init__(self) -> None:
         if self.policy is not None and self.threshold is not None:
@@ -86,7 +92,7 @@ def looking(verb: Verb) -> Verb:
 
 def glancing(verb: Verb) -> Verb:
     """Add those of groups alone, which are not dealt anew; the verb gets them as `looking`."""
-    return bundled(verb, Looking, "looking", _LOOKING, draws=0, seed=0)
+    return bundled(verb, Looking, "looking", _LOOKING, draws=0, seed=0, reference=None, min_group_size=1)
 
 
 _LOOKING = (
@@ -122,6 +128,21 @@ _DEALING = (
         help="How often groups are dealt anew, to see what chance alone would do.",
     ),
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same gives the same."),
+    click.option(
+        "--reference",
+        metavar="GROUP",
+        help="Group that the others are compared with: its label, or COLUMN=LABEL,… where there are several columns. "
+        "[default: the largest]",
+    ),
+    click.option(
+        "--min-group-size",
+        type=click.IntRange(1),
+        default=30,
+        show_default=True,
+        metavar="ROWS",
+        help="Rows on which a measure of a group must rest for the group to be tested, for example negatives for the "
+        "FPR.",
+    ),
 )
 
 
@@ -130,12 +151,13 @@ _DEALING = (
 @looking
 @writing
 def groups(reading: Reading, looking: Looking, writing: Writing) -> None:
-    """See how groups are treated: measures of each, differences between any two, and how far they lie apart in all.
+    """Compare groups: measures of each, differences from a reference group, and how far they lie apart in all.
 
-    Every number has its interval, and base rates beside it; numbers that rest on few rows are marked. The greatest gap
-    between groups stands beside what chance alone would give if they were alike. It says how groups differ, not whether
-    that is right. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for
-    stdin.
+    Every number has its interval, and base rates beside it; numbers that rest on few rows are marked. Each group is
+    tested against the reference group, with Holm-adjusted p-values; groups below the minimum size are listed but not
+    tested. The greatest gap between groups stands beside what chance alone would give if they were alike. It says how
+    groups differ, not whether that is right. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a
+    pattern of such files, or - for stdin.
     """
     from baserate.cli._side_by_side import page
 
@@ -174,11 +196,35 @@ def _found(
         "measures": measures,
         "interval": Interval(level=looking.level, seed=looking.seed),
         "draws": looking.draws,
+        "min_size": looking.min_group_size,
     }
     sets = [(name,) for name in columns] + ([columns] if len(columns) > 1 else [])
-    parts = {", ".join(by): equalize.groups(read, by=by, **options) for by in sets}
+    named = _reference(looking.reference, columns)
+    parts = {
+        ", ".join(by): equalize.groups(
+            read, by=by, reference={name: named[name] for name in by} if {*by} <= {*named} else None, **options
+        )
+        for by in sets
+    }
     *_, last = parts.values()
     together = {name: [each for part in parts.values() for each in part.columns[name]] for name in last.columns}
     by = [name for name, part in parts.items() for _ in range(len(part))]
     notes = dict.fromkeys(note for part in parts.values() for note in part.data["notes"])
-    return Results({"by": by, **together}, {**last.data, "by": list(parts), "notes": list(notes)})
+    data = {**last.data, "by": list(parts), "notes": list(notes), "reference": named or None}
+    return Results({"by": by, **together}, data)
+
+
+def _reference(given: str | None, columns: tuple[str, ...]) -> dict[str, str]:
+    """Column -> label of the reference group; a bare label is of the only column."""
+    if given is None:
+        return {}
+    if len(columns) == 1:
+        return {columns[0]: given.removeprefix(f"{columns[0]}=")}
+    found = dict(each.partition("=")[::2] for each in given.split(","))
+    strange = [name for name in found if name not in columns]
+    if strange:
+        raise click.BadParameter(
+            f"{given!r} names no column of --group; expected COLUMN=LABEL, with columns {', '.join(columns)}.",
+            param_hint="'--reference'",
+        )
+    return found

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate._numbers import amount, number, percent, plain
+from baserate._numbers import amount, format_p, number, percent, plain
 from baserate._panels import Cell, Page, Panel, Row, Section, label
 from baserate._results import Results
 from baserate._sure import Reasons, cell, footnotes, heading
-from baserate.cli._calibration import chance, split_when_narrow
+from baserate.cli._calibration import split_when_narrow
 from baserate.cli._estimated import TARGET, VALIDATION, prevalences
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
@@ -103,7 +103,7 @@ class _Numbers:
         if row["value"] is None:
             return Row(name, (self.reasons.undefined(row["why"]), "", ""), _TESTS[row["measure"]])
         freedom = "" if row["freedom"] is None else str(row["freedom"])
-        shown = (number(row["value"], self.digits), freedom, chance(row["p"], self.digits))
+        shown = (number(row["value"], self.digits), freedom, format_p(row["p"], min(self.digits, 3)))
         return Row(name, shown, _TESTS[row["measure"]])
 
     def measures(self, score: str) -> Iterator[Panel]:

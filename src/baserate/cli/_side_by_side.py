@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from baserate._chosen import done
 from baserate._counts import Counts
-from baserate._numbers import NOTHING, UNDEFINED, amount, number, percent
+from baserate._numbers import NOTHING, UNDEFINED, amount, format_p, number, percent, unadjusted
 from baserate._panels import Cell, Page, Panel, Row, Section, Spread, label
 from baserate._results import Results
 from baserate._sure import Reasons, cell, footnotes
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 Line = Mapping[str, Any]
 
-PAIRS = 10
-"""Pairs of groups that a person wants to read; those that chance explains least."""
-_CHANCES = (("p", "p"), ("adjusted", "p (Holm)"))
+MOST = 10
+"""Comparisons of one measure that are shown: those with the smallest p-values."""
+_CHANCES = (("p", "p"), ("p_adjusted", "Holm-adjusted p"))
+_UNTESTED = "not tested: fewer rows than the minimum"
 _FEW = "*"
 _SMALL = (
-    f"{_FEW} rests on fewer than 30 rows, or on too few to show a difference of 0.2. What a group would show: the "
+    f"{_FEW} rests on fewer than {{}} rows, or on too few to show a difference of 0.2. What a group would show: the "
     "smallest difference from everybody else that so many rows show in four samples of five, at level 0.95."
 )
 _GAPS = (
@@ -121,20 +122,22 @@ class _Sheet:
 
     def _differences(self, rows: Sequence[Line], by: str) -> Panel:
         sections = []
-        chances = _CHANCES if _pairs(rows, by) > 1 else _CHANCES[:1]
+        chances = _CHANCES if _comparisons(rows, by) > 1 else _CHANCES[:1]
         for name in dict.fromkeys(row["measure"] for row in rows):
             alike = [row for row in rows if row["measure"] == name]
-            kept = sorted(alike, key=lambda row: 2.0 if row["p"] is None else row["p"])[:PAIRS]
-            lines = alike if len(alike) <= PAIRS else kept
+            kept = sorted(alike, key=lambda row: 2.0 if row["p"] is None else row["p"])[:MOST]
+            lines = alike if len(alike) <= MOST else kept
             sections.append(Section(_words(name), tuple(self._pair(row, chances) for row in lines)))
         columns = ("difference", *(told for _, told in chances))
         return Panel(f"differences by {label(by)}", columns, tuple(sections))
 
     def _pair(self, row: Line, chances: Sequence[tuple[str, str]]) -> Row:
-        other = "everybody else" if row["other"] is None else group_told(row["other"])
         value: Cell = cell(row, self.reasons, digits=self.digits, several=True)
-        shown = ("" if row[name] is None else number(row[name], 2) for name, _ in chances)
-        return Row(f"{group_told(row['group'])} − {other}", (value, *shown))
+        shown = [format_p(row[name], is_bound=row["p_is_bound"]) for name, _ in chances]
+        if row["p"] is None:
+            untested = row["value"] is not None
+            shown = [self.reasons.undefined(_UNTESTED) if untested else "", *[""] * (len(chances) - 1)]
+        return Row(f"{group_told(row['group'])} − {group_told(row['other'])}", (value, *shown))
 
     def _gaps(self, rows: Sequence[Line], by: str) -> Panel:
         sets: dict[tuple[str, str | None], dict[str, Line]] = {}
@@ -149,12 +152,18 @@ class _Sheet:
         ratio = kinds.get("ratio")
         cells = (
             self._number(widest),
-            *("" if widest[name] is None else number(widest[name], 2) for name in ("floor", "floor_high", "p")),
+            *("" if widest[name] is None else number(widest[name], 2) for name in ("floor", "floor_high")),
+            "" if widest["p"] is None else format_p(widest["p"], is_bound=widest["p_is_bound"]),
             "" if ratio is None else self._number(ratio),
             self._number(kinds["mean_absolute"]),
         )
         name = _words(measure) if parity is None else f"{_words(measure)} ({parity.replace('-', ' ')})"
-        return Row(name, cells, _ends(widest, kinds.get("worst_group")))
+        return Row(name, cells, "; ".join(filter(None, [_ends(widest, kinds.get("worst_group")), self._all(kinds)])))
+
+    def _all(self, kinds: Mapping[str, Line]) -> str:
+        """The gap of all groups, where some are below the minimum size."""
+        row = kinds.get("max_difference_all")
+        return "" if row is None else f"all groups, not tested: {self._number(row)}, {_ends(row, None)}"
 
     def _number(self, row: Line) -> str:
         digits = max(self.digits - 1, 1)
@@ -166,30 +175,53 @@ class _Sheet:
         """Say what signs mean, how numbers were made, and what else there is to see."""
         yield from self.reasons.footnotes()
         yield from footnotes([row for row in self.rows if row["table"] == "group"], self.data)
-        yield from [_SMALL] * any(row["small"] for row in self.rows)
+        yield from [_SMALL.format(self.data["min_size"])] * any(row["small"] for row in self.rows)
+        yield from self._excluded()
         yield from self._of_pairs([row for row in self.rows if row["table"] == "difference"])
         yield _GAPS
         hows = dict.fromkeys(row["how"] for row in self.rows if row["kind"] == "max_difference" and row["how"])
         if hows:
             yield (
                 f"if alike: the max difference if groups were alike, its mean and what one in twenty exceeds; p: how "
-                f"many are as great. {amount(self.data['draws'], 4)} draws: {' or '.join(hows)}. A small group raises "
-                "it: two large ones may surely differ all the same."
+                f"many are as great. {amount(self.data['draws'], 4)} draws: {' or '.join(hows)}."
             )
         yield _CURVES
 
     def _of_pairs(self, rows: Sequence[Line]) -> Iterator[str]:
         hows = dict.fromkeys(row["how"] for row in rows if row["how"])
-        most = max((_pairs(rows, by) for by in self.data["by"]), default=0)
+        most = max((_comparisons(rows, by) for by in self.data["by"]), default=0)
+        level = self.data["interval"]["level"]
         if hows:
-            level, many = percent(self.data["interval"]["level"]), " p (Holm): as one of all pairs." * (most > 1)
-            yield f"Differences, their {level} % intervals and p: {'; '.join(hows)}.{many}"
-        if most > PAIRS:
-            yield f"Of up to {most} pairs, those {PAIRS} are shown that have the least p; --format csv has all."
+            made = f"{percent(level)} % intervals and p: {'; '.join(hows)}"
+            yield f"Differences from the reference group, {_reference(rows)}. {made}."
+        if hows and most > 1:
+            yield f"Holm-adjusted p: over all groups tested for the same measure. {unadjusted(level)}"
+        if most > MOST:
+            yield f"Of up to {most} differences, those {MOST} with the least p are shown; --format csv has all."
+
+    def _excluded(self) -> Iterator[str]:
+        """Which groups are not tested, by measure, and how many rows they have."""
+        few = self.data["min_size"]
+        named: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row["table"] == "group" and row["group"] is not None and row["trials"] < few:
+                named.setdefault(_words(row["measure"]), []).append(f"{group_told(row['group'])} ({row['trials']:g})")
+        told = "; ".join(f"{name}: {', '.join(dict.fromkeys(groups))}" for name, groups in named.items())
+        if told:
+            yield f"Below the minimum of {few} rows on which a measure rests, so neither tested nor in gaps: {told}."
 
 
-def _pairs(rows: Sequence[Line], by: str) -> int:
-    """How many pairs there are of each measure."""
+def _reference(rows: Sequence[Line]) -> str:
+    """Name the reference group of each set of attributes; more than one where measures have different ones."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        found.setdefault(row["by"], {})[group_told(row["other"])] = None
+    named = {label(by): " or ".join(groups) for by, groups in found.items()}
+    return "; ".join(f"{by}: {groups}" if len(named) > 1 else groups for by, groups in named.items())
+
+
+def _comparisons(rows: Sequence[Line], by: str) -> int:
+    """How many comparisons there are of each measure."""
     found = Counter((row["model"], row["measure"]) for row in rows if row["by"] == by)
     return max(found.values(), default=0)
 

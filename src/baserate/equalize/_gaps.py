@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, nan
 from typing import Any
 
@@ -13,6 +13,7 @@ from baserate._arrays import Floats, ratio
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
+from baserate.equalize._eligibility import MIN_SIZE, check_min_size, eligibility_of, exclusion_notes
 from baserate.equalize._noise import Noise, greatest, noise, stream
 from baserate.equalize._parity import PARITIES
 from baserate.equalize._seen import Decided, Row, Seen, View, view
@@ -21,7 +22,8 @@ from baserate.infer._draws import checked_draws, checked_seed
 from baserate.measure import Measure, about
 
 COLUMNS = (
-    *("measure", "parity", "kind", "model", "group", "other", "value", "floor", "floor_high", "p", "how", "why"),
+    *("measure", "parity", "kind", "model", "group", "other", "value", "floor", "floor_high"),
+    *("p", "p_is_bound", "how", "why"),
 )
 DRAWS = 10_000
 FOUR_FIFTHS = (
@@ -29,17 +31,34 @@ FOUR_FIFTHS = (
     "the rate of the favourable outcome alone; whether a flag is that, and whether the rule applies, is for you to say."
 )
 _FEW = "fewer than two groups have a number"
+_TOO_SMALL = "fewer than two groups meet the minimum size of {}"
+ALL_GROUPS = "max_difference_all"
+"""Kind of the descriptive gap of all groups, also of those below the minimum size."""
+_DESCRIPTIVE = "all groups, also those below the minimum size; not tested"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """One measure: the numbers of all groups that have one, and what chance would do."""
+    """One measure: the numbers of all groups that meet the minimum size, and what chance would do."""
 
     measure: Measure
     values: Mapping[Group, float]
     noise: Noise
     lacking: Mapping[Group, str]
-    """Groups that have no number, and why."""
+    """Groups that meet the minimum size but have no number, and why."""
+    small: Mapping[Group, float]
+    """Numbers of the groups below the minimum size."""
+    min_size: int
+
+    @property
+    def why_not(self) -> str:
+        """Why there is no gap."""
+        return _TOO_SMALL.format(self.min_size) if self.small else _FEW
+
+    @property
+    def everybody(self) -> Spread:
+        """The same with the groups below the minimum size."""
+        return replace(self, values={**self.values, **self.small}, small={})
 
     @property
     def several(self) -> bool:
@@ -77,7 +96,7 @@ class Spread:
         return None if best is None else self.ends[best == "high"]
 
 
-def gaps(
+def gaps(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
     decided: Decided = None,
@@ -85,6 +104,7 @@ def gaps(
     by: str | Sequence[str] | None = None,
     interval: Interval = Interval(),  # noqa: B008  (it is immutable)
     draws: int = DRAWS,
+    min_size: int = MIN_SIZE,
 ) -> Results:
     """Tell how far groups lie apart, by definitions that are named, and how far chance alone would take them.
 
@@ -96,10 +116,13 @@ def gaps(
     A maximum is above 0 however alike groups are, and the more of them there are, the further: an interval about it
     would leave out the truth, and hide that. So there is none; instead, `floor` is the mean of the greatest difference
     if the groups were alike, `floor_high` what one in twenty would exceed, and `p` how many of `draws` are as great as
-    the one that was seen. Of a share, groups are dealt anew among the rows that it is of; where rows have weights, and
-    of other measures, numbers are drawn normally. A small group raises the floor, so that the greatest difference may
-    be no more than chance while two large groups surely differ: `differences` tells. Groups in which a measure is
-    undefined do not take part, and a note says so. The other options are those of `group_table`.
+    the one that was seen; `p_is_bound` marks a p that no permutation reaches. Of a share, groups are permuted among the
+    rows that it is of; where rows have weights, and of other measures, numbers are drawn normally.
+
+    A small group raises the floor and may hide that two large groups differ. So gaps are of groups whose number rests
+    on at least `min_size` rows, as in `differences`, and a note names the others. Where there are others, the kind
+    "max_difference_all" is the difference of all groups, as a description: it has no floor and no p. Groups in which a
+    measure is undefined do not take part either. The other options are those of `group_table`.
 
     >>> from baserate import equalize, read
     >>> people = {"sick": [1] * 150, "says": [1] * 56 + [0] * 14 + [1] * 48 + [0] * 32, "sex": ["m"] * 70 + ["f"] * 80}
@@ -110,14 +133,16 @@ def gaps(
     """
     checked_draws(draws)
     seen = view(tallies, decided, measures, by)
-    spreads = spread(seen, interval, draws)
-    found = seen.results(COLUMNS, gap_rows(seen, spreads), gap_notes(seen, spreads), interval)
-    return Results(found.columns, {**found.data, "draws": draws})
+    size = check_min_size(min_size)
+    spreads = spread(seen, interval, draws, size)
+    notes = [*exclusion_notes(seen, size), *gap_notes(seen, spreads)]
+    found = seen.results(COLUMNS, gap_rows(seen, spreads), notes, interval)
+    return Results(found.columns, {**found.data, "draws": draws, "min_size": size})
 
 
-def spread(view: View, interval: Interval, draws: int) -> dict[str, list[Spread]]:
+def spread(view: View, interval: Interval, draws: int, min_size: int) -> dict[str, list[Spread]]:
     """Gather the numbers of all groups, by model and measure."""
-    return {seen.model: list(_spreads(seen, interval, draws)) for seen in view.seen}
+    return {seen.model: list(_spreads(seen, interval, draws, min_size)) for seen in view.seen}
 
 
 def gap_rows(view: View, spreads: Mapping[str, list[Spread]]) -> Iterator[Row]:
@@ -145,20 +170,23 @@ def gap_notes(view: View, spreads: Mapping[str, list[Spread]]) -> list[str]:
     return [*notes, *[FOUR_FIFTHS] * rated]
 
 
-def _spreads(seen: Seen, interval: Interval, draws: int) -> Iterator[Spread]:
+def _spreads(seen: Seen, interval: Interval, draws: int, min_size: int) -> Iterator[Spread]:
     nouns = {of: seen.nouns(of) for of in {about(measure).of for measure in seen.measures}}
     seed = checked_seed(interval.seed).spawn(1)[0]
     for measure in seen.measures:
         told = about(measure)
         every = {group: nouns[told.of][group] for group in seen.groups}
         found = {group: interval.of(measure, noun) for group, noun in every.items()}
-        lacking = {group: _lack(each) for group, each in found.items() if not isfinite(each.value)}
-        there = [group for group in seen.groups if group not in lacking]
+        enough = eligibility_of(seen, measure, min_size).groups
+        lacking = {group: _lack(found[group]) for group in enough if not isfinite(found[group].value)}
+        there = [group for group in enough if group not in lacking]
+        small = {g: each.value for g, each in found.items() if g not in enough and isfinite(each.value)}
         chance = Noise(None, None, _FEW)
         if len(there) > 1:
             of: dict[str, Any] = {"draws": draws, "rng": stream(seed, told.name)}
             chance = noise(measure, [every[group] for group in there], [found[group] for group in there], **of)
-        yield Spread(measure, {group: found[group].value for group in there}, chance, lacking)
+        values = {group: found[group].value for group in there}
+        yield Spread(measure, values, chance, lacking, small, min_size)
 
 
 def _lack(found: Estimate) -> str:
@@ -167,8 +195,10 @@ def _lack(found: Estimate) -> str:
 
 def _kinds(view: View, several: Sequence[Spread]) -> Iterator[Row]:
     """Rows of one measure, or of a parity of several."""
+    yield from _of_everybody(view, several)
     if not all(one.several for one in several):
-        yield from ({"kind": kind, "value": nan, "why": _FEW} for kind in ("max_difference", "mean_absolute"))
+        why = next(one.why_not for one in several if not one.several)
+        yield from ({"kind": kind, "value": nan, "why": why} for kind in ("max_difference", "mean_absolute"))
         return
     widest = max(several, key=lambda one: one.difference)
     chance = greatest([one.noise for one in several])
@@ -178,6 +208,7 @@ def _kinds(view: View, several: Sequence[Spread]) -> Iterator[Row]:
         "floor": chance.floor,
         "floor_high": chance.floor_high,
         "p": chance.p(widest.difference),
+        "p_is_bound": chance.is_bound(widest.difference),
         "how": chance.how,
         "why": chance.why,
     }
@@ -187,6 +218,14 @@ def _kinds(view: View, several: Sequence[Spread]) -> Iterator[Row]:
         worst = several[0].worst
         yield {"kind": "worst_group", "group": view.named(worst), "value": several[0].values[worst]}
     yield {"kind": "mean_absolute", "value": float(np.mean([one.mean_absolute for one in several]))}
+
+
+def _of_everybody(view: View, several: Sequence[Spread]) -> Iterator[Row]:
+    """The gap of all groups as a description, where some are below the minimum size."""
+    every = [one.everybody for one in several]
+    if any(one.small for one in several) and all(one.several for one in every):
+        widest = max(every, key=lambda one: one.difference)
+        yield {**_ends(view, ALL_GROUPS, widest), "value": widest.difference, "how": _DESCRIPTIVE}
 
 
 def _ratios(view: View, several: Sequence[Spread]) -> Iterator[Row]:

@@ -44,7 +44,14 @@ class Noise(NamedTuple):
         """Share of gaps that are as great as the one that was seen, which is counted among them [@davison1997]."""
         if self.gaps is None:
             return None
-        return float((1 + np.count_nonzero(self.gaps >= seen - _TIED)) / (1 + len(self.gaps)))
+        return float((1 + self._reached(seen)) / (1 + len(self.gaps)))
+
+    def is_bound(self, seen: float) -> bool | None:
+        """Whether no gap is as great: p is then the smallest that so many permutations can show."""
+        return None if self.gaps is None else self._reached(seen) == 0
+
+    def _reached(self, seen: float) -> int:
+        return 0 if self.gaps is None else int(np.count_nonzero(self.gaps >= seen - _TIED))
 
 
 def noise(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, TypeVar
+from typing import Any
 
-from baserate._counts import Counts, combined
+from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut, has_table
 from baserate._errors import BadOption
@@ -28,7 +28,6 @@ from baserate.read._labels import ordered
 Decided = float | Policy | Mapping[str, Policy] | None
 """How scores become decisions: a threshold, a policy, or one for each model; None is what suits the scores."""
 Row = dict[str, Any]
-Each = TypeVar("Each")
 USUAL = ("flag_rate", "sensitivity", "fpr", "precision", "accuracy")
 """What is measured of groups when nobody says what."""
 LABELS = 0.5
@@ -53,14 +52,6 @@ class Seen:
         if of is Counts:
             return {group: part.counts for group, part in self.parts.items()}
         return {group: _of_tally(of, part.tally) for group, part in self.parts.items()}
-
-    def rests(self, of: type) -> dict[Group, Any]:
-        """The same of all groups but one."""
-        if of is Counts:
-            counts = {group: self.parts[group].counts for group in self.groups}
-            return {group: combined(_others(counts, group)) for group in self.groups}
-        tallies = {group: self.parts[group].tally for group in self.groups}
-        return {group: _of_tally(of, Tally.sum(_others(tallies, group))) for group in self.groups}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +155,3 @@ def _sorted(parts: Mapping[Group | None, Part]) -> dict[Group | None, Part]:
 
 def _of_tally(of: type, tally: Tally) -> Curve | Tally:
     return Curve(tally) if of is Curve else tally
-
-
-def _others(every: Mapping[Group, Each], group: Group) -> list[Each]:
-    return [each for other, each in every.items() if other != group]

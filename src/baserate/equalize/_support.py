@@ -22,7 +22,18 @@ ALPHA, POWER = 0.05, 0.8
 """A difference is shown at level 0.95, in four samples of five."""
 
 
-def supports(measure: Measure, nouns: Mapping[Group | None, Any], rows: Mapping[Group | None, int]) -> dict[Any, Row]:
+def trials_of(measure: Measure, nouns: Mapping[Any, Any], rows: Mapping[Any, int]) -> dict[Any, float]:
+    """Count the rows that a measure of each group rests on: of a share its hits and misses, otherwise all rows."""
+    parted = about(measure).share if about(measure).of is Counts else None
+    return {group: rows[group] if parted is None else _rows(noun, parted) for group, noun in nouns.items()}
+
+
+def supports(
+    measure: Measure,
+    nouns: Mapping[Group | None, Any],
+    rows: Mapping[Group | None, int],
+    min_size: int = FEW,
+) -> dict[Any, Row]:
     r"""Rows that each number rests on, the smallest difference that they would show, and whether that is little.
 
     A group with n trials, where all others have m, shows a difference of
@@ -31,13 +42,13 @@ def supports(measure: Measure, nouns: Mapping[Group | None, Any], rows: Mapping[
     as many as would be as sure. What is no share has no such number, nor has a group without others beside it.
     """
     parted = about(measure).share if about(measure).of is Counts else None
-    trials = {group: rows[group] if parted is None else _rows(noun, parted) for group, noun in nouns.items()}
+    trials = trials_of(measure, nouns, rows)
     shown = {} if parted is None or reweighed(nouns[None]) else _shown(measure, nouns)
-    return {group: _row(many, shown.get(group), group) for group, many in trials.items()}
+    return {group: _row(many, shown.get(group), group, min_size) for group, many in trials.items()}
 
 
-def _row(trials: float, detects: float | None, group: Group | None) -> Row:
-    few = trials < FEW or (detects is not None and detects > COARSE)
+def _row(trials: float, detects: float | None, group: Group | None, min_size: int) -> Row:
+    few = trials < min_size or (detects is not None and detects > COARSE)
     return {"trials": trials, "detects": detects, "small": group is not None and few}
 
 

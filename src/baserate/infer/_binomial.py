@@ -1,8 +1,8 @@
 """Intervals for a share: so many hits among so many trials, which need not be whole numbers when rows have weights."""
 
 from collections.abc import Callable
-from math import erfc, exp, log, log1p, pi, sqrt
-from typing import Generic, NamedTuple
+from math import erf, erfc, exp, log, log1p, nextafter, pi, sqrt
+from typing import Any, Generic, NamedTuple, Self
 
 import numpy as np
 
@@ -67,17 +67,44 @@ def as_share(value: float, variance: float, rows: float) -> Share[float]:
     return Share(value * trials, (1 - value) * trials)
 
 
+class NormalLevel(float):
+    """Confidence level of z standard errors to both sides, which stores z.
+
+    From about 8.2 standard errors on, a float cannot tell the level from 1. Tail probabilities below 1e-16 need z.
+
+    >>> far = NormalLevel(12.0)
+    >>> 0.999 < far < 1, two_sided(far), f"{outside(far):.4g}"
+    (True, 12.0, '3.553e-33')
+    """
+
+    __slots__ = ("z",)
+    z: float
+
+    def __new__(cls, z: float) -> Self:
+        """Make the level from z."""
+        level = super().__new__(cls, min(erf(z / sqrt(2)), nextafter(1.0, 0.0)))
+        level.z = z
+        return level
+
+
+def outside(level: float) -> float:
+    """Probability that lies outside of an interval at this level: both tails together."""
+    return erfc(level.z / sqrt(2)) if isinstance(level, NormalLevel) else 1 - level
+
+
 def two_sided(level: float) -> float:
     """How many standard errors a normal interval reaches to both sides.
 
     >>> round(two_sided(0.95), 6)
     1.959964
     """
+    if isinstance(level, NormalLevel):
+        return level.z
     wanted = log1p(-level)
     z = sqrt(-2 * wanted)  # too far, from where Newton's steps never go too near
     for _ in range(30):  # towards the logarithm of what lies outside; SciPy would take long to import
-        outside = erfc(z / sqrt(2))
-        step = (log(outside) - wanted) * outside / (sqrt(2 / pi) * exp(-z * z / 2))
+        beyond = erfc(z / sqrt(2))
+        step = (log(beyond) - wanted) * beyond / (sqrt(2 / pi) * exp(-z * z / 2))
         z += step
         if abs(step) < 1e-15 * z:
             break
@@ -92,12 +119,23 @@ def wilson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
     """
     z = two_sided(level)
     trials = hits + misses
+    if np.ndim(hits) == 0 and float(trials) > 0:
+        one: tuple[Any, Any] = _wilson_of_one(float(hits), float(misses), z)
+        return one
     middle = ratio(hits + z * z / 2, trials + z * z)
     half = z * np.sqrt(ratio(hits * misses, trials) + z * z / 4) / (trials + z * z)
     # At the ends rounding may leave a trace where the bound is exactly 0 or 1.
     low = np.where(np.asarray(hits) > 0, middle - half, 0.0)
     high = np.where(np.asarray(misses) > 0, middle + half, 1.0)
     return plain(low), plain(high)
+
+
+def _wilson_of_one(hits: float, misses: float, z: float) -> Bounds[float]:
+    """Wilson's interval of a single share without NumPy: a p-value takes some fifty intervals."""
+    trials = hits + misses
+    middle = (hits + z * z / 2) / (trials + z * z)
+    half = z * sqrt(hits * misses / trials + z * z / 4) / (trials + z * z)
+    return middle - half if hits > 0 else 0.0, middle + half if misses > 0 else 1.0
 
 
 def clopper_pearson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
@@ -176,12 +214,12 @@ def _beta(first: Value, second: Value, level: float) -> Bounds[Value]:
     """Quantiles of a Beta distribution in both tails; 0 or 1 where a parameter is 0."""
     from scipy.special import betainccinv, betaincinv
 
-    tail = (1 - level) / 2
+    tail = outside(level) / 2
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     proper = (a > 0) & (b > 0)
     inside: Floats = np.where(proper, a, 1.0)
-    outside: Floats = np.where(proper, b, 1.0)
+    other: Floats = np.where(proper, b, 1.0)
     end = np.where(a > 0, 1.0, 0.0)
-    low = np.where(proper, betaincinv(inside, outside, tail), end)
-    high = np.where(proper, betainccinv(inside, outside, tail), end)
+    low = np.where(proper, betaincinv(inside, other, tail), end)
+    high = np.where(proper, betainccinv(inside, other, tail), end)
     return plain(low), plain(high)

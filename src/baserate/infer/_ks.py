@@ -7,7 +7,7 @@ import numpy as np
 from baserate._curve import Curve
 from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
-from baserate.infer._binomial import Share, share, two_sided, wilson
+from baserate.infer._binomial import NormalLevel, Share, outside, share, two_sided, wilson
 from baserate.measure import fpr, sensitivity
 
 _EDGE = 0.1
@@ -46,7 +46,7 @@ def selected(level: float) -> float:
         middle = (near + far) / 2
         normal = exp(-(middle**2) / 2) / sqrt(2 * pi)
         chance = (middle - 1 / middle) * normal * 2 * log((1 - _EDGE) / _EDGE) + 4 * normal / middle
-        near, far = (middle, far) if chance > 1 - level else (near, middle)
+        near, far = (middle, far) if chance > outside(level) else (near, middle)
     return max(near, two_sided(level))
 
 
@@ -64,10 +64,7 @@ def where(tally: Tally) -> float:
 
 def _difference(more: Share[float], less: Share[float], z: float, *, upward: bool) -> float:
     """Bound of the difference of two shares, from Wilson's bounds of each."""
-    from scipy.special import ndtr
-
-    level = 2 * float(ndtr(z)) - 1
-    first, second = (wilson(each.hits, each.misses, level) for each in (more, less))
+    first, second = (wilson(each.hits, each.misses, NormalLevel(z)) for each in (more, less))
     p, q = more.hits / more.trials, less.hits / less.trials
     if upward:
         return p - q + sqrt((first[1] - p) ** 2 + (q - second[0]) ** 2)

@@ -10,7 +10,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._tally import Tally
-from baserate.infer._binomial import as_share, two_sided, usual, wilson
+from baserate.infer._binomial import NormalLevel, as_share, outside, two_sided, usual, wilson
 from baserate.infer._influence import Spread, spread
 from baserate.measure import (
     Measure,
@@ -57,6 +57,8 @@ def widening(freedom: float, level: float) -> float:
         return 1 + (z**2 + 1) / (4 * freedom) + (5 * z**4 + 16 * z**2 + 3) / (96 * freedom**2)
     from scipy.special import stdtrit
 
+    if isinstance(level, NormalLevel):
+        return -float(stdtrit(max(freedom, 1.0), outside(level) / 2)) / z
     return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / z
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from baserate._results import Results
 from baserate._version import __version__
 from baserate.decide._evaluate import same
 from baserate.decide._rule import best_at, threshold_at
+from baserate.infer._comparing._comparison import adjusted
+from baserate.infer._comparing._question import holm
 from baserate.measure import about, expected_cost, precision, sensitivity
 from baserate.measure._summary import header, tidy
 from baserate.report._case import Case, Part, Row
@@ -43,7 +45,10 @@ def built(plan: Plan, gathered: Gathered, progress: Progress | None = None) -> R
     there = None if plan.prevalence is None else shift.reweigh(gathered.tallies, to=plan.prevalence)
     chosen = policies(plan, gathered.tallies if there is None else there)
     case = Case(plan, gathered, there, chosen)
-    steps = (_data, _decisions, scored, _constant, _costs, _possible, _labels, _gaps, _support, _differences)
+    steps = (
+        *(_data, _decisions, scored, _constant, _costs, _possible, _labels),
+        *(_gaps, _group_differences, _support, _differences),
+    )
     rows: list[Row] = []
     for done, step in enumerate(steps, start=1):
         rows += step(case)
@@ -196,11 +201,26 @@ def _gaps(case: Case) -> Iterator[Row]:
             yield {**row, "part": "gaps", "model": model, "other": None, "other_group": row["other"], "where": "here"}
 
 
+def _group_differences(case: Case) -> Iterator[Row]:
+    """Each group beside the largest one; p-values are adjusted over all groups and measures of a model together."""
+    if not case.here.attributes:
+        return
+    found = equalize.differences(case.here, decided=case.unmarked, measures=GAPS, interval=case.plan.interval)
+    first = next(iter(case.here.models))
+    by_model: dict[str, list[Row]] = {}
+    for row in found.rows():
+        by_model.setdefault(row["model"] or first, []).append(row)
+    for model, rows in by_model.items():
+        for row, p in zip(rows, holm([nan if row["p"] is None else row["p"] for row in rows]), strict=True):
+            fixed = {"part": "group_differences", "model": model, "other": None, "other_group": row["other"]}
+            yield {**row, **fixed, "where": "here", "p_adjusted": p}
+
+
 def _support(case: Case) -> Iterator[Row]:
     """How many rows the numbers of each group rest on, and whether these are few."""
     if not case.here.attributes:
         return
-    found = equalize.group_table(case.here, decided=case.unmarked, measures=GAPS[1:3], interval=case.plan.interval)
+    found = equalize.group_table(case.here, decided=case.unmarked, measures=GAPS, interval=case.plan.interval)
     for row in found.rows():
         if row["group"] is not None:
             model = row["model"] or next(iter(case.here.models))
@@ -226,8 +246,10 @@ def _differences(case: Case) -> Iterator[Row]:
             found += [(each.models, each) for each in several]
     elif case.plan.apart:
         pooled = {model: case.here.pooled(model) for model in models}
-        pairs = combinations(models, 2)
-        found = [(pair, infer.compare_unpaired(*(pooled[each] for each in pair), question=question)) for pair in pairs]
+        pairs = [*combinations(models, 2)]
+        alone = (infer.compare_unpaired(*(pooled[each] for each in pair), question=question) for pair in pairs)
+        found = [*zip(pairs, adjusted([*alone]), strict=True)]
     for (model, other), each in found:
         fixed = {"part": "differences", "measure": each.measure, "model": model, "other": other, "where": "here"}
-        yield {**fixed, **tidy(each.difference), "p": each.p if isnan(each.adjusted) else each.adjusted}
+        chance = {"p": each.p, "p_adjusted": each.adjusted, "p_is_bound": None if isnan(each.p) else each.p_is_bound}
+        yield {**fixed, **tidy(each.difference), **chance}

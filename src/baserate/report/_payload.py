@@ -9,6 +9,7 @@ from typing import Any
 
 from baserate._costs import Costs
 from baserate._results import json_ready
+from baserate.equalize._eligibility import MIN_SIZE
 from baserate.infer._binomial import two_sided
 from baserate.report._plan import Plan
 from baserate.report._report import CELLS, Report
@@ -37,7 +38,10 @@ PANELS: dict[str, str] = {
 }
 """Code of a finding -> the panel of the page that it speaks of, by hand."""
 _TOLD = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
-_NUMBER = ("part", "measure", "where", "value", "low", "high", "how", "why", "p", "floor", "floor_high")
+_NUMBER = (
+    *("part", "measure", "where", "value", "low", "high", "how", "why"),
+    *("p", "p_adjusted", "p_is_bound", "floor", "floor_high"),
+)
 Plain = dict[str, Any]
 
 
@@ -54,6 +58,7 @@ def payload(report: Report) -> Plain:
     return {
         "version": report.data["version"],
         "level": plan.level,
+        "min_group_size": MIN_SIZE,
         "z": two_sided(plan.level),
         "data": json_ready(dict(report.data)),
         "plan": json.loads(plan.to_json()),
@@ -164,6 +169,8 @@ def _numbers(report: Report, models: Mapping[str, int]) -> list[Plain]:
     groups = {str(group): at for at, group in enumerate(report.groups)}
     found = []
     for row in report.rows():
+        if row["part"] == "group_differences":  # which the findings tell; of many groups they are most of all rows
+            continue
         told = {name: json_ready(row[name]) for name in _NUMBER}
         told |= {name: _at(models, row[name]) for name in ("model", "other")}
         told |= {name: None if row[name] is None else groups[str(row[name])] for name in ("group", "other_group")}

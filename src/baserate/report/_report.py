@@ -28,7 +28,7 @@ SCHEMA_VERSION = 1
 Where = Literal["here", "there"]
 COLUMNS = (
     *("part", "measure", "model", "group", "other", "other_group", "where", "prevalence", "threshold"),
-    *("value", "low", "high", "level", "how", "why", "p", "floor", "floor_high", "small"),
+    *("value", "low", "high", "level", "how", "why", "p", "p_adjusted", "p_is_bound", "floor", "floor_high", "small"),
 )
 """Of every row. `part` says what a number is of; `where` is "here" in the sample, "there" in deployment."""
 CELLS = ("tp", "fp", "fn", "tn")
@@ -123,8 +123,13 @@ class Report:
         return self._part("gaps")
 
     @property
+    def group_differences(self) -> Results:
+        """How far each group lies apart from the largest one; p_adjusted is over all groups and measures of a model."""
+        return self._part("group_differences")
+
+    @property
     def differences(self) -> Results:
-        """How far two models lie apart, on the same rows or on samples of their own."""
+        """How far two models lie apart; p_adjusted is over all pairs of models for one measure."""
         return self._part("differences")
 
     def _part(self, name: str) -> Results:
@@ -314,7 +319,7 @@ def _read(text: str) -> Report:
             "baserate."
         )
     try:
-        rows = [{name: _number(value) for name, value in row.items()} for row in form["rows"]]
+        rows = [{name: _number(value) for name, value in _completed(row, form).items()} for row in form["rows"]]
         plan = Plan.from_json(json.dumps(form["plan"]))
         rows += _unwritten(plan, rows)
         numbers = Results({name: [row[name] for row in rows] for name in COLUMNS}, form["data"])
@@ -339,6 +344,21 @@ def _unwritten(plan: Plan, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any
     shares = [row for row in rows if (row["part"], row["measure"], row["group"]) == ("data", "prevalence", None)]
     stated = {**there, **dict.fromkeys(("low", "high", "level", "why")), "value": plan.prevalence, "how": "stated"}
     return [*same, *(row | stated for row in shares)]
+
+
+def _completed(row: Mapping[str, Any], form: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give a row of an early release the columns that came later.
+
+    Early releases wrote the Holm-adjusted p-value of paired models into `p`, without the raw one.
+    """
+    if "p_adjusted" in row:
+        return row
+    later = {"p_adjusted": None, "p_is_bound": None}
+    if row["part"] == "differences" and not form["plan"].get("apart"):
+        several = len(form["policies"]) > 2
+        later["p_adjusted"] = row["p"]
+        return {**row, **later, "p": None if several else row["p"]}
+    return {**row, **later}
 
 
 def _finding(form: Mapping[str, Any]) -> Finding:

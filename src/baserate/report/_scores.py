@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 from baserate import infer
@@ -97,5 +97,6 @@ def _noise(case: Case, part: Part) -> list[Row]:
 def _floored(case: Case, part: Part, name: str, tally: Tally) -> Row:
     found = infer.floor(ece, tally, level=case.plan.level, seed=case.plan.seed, draws=DRAWS)
     told = {"value": found.value, "how": found.how, "why": found.why}
-    floor = {"p": found.p, "floor": found.typical, "floor_high": found.high}
+    floor = {"p": found.p, "p_is_bound": None if isnan(found.p) else found.p_is_bound}
+    floor |= {"floor": found.typical, "floor_high": found.high}
     return {"part": "probabilities", "measure": name, **part.fixed, **told, **floor}

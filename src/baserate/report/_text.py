@@ -7,11 +7,12 @@ from typing import Any
 
 from baserate._chosen import policy_told
 from baserate._heading import class_told, files_told, positive_told, rows_told
-from baserate._numbers import UNDEFINED, amount, number
+from baserate._numbers import amount, format_p, number, unadjusted
 from baserate._panels import Cell, Page, Panel, Row, Section, label
 from baserate._passages import Passage, Point, Points
 from baserate._plain_text import listed
 from baserate._sure import Reasons, bounds, cell, footnotes, heading
+from baserate.equalize._eligibility import MIN_SIZE
 from baserate.measure import MEASURES, about
 from baserate.report._finding import Finding
 from baserate.report._report import VIEWED, Report, Where
@@ -112,12 +113,16 @@ class _Sheet:
         """Return how far two models lie apart, pair by pair."""
         found = self.report.pick(part="differences")
         pairs: dict[str, list[Row]] = {}
+        chance = "p" if len({(row["model"], row["other"]) for row in found}) == 1 else "p_adjusted"
         for row in found[:_MOST]:
-            told = Row(_words(row["measure"]), (self._cell(_difference(row)), _p(row)))
+            p = format_p(row[chance], is_bound=row["p_is_bound"])
+            told = Row(_words(row["measure"]), (self._cell(_difference(row)), p))
             pairs.setdefault(f"{label(row['model'], _HALF)} − {label(row['other'], _HALF)}", []).append(told)
         if pairs:
             sections = tuple(Section(pair, tuple(rows)) for pair, rows in pairs.items())
-            yield Panel("differences", ("", "p"), sections)
+            yield Panel("differences", ("", "p" if chance == "p" else "Holm-adjusted p"), sections)
+        if pairs and chance != "p":
+            yield f"Holm-adjusted p: over all pairs of models for one measure. {unadjusted(self.report.plan.level)}"
         yield from _more(len(found), "differences")
 
     def _groups(self) -> Iterator[Panel | str]:
@@ -128,6 +133,32 @@ class _Sheet:
             by = f"{_of(self.report, model)}by {', '.join(map(label, self.report.plan.group))}"
             yield Panel(by, ("rows", *map(_words, _OF_GROUPS)), (Section("", rows),))
         yield from _more(len(self.report.groups), "groups")
+        for model, each in self.each.items():
+            yield from self._group_differences(each, _of(self.report, model))
+
+    def _group_differences(self, report: Report, of: str) -> Iterator[Panel | str]:
+        """Return the differences from the reference group, and which groups are not tested."""
+        found = report.pick(part="group_differences")
+        tested = [row for row in found if row["p_adjusted"] is not None]
+        sections: dict[str, list[Row]] = {}
+        shown = sorted(range(len(tested)), key=lambda at: tested[at]["p_adjusted"])[:_MOST]
+        for row in (tested[at] for at in sorted(shown)):
+            pair = " − ".join(", ".join(map(label, row[name].values())) for name in ("group", "other_group"))
+            p = format_p(row["p_adjusted"], is_bound=row["p_is_bound"])
+            sections.setdefault(_words(row["measure"]), []).append(Row(pair, (self._cell(_difference(row)), p)))
+        if sections:
+            if report.prevalence is not None:
+                yield "Differences are tested in the sample, at its own prevalence:"
+            columns = ("", "Holm-adjusted p")
+            rows = tuple(Section(measure, tuple(each)) for measure, each in sections.items())
+            yield Panel(f"{of}differences from the largest group", columns, rows)
+            family = f"Holm-adjusted p: over all {len(tested)} comparisons of groups in four measures."
+            yield f"{family} {unadjusted(report.plan.level)}"
+        if len(tested) > _MOST:
+            yield f"Of {len(tested)} differences, the {_MOST} with the smallest p are shown; JSON and CSV hold all."
+        if len(tested) < len(found):
+            few = f"a group has fewer than {MIN_SIZE} rows on which the measure rests"
+            yield f"Not tested are {len(found) - len(tested)} of {len(found)} comparisons: {few}."
 
     def _group(self, report: Report, group: Mapping[str, object]) -> Row:
         rows: dict[str, Line] = {
@@ -274,12 +305,6 @@ def _meaning(report: Report, row: Line) -> str:
 def _difference(row: Line) -> Line:
     """The same, of which a footnote tells that it is a difference."""
     return {**row, "measure": f"differences of {row['measure']}"}
-
-
-def _p(row: Line) -> str:
-    """A p-value, in two digits; those that are tiny are told to be so."""
-    tiny = 1e-4
-    return UNDEFINED if row["p"] is None else f"<{tiny:.4f}" if row["p"] < tiny else number(row["p"], 2)
 
 
 def _more(many: int, what: str) -> Iterator[str]:

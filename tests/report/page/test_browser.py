@@ -1,9 +1,11 @@
 """The page in a real browser: what it shows is what Python says, and every control moves what it should."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
@@ -418,3 +420,26 @@ def test_a_crowd_is_of_use(page_of_a_crowd: str, opened: Opened) -> None:
         page.set_viewport_size({"width": width, "height": 900})
         settled(page)
         assert wider(page) <= 0, width
+
+
+def test_a_tiny_group_is_no_part_of_the_gap_and_p_values_are_shown_as_people_read_them(opened: Opened) -> None:
+    rng = np.random.default_rng(9)
+    truth = rng.random(2012) < 0.4
+    risk = np.round(np.clip(0.35 * truth + 0.6 * rng.random(2012), 0, 1), 2)
+    risk[2000:] = 0.99
+    scores = {"new": risk, "old": np.round((risk + rng.random(2012)) / 2, 2), "none": np.round(rng.random(2012), 2)}
+    race = np.repeat(["a", "b", "c"], [1200, 800, 12])
+    report = baserate.evaluate(truth, scores, group={"race": race}, threshold=0.5)
+    page = opened(report.html())
+    told = page.locator("#panel-groups").inner_text()
+    assert "Farthest apart, among groups with at least 30 rows on which a rate rests:" in told
+    (gap,) = report.of("new").pick(part="gaps", measure="fpr")
+    each = {race: report.of("new").within(race=race).here.specificity.value for race in "abc"}
+    assert gap["value"] == pytest.approx(abs(each["a"] - each["b"]))
+    assert each["c"] == 0
+    assert not re.search(r"FPR (9\d|100)[.\d]*\s%", told.partition("Farthest apart")[2])
+    models = page.locator("#panel-models").inner_text()
+    assert "Holm-adjusted p" in models
+    assert "< 0.0001" in models
+    assert "confidence intervals are not adjusted for multiplicity" in models
+    assert not re.search(r"e[−-]\d", models)

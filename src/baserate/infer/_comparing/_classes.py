@@ -120,10 +120,10 @@ def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, flo
     value = values[0] - values[1]
     if told.of is ClassRows and drawn.still(max(map(abs, values))) and (value or values[0] in told.span):
         return asked.by_intervals(values, as_shares(asked.measure, values, drawn.units), AS_SHARES)
-    p = drawn.p(value, question.side(told), question.bound(told))
+    tested = drawn.test(value, question.side(told), question.bound(told))
     if told.of is Confusion and question.alternative == "two-sided" and np.array_equal(a.decision(), b.decision()):
-        p = 1.0
-    return asked.found(values, drawn.interval(value, question.level), drawn.told, p=p, test=drawn.told)
+        tested = {"p": 1.0}
+    return asked.found(values, drawn.interval(value, question.level), drawn.told, **tested, test=drawn.told)
 
 
 def _weights(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats:

@@ -246,16 +246,16 @@ class _Case:
         if isnan(value):
             return self._found(pair, (nan, nan), "")
         drawn = of_tables(self.asked.measure, table, self.seed, turned=pair[0] > pair[1])
-        statistic, p, how = nan, drawn.p(value, self._side, self._bound), drawn.told
+        bounds = drawn.interval(value, self.asked.question.level)
         if method in TESTS:
             test, named = TESTS[method]
             first, second = table.alone(self.asked.measure)
-            statistic, p = test(first, second, self._side)
             how = f"{named}: {first} rows against {second}"
-        elif table.agree and self._side == "two-sided":
-            p = 1.0
-        bounds = drawn.interval(value, self.asked.question.level)
-        return self._found(pair, bounds, drawn.told, statistic=statistic, p=p, test=how)
+            return self._found(pair, bounds, drawn.told, **test(first, second, self._side)._asdict(), test=how)
+        tested = drawn.test(value, self._side, self._bound)
+        if table.agree and self._side == "two-sided":
+            tested = {"p": 1.0}
+        return self._found(pair, bounds, drawn.told, **tested, test=drawn.told)
 
     def _resampled(self, names: Sequence[str], columns: tuple[Any, str], pair: Pair) -> Comparison:
         """Draws with random weights for rows."""
@@ -271,7 +271,7 @@ class _Case:
             interval = as_shares(self.asked.measure, values, drawn.units)
             return self.asked.by_intervals(values, interval, AS_SHARES, **self._place(pair))
         bounds = drawn.interval(value, self.asked.question.level)
-        return self._found(pair, bounds, drawn.told, p=drawn.p(value, self._side, self._bound), test=drawn.told)
+        return self._found(pair, bounds, drawn.told, **drawn.test(value, self._side, self._bound), test=drawn.told)
 
 
 def matched(measure: Measure) -> bool:

@@ -8,8 +8,9 @@ from math import isnan, nan
 from typing import Any
 
 from baserate._estimate import Estimate
+from baserate._numbers import SMALLEST_SHOWN
 from baserate._results import Results
-from baserate.infer._comparing._question import Alternative, Bounds, Question, holm, of_intervals
+from baserate.infer._comparing._question import LEAST, Alternative, Bounds, Question, holm, of_intervals
 from baserate.measure import Measure, about
 
 COLUMNS = (
@@ -21,7 +22,8 @@ COLUMNS = (
         "level",
         "statistic",
         "p",
-        "adjusted",
+        "p_adjusted",
+        "p_is_bound",
         "alternative",
         "margin",
         "test",
@@ -42,7 +44,8 @@ class Comparison:
     """Two models A and B compared by a measure.
 
     `p` is the chance of a difference at least as far on the side of the `alternative` if there were none (or if the
-    first model were just `margin` worse); it is never 0. `adjusted` is Holm's, over all comparisons made together.
+    first model were just `margin` worse); it is never 0. `adjusted` is the Holm-adjusted p, over all comparisons made
+    together; the interval is not adjusted. `p_is_bound` says that both are upper bounds: the method can show no less.
 
     >>> Comparison("auc", ("new", "old"), (0.8, 0.7), Estimate(0.1, 0.02, 0.18, 0.95, "DeLong"), statistic=2.5, p=0.01)
     Comparison(auc: new 0.8, old 0.7; difference 0.1 (0.02 to 0.18), p 0.01)
@@ -65,6 +68,8 @@ class Comparison:
     group: Grouped = None
     thresholds: tuple[float | None, float | None] = (None, None)
     """At or above which scores were flagged; None for labels, and for measures that take none."""
+    p_is_bound: bool = False
+    """Whether p is the smallest value that the method can show: the true one may be less."""
 
     @property
     def why(self) -> str | None:
@@ -75,7 +80,12 @@ class Comparison:
         (a, b), (x, y), d = self.models, self.values, self.difference
         between = f"{d.value:.6g} ({d.low:.6g} to {d.high:.6g})"
         what = f"{self.measure}{of_group(self.group)}"
-        return f"Comparison({what}: {a} {x:.6g}, {b} {y:.6g}; difference {between}, p {self.p:.6g})"
+        return f"Comparison({what}: {a} {x:.6g}, {b} {y:.6g}; difference {between}, {self._p_text})"
+
+    @property
+    def _p_text(self) -> str:
+        sign = f"< {SMALLEST_SHOWN}" if self.p < SMALLEST_SHOWN else f"≤ {self.p:.6g}" if self.p_is_bound else None
+        return f"p {sign or f'{self.p:.6g}'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,9 @@ class Asked:
         value = values[0] - values[1]
         if isnan(value):
             why = more.pop("why", None) or "both values are infinite"
-            return self._made(values, Estimate(nan, why=why), **more | {"statistic": nan, "p": nan, "test": ""})
+            return self._made(
+                values, Estimate(nan, why=why), **more | {"statistic": nan, "p": nan, "p_is_bound": False, "test": ""}
+            )
         widest = told.span[1] - told.span[0]
         low, high = max(min(bounds[0], value), -widest), min(max(bounds[1], value), widest)
         unsure = isnan(bounds[0]) or isnan(bounds[1])
@@ -110,17 +122,23 @@ class Asked:
         values: Bounds,
         interval: Callable[[float], Bounds],
         how: str,
+        smallest: float = 0.0,
         **more: Any,  # noqa: ANN401
     ) -> Comparison:
-        """Make a comparison whose p-value is one less the level at which the interval just reaches the bound."""
+        """Make a comparison whose p-value is one less the level at which the interval just reaches the bound.
+
+        `smallest` is the smallest p-value that the intervals can show, where they rest on bootstrap samples.
+        """
         told, bounds = about(self.measure), interval(self.question.level)
         if isnan(sum(bounds)):
             return self.found(values, (nan, nan), "", **more | {"why": STILL})
         p = of_intervals(interval, values[0] - values[1], self.question.side(told), self.question.bound(told))
-        return self.found(values, bounds, how, **more | {"p": p, "test": how})
+        tested = {"p": max(p, smallest), "p_is_bound": p <= smallest, "test": how}
+        return self.found(values, bounds, how, **more | tested)
 
     def _made(self, values: tuple[float, float], difference: Estimate, **more: Any) -> Comparison:  # noqa: ANN401
         told = about(self.measure)
+        more["p_is_bound"] = more.get("p_is_bound", False) or more.get("p", nan) <= LEAST
         return Comparison(
             told.name,
             more.pop("models", ("first", "second")),
@@ -171,7 +189,8 @@ def _row(found: Comparison) -> dict[str, Any]:
         "level": d.level,
         "statistic": found.statistic,
         "p": found.p,
-        "adjusted": found.adjusted,
+        "p_adjusted": found.adjusted,
+        "p_is_bound": None if isnan(found.p) else found.p_is_bound,
         "alternative": found.alternative,
         "margin": found.margin,
         "test": found.test or None,

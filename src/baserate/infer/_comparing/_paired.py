@@ -46,16 +46,26 @@ class Drawn(NamedTuple):
         half = two_sided(level) * self._spread
         return stretched((value - half, value + half), value, self.units, level)
 
-    def p(self, value: float, side: Side, bound: float) -> float:
-        """P-value of the difference being on that side of the bound."""
+    def test(self, value: float, side: Side, bound: float) -> dict[str, Any]:
+        """Test whether the difference is on that side of the bound: `p`, and whether it is only a bound.
+
+        A p-value that counts bootstrap samples cannot fall below one in their number. There it is an upper bound.
+        """
+        counted = len(self.draws) >= _ENOUGH or not self._spread > 0
         if self.units.few and isfinite(value):
             ordered = self._replace(draws=np.sort(self.draws))
-            found = of_intervals(lambda level: ordered.interval(value, level), value, side, bound)
+            p = of_intervals(lambda level: ordered.interval(value, level), value, side, bound)
             # Draws tell nothing of what lies beyond them all.
-            return max(found, (2 if side == "two-sided" else 1) / (len(self.draws) + 1))
-        if len(self.draws) >= _ENOUGH or not self._spread > 0:
-            return of_draws(self.draws, side, bound)
-        return of_normal((value - bound) / self._spread, side)
+            p, counted = max(p, self.smallest_p(side)), True
+        elif counted:
+            p = of_draws(self.draws, side, bound)
+        else:
+            p = of_normal((value - bound) / self._spread, side)
+        return {"p": p, "p_is_bound": counted and p <= self.smallest_p(side)}
+
+    def smallest_p(self, side: Side) -> float:
+        """Return the smallest p-value that so many draws can show."""
+        return (2 if side == "two-sided" else 1) / (len(self.draws) + 1)
 
     def still(self, value: float) -> bool:
         """Whether the draws of something of that size do not vary, but for rounding: then they tell nothing."""

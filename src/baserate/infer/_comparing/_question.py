@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import erf, hypot, isfinite, isnan, nan, sqrt
+from math import hypot, isfinite, isnan, nan
 from numbers import Real
 from sys import float_info
 from typing import Literal
@@ -13,6 +13,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._errors import BadOption
+from baserate.infer._binomial import NormalLevel
 from baserate.measure import About
 
 Alternative = Literal["two-sided", "greater", "less", "better"]
@@ -23,6 +24,9 @@ METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "m
 
 LEAST = float_info.min
 """No p-value of ours is 0: what is less than this, a float cannot tell from it."""
+
+_FARTHEST = 38.0
+"""Standard errors beyond which both tails of a normal distribution are less than `LEAST`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,8 @@ def of_draws(draws: Floats, side: Side, bound: float) -> float:
 def of_intervals(interval: Callable[[float], tuple[float, float]], value: float, side: Side, bound: float) -> float:
     """P-value of a family of intervals: one less the level of the one that just reaches the bound.
 
+    The search runs over standard errors, so that the p-value has no floor but that of floats.
+
     >>> round(of_intervals(lambda level: (-1.0, 2.0) if level > 0.9 else (0.5, 0.7), 0.6, "two-sided", 0.0), 6)
     0.1
     """
@@ -117,12 +123,12 @@ def of_intervals(interval: Callable[[float], tuple[float, float]], value: float,
         return 1.0 if side == "two-sided" else 0.5
 
     def reaches(z: float) -> bool:
-        low, high = interval(erf(z / sqrt(2)))
+        low, high = interval(NormalLevel(z))
         # Draws may lie to one side of the value, which belongs to its interval all the same.
         return min(low, value) <= bound <= max(high, value)
 
-    near, far = 0.0, 8.0  # in standard errors: beyond 8.2 a level is 1
-    for _ in range(50):
+    near, far = 0.0, _FARTHEST
+    for _ in range(55):
         middle = (near + far) / 2
         near, far = (near, middle) if reaches(middle) else (middle, far)
     return of_normal(near if value > bound else -near, side)

@@ -184,8 +184,8 @@ def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Compar
         apart = each[0].draws[:fewest] - each[1].draws[:fewest]
     drawn = Drawn(apart, f"independent draws of both{_told(nouns)}", Units(min(one.units.seen for one in each)))
     value = values[0] - values[1]
-    p = drawn.p(value, asked.question.side(told), asked.question.bound(told))
-    return asked.found(values, drawn.interval(value, asked.question.level), drawn.told, p=p, test=drawn.told)
+    tested = drawn.test(value, asked.question.side(told), asked.question.bound(told))
+    return asked.found(values, drawn.interval(value, asked.question.level), drawn.told, **tested, test=drawn.told)
 
 
 def _content(value: float, noun: Any) -> tuple[Any, ...]:  # noqa: ANN401  (what the measure takes)
@@ -207,7 +207,12 @@ def _unvaried(asked: Asked, each: list[Drawn], values: Bounds) -> Comparison:
     def interval(level: float) -> Bounds:
         return hybrid(values, *(own(drawn, value, level) for drawn, value in zip(each, values, strict=True)))
 
-    return asked.by_intervals(values, interval, f"Newcombe's hybrid of draws and of Wilson's limits: {STILL}")
+    how = f"Newcombe's hybrid of draws and of Wilson's limits: {STILL}"
+    side = asked.question.side(about(asked.measure))
+    smallest = max(
+        (one.smallest_p(side) for one, value in zip(each, values, strict=True) if not one.still(value)), default=0.0
+    )
+    return asked.by_intervals(values, interval, how, smallest=smallest)
 
 
 def _draws(measure: Measure, noun: Any, rng: np.random.Generator) -> Floats:  # noqa: ANN401  (what the measure takes)

@@ -17,7 +17,7 @@ from baserate.measure._bins import By, binned
 from baserate.measure._cox import cox, offset
 from baserate.measure._proper import check_probabilities
 
-_LEAST = 5e-324
+LEAST = 5e-324
 """No p is 0, however far out."""
 REWEIGHED = (
     "rows were reweighed by class, so that chance is not what the probabilities say; test them as they came, after "
@@ -31,7 +31,8 @@ _SHORTEST = 0.01
 class Check:
     """A statistic, and the chance of one at least as extreme if the probabilities are right.
 
-    `freedom` are the degrees of freedom of a χ² statistic. `why` says why it is undefined, if it is.
+    `freedom` are the degrees of freedom of a χ² statistic. `why` says why it is undefined, if it is. `p_is_bound` says
+    that p is the smallest value that the method can show: the true one may be less.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Check:
     how: str
     freedom: int | None = None
     why: str | None = None
+    p_is_bound: bool = False
 
 
 def spiegelhalter(t: Tally) -> Check:
@@ -61,7 +63,7 @@ def spiegelhalter(t: Tally) -> Check:
         why = "all probabilities are 0, ½ or 1, of which none bears on it" if t.total else "there are no rows"
         return Check("spiegelhalter_z", nan, nan, how, why=why)
     z = surplus / sqrt(noise)
-    return Check("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), _LEAST), how)
+    return Check("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), LEAST), how)
 
 
 def _promised(t: Tally, factor: Floats | float = 1.0) -> float:
@@ -156,14 +158,14 @@ def brownian_range(x: float) -> float:
         return 1.0
     k = np.arange(1, int(40 / x) + 2)
     signs = np.where(k % 2 == 1, 1.0, -1.0)
-    return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), _LEAST, 1.0))
+    return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), LEAST, 1.0))
 
 
 def _tail(freedom: int, statistic: float) -> float:
     """Chance of at least this value of a χ² variable."""
     from scipy.special import chdtrc
 
-    return max(float(chdtrc(freedom, statistic)), _LEAST)
+    return max(float(chdtrc(freedom, statistic)), LEAST)
 
 
 def slope_test(t: Tally) -> Check:

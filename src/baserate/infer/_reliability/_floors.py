@@ -15,7 +15,7 @@ from baserate._tally import Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked
 from baserate.infer._reliability._intervals import DISTANCES
-from baserate.infer._reliability._null import drawn, measured, neighbours_pooled, reached
+from baserate.infer._reliability._null import drawn, is_smallest, measured, neighbours_pooled, reached
 from baserate.measure import Measure, about
 from baserate.measure._about import bare
 from baserate.measure._proper import check_probabilities
@@ -41,6 +41,8 @@ class Floor:
     p: float
     how: str
     why: str | None = None
+    p_is_bound: bool = False
+    """Whether no draw reached the value: p is then the smallest that so many draws can show."""
 
     @property
     def within(self) -> bool:
@@ -97,7 +99,8 @@ def _judged(value: float, drawn: Floats, level: float, how: str) -> Floor:
         reason = "it is undefined" if isnan(value) else "no draw is defined"
         return Floor(value, nan, nan, nan, level, nan, how, reason)
     low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
-    return Floor(value, typical, low, high, level, reached(value, defined), how)
+    p = reached(value, defined)
+    return Floor(value, typical, low, high, level, p, how, p_is_bound=is_smallest(p, defined))
 
 
 def _check(measure: Measure) -> None:

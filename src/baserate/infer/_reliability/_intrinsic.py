@@ -20,7 +20,7 @@ from baserate._tally import Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked, estimate
 from baserate.infer._reliability._checks import Check, log_likelihood, slope_test
-from baserate.infer._reliability._null import drawn, neighbours_pooled, reached
+from baserate.infer._reliability._null import drawn, is_smallest, neighbours_pooled, reached
 from baserate.measure import calibration_in_the_large, why
 from baserate.measure._corp import calibrated
 from baserate.measure._cox import offset
@@ -118,7 +118,9 @@ def _free(tally: Tally, seed: Seed, draws: int) -> Check:
     # Of the same scores as the draws: pooled ones leave less to gain.
     here = float(_gain(pooled))
     might = _gain(drawn(pooled, expit(shifted), draws=draws, seed=seed))
-    return Check(name, here, reached(here, might[~np.isnan(might)]), how)
+    defined = might[~np.isnan(might)]
+    p = reached(here, defined)
+    return Check(name, here, p, how, p_is_bound=is_smallest(p, defined))
 
 
 def _gain(t: Forecasts) -> Floats:

@@ -95,6 +95,11 @@ def reached(value: float, draws: Floats) -> float:
     return (1 + int(np.count_nonzero(draws >= value - 1e-12 * abs(value)))) / (1 + len(draws))
 
 
+def is_smallest(p: float, draws: Floats) -> bool:
+    """Whether a p-value is the smallest that so many draws can show, and so only an upper bound."""
+    return p <= 1 / (1 + len(draws))
+
+
 def coarser(measure: Measure) -> Measure:
     """Return the same with fewer points of a local regression: enough for draws of a smooth curve."""
     if bare(measure) not in OF_DISTANCES:

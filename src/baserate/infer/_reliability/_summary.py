@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite
+from math import isfinite, isnan
 from numbers import Integral
 from typing import Any, Literal
 
@@ -23,7 +23,7 @@ from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Asked, estimate
-from baserate.infer._reliability._checks import Check, checks
+from baserate.infer._reliability._checks import LEAST, Check, checks
 from baserate.infer._reliability._floors import Floor, floors
 from baserate.infer._reliability._intervals import DISTANCES, FLOOR
 from baserate.infer._reliability._intrinsic import intrinsic
@@ -37,7 +37,7 @@ from baserate.measure._summary import tidy
 
 COLUMNS = (
     *("measure", "model", "group", "class", "top", "adjusted", "calibrated", "threshold", "value", "low", "high"),
-    *("level", "how", "why", "floor", "floor_low", "floor_high", "p", "freedom"),
+    *("level", "how", "why", "floor", "floor_low", "floor_high", "p", "p_is_bound", "freedom"),
 )
 WHICH = ("model", "group", "class")
 ON_AVERAGE = ("mean_probability", "observed_expected", "calibration_in_the_large")
@@ -164,12 +164,14 @@ def _measured(tally: Tally, names: Iterable[str], asked: Reliability) -> Iterato
 def _of_floor(found: Floor | None) -> dict[str, Any]:
     if found is None:
         return {}
-    return {"floor": found.typical, "floor_low": found.low, "floor_high": found.high, "p": found.p}
+    floor = {"floor": found.typical, "floor_low": found.low, "floor_high": found.high}
+    return floor | {"p": found.p, "p_is_bound": None if isnan(found.p) else found.p_is_bound}
 
 
 def _of_check(found: Check) -> dict[str, Any]:
     told = {"value": found.statistic, "how": found.how, "why": found.why, "p": found.p, "freedom": found.freedom}
-    return {"measure": f"{found.name}_test", **told}
+    bound = None if isnan(found.p) else found.p_is_bound or found.p <= LEAST
+    return {"measure": f"{found.name}_test", **told, "p_is_bound": bound}
 
 
 def _notes(parts: Sequence[Part], prevalence: float | str | None) -> Iterator[str]:

@@ -28,6 +28,20 @@ export function short(value) {
   return trimmed(value.toFixed(Math.max(0, Math.min(8, 3 - Math.floor(Math.log10(size || 1)))))).replace("-", "−");
 }
 
+const SMALLEST_P = 0.0001;
+
+/**
+ * A p-value: tiny ones as "< 0.0001", upper bounds with their sign.
+ * @param {number} p
+ * @param {boolean} [isBound]
+ * @returns {string}
+ */
+export function formatP(p, isBound = false) {
+  if (Number.isNaN(p)) return "–";
+  if (p < SMALLEST_P) return `< ${SMALLEST_P}`;
+  return `${isBound ? "≤ " : ""}${trimmed(p.toFixed(Math.min(6, Math.max(2, 1 - Math.floor(Math.log10(p))))))}`;
+}
+
 /**
  * How many, with thousands set apart.
  * @param {number} many

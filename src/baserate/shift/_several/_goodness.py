@@ -19,6 +19,8 @@ from baserate.shift._several._result import Shares
 
 _BARELY = 1e-12
 """Variance, beside that of other directions, that is rounding."""
+_LEAST = 5e-324
+"""No p-value is 0: less than this, a float cannot hold."""
 _SEEN = 1e-2
 """Variance of a difference, beside that of what is compared, below which nothing can be seen in it."""
 
@@ -81,7 +83,7 @@ def _compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreeme
     along = (axes.T @ root @ difference)[there]
     statistic = float(np.sum(along * along / size[there]))
     freedom = int(there.sum())
-    return Agreement(statistic, freedom, float(chdtrc(freedom, statistic)), difference, covariance)
+    return Agreement(statistic, freedom, max(float(chdtrc(freedom, statistic)), _LEAST), difference, covariance)
 
 
 def _covariance(pair: Pair, fit: Fit, line: Linear, q: Floats) -> Floats:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, nan, sqrt
 
+from baserate._numbers import format_p_phrase
 from baserate._numeric.two_samples import fitted, free
 from baserate.infer import Check
 from baserate.shift._two._bins import sorted_into
@@ -15,8 +16,6 @@ from baserate.shift._two._moments import line, moved, pacc, scores
 
 _LEAST = 5e-324
 """No p is 0, however far out."""
-_SAID = 1e-9
-"""A smaller one is not told in words."""
 _ALIKE = 0.02
 """Share of the variance of either estimate below which their difference is no more than rounding and small samples."""
 _SIZE = 0.05
@@ -63,14 +62,10 @@ def told(checks: tuple[Check, ...]) -> Assumption:
     lines = [
         f"Not tested by {check.name}: {check.why}."
         if check.why
-        else words[check.name][check.p < _SIZE].format(p=_chance(check.p))
+        else words[check.name][check.p < _SIZE].format(p=format_p_phrase(check.p, digits=3))
         for check in checks
     ]
     return Assumption(checks, (*lines, UNTESTED))
-
-
-def _chance(p: float) -> str:
-    return f"p = {p:.3g}" if p > _SAID else f"p < {_SAID:g}"
 
 
 def goodness_of_fit(given: Given, *, bins: int | Sequence[float] | None = None) -> Check:

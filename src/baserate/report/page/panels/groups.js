@@ -157,7 +157,7 @@ function sharesInWords({ state, payload, model }) {
 function gapsTold(view) {
   const told = COMPARED.map((measure) => {
     const values = view.groups
-      .flatMap(({ counts }) => (counts ? [MEASURES[measure](counts)] : []))
+      .flatMap(({ counts }, at) => (counts && isLarge(view, measure, at) ? [MEASURES[measure](counts)] : []))
       .filter((value) => !Number.isNaN(value));
     const gap = values.length > 1 ? Math.max(...values) - Math.min(...values) : NaN;
     const found = reported(view, { part: "gaps", measure, where: "here" });
@@ -168,7 +168,10 @@ function gapsTold(view) {
         : "";
     return `${technicalName(measure)} ${percent(gap)}${chance}`;
   });
-  return `Largest difference between two groups, ${prevalenceInWords(view)}: ${told.join(", ")}.${sampleGaps(view)}`;
+  const few = COMPARED.some((measure) => view.groups.some((_, at) => !isLarge(view, measure, at)));
+  const least = few ? ` with at least ${view.book.payload.min_group_size} rows on which a rate rests` : "";
+  const where = prevalenceInWords(view);
+  return `Largest difference between two groups${least}, ${where}: ${told.join(", ")}.${sampleGaps(view)}`;
 }
 
 /**
@@ -183,6 +186,18 @@ function sampleGaps(view) {
     return found?.value === undefined ? [] : [`${technicalName(measure)} ${percent(readNumber(found.value))}`];
   });
   return told.length ? ` In the sample, as in the findings: ${told.join(", ")}.` : "";
+}
+
+/**
+ * Whether the rate of a group rests on enough rows, at the plan's decisions.
+ * @param {import("../view.js").View} view
+ * @param {string} measure
+ * @param {number} group
+ * @returns {boolean}
+ */
+function isLarge(view, measure, group) {
+  const found = reported(view, { part: "support", measure, group, where: "here" });
+  return found === undefined || readNumber(found.value) >= view.book.payload.min_group_size;
 }
 
 /**

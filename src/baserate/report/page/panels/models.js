@@ -3,7 +3,7 @@
 import { MEASURES, expectedCost, factorsFor, place, readNumber, tableAt } from "../core.js";
 import { capacity } from "../rules.js";
 import { element, headed, numbered, refresh, tableOf } from "../dom.js";
-import { clipped, cutOff, percent, short, written } from "../format.js";
+import { clipped, cutOff, formatP, percent, short, sure, written } from "../format.js";
 import { modelAt, plannedCounts, prevalenceInWords, reportedNow } from "../view.js";
 import { SPOKEN, technicalName } from "../words.js";
 
@@ -163,6 +163,8 @@ function ranked(view, measure, model) {
 function differences({ payload }) {
   const found = payload.numbers.filter((/** @type {import("../view.js").Json} */ each) => each.part === "differences");
   if (!found.length) return [];
+  const pairs = found.map((/** @type {import("../view.js").Json} */ each) => `${each.model} ${each.other}`);
+  const adjusted = new Set(pairs).size > 1;
   const rows = found.map((/** @type {import("../view.js").Json} */ each) => {
     const { format } = SPOKEN[each.measure];
     const [value, low, high] = [each.value, each.low, each.high].map(readNumber);
@@ -175,11 +177,23 @@ function differences({ payload }) {
         written(value, format),
         element("small", {}, `${written(low, format)} – ${written(high, format)}`),
       ),
-      Number.isNaN(readNumber(each.p)) ? "–" : short(readNumber(each.p)),
+      formatP(readNumber(adjusted ? each.p_adjusted : each.p), each.p_is_bound),
     ];
   });
   return [
     element("h3", {}, "Differences in the sample, each model at its planned threshold"),
-    scrolled("Differences between models", [["models", "measure", "difference", "p"], rows]),
+    scrolled("Differences between models", [
+      ["models", "measure", "difference", adjusted ? "Holm-adjusted p" : "p"],
+      rows,
+    ]),
+    ...(adjusted
+      ? [
+          element(
+            "p",
+            { class: "quiet" },
+            `Holm-adjusted p: over all pairs of models for one measure. ${sure(payload.level)} confidence intervals are not adjusted for multiplicity.`,
+          ),
+        ]
+      : []),
   ];
 }

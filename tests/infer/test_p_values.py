@@ -1,0 +1,171 @@
+"""P-values far out: computed in the tail, marked where they are only bounds, and shown as people read them."""
+
+import json
+from math import nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from baserate import Rows, Tallies, Tally, equalize, infer, tally
+from baserate._numbers import format_p, format_p_phrase
+from baserate._tallies import Group
+from baserate.infer import compare, tidy
+from baserate.infer._binomial import NormalLevel, clopper_pearson, outside, two_sided, wilson
+from baserate.infer._comparing._question import of_intervals
+from baserate.infer._moments import widening
+from tests.cli.shell import run
+
+
+@pytest.mark.parametrize("z", [6.0, 9.0, 15.0, 30.0])
+def test_p_of_intervals_has_no_floor_but_that_of_floats(z: float) -> None:
+    def interval(level: float) -> tuple[float, float]:
+        return z - two_sided(level), z + two_sided(level)
+
+    assert of_intervals(interval, z, "two-sided", 0.0) == pytest.approx(2 * norm.sf(z), rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["sensitivity", "brier", "ks", "average_precision"])
+def test_p_of_samples_that_differ_much_do_not_repeat(measure: str) -> None:
+    rng = np.random.default_rng(2)
+    found = []
+    for size in (400, 600, 800):
+        truth = rng.random(size) < 0.5
+        good, chance = np.clip(0.45 * truth + 0.5 * rng.random(size), 0.01, 0.99), rng.random(size)
+        found.append(infer.compare_unpaired(tally(truth, good), tally(truth, chance), measure=measure, threshold=0.5))
+    assert max(each.p for each in found) < 1e-16
+    assert len({each.p for each in found}) == 3
+    assert not any(each.p_is_bound for each in found)
+    assert "p < 0.0001)" in repr(found[0])
+
+
+def test_newcombe_p_is_where_the_interval_just_reaches_zero() -> None:
+    a, b = (Tally.counted([1.0, 0.0], [[hits, 1000 - hits], [0, 0]]) for hits in (650, 350))
+    found = infer.compare_unpaired(a, b, measure="sensitivity", threshold=0.5)
+
+    # By hand: z at which sqrt((p1 - l1)^2 + (u2 - p2)^2) is the difference, with Wilson's limits l1 and u2.
+    def reach(z: float) -> float:
+        def limits(p: float) -> tuple[float, float]:
+            middle, half = p + z * z / 2000, z * np.sqrt(p * (1 - p) / 1000 + z * z / 4e6)
+            return (middle - half) / (1 + z * z / 1000), (middle + half) / (1 + z * z / 1000)
+
+        return float(np.hypot(0.65 - limits(0.65)[0], limits(0.35)[1] - 0.35)) - 0.3
+
+    z = brentq(reach, 1.0, 37.0, xtol=1e-13)
+    assert found.p == pytest.approx(2 * norm.sf(z), rel=1e-8)
+    assert found.p < 1e-30
+
+
+def test_p_of_draws_is_marked_as_a_bound_where_no_draw_lies_beyond() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.random(400) < 0.5
+    rows = Rows(truth, {"good": truth * 0.5 + 0.5 * rng.random(400), "bad": rng.random(400)})
+    (sure,) = compare(rows, measure="f1", threshold=0.5)
+    assert sure.p == pytest.approx(2 / 10_000)
+    assert sure.p_is_bound
+    assert f"p ≤ {sure.p:.6g})" in repr(sure)
+    (row,) = tidy([sure]).rows()
+    assert (row["p"], row["p_adjusted"], row["p_is_bound"]) == (sure.p, sure.p, True)
+    (unsure,) = compare(Rows(truth, {"a": rng.random(400), "b": rng.random(400)}), measure="f1", threshold=0.5)
+    assert not unsure.p_is_bound
+
+
+def test_levels_that_store_their_quantile_give_the_same_intervals() -> None:
+    z = two_sided(0.95)
+    level = NormalLevel(z)
+    assert float(level) == pytest.approx(0.95)
+    assert outside(level) == pytest.approx(0.05)
+    for method in (wilson, clopper_pearson):
+        assert method(20, 80, level) == pytest.approx(method(20, 80, 0.95))
+    assert widening(9, level) == pytest.approx(widening(9, 0.95))
+
+
+def test_distances_that_no_perfect_model_reaches_have_a_bound() -> None:
+    rng = np.random.default_rng(0)
+    risk = rng.random(500)
+    far = infer.floor("ece", tally(rng.random(500) < risk**4, risk), draws=200)
+    assert (far.p, far.p_is_bound) == (1 / 201, True)
+    near = infer.floor("ece", tally(rng.random(500) < risk, risk), draws=200)
+    assert not near.p_is_bound
+
+
+def test_gaps_that_no_permutation_reaches_have_a_bound() -> None:
+    tables = {"a": [400, 100], "b": [200, 300]}
+    made: dict[Group, Tally] = {(name,): Tally.counted([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()}
+    found = equalize.gaps(Tallies({"m": made}, ("g",)), measures=["sensitivity"], draws=99)
+    (row,) = [row for row in found.rows() if row["kind"] == "max_difference"]
+    assert (row["p"], row["p_is_bound"]) == (0.01, True)
+
+
+@pytest.mark.parametrize(
+    ("p", "bound", "shown"),
+    [
+        (1.2e-15, False, "< 0.0001"),
+        (9.9e-5, True, "< 0.0001"),
+        (0.0001, False, "0.00010"),
+        (0.0002, True, "≤ 0.00020"),
+        (0.0456, None, "0.046"),
+        (1.0, False, "1"),
+        (nan, None, "–"),
+        (None, None, "–"),
+    ],
+)
+def test_how_p_values_are_shown(p: float | None, bound: bool | None, shown: str) -> None:  # noqa: FBT001
+    assert format_p(p, is_bound=bound) == shown
+    sentence = f"p {shown}" if shown[0] in "<≤" else f"p = {shown}"
+    assert format_p_phrase(p, is_bound=bound) == sentence
+
+
+def people(folder: Path) -> Path:
+    """Write three models, two of which are far better than the third."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(900) < 0.4
+    models = [np.clip(weight * truth + rng.random(900), 0, 2) / 2 for weight in (1.0, 0.8, 0.0)]
+    lines = [f"{y:d},{a:.4f},{b:.4f},{c:.4f}" for y, a, b, c in zip(truth, *models, strict=True)]
+    path = folder / "models.csv"
+    path.write_text("\n".join(["sick,new,old,none", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+THREE = ("--truth", "sick", "--score", "new", "--score", "old", "--score", "none", "--positive", "1")
+
+
+def test_compare_labels_adjusted_p_values_and_says_that_intervals_are_not(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    for form in ("table", "md"):
+        shown = run("compare", path, *THREE, "--format", form, "-q").stdout
+        assert "Holm-adjusted p" in shown
+        assert "< 0.0001" in shown.replace("\\", "").replace("&lt;", "<")
+        assert "e-" not in shown
+        assert "95 % confidence intervals are not adjusted for multiplicity" in " ".join(shown.split())
+    exact = json.loads(run("compare", path, *THREE, "--json", "-q").stdout)["rows"]
+    assert 0 < min(row["p"] for row in exact) < 1e-20
+    assert all(row["p"] <= row["p_adjusted"] for row in exact)
+    assert {row["p_is_bound"] for row in exact} == {False}
+
+
+def test_a_report_tells_raw_and_adjusted_p_values_apart(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    saved = tmp_path / "report.json"
+    shown = run("report", path, *THREE, "--save-json", saved, "-q").stdout
+    assert "Holm-adjusted p" in shown
+    assert "confidence intervals are not adjusted for multiplicity" in " ".join(shown.split())
+    rows = [row for row in json.loads(saved.read_text())["rows"] if row["part"] == "differences"]
+    wanted = json.loads(run("compare", path, *THREE, "--json", "-q").stdout)["rows"]
+    for row, each in zip([row for row in rows if row["measure"] == "auc"], wanted, strict=True):
+        assert (row["p"], row["p_adjusted"], row["p_is_bound"]) == (each["p"], each["p_adjusted"], each["p_is_bound"])
+    assert any(row["p"] < row["p_adjusted"] for row in rows)
+
+
+def test_reliability_says_that_nothing_is_adjusted(tmp_path: Path) -> None:
+    shown = run("reliability", people(tmp_path), "--truth", "sick", "--score", "none", "--positive", "1", "-q").stdout
+    told = " ".join(shown.split())
+    assert "< 0.0001" in shown
+    assert "neither p-values nor intervals are adjusted for multiplicity" in told
+    typed = ("--truth", "sick", "--score", "none", "--positive", "1", "--json", "-q")
+    exact = json.loads(run("reliability", people(tmp_path), *typed).stdout)["rows"]
+    marked = {row["measure"]: row["p_is_bound"] for row in exact if row["p"] is not None}
+    assert marked["ece"] is True
+    assert marked["cox_test"] is False
