@@ -99,7 +99,7 @@ def test_the_report_names_the_difference_of_both_large_races(columns: Columns) -
     rows = people(columns, UNFILTERED, SIX)
     report = baserate.evaluate(rows["again"], rows["decile"], group={"race": rows["race"]}, threshold=0.5)
     (finding,) = [each for each in report.findings if each.code == "BR011"]
-    assert "Compared with the largest group, race = African-American:" in finding.sentence
+    assert "Compared in the sample with the largest group, race = African-American:" in finding.sentence
     assert (
         "fpr of race = Caucasian is 0.214 lower (95 % CI 0.182 to 0.245, Holm-adjusted p < 0.0001)" in finding.sentence
     )
