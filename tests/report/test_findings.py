@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import baserate
 from baserate import Costs, Cut, Finding, Lottery, Policy, Report, Results
@@ -16,7 +17,7 @@ from baserate.report import CHECKS
 from baserate.report._finding import SEVERITIES
 from baserate.report._findings import found
 from baserate.report._words import number
-from tests.report.cases import BESIDE, FIRES, Make, groups, several, table
+from tests.report.cases import BESIDE, FIRES, Make, groups, risks, several, table
 
 VERDICTS = re.compile(r"\b(un)?(fair|just|good|bad|biased|discriminat\w*|accept\w*|poor|excellent)\b", re.IGNORECASE)
 NUMBER = re.compile(r"\d+(?: \d{3})*(?:\.\d+)?(?:e[+-]\d+)?")
@@ -44,7 +45,7 @@ def is_well_told(finding: Finding) -> None:
 
 
 def test_every_code_has_reports_of_both_kinds() -> None:
-    assert [*CHECKS] == [*FIRES] == [*BESIDE] == [f"BR{at:03}" for at in range(1, 18)]
+    assert [*CHECKS] == [*FIRES] == [*BESIDE] == [f"BR{at:03}" for at in range(1, 19)]
     assert all(check.code == code for code, check in CHECKS.items())
     assert all(FIRES.values())
     assert all(BESIDE.values())
@@ -111,6 +112,11 @@ SENTENCES = {
     ("BR015", 0): "The positive class, 1, is the majority: 0.51 (0.413–0.606) of the rows.",
     ("BR015", 1): "0.8 (0.711–0.867) of the rows of site 1.",
     ("BR016", 0): "1 of 4 rows was dropped (truth: 1 missing; score: 1 missing), a share of 0.25.",
+    ("BR018", 0): "O/E 1",
+    (
+        "BR018",
+        3,
+    ): "Each of 10 distinct scores equals the share of positives among its rows (the largest deviation is 0)",
     ("BR017", 1): "2 of 4 rows have an id that stands in a row before them.",
 }
 
@@ -141,6 +147,24 @@ def test_nothing_is_found_in_rows_without_a_fault() -> None:
     truth = rng.random(2000) < risk
     report = baserate.evaluate(truth, risk, group={"site": rng.choice(["north", "south"], 2000)}, id=np.arange(2000))
     assert report.findings == ()
+
+
+def test_a_calibrated_score_is_not_taken_for_one_that_was_fitted_to_the_rows() -> None:
+    rng = np.random.default_rng(5)
+    for at in range(120):
+        rows = int(rng.choice([20, 60, 250]))
+        risk = 1 / (1 + np.exp(-rng.normal(-1, 1.5, rows)))
+        risk = [risk, np.round(risk, 1), np.round(risk, 2), rng.choice([0.2, 0.5, 0.8], rows)][at % 4]
+        weight = rng.choice([0.5, 1.0, 3.0], rows) if at % 3 == 0 else None
+        truth = rng.random(rows) < risk
+        report = baserate.evaluate(truth, risk, weight=weight, positive=True, negative=False)
+        assert "BR018" not in codes(report), (at, rows)
+
+
+def test_the_chance_of_a_match_is_that_of_all_counts() -> None:
+    shares = {0.1: (4, 36), 0.3: (12, 28), 0.5: (20, 20), 0.7: (28, 12), 0.9: (36, 4)}
+    wanted = np.prod([stats.binom.pmf(many, many + rest, share) for share, (many, rest) in shares.items()])
+    assert numbers(risks(shares), "BR018")["p"] == pytest.approx(wanted)
 
 
 def test_what_is_serious_comes_first_and_models_are_told_apart() -> None:

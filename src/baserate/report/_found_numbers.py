@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, floor, log10, nan
 
 from baserate import infer, shift
 from baserate._estimate import Estimate
+from baserate.infer._binomial import two_sided
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report
 from baserate.report._words import in_full, known, number, place, prevalence, ranged
@@ -17,6 +18,12 @@ _ROUNDING = 1e-9
 """1 − 0.07 is not 0.93."""
 _MATTERS = 0.005
 """Less than this is not worth a word, however sure it is."""
+_CLOSE, _VARIED = 0.01, 20
+"""Standard errors within which calibration is closer to perfect than sampling allows; distinct scores for that."""
+_UNLIKELY = 0.001
+"""Probability below which a match of all scores with their observed shares is no coincidence."""
+_DIGITS = 15
+"""Digits that a number holds."""
 
 
 def _constant(report: Report) -> Said | None:
@@ -270,4 +277,84 @@ MISCALIBRATED = Check(
         "--from … --to …`; otherwise fit a map: `baserate calibrate …`. `baserate reliability …` shows more."
     ),
     look=_miscalibrated,
+)
+
+
+def _fitted_to_these_rows(report: Report) -> Said | None:
+    """Scores that are too well calibrated to be new to these rows.
+
+    It is reported in two cases. First: calibration slope and calibration in the large both lie within 0.01 standard
+    errors of 1 and 0, with 20 distinct scores or more. A logistic regression without a penalty makes both exact on the
+    rows that it is fitted to. A calibrated score on new rows comes this close with a probability of 0.00006. Second:
+    every distinct score equals the share of positives among its rows, as after isotonic regression or binning, and a
+    calibrated score on new rows would match all of them with a probability below 0.001.
+
+    >>> import baserate
+    >>> shares = {0.1: 4, 0.3: 12, 0.5: 20, 0.7: 28, 0.9: 36}
+    >>> truth = [each < many for many in shares.values() for each in range(40)]
+    >>> report = baserate.evaluate(truth, [share for share in shares for _ in range(40)])
+    >>> print(*(each.sentence for each in report.findings if each.code == "BR018"))
+    Each of 5 distinct scores equals the share of positives among its rows (the largest deviation is 0): the scores
+    were probably fitted to these very rows, and their performance is optimistic.
+    """
+    return _of_logistic(report) or _of_levels(report)
+
+
+_FITTED = "the scores were probably fitted to these very rows, and their performance is optimistic"
+
+
+def _of_logistic(report: Report) -> Said | None:
+    """Slope and intercept that are exact but for the tolerance of an optimizer."""
+    names = ("calibration_slope", "calibration_in_the_large", "observed_expected")
+    slope, shifted, ratio = (known(report.here, name) for name in names)
+    distinct = known(report.here, "distinct_scores")
+    if not (slope and shifted and ratio and distinct) or distinct.value < _VARIED:
+        return None
+    away = max(_standard_errors(slope, 1), _standard_errors(shifted, 0))
+    if not away < _CLOSE:
+        return None
+    most = max(abs(slope.value - 1), abs(ratio.value - 1), abs(shifted.value))
+    digits = min(floor(-log10(most)), _DIGITS) if most else _DIGITS
+    sentence = (
+        f"Calibration is perfect to {digits} digits (slope {number(slope.value)}, O/E {number(ratio.value)}, intercept "
+        f"{number(shifted.value)}): {_FITTED}."
+    )
+    numbers = in_full(calibration_slope=slope, observed_expected=ratio, calibration_in_the_large=shifted)
+    return Said(sentence, {**numbers, "digits": digits, "standard_errors": away})
+
+
+def _standard_errors(estimate: Estimate, perfect: float) -> float:
+    """Return the distance from the perfect value in standard errors; NaN without an interval that has a width."""
+    width = estimate.high - estimate.low
+    if estimate.level is None or not width > 0:
+        return nan
+    return abs(estimate.value - perfect) / (width / (2 * two_sided(estimate.level)))
+
+
+def _of_levels(report: Report) -> Said | None:
+    """Scores that are observed shares themselves."""
+    rows = report.pick(part="probabilities", measure="deviation_by_score")
+    if not rows or not rows[0]["p"] < _UNLIKELY:
+        return None
+    distinct, deviation = report.here.distinct_scores.value, rows[0]["value"]
+    sentence = (
+        f"Each of {number(distinct)} distinct scores equals the share of positives among its rows (the largest "
+        f"deviation is {number(deviation)}): {_FITTED}."
+    )
+    return Said(sentence, {"distinct_scores": distinct, "deviation": deviation, "p": rows[0]["p"]})
+
+
+FITTED = Check(
+    code="BR018",
+    title="Scores were probably fitted to these rows",
+    severity="serious",
+    why=(
+        "A model reproduces the noise of the rows that it was fitted to. Ranking and calibration look better there "
+        "than on new rows, and so does every number that follows from them."
+    ),
+    remedy=(
+        "Evaluate on validation data that had no part in fitting. Without such data, cross-fit: score each row by a "
+        "model that was fitted without it."
+    ),
+    look=_fitted_to_these_rows,
 )

@@ -34,6 +34,7 @@ PANELS: dict[str, str] = {
     "BR015": "thousand",
     "BR016": "findings",
     "BR017": "findings",
+    "BR018": "reliability",
 }
 """Code of a finding -> the panel of the page that it speaks of, by hand."""
 _TOLD = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
