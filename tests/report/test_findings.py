@@ -12,7 +12,6 @@ from scipy import stats
 
 import baserate
 from baserate import Costs, Cut, Finding, Lottery, Policy, Report, Results
-from baserate.cli import VERBS, app
 from baserate.report import CHECKS
 from baserate.report._finding import SEVERITIES
 from baserate.report._findings import found
@@ -73,51 +72,39 @@ def test_it_is_not_found_just_beside(code: str, make: Make) -> None:
 
 
 SENTENCES = {
-    ("BR001", 0): "to call everybody negative reaches 0.9, which is no less.",
-    (
-        "BR001",
-        1,
-    ): "Accuracy is 0.93 (0.861–0.971) in these rows, and to call everybody negative reaches 0.9, which lies",
+    ("BR001", 0): "always predicting negative reaches 0.9, so accuracy adds nothing.",
+    ("BR001", 1): "Accuracy is 0.93 (0.861–0.971) in the sample; always predicting negative reaches 0.9, which lies",
     ("BR001", 2): "Accuracy is 0.949 (0.887–0.982) at a prevalence of 0.02",
     ("BR002", 0): "AUC is 0.2 (0.131–0.292), below one half",
-    ("BR002", 1): "reversed (−score) it would be 0.8 (0.708–0.869).",
-    ("BR003", 0): "since it rests on 10 positives; ±0.05 would take about 3 660 rows like these.",
-    ("BR003", 1): "since it rests on 92 flagged rows; ±0.05 would take about 4 969 rows drawn at that prevalence.",
-    ("BR004", 1): "at a prevalence of 0.05.",
-    ("BR005", 0): "and the stated one 0.02: precision falls from 0.889 (0.759–0.963) to 0.14 (",
+    ("BR002", 1): "Reversed (−score), it would be 0.8 (0.708–0.869).",
+    ("BR003", 0): "from 10 positives; ±0.05 needs about 3 660 rows like these.",
+    ("BR003", 1): "from 92 flagged rows; ±0.05 needs about 4 969 rows drawn at that prevalence.",
+    ("BR004", 1): "at a prevalence of 0.05, although AUC is",
+    ("BR005", 0): "in the sample and 0.02 at deployment: precision falls from 0.889 (0.759–0.963) to 0.14 (",
     ("BR005", 1): "precision rises from 0.889 (0.759–0.963) to 0.986 (",
     ("BR005", 2): "nobody is flagged",
-    ("BR006", 0): "The prevalence is 0.5 (0.404–0.596) for site 0 and 0.1 (0.049–0.176) for site 1",
-    ("BR007", 0): "a shift of all log-odds alone explains it",
-    ("BR007", 1): "no shift of all log-odds repairs it, and their slope is 0.184 (",
-    ("BR007", 2): "no shift of all log-odds repairs it.",
-    ("BR008", 0): "The cut-off 0.8 was chosen on the very 100 rows",
-    ("BR009", 0): "The cut-off ∞ flags none of 100 rows.",
-    ("BR009", 1): "The cut-off −∞ flags all of 100 rows.",
-    ("BR009", 2): "The cut-off 0.5 flags a share of 0.001 of 1 000 rows.",
-    ("BR009", 3): "The model of labels flags all of 4 rows.",
-    ("BR010", 0): "up to the cut-off: at 0.9 it would be 0.857, with a sensitivity of 0.6 in place of 1.",
-    ("BR010", 1): "up to the score: no cut-off that finds at least half as many positives reaches more than 0.333.",
+    ("BR006", 0): "The prevalence is 0.5 (0.404–0.596) in site 0 and 0.1 (0.049–0.176) in site 1",
+    ("BR007", 0): "A constant shift of the log-odds explains it",
+    ("BR007", 1): "A constant shift of the log-odds does not explain it; the calibration slope is 0.184 (",
+    ("BR007", 2): "A constant shift of the log-odds does not explain it.",
+    ("BR008", 0): "The threshold 0.8 was chosen on the same 100 rows",
+    ("BR009", 0): "The threshold ∞ flags none of 100 rows.",
+    ("BR009", 1): "The threshold −∞ flags all of 100 rows.",
+    ("BR009", 2): "The threshold 0.5 flags a share of 0.001 of 1 000 rows.",
+    ("BR009", 3): "The column of predicted labels flags all of 4 rows.",
+    ("BR010", 0): "limited by the threshold: at 0.9 it would be 0.857, with a sensitivity of 0.6 instead of 1.",
+    ("BR010", 1): "limited by the score: no threshold with at least half of the sensitivity reaches more than 0.333.",
     ("BR011", 0): "sensitivity by 0.5 (site = s0 above site = s1; chance",
-    ("BR012", 0): "Numbers of 2 of 2 groups rest on few rows; the smallest is site = s0, with 29 positives.",
-    ("BR013", 1): "100 rows have 91 distinct scores: the commonest is that of 0.1 of them",
-    (
-        "BR014",
-        0,
-    ): "In 1 of 4 rows the predicted label is not what the cut-off 0.5 says; the labels are what a cut at 0.4",
-    (
-        "BR014",
-        1,
-    ): "In 3 of 4 rows the predicted label is not what the cut-off 0.5 says; a cut at ∞ agrees best, and leaves 2.",
+    ("BR012", 0): "2 of 2 groups have few rows; the smallest is site = s0, with 29 positives.",
+    ("BR013", 1): "100 rows have 91 distinct scores: 0.1 of the rows share one score",
+    ("BR014", 0): "differs from the decision at the threshold 0.5; the threshold 0.4 gives the labels exactly.",
+    ("BR014", 1): "In 3 of 4 rows the predicted label differs from the decision at the threshold 0.5; the threshold ∞ ",
     ("BR015", 0): "The positive class, 1, is the majority: 0.51 (0.413–0.606) of the rows.",
     ("BR015", 1): "0.8 (0.711–0.867) of the rows of site 1.",
     ("BR016", 0): "1 of 4 rows was dropped (truth: 1 missing; score: 1 missing), a share of 0.25.",
-    ("BR018", 0): "O/E 1",
-    (
-        "BR018",
-        3,
-    ): "Each of 10 distinct scores equals the share of positives among its rows (the largest deviation is 0)",
-    ("BR017", 1): "2 of 4 rows have an id that stands in a row before them.",
+    ("BR017", 1): "2 of 4 rows have an id that an earlier row has, too.",
+    ("BR018", 0): "Calibration is perfect to 1",
+    ("BR018", 3): "Each of 10 distinct scores equals the share of positives among its rows (the largest deviation is 0",
 }
 
 
@@ -128,17 +115,10 @@ def test_what_it_says(place: tuple[str, int]) -> None:
     assert SENTENCES[place] in finding.sentence
 
 
-def test_texts_give_no_verdicts_and_name_commands_that_there_are() -> None:
-    program = app.make_context("baserate", [], resilient_parsing=True)
+def test_texts_give_no_verdicts() -> None:
     for check in CHECKS.values():
         assert check.severity in SEVERITIES
         assert not VERDICTS.search(f"{check.title} {check.why} {check.remedy}")
-        for verb, typed in re.findall(r"`baserate ([\w-]+)([^`]*)`", check.remedy):
-            assert verb in VERBS
-            command = app.get_command(program, verb)
-            assert command
-            options = {option for each in command.params for option in each.opts}
-            assert set(re.findall(r"--[\w-]+", typed)) <= options, typed
 
 
 def test_nothing_is_found_in_rows_without_a_fault() -> None:
