@@ -1,12 +1,15 @@
 """Write the pages that come from the code; with --check, only say whether they are fresh."""
 
+import doctest
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import click
 
@@ -14,7 +17,7 @@ from baserate import BaserateError, ClassRows, Confusion, Counts, Curve, LabelSe
 from baserate import _errors as errors
 from baserate.cli import VERBS, app, exit_code
 from baserate.measure import MEASURES, TABLES, About, Measure, about, multiclass
-from baserate.report import CHECKS
+from baserate.report import CHECKS, _findings
 
 DOCS = Path(__file__).parent
 CHAPTERS = {
@@ -259,22 +262,23 @@ def error_entry(kind: type[BaserateError]) -> Iterator[str]:
 
 
 def findings_page() -> str:
-    """List what a report may tell of itself."""
+    """List what a report may say about itself."""
     lines = [
         "# Findings",
         "",
         "<!-- Written by docs/generate.py from the checks; edit those, then run `make pages`. -->",
         "",
-        "A report looks at itself, and tells what a reader should know before trusting a number: one sentence with the",
-        "numbers, why it matters, and what to do. A code never means anything else, in no release. There are no",
-        "verdicts on people or models.",
+        "A report checks itself, and lists what a reader should know before trusting a number: one sentence with the",
+        "numbers, why it matters, and what to do, with a complete command where one can do it: the user's own files,",
+        "columns and costs, or Python where the rows were in memory. Codes are stable: a code is never reused or",
+        "redefined. There are no verdicts on people or models.",
         "",
         *(f"- **{severity}**: {meaning}" for severity, meaning in SEVERITIES.items()),
         "",
         *("| code | what is found | severity |", "|---|---|---|"),
         *(f"| [{code}]({code}.md) | {check.title} | {check.severity} |" for code, check in CHECKS.items()),
         "",
-        "In Python they are `report.findings`, and `baserate.report.CHECKS` holds all that is looked for.",
+        "In Python they are `report.findings`, and `baserate.report.CHECKS` holds all checks.",
         "",
         *("```{toctree}", ":hidden:", ":glob:", "", "BR*", "```", ""),
     ]
@@ -282,7 +286,7 @@ def findings_page() -> str:
 
 
 def finding_page(code: str) -> str:
-    """When it is told, why it matters, what to do, and an example, which the docstring of its look holds."""
+    """When it is reported, why it matters, what to do, and an example, which the docstring of its look holds."""
     check = CHECKS[code]
     told, _, example = cleandoc(check.look.__doc__ or "").partition(">>> ")
     lines = [
@@ -292,13 +296,32 @@ def finding_page(code: str) -> str:
         "",
         f"*{check.severity.capitalize()}*: {SEVERITIES[check.severity]}.",
         "",
-        *("## When it is told", "", told.strip(), ""),
+        *("## When it is reported", "", told.strip(), ""),
         *("## Why it matters", "", check.why, ""),
         *("## What to do", "", check.remedy, ""),
         *("## Example", "", "```python", f">>> {example.strip()}", "", "```", ""),
+        *suggested(code, f">>> {example}"),
         *("[All findings](index.md)", ""),
     ]
     return "\n".join(lines)
+
+
+def suggested(code: str, example: str) -> Iterator[str]:
+    """What the report of an example suggests to type: for the same rows in files, and in Python."""
+    names: dict[str, Any] = {}
+    for each in doctest.DocTestParser().get_examples(example):
+        if not each.source.startswith("print("):
+            exec(each.source, names)  # noqa: S102  (our own docstring)
+    report = names["report"]
+    files = tuple(f"{sample}.csv" for sample in report.models) if report.plan.apart else ("people.csv",)
+    for kept in (replace(report, plan=replace(report.plan, files=files)), report):
+        # Checks are made again, since commands depend on where the rows are.
+        command = next(each.command for each in _findings.found(kept) if each.code == code)
+        if command is None:
+            return
+        there = " and ".join(f"`{file}`" for file in files)
+        what = f"With the same rows in {there}:" if command.language == "sh" else "In Python:"
+        yield from (what, "", f"```{command.language}", command.text, "```", "")
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -1,9 +1,13 @@
 """Passages of a page that are no tables: points to know, and lines to type."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import wrap
+from io import StringIO
+from itertools import pairwise
+from textwrap import indent, wrap
+from tokenize import TokenError, generate_tokens
 from typing import NamedTuple, Protocol
 
 from baserate._plain_text import bold, escaped, printable
@@ -28,6 +32,9 @@ class Point(NamedTuple):
     head: str
     sentence: str
     remedy: str = ""
+    command: str = ""
+    """What to do as it is typed, complete."""
+    language: str = "sh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +51,12 @@ class Points:
             lines += map(bold, _indented(point.head, 2, width))
             lines += _indented(point.sentence, 4, width)
             lines += _indented(f"→ {point.remedy}", 4, width) if point.remedy else []
+            lines += _typed(point, width)
         return lines
 
     def markdown(self) -> str:
         """Draw them for GitHub."""
-        return "\n".join([f"**{escaped(self.title)}**", "", *map(_item, self.points)])
+        return "\n".join([f"**{escaped(self.title)}**", "", *map(_item, self.points)]).rstrip("\n")
 
 
 class Command(NamedTuple):
@@ -77,13 +85,66 @@ class Commands:
     def markdown(self) -> str:
         """Draw them for GitHub."""
         typed = "\n".join(f"# {why}\n{printable(' '.join(words))}" for why, words in self.commands)
-        fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", typed))])
-        return f"**{escaped(self.title)}**\n\n{fence}{self.language}\n{typed}\n{fence}"
+        return f"**{escaped(self.title)}**\n\n{_fenced(typed, self.language)}"
 
 
 def _item(point: Point) -> str:
     told = f"- **{escaped(printable(point.head))}** {escaped(printable(point.sentence))}"
-    return f"{told} → {_with_code(printable(point.remedy))}" if point.remedy else told
+    told += f" → {_with_code(printable(point.remedy))}" if point.remedy else ""
+    if not point.command:
+        return told
+    typed = "\n".join(map(printable, point.command.split("\n")))
+    # Within the item, so that the list goes on behind it.
+    return f"{told}\n\n{indent(_fenced(typed, point.language), '  ')}\n"
+
+
+def _typed(point: Point, width: int) -> list[str]:
+    """A command below its point: of a shell, broken where it is too long; lines of Python as they are."""
+    if not point.command:
+        return []
+    if point.language != "sh":
+        return [part for line in point.command.split("\n") for part in _broken_python(printable(line), width)]
+    try:
+        words = [shlex.quote(word) for word in shlex.split(point.command)]
+    except ValueError:  # somebody else wrote it
+        words = [point.command]
+    return _broken([printable(word) for word in words], width, margin=6)
+
+
+def _broken_python(line: str, width: int, *, margin: int = 6) -> list[str]:
+    """A statement on several lines, broken behind commas within brackets alone, as Python allows."""
+    lines = [" " * margin]
+    for part in _arguments(line):
+        if len(lines[-1]) > margin + 4 and len(lines[-1]) + len(part) > width:
+            lines[-1] = lines[-1].rstrip()
+            lines.append(" " * (margin + 4) + part)
+        else:
+            lines[-1] += part
+    return lines
+
+
+def _arguments(line: str) -> list[str]:
+    """A statement in parts, each up to a comma within brackets and the space behind it.
+
+    >>> _arguments('f(a, g("b, c", d)) or (e)')
+    ['f(a, ', 'g("b, c", ', 'd)) or (e)']
+    """
+    depth, ends = 0, []
+    try:
+        tokens = [*generate_tokens(StringIO(line).readline)]
+    except (SyntaxError, TokenError):  # somebody else wrote it
+        return [line]
+    for token in tokens:
+        depth += (token.string in {"(", "[", "{"}) - (token.string in {")", "]", "}"})
+        if token.string == "," and depth:
+            ends.append(token.end[1] + 1)
+    return [line[start:end] for start, end in pairwise([0, *ends, len(line)])]
+
+
+def _fenced(typed: str, language: str) -> str:
+    """A block of code, within a fence longer than any in it."""
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", typed))])
+    return f"{fence}{language}\n{typed}\n{fence}"
 
 
 def _with_code(text: str) -> str:
@@ -103,7 +164,7 @@ def _indented(text: str, margin: int, width: int, sign: str = "") -> list[str]:
     return wrap(printable(text), width, initial_indent=before, subsequent_indent=before, break_on_hyphens=False)
 
 
-def _broken(words: Sequence[str], width: int) -> list[str]:
+def _broken(words: Sequence[str], width: int, *, margin: int = 2) -> list[str]:
     """A command on several lines, broken before options alone, as a shell allows."""
     parts: list[str] = []
     for word in words:
@@ -111,10 +172,10 @@ def _broken(words: Sequence[str], width: int) -> list[str]:
             parts[-1] += f" {word}"
         else:
             parts.append(word)
-    lines = [f"  {parts[0]}"]
+    lines = [" " * margin + parts[0]]
     for part in parts[1:]:
         if len(lines[-1]) + 1 + len(part) + len(_END) <= width:
             lines[-1] += f" {part}"
         else:
-            lines.append(f"    {part}")
+            lines.append(" " * (margin + 2) + part)
     return [*(f"{line}{_END}" for line in lines[:-1]), lines[-1]]

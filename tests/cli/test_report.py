@@ -19,8 +19,9 @@ from baserate import Costs, Cut, Plan, Policy
 from baserate._panels import cells_wide
 from baserate.cli import app
 from baserate.report import Report
+from baserate.report._commands import ahead
 from baserate.report._report import COLUMNS
-from baserate.report._shell import ahead, flags
+from baserate.report._shell import flags
 from tests.cli.shell import PEOPLE, is_as_ever, people, planned, run
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
@@ -58,7 +59,8 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
 def test_it_fits_a_terminal(width: int, tmp_path: Path) -> None:
     result = run("report", people(tmp_path), *ONE, *USED, "--group", "site", env={"COLUMNS": str(width)})
     shown, _, typed = result.stdout.partition("\nNext\n")
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    lines = [line for line in shown.splitlines() if not line.startswith(" " * 6 + "baserate ")]  # names stand whole
+    assert max(map(cells_wide, lines)) <= width
     assert "\n  # " in f"\n{typed}"
 
 
@@ -140,7 +142,10 @@ def test_flags_change_a_plan(tmp_path: Path) -> None:
     policy = Policy(by_group={(): Cut((0.3,))}, otherwise="refuse")
     policy.save(tmp_path / "policy.json")
     changed = planned("--plan", str(saved), "--policy", str(tmp_path / "policy.json"))
-    assert changed == replace(plan, threshold=None, policy=policy)
+    named: dict[str, Any] = {"policy": policy, "policy_file": str(tmp_path / "policy.json")}
+    assert changed == replace(plan, threshold=None, **named)
+    changed.save(saved)
+    assert planned("--plan", str(saved), "--threshold", "0.4") == plan
 
 
 NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8)
@@ -185,8 +190,9 @@ def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
     path = tmp_path / "my policy.json"
     policy = Policy(by_group={(): Cut((0.3,))}, otherwise="refuse", **NAMED)
     policy.save(path)
-    plan = Plan(files=("people.csv",), truth="sick", score=("risk",), positive="1", policy=policy)
-    assert planned(*shlex.split(" ".join(flags(plan, policy=str(path))))) == plan
+    named: dict[str, Any] = {"policy": policy, "policy_file": str(path)}
+    plan = Plan(files=("people.csv",), truth="sick", score=("risk",), positive="1", **named)
+    assert planned(*shlex.split(" ".join(flags(plan)))) == plan
 
 
 @pytest.mark.parametrize("more", [(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED])

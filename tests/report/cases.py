@@ -66,6 +66,39 @@ def labels(*said: int) -> Report:
     return baserate.evaluate([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1], predicted=[*said])
 
 
+def logistic(rows: int, *, seed: int = 7, **more: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401  (any keyword)
+    """Labels, their true probabilities, and those of a logistic regression fitted to them by Newton's method."""
+    rng = np.random.default_rng(seed)
+    features = np.column_stack([np.ones(rows), rng.normal(size=(rows, 3))])
+    risk = 1 / (1 + np.exp(-features @ [-0.7, 1.0, -0.5, 0.3]))
+    truth = rng.random(rows) < risk
+    weight = np.asarray(more.get("weight", np.ones(rows)))
+    beta = np.zeros(4)
+    for _ in range(25):
+        fit = 1 / (1 + np.exp(-features @ beta))
+        hessian = features.T @ (features * (weight * fit * (1 - fit))[:, None])
+        beta += np.linalg.solve(hessian, features.T @ (weight * (truth - fit)))
+    return truth, risk, 1 / (1 + np.exp(-features @ beta))
+
+
+def in_sample(rows: int, *, digits: int = 17, **more: Any) -> Report:  # noqa: ANN401  (any keyword of evaluate)
+    """A logistic regression, judged by the rows that it was fitted to."""
+    truth, _, fitted = logistic(rows, **more)
+    return baserate.evaluate(truth, np.round(fitted, digits), **more)
+
+
+def out_of_sample(rows: int) -> Report:
+    """The same, judged by rows that it has not seen."""
+    return baserate.evaluate(*logistic(rows)[:2])
+
+
+def in_tenths(rows: int) -> Report:
+    """Scores that are the shares of positives in tenths of the rows."""
+    truth, risk, _ = logistic(rows)
+    tenth = np.argsort(np.argsort(risk)) * 10 // rows
+    return baserate.evaluate(truth, np.array([truth[tenth == at].mean() for at in range(10)])[tenth])
+
+
 FIRES: dict[str, list[Make]] = {
     "BR001": [partial(table, 5, 5, 7, 83), partial(table, 6, 4, 3, 87), partial(table, 90, 10, 5, 95, prevalence=0.02)],
     "BR002": [
@@ -119,6 +152,13 @@ FIRES: dict[str, list[Make]] = {
     "BR015": [partial(table, 40, 11, 5, 44), partial(apart, 0.2, 0.8)],
     "BR016": [partial(baserate.evaluate, [1, 0, None, 0], [0.9, 0.2, None, 0.1], missing="drop")],
     "BR017": [partial(ids, "a", "b", "a", "c"), partial(ids, "a", "a", "a", "c")],
+    "BR018": [
+        partial(in_sample, 300),
+        partial(in_sample, 300, digits=4),
+        partial(in_sample, 300, weight=[0.5, 1.0, 3.0] * 100),
+        partial(in_tenths, 500),
+        partial(risks, {0.1: (4, 36), 0.3: (12, 28), 0.5: (20, 20), 0.7: (28, 12), 0.9: (36, 4)}),
+    ],
 }
 BESIDE: dict[str, list[Make]] = {
     "BR001": [partial(table, 70, 30, 10, 890), partial(table, 90, 10, 5, 95)],
@@ -160,6 +200,14 @@ BESIDE: dict[str, list[Make]] = {
     "BR015": [partial(table, 40, 10, 5, 45), partial(apart, 0.2, 0.5)],
     "BR016": [partial(baserate.evaluate, [1, 0, 1, 0], [0.9, 0.2, 0.3, 0.1], missing="drop")],
     "BR017": [partial(ids, "a", "b", "d", "c"), partial(table, 40, 10, 5, 45)],
+    "BR018": [
+        partial(out_of_sample, 300),
+        partial(in_sample, 16),  # too few distinct scores
+        partial(risks, {0.1: (4, 36), 0.3: (12, 28), 0.5: (20, 20), 0.7: (28, 12), 0.9: (35, 5)}),
+        partial(risks, {0.1: (20, 180), 0.5: (100, 100)}),  # two counts may match by chance
+        partial(baserate.evaluate, [1, 0] * 50, [1.0, 0.0] * 50),  # a perfect score is no coincidence
+        partial(baserate.evaluate, [1, 0, 1, 0], predicted=[1, 1, 1, 1]),
+    ],
 }
 
 

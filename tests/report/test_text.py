@@ -3,6 +3,7 @@
 import re
 import shlex
 from dataclasses import replace
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import baserate
 from baserate import Costs, Cut, Policy
 from baserate._panels import cells_wide
 from baserate.report import Finding, Report
-from baserate.report._shell import ahead
+from baserate.report._commands import Snippet, ahead
 from baserate.report._text import page
 from baserate.report._thousand import MANY, NEGATIVES, POSITIVES, dealt, thousand
 
@@ -209,7 +210,10 @@ def test_no_line_is_too_wide(width: int) -> None:
     truth = [*[True, False] * 150]
     # Names that are typed stand whole.
     told, _, typed = baserate.evaluate(truth, long).text(width).partition("\nNext, in Python\n")
-    assert max(map(cells_wide, told.splitlines())) <= width
+    longest = 10 + len('"the oldest of all models, by far": score["the oldest of all models, by far"]}, ')
+    typed_lines = [line for line in told.splitlines() if line.startswith(" " * 6)]
+    assert max(map(cells_wide, typed_lines)) <= max(width, longest)
+    assert max(map(cells_wide, {*told.splitlines()} - {*typed_lines})) <= width
     assert "'the newest of all models'" in typed
     for more in ({"group": {"site": site}}, {"models": ("risk", "old")}, {"costs": Costs(fn=9)}):
         report = replace(people(prevalence=0.02, **more), findings=(FALLS,))
@@ -270,6 +274,29 @@ def test_what_to_do_is_said_once_for_each_code() -> None:
     told = replace(whole, findings=(*both, replace(FALLS, code="BR011"))).text()
     assert told.count("BR005") == 2
     assert told.count("→") == 2
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_command_of_a_finding_stands_below_it_and_means_the_same(width: int) -> None:
+    shell = "baserate decide 'my people.csv' --truth 'is sick' --score risk --prevalence 0.02 --fp 1 --fn 20 --folds 5"
+    falls = replace(FALLS, remedy="Do it.")
+    report = replace(people(), findings=(replace(falls, command=Snippet("sh", shell)),))
+    body = report.text(width).partition("Do it.\n")[2].partition("\n\n")[0]
+    assert shlex.split(body.replace("\\\n", " ")) == shlex.split(shell)
+    python = 'f = dict(a=["x, y", (1, 2)], b={"c": [3, 4], "d": "e, f(g"}, h=5)\nf["b"]["d"]'
+    report = replace(people(), findings=(replace(falls, command=Snippet("python", python)),))
+    body = report.text(width).partition("Do it.\n")[2].partition("\n\n")[0]
+    names: dict[str, Any] = {}
+    exec(dedent(body), names)  # noqa: S102  (our own words)
+    assert names["f"] == {"a": ["x, y", (1, 2)], "b": {"c": [3, 4], "d": "e, f(g"}, "h": 5}
+    assert f"\n\n  ```python\n  {python.splitlines()[0]}\n  f" in report.markdown()
+
+
+def test_commands_that_somebody_else_wrote_are_shown_as_they_are() -> None:
+    for command in (Snippet("sh", "baserate 'decide"), Snippet("python", "f(]'")):
+        report = replace(people(), findings=(replace(FALLS, command=command),))
+        assert command.text in report.text()
+        assert Report.from_json(report.to_json()).findings == report.findings
 
 
 def test_code_stays_code_in_markdown_and_no_name_ends_a_block() -> None:

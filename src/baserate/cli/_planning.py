@@ -62,14 +62,16 @@ def made(reading: Reading, planning: Planning, intervals: Intervals) -> "Plan":
     policy = None if planning.policy is None else loaded(planning.policy)
     if planning.plan is not None:
         known = opened(planning.plan, "plan", Plan.load)
-        given = _given(reading, planning, intervals) | ({} if policy is None else {"policy": policy})
-        instead: dict[str, Any] = dict.fromkeys(_CUTS) if {*_CUTS} & {*given} else {}
+        decided = {} if policy is None else {"policy": policy, "policy_file": planning.policy}
+        given = _given(reading, planning, intervals) | decided
+        instead: dict[str, Any] = dict.fromkeys((*_CUTS, "policy_file")) if {*_CUTS} & {*given} else {}
         return replace(known, **instead | given | _costs(planning, known.costs))
     if not reading.file:
         raise click.MissingParameter(param_hint="'FILE...'", param_type="argument", ctx=click.get_current_context())
     asked = reading if policy is None else filled(reading, policy)
     check_truth(asked)
-    return Plan(**_given(asked, planning, intervals), policy=policy, **_costs(planning, None))
+    given = _given(asked, planning, intervals) | _costs(planning, None)
+    return Plan(**given, policy=policy, policy_file=planning.policy)
 
 
 def _given(reading: Reading, planning: Planning, intervals: Intervals) -> dict[str, Any]:

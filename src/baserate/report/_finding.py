@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from baserate.report._commands import Snippet, Step, spell_step
+
 if TYPE_CHECKING:
     from baserate.report._report import Report
 
@@ -26,6 +28,9 @@ class Finding:
     sentence: str
     why: str
     remedy: str
+    """What to do, in a sentence or two."""
+    command: Snippet | None = None
+    """The same to be typed, with the files, columns and costs of the report; None where words alone can say it."""
     model: str | None = None
     """The model that it is about; None where it is about all of them, or about the rows."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
@@ -49,6 +54,8 @@ class Said(NamedTuple):
 
 Look = Callable[["Report"], Said | None]
 """Looks at the report of one model, or of all of them, and says what it found, if anything."""
+Suggest = Callable[["Report", Mapping[str, Any]], Step | None]
+"""Takes the same report and the numbers of the sentence, and suggests a step, if there is one that can be typed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +68,7 @@ class Check:
     why: str
     remedy: str
     look: Look
+    suggest: Suggest | None = None
     whole: bool = False
     """Whether it looks at all models together, once."""
 
@@ -69,5 +77,7 @@ class Check:
         said = self.look(report)
         if said is None:
             return None
+        step = None if self.suggest is None else self.suggest(report, said.numbers)
+        command = None if step is None else spell_step(report, step, model)
         told = {name: getattr(self, name) for name in ("code", "title", "severity", "why", "remedy")}
-        return Finding(**told, sentence=said.sentence, numbers=said.numbers, model=model)
+        return Finding(**told, sentence=said.sentence, command=command, numbers=said.numbers, model=model)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from baserate.report._finding import SEVERITIES, Check, Finding
 from baserate.report._found_data import DROPPED, MAJORITY, REPEATED, TIES
 from baserate.report._found_groups import GAPS, SMALL
-from baserate.report._found_numbers import CONSTANT, FLATTERED, MISCALIBRATED, REVERSED, WIDE
+from baserate.report._found_numbers import CONSTANT, FITTED, FLATTERED, MISCALIBRATED, REVERSED, WIDE
 from baserate.report._found_use import BLAME, DIFFERENT, ELSEWHERE, EXTREME, LABELS, SAME
 from baserate.report._report import Report
 
@@ -29,6 +29,7 @@ CHECKS: dict[str, Check] = {
     "BR015": MAJORITY,
     "BR016": DROPPED,
     "BR017": REPEATED,
+    "BR018": FITTED,
 }
 """Code -> what is looked for, by hand; a code is never given to anything else."""
 

@@ -8,7 +8,8 @@ from baserate._numbers import format_p_phrase, percent
 from baserate._plain_text import listed
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report
-from baserate.report._words import named, number
+from baserate.report._suggestions import suggest_groups
+from baserate.report._words import counted, named, number
 
 _MOST = 6
 """Differences that a sentence names; JSON holds all."""
@@ -76,29 +77,29 @@ GAPS = Check(
     title="Groups differ by more than chance",
     severity="caution",
     why=(
-        "Numbers of everybody hide that decisions fall out differently for some. A test says whether groups differ, "
-        "not whether that is right: base rates, costs and what is owed to whom decide it."
+        "Overall numbers hide that decisions differ between groups. A test says whether groups differ, not whether "
+        "that is right: that depends on base rates, costs and obligations."
     ),
     remedy=(
-        "See all groups with their base rates and intervals: `baserate groups … --group …`. If some rate shall be "
-        "equal, `baserate equalize … --parity …` finds the cheapest cut-offs that make it so, and tells what they "
-        "cost whom."
+        "Compare all groups, with their base rates and confidence intervals. To bound a disparity, choose group "
+        "thresholds with the command equalize."
     ),
     look=_group_differences,
+    suggest=suggest_groups,
 )
 
 
 def _groups_too_small(report: Report) -> Said | None:
     """Groups that say little.
 
-    It is told where the sensitivity or the false positive rate of a group rests on fewer than 30 rows, or on so few
-    that a difference of 0.2 from all others would not show in four samples of five.
+    It is reported where the sensitivity or the false positive rate of a group rests on fewer than 30 rows, or on so
+    few that a difference of 0.2 from all others would be detected with a power below 0.8.
 
     >>> import baserate
     >>> truth, score, site = [1, 0, 0, 0] * 100, [0.8, 0.1, 0.2, 0.6] * 100, ["north"] * 190 + ["east"] * 190
     >>> report = baserate.evaluate(truth, score, group={"site": site + ["south"] * 20})
     >>> print(*(each.sentence for each in report.findings if each.code == "BR012"))
-    Numbers of 1 of 3 groups rest on few rows; the smallest is site = south, with 5 positives.
+    1 of 3 groups has few rows; the smallest is site = south, with 5 positives.
     """
     small = [row for row in report.pick(part="support", small=True) if row["measure"] in ("sensitivity", "fpr")]
     if not small:
@@ -107,8 +108,8 @@ def _groups_too_small(report: Report) -> Said | None:
     many, total = len({str(row["group"]) for row in small}), len(report.groups)
     among = "positives" if least["measure"] == "sensitivity" else "negatives"
     sentence = (
-        f"Numbers of {many} of {total} groups rest on few rows; the smallest is {named(least['group'])}, with "
-        f"{number(least['value'])} {among}."
+        f"{many} of {total} groups {'has' if many == 1 else 'have'} few rows; the smallest is {named(least['group'])}, "
+        f"with {counted(least['value'], among)}."
     )
     numbers = {"small": many, "groups": total, "smallest": named(least["group"]), among: least["value"]}
     return Said(sentence, numbers)
@@ -119,13 +120,11 @@ SMALL = Check(
     title="Some groups are small",
     severity="note",
     why=(
-        "Numbers of few rows move far by chance alone: a small group may look like the others and be treated "
-        "otherwise, or the other way round."
+        "Estimates from few rows vary widely by chance. A small group may look like the others and be treated "
+        "differently, or the other way round."
     ),
-    remedy=(
-        "Read their intervals, not their values; gather more rows of these groups, or group more coarsely. `baserate "
-        "groups … --group …` tells the smallest difference that each would show."
-    ),
+    remedy="Read their confidence intervals rather than their estimates, collect more rows, or merge groups.",
     look=_groups_too_small,
+    suggest=suggest_groups,
     whole=True,
 )

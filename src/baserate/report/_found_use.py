@@ -1,10 +1,20 @@
-"""Findings about the use of scores: where, at which cut-off, and how that was chosen."""
+"""Findings about the use of scores: where, at which threshold, and how that was chosen."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import floor
+from typing import Any
+
+from baserate._costs import Costs
 from baserate._estimate import Estimate
+from baserate._policy import Policy
+from baserate.equalize._optimum import RULE as EQUALIZED
+from baserate.report._commands import FREE, Step, fewest_rows, free_name, has_both_classes
 from baserate.report._finding import Check, Said
+from baserate.report._plan import RULES
 from baserate.report._report import Report, estimate_of
+from baserate.report._suggestions import current_threshold, has_scores, suggest_choice
 from baserate.report._words import cut, in_full, known, number, place, prevalence, ranged, threshold
 
 _ELSEWHERE = 0.1
@@ -12,20 +22,22 @@ _ELSEWHERE = 0.1
 _EDGE = 0.001
 """Who flags no more than this, or all but this, hardly chooses."""
 _LOW, _MUCH = 0.5, 0.1
-"""A precision that is asked about, and how much more another cut-off must reach."""
+"""A precision that is low, and how much more another threshold must reach."""
+_FOLDS = 5
+"""Parts of the rows for a cross-validation."""
 
 
 def _elsewhere(report: Report) -> Said | None:
-    """Rows of another place than that of use.
+    """A sample whose prevalence is not that of deployment.
 
-    It is told where the stated prevalence lies outside the interval of that of the rows, and is more than a tenth of
-    itself away from it.
+    It is reported where the stated prevalence lies outside the confidence interval of the sample's prevalence, and
+    differs from it by more than a tenth of itself.
 
     >>> import baserate
     >>> truth, score = [1] * 50 + [0] * 50, [0.8] * 40 + [0.3] * 10 + [0.7] * 5 + [0.1] * 45
     >>> report = baserate.evaluate(truth, score, prevalence=0.02)
     >>> print(*(each.sentence for each in report.findings if each.code == "BR005"))
-    The prevalence of the rows is 0.5 (0.404–0.596) and the stated one 0.02: precision falls from 0.889 (0.759–0.963)
+    The prevalence is 0.5 (0.404–0.596) in the sample and 0.02 at deployment: precision falls from 0.889 (0.759–0.963)
     to 0.14 (0.0682–0.331).
     """
     stated, share = report.prevalence, known(report.here, "prevalence")
@@ -34,44 +46,50 @@ def _elsewhere(report: Report) -> Said | None:
     if abs(share.value - stated) <= _ELSEWHERE * stated:
         return None
     before, after = known(report.here, "precision"), known(report.there, "precision")
-    rest = "nobody is flagged, so that there is no precision to compare"
+    rest = "nobody is flagged, so precision is undefined"
     if before and after:
-        way = "falls" if after.value < before.value else "rises" if after.value > before.value else "stays"
+        way = "falls" if after.value < before.value else "rises"
         rest = f"precision {way} from {ranged(before)} to {ranged(after)}"
-    sentence = f"The prevalence of the rows is {ranged(share)} and the stated one {number(stated)}: {rest}."
+        rest = f"precision stays at {ranged(after)}" if after.value == before.value else rest
+    sentence = f"The prevalence is {ranged(share)} in the sample and {number(stated)} at deployment: {rest}."
     numbers = in_full(prevalence=share, precision_here=before, precision_there=after)
     return Said(sentence, {**numbers, "stated_prevalence": stated})
 
 
+def _suggest_shift(report: Report, numbers: Mapping[str, Any]) -> Step | None:
+    """Suggest to compare all measures in the sample and at the stated prevalence."""
+    changes = current_threshold(report)
+    if changes is None or not has_both_classes(report):
+        return None
+    return Step(verb="shift", changes=changes, options={"to": numbers["stated_prevalence"]})
+
+
 ELSEWHERE = Check(
     code="BR005",
-    title="The rows have another prevalence than the stated one",
+    title="The sample has another prevalence than deployment",
     severity="note",
     why=(
-        "Precision, accuracy, costs and probabilities change with the share of positives; numbers of these rows are "
-        "not those of the place of use. Both are told, on the understanding that each class looks there as it does "
-        "here."
+        "Precision, accuracy, costs and probabilities change with the prevalence, so those of the sample do not hold "
+        "at deployment. The report adjusts them, assuming that each class has the same score distribution there."
     ),
-    remedy=(
-        "Use the numbers at the stated prevalence; see the way there: `baserate shift … --to … --curve`. "
-        "Probabilities are corrected row by row with `baserate reprior …`."
-    ),
+    remedy="Use the numbers at the deployment prevalence.",
     look=_elsewhere,
+    suggest=_suggest_shift,
 )
 
 
 def _different_prevalences(report: Report) -> Said | None:
     """Samples of different prevalences, side by side.
 
-    It is told where models were judged on samples of their own, the intervals of two prevalences do not overlap, and
-    no prevalence was stated: numbers at a stated one can be compared.
+    It is reported where models were judged on samples of their own, the intervals of two prevalences do not overlap,
+    and no prevalence was stated: numbers at a stated one can be compared.
 
     >>> import baserate
     >>> truth = {"north": [1] * 50 + [0] * 50, "south": [1] * 10 + [0] * 90}
     >>> report = baserate.evaluate(truth, {name: [0.8 if each else 0.1 for each in truth[name]] for name in truth})
     >>> print(*(each.sentence for each in report.findings if each.code == "BR006"))
-    The prevalence is 0.5 (0.404–0.596) for north and 0.1 (0.049–0.176) for south: precision, accuracy and average
-    precision cannot be compared as they are.
+    The prevalence is 0.5 (0.404–0.596) in north and 0.1 (0.049–0.176) in south, so precision, accuracy and average
+    precision are not comparable.
     """
     if not report.plan.apart or report.plan.prevalence is not None:
         return None
@@ -82,74 +100,121 @@ def _different_prevalences(report: Report) -> Said | None:
     if not found[high].low > found[low].high:
         return None
     sentence = (
-        f"The prevalence is {ranged(found[high])} for {high} and {ranged(found[low])} for {low}: precision, accuracy "
-        "and average precision cannot be compared as they are."
+        f"The prevalence is {ranged(found[high])} in {high} and {ranged(found[low])} in {low}, so precision, accuracy "
+        "and average precision are not comparable."
     )
     numbers = in_full(highest_prevalence=found[high], lowest_prevalence=found[low])
     return Said(sentence, {**numbers, "highest": high, "lowest": low})
 
 
+def _suggest_one_prevalence(_report: Report, numbers: Mapping[str, Any]) -> Step | None:
+    """Suggest the same report at the prevalence of one of the samples."""
+    shares = [float(f"{numbers[f'{end}_prevalence']:.4g}") for end in ("lowest", "highest")]
+    usable = [share for share in shares if 0 < share < 1]
+    return Step(verb="report", changes={"prevalence": usable[0]}) if usable else None
+
+
 DIFFERENT = Check(
     code="BR006",
-    title="Models were judged at different prevalences",
+    title="Samples with different prevalences are compared",
     severity="serious",
     why=(
         "The same classifier has a higher precision where positives are common. What looks like a better model may be "
         "an easier sample. Sensitivity, specificity and AUC do not change with the prevalence alone."
     ),
     remedy=(
-        "Carry all of them to one prevalence: state `--prevalence` here, or `baserate shift … --to …` for each "
-        "sample; best, judge all models on the same rows: `baserate compare …`."
+        "Compare all samples at one prevalence: that of deployment, or, as in the command, that of one of the samples. "
+        "Better, evaluate all models on the same rows."
     ),
     look=_different_prevalences,
+    suggest=_suggest_one_prevalence,
     whole=True,
 )
 
 
 def _same_data(report: Report) -> Said | None:
-    """A cut-off that is judged by the rows that it was chosen on.
+    """A threshold that is evaluated on the rows that it was chosen on.
 
-    It is told where a rule chose the cut-off on these very rows, or a policy remembers that it was.
+    It is reported where a rule chose the threshold on these very rows, or a policy records that it was chosen on them.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], rule="youden")
     >>> print(*(each.sentence for each in report.findings if each.code == "BR008"))
-    The cut-off 0.9 was chosen on the very 4 rows that it is judged on.
+    The threshold 0.9 was chosen on the same 4 rows that it is evaluated on.
     """
     chosen, at = known(report.here, "chosen_on_these_rows"), threshold(report)
     if chosen is None or not chosen.value:
         return None
     rows, told = report.here.rows.value, cut(report)
-    sentence = f"{told[0].upper()}{told[1:]} was chosen on the very {number(rows)} rows that it is judged on."
+    sentence = f"{told[0].upper()}{told[1:]} was chosen on the same {number(rows)} rows that it is evaluated on."
     return Said(sentence, {"rows": rows} | ({} if at is None else {"threshold": at}))
+
+
+def _suggest_folds(report: Report, _numbers: Mapping[str, Any]) -> Step | None:
+    """Suggest to cross-validate the same choice, if a command can make it."""
+    policy = report.plan.policy
+    if policy is not None and policy.rule == EQUALIZED:
+        return _suggest_held_out(report, policy)
+    changes = {} if policy is None else _choice_of(policy)
+    fewest = fewest_rows(report)
+    if changes is None or not has_scores(report) or not fewest:
+        return None
+    folds = {"folds": min(_FOLDS, fewest)} if fewest > 1 else {}
+    return Step(verb="decide", changes=changes, options=folds)
+
+
+def _suggest_held_out(report: Report, policy: Policy) -> Step | None:
+    """Suggest to choose the thresholds of groups again without each of several folds."""
+    rows = [row["value"] for name in ("positives", "negatives") for row in report.pick(part="data", measure=name)]
+    settings = policy.settings
+    simple = (
+        not isinstance(settings["within"], Mapping) and "reversal" not in settings and "prevalences" not in settings
+    )
+    if not simple or policy.map is not None or min(rows) < 2 * _FOLDS:
+        return None
+    within = {"within": settings["within"]} if settings["within"] else {}
+    use = {"group": policy.attributes, "costs": _costs_of(policy), "prevalence": settings.get("prevalence")}
+    options = {"parity": tuple(settings["parity"]), **within, "held_out": None}
+    return Step(verb="equalize", changes={**FREE, **use}, options=options)
+
+
+def _costs_of(policy: Policy) -> Costs:
+    costs = policy.settings["costs"]
+    return costs if isinstance(costs, Costs) else Costs(**costs)
+
+
+def _choice_of(policy: Policy) -> dict[str, Any] | None:
+    """Return changes to a plan after which it chooses as a policy was chosen; None where a plan cannot."""
+    if policy.rule not in RULES or policy.needs_group or policy.map is not None:
+        return None
+    stated = {"costs": _costs_of(policy)} if policy.rule == "cost" else {}
+    return {**FREE, "rule": policy.rule, "prevalence": policy.settings.get("prevalence"), **stated}
 
 
 SAME = Check(
     code="BR008",
-    title="Chosen and judged on the same rows",
+    title="Threshold chosen and evaluated on the same rows",
     severity="caution",
     why=(
-        "Among many cut-offs the one was taken that looks best on these rows, partly by luck. On others its numbers "
-        "will be worse on average, the more so the fewer rows there are."
+        "The threshold that looks best among many is partly a matter of luck. On new rows it performs worse on "
+        "average, the more so the fewer rows there are."
     ),
-    remedy=(
-        "Judge the choice by other rows: `baserate decide train.csv … --judge-on test.csv`. Without them, `baserate "
-        "decide …` tells the numbers less the optimism of the choice."
-    ),
+    remedy="Evaluate the choice by cross-validation, or on validation data.",
     look=_same_data,
+    suggest=_suggest_folds,
 )
 
 
 def _extreme(report: Report) -> Said | None:
-    """A cut-off that hardly chooses.
+    """A threshold that flags almost nobody, or almost everybody.
 
-    It is told where 0.001 of the rows or fewer are flagged, or 0.999 or more: also where the cut-off is infinite, or
-    lies beyond all scores.
+    It is reported where 0.001 of the rows or fewer are flagged, or 0.999 or more: also where the threshold is infinite,
+    or lies beyond all scores.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.09, 0.06, 0.04, 0.01])
     >>> print(*(each.sentence for each in report.findings if each.code == "BR009"))
-    The cut-off 0.5 flags none of 4 rows.
+    The threshold 0.5 flags none of 4 rows.
     """
     rate, at = known(report.here, "flag_rate"), threshold(report)
     if rate is None or _EDGE < rate.value < 1 - _EDGE:
@@ -162,32 +227,30 @@ def _extreme(report: Report) -> Said | None:
 
 EXTREME = Check(
     code="BR009",
-    title="The cut-off lies at an extreme",
+    title="Almost nobody or almost everybody is flagged",
     severity="caution",
     why=(
-        "Who flags almost nobody, or almost everybody, does not use the scores. It may be what costs demand; it may "
-        "also be a cut-off of another scale, such as 0.5 for scores that are no probabilities."
+        "A threshold that flags almost nobody or almost everybody ignores the scores. Costs may demand that. The "
+        "threshold may also be of another scale, such as 0.5 for scores that are not probabilities."
     ),
-    remedy=(
-        "See which cut-offs there are: `baserate curve roc …`; choose one by costs, requirements or capacity: "
-        "`baserate decide …`."
-    ),
+    remedy="Compare thresholds on these rows. Choose one by costs, by a requirement or by capacity.",
     look=_extreme,
+    suggest=suggest_choice,
 )
 
 
 def _blame(report: Report) -> Said | None:
-    """A low precision, and whether the cut-off makes it so.
+    """A low precision, and whether the threshold causes it.
 
-    It is told where precision, at the stated prevalence if there is one, is below 0.5. Asked is for the highest
-    precision of a cut-off that still finds half of the positives that are found now: if it is 0.1 or more above, it
-    is the cut-off, otherwise the score. Labels have no other cut-off.
+    It is reported where precision, at the stated prevalence if there is one, is below 0.5. The check looks for the
+    highest precision of a threshold with at least half of the present sensitivity. If that is higher by 0.1 or more,
+    the threshold limits precision, otherwise the score does. Labels have no other threshold.
 
     >>> import baserate
     >>> report = baserate.evaluate([1] * 20 + [0] * 80, [0.9] * 12 + [0.6] * 8 + [0.9] * 2 + [0.6] * 38 + [0.1] * 40)
     >>> print(*(each.sentence for each in report.findings if each.code == "BR010"))
-    Precision is 0.333 (0.227–0.459) in these rows, and that is up to the cut-off: at 0.9 it would be 0.857, with a
-    sensitivity of 0.6 in place of 1.
+    Precision is 0.333 (0.227–0.459) in the sample, limited by the threshold: at 0.9 it would be 0.857, with a
+    sensitivity of 0.6 instead of 1.
     """
     now, found = known(report.there, "precision"), known(report.there, "sensitivity")
     other = {row["measure"]: row for row in report.pick(part="possible", where=report.place)}
@@ -198,40 +261,50 @@ def _blame(report: Report) -> Said | None:
     alone = {"sensitivity": Estimate(found.value), "best_precision": Estimate(best)}
     numbers = in_full(precision=now, prevalence=prevalence(report), **alone)
     if best - now.value >= _MUCH:
-        traded = f"with a sensitivity of {number(kept)} in place of {number(found.value)}"
-        sentence = f"{told}, and that is up to the cut-off: at {number(at)} it would be {number(best)}, {traded}."
+        traded = f"with a sensitivity of {number(kept)} instead of {number(found.value)}"
+        sentence = f"{told}, limited by the threshold: at {number(at)} it would be {number(best)}, {traded}."
         return Said(sentence, {**numbers, "other_threshold": at, "other_sensitivity": kept})
-    limit = f"no cut-off that finds at least half as many positives reaches more than {number(best)}"
-    return Said(f"{told}, and that is up to the score: {limit}.", numbers)
+    limit = f"no threshold with at least half of the sensitivity reaches more than {number(best)}"
+    return Said(f"{told}, limited by the score: {limit}.", numbers)
+
+
+def _suggest_precision(report: Report, numbers: Mapping[str, Any]) -> Step:
+    """Suggest to require the precision that a threshold can reach; where none can, to see what there is."""
+    if "other_threshold" not in numbers:
+        return Step(verb="draw pr", options={"output": free_name("pr.svg", report.plan)})
+    reached = floor(1000 * numbers["best_precision"]) / 1000
+    options = {"require": f"precision >= {reached:g}", "maximize": "sensitivity"}
+    return Step(verb="decide", changes={**FREE, "costs": None}, options=options)
 
 
 BLAME = Check(
     code="BR010",
-    title="Most flags are false: the cut-off or the score",
+    title="Most flags are false alarms",
     severity="note",
     why=(
-        "More than half of those who are flagged are negative. That may be right where misses are dear. Where it is "
-        "not, it matters whether another cut-off would do, or only other scores."
+        "More than half of those who are flagged are negative. That may be right where misses are expensive. Where it "
+        "is not, it matters whether another threshold would do, or only another score."
     ),
     remedy=(
-        "If it is the cut-off: `baserate decide … --require 'precision >= 0.5' --maximize sensitivity`. If it is the "
-        "score, no cut-off helps: better features, a second test for those who are flagged, or a place with more "
-        "positives."
+        "If the threshold limits precision, choose it by the precision that is required. If the score does, improve "
+        "the score, or confirm flags by a second test."
     ),
     look=_blame,
+    suggest=_suggest_precision,
 )
 
 
 def _labels_disagree(report: Report) -> Said | None:
-    """Labels that another cut-off gave, or another model.
+    """Labels that another threshold gave, or another model.
 
-    It is told where labels were read beside scores (`--predicted`), and in a row or more they are not what the cut-off
-    says. Where groups have cut-offs of their own, nothing is compared.
+    It is reported where labels were read beside scores (`--predicted`), and in a row or more they differ from the
+    decision at the threshold. Where groups have thresholds of their own, nothing is compared.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1], predicted=[1, 1, 0, 0])
     >>> print(*(each.sentence for each in report.findings if each.code == "BR014"))
-    In 1 of 4 rows the predicted label is not what the cut-off 0.5 says; the labels are what a cut at 0.4 gives.
+    In 1 of 4 rows the predicted label differs from the decision at the threshold 0.5; the threshold 0.4 gives the
+    labels exactly.
     """
     rows = {row["measure"]: row for row in report.pick(part="labels")}
     if not rows or not rows["disagreements"]["value"]:
@@ -239,27 +312,35 @@ def _labels_disagree(report: Report) -> Said | None:
     now, best = rows["disagreements"], rows["least_disagreements"]
     many, left, total = now["value"], best["value"], report.here.rows.value
     at, other = number(now["threshold"]), number(best["threshold"])
-    agreed = f"the labels are what a cut at {other} gives"
+    agreed = f"the threshold {other} gives the labels exactly"
     if left:
-        agreed = f"a cut at {other} agrees best, and leaves {number(left)}"
+        agreed = f"the threshold {other} agrees best, with {number(left)} left"
     sentence = (
-        f"In {number(many)} of {number(total)} rows the predicted label is not what the cut-off {at} says; {agreed}."
+        f"In {number(many)} of {number(total)} rows the predicted label differs from the decision at the threshold "
+        f"{at}; {agreed}."
     )
     numbers = {"disagreements": many, "rows": total, "threshold": now["threshold"]}
     return Said(sentence, {**numbers, "agreeing_threshold": best["threshold"], "least_disagreements": left})
 
 
+def _suggest_agreement(report: Report, numbers: Mapping[str, Any]) -> Step:
+    """Suggest the same report at the threshold that agrees best, beside the labels."""
+    labels = {"predicted": report.plan.predicted}
+    return Step(verb="report", changes={**FREE, **labels, "threshold": numbers["agreeing_threshold"]})
+
+
 LABELS = Check(
     code="BR014",
-    title="Predicted labels are not what the scores say",
+    title="Predicted labels disagree with the scores",
     severity="caution",
     why=(
-        "The report tells of the scores at a cut-off and of the labels as two models; whoever takes one for the other "
-        "reads numbers of decisions that are not made."
+        "The report evaluates the scores at a threshold and the labels as two models. Mixing them up means reporting "
+        "the performance of decisions that nobody makes."
     ),
     remedy=(
-        "Find out which cut-off made the labels, and state it: `--threshold`. If none agrees, labels and scores are "
-        "not of the same model, or of the same rows."
+        "State the threshold that produced the labels. If none agrees, labels and scores come from different models, "
+        "or from different rows."
     ),
     look=_labels_disagree,
+    suggest=_suggest_agreement,
 )

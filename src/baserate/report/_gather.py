@@ -57,7 +57,7 @@ def _spelled(label: object) -> object:
 
 def _apart(plan: Plan, source: Any, watch: Watch | None) -> Tallies:  # noqa: ANN401  (a mapping of tables)
     """Samples side by side, as if each were of a model of its own."""
-    tables: Mapping[str, Any] = _named(plan.files) if source is None else source
+    tables: Mapping[str, Any] = samples_of(plan.files) if source is None else source
     parts: dict[str, Tallies] = {name: _read("tallies", plan, table, watch) for name, table in tables.items()}
     several = len(plan.score) > 1
     models = {
@@ -68,8 +68,8 @@ def _apart(plan: Plan, source: Any, watch: Watch | None) -> Tallies:  # noqa: AN
     return Tallies(models, intake=_together([part.intake for part in parts.values()]))
 
 
-def _named(files: tuple[str, ...]) -> dict[str, str]:
-    """Samples by the names of their files, as short as they can be told apart."""
+def samples_of(files: tuple[str, ...]) -> dict[str, str]:
+    """Return samples by the names of their files, as short as they can be told apart."""
     short = [PurePath(each).stem for each in files]
     return dict(zip(short if len({*short}) == len(short) else files, files, strict=True))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from baserate._costs import Costs
 from baserate._results import json_ready
 from baserate.equalize._eligibility import MIN_SIZE
 from baserate.infer._binomial import two_sided
-from baserate.report._plan import Plan
+from baserate.report._commands import plan_of
 from baserate.report._report import CELLS, Report
 from baserate.report._shell import spelled
 from baserate.report._sketch import Sketch
@@ -35,6 +35,7 @@ PANELS: dict[str, str] = {
     "BR015": "thousand",
     "BR016": "findings",
     "BR017": "findings",
+    "BR018": "reliability",
 }
 """Code of a finding -> the panel of the page that it speaks of, by hand."""
 _TOLD = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
@@ -68,6 +69,7 @@ def payload(report: Report) -> Plain:
         "findings": [
             {
                 **{name: getattr(each, name) for name in _TOLD},
+                "command": each.command and each.command.text,
                 "model": _at(models, each.model),
                 "panel": PANELS[each.code],
             }
@@ -97,7 +99,7 @@ def _model(report: Report, at: int, sketch: Sketch) -> Plain:
         "names": [named(group) for group in groups] or ["everybody"],
         "cut": _cut(report, sketch),
         "group_factors": _group_factors(report, sketch),
-        "spell": spelled(_alone(report, at, sketch)),
+        "spell": spelled(plan_of(report, sketch.name)),
     }
 
 
@@ -136,17 +138,6 @@ def folded(row: list[float]) -> list[float]:
             zeros = 0
         found.append(mass)
     return [*found, -zeros] if zeros else found
-
-
-def _alone(report: Report, at: int, sketch: Sketch) -> Plan:
-    """The plan of one model by itself."""
-    plan = report.plan
-    if plan.apart:
-        several = len(plan.score)
-        return replace(plan, apart=False, files=plan.files[at // several :][:1], score=plan.score[at % several])
-    if sketch.name == report.data["columns"].get("predicted"):
-        return replace(plan, score=(), predicted=sketch.name)
-    return replace(plan, score=sketch.name, predicted=None)
 
 
 def _cut(report: Report, sketch: Sketch) -> Plain:

@@ -30,7 +30,7 @@ RULES = ("cost", "youden", "closest", "balanced", "break-even")
 _INFINITE = {"inf": inf, "-inf": -inf}
 Names = tuple[str, ...] | Any
 """A tuple of names, made of one or of any several."""
-_TEXTS = ("predicted", "weight", "count", "id", "rule", "method")
+_TEXTS = ("predicted", "weight", "count", "id", "rule", "policy_file", "method")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,8 @@ class Plan:
     threshold: float | None = None
     rule: str | None = None
     policy: Policy | None = None
+    policy_file: str | None = None
+    """Where the policy was read from, so that commands can name it; None where no file holds it."""
     level: float = 0.95
     method: str | None = None
     """How intervals are made; None for what was studied, which resamples nothing."""
@@ -131,6 +133,8 @@ class Plan:
         if self.policy is not None and not has_table(self.policy.actions):
             told = ", ".join(self.policy.actions)
             raise BadOption(f"a policy into {told} has no 2×2 table; give one that flags or passes.")
+        if self.policy_file is not None and self.policy is None:
+            raise BadOption(f"policy_file is {self.policy_file!r}, but there is no policy. Read it: Policy.load(…).")
         if self.rule is not None:
             rule = named(self.rule).__name__.replace("_", "-")
             if rule not in RULES:

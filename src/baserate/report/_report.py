@@ -19,6 +19,7 @@ from baserate._map import text_of
 from baserate._plain_text import unstyled
 from baserate._policy import Policy
 from baserate._results import Results, json_ready
+from baserate.report._commands import Snippet
 from baserate.report._finding import Finding
 from baserate.report._plan import Plan
 from baserate.report._sketch import Sketch
@@ -303,7 +304,9 @@ def _texts(group: Mapping[str, object]) -> dict[str, str]:
 
 def _told(found: Finding) -> dict[str, Any]:
     names = ("code", "title", "severity", "model", "sentence", "why", "remedy")
-    return {**{name: getattr(found, name) for name in names}, "numbers": dict(found.numbers), "anchor": found.anchor}
+    command = found.command and found.command._asdict()
+    plain = {**{name: getattr(found, name) for name in names}, "command": command}
+    return {**plain, "numbers": dict(found.numbers), "anchor": found.anchor}
 
 
 def _read(text: str) -> Report:
@@ -363,6 +366,8 @@ def _completed(row: Mapping[str, Any], form: Mapping[str, Any]) -> Mapping[str, 
 
 def _finding(form: Mapping[str, Any]) -> Finding:
     told = {name: value for name, value in form.items() if name != "anchor"}
+    command = form.get("command")  # reports of early releases have none
+    told["command"] = None if command is None else Snippet(**command)
     return Finding(**told | {"numbers": {name: _number(value) for name, value in form["numbers"].items()}})
 
 

@@ -14,6 +14,7 @@ from baserate.report._findings import found
 from baserate.report._gather import Gathered, gathered
 from baserate.report._plan import Plan, known_names
 from baserate.report._report import Report
+from baserate.report._shell import literal
 
 if TYPE_CHECKING:
     from baserate.read._duckdb import Watch
@@ -57,9 +58,13 @@ def run(
     return of_rows(plan, gathered(plan, source, watch=watch), progress)
 
 
-def of_rows(plan: Plan, rows: Gathered, progress: Progress | None = None) -> Report:
-    """Do the same with rows that were read already."""
+def of_rows(
+    plan: Plan, rows: Gathered, progress: Progress | None = None, *, arrays: Mapping[str, Any] | None = None
+) -> Report:
+    """Do the same with rows that were read already; `arrays` says which argument of `evaluate` holds which column."""
     report = built(plan, rows, progress)
+    if arrays is not None:
+        report = replace(report, data={**report.data, "arrays": arrays})
     return replace(report, findings=found(report))
 
 
@@ -109,15 +114,22 @@ def evaluate(
         if group is not None or given or not isinstance(score, Mapping) or {*score} != {*truth}:
             raise BadOption("samples of their own are two mappings, truth and score, with the same names and no more.")
         tables = {str(name): {"truth": truth[name], "score": score[name]} for name in truth}
-        return run(Plan(apart=True, score=("score",), prevalence=prevalence, costs=costs, **told), tables)
+        samples = {str(name): {each: _item(each, name) for each in ("truth", "score")} for name in truth}
+        plan = Plan(apart=True, score=("score",), prevalence=prevalence, costs=costs, **told)
+        return of_rows(plan, gathered(plan, tables), arrays=samples)
     table: dict[str, Any] = {}
+    arrays: dict[str, str] = {}
     columns: dict[str, Any] = {
         "truth": _put(table, {"truth": truth})[0],
         "score": _put(table, _several("score", score)),
         "group": _put(table, _several("group", group)),
         **{name: _put(table, {name: each})[0] for name, each in given.items() if each is not None},
     }
-    return run(Plan(prevalence=prevalence, costs=costs, **columns, **told), table)
+    for name, several in (("score", score), ("group", group)):
+        arrays |= zip(columns[name], _items(name, several), strict=True)
+    arrays |= {columns[name]: name for name in columns if name not in {"score", "group"}}
+    plan = Plan(prevalence=prevalence, costs=costs, **columns, **told)
+    return of_rows(plan, gathered(plan, table), arrays=arrays)
 
 
 def _known(more: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,6 +148,23 @@ def _several(name: str, given: Any) -> dict[str, Any]:  # noqa: ANN401  (an arra
     if isinstance(given, Mapping):
         return {str(key): each for key, each in given.items()}
     return {str(key): given[key] for key in given.columns} if hasattr(given, "columns") else {name: given}
+
+
+def _items(name: str, given: Any) -> list[str]:  # noqa: ANN401  (an array, or several by name)
+    """Return how each of the arrays is written that `_several` takes from an argument of this name."""
+    if given is None:
+        return []
+    keys = given if isinstance(given, Mapping) else getattr(given, "columns", None)
+    return [name] if keys is None else [_item(name, key) for key in keys]
+
+
+def _item(name: str, key: object) -> str:
+    """Return how the item of a mapping or a frame is written.
+
+    >>> _item("score", "risk"), _item("score", 1)
+    ('score["risk"]', 'score[1]')
+    """
+    return f"{name}[{literal(key)}]"
 
 
 def _put(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,7 +7,10 @@ from functools import partial
 from math import isfinite, isnan
 from typing import Any
 
+import numpy as np
+
 from baserate import infer
+from baserate._arrays import ratio
 from baserate._curve import Curve
 from baserate._numeric.logistic import log_odds
 from baserate._numeric.threads import mapped
@@ -29,6 +32,8 @@ OF_GROUPS = ("auc", "brier", "observed_expected")
 """What is told of each group, too."""
 DRAWS = 100
 """How often a perfect model is drawn for the noise floor."""
+_SAME = 1e-6
+"""A score this close to the share of positives among its rows equals that share, but for digits lost in a file."""
 
 
 Task = Callable[[], list[Row]]
@@ -39,6 +44,7 @@ def scored(case: Case) -> list[Row]:
     parts = [part for where in case.places for part in case.walk(where) if not is_of_labels(case.here, part.model)]
     # Noise floors take longest, so they begin first.
     tasks: list[Task] = [partial(_noise, case, part) for part in parts if _is_of_everybody(part)]
+    tasks += [partial(_exact_fit, part) for part in parts if _is_of_everybody(part) and part.where == "here"]
     tasks += [task for part in parts for task in _tasks(case, part)]
     size = sum(len(part.tally.score) for part in parts)
     rows = [row for rows in mapped(_done, tasks, size=size) for row in rows]
@@ -92,6 +98,30 @@ def _noise(case: Case, part: Part) -> list[Row]:
         return [error]
     shifted = part.tally.rescored(expit(log_odds(part.tally.score) + shift))
     return [error, _floored(case, part, "ece_after_shift", shifted)]
+
+
+def _exact_fit(part: Part) -> list[Row]:
+    """Return a row where every score equals the share of positives among its rows, as after a fit to these rows.
+
+    Its p is the probability of that under perfect calibration: the counts of all scores match their expectations.
+    """
+    tally = part.tally
+    share = ratio(tally.positive, tally.positive + tally.negative)
+    deviation = float(np.nanmax(np.abs(share - tally.score)))  # rows without weight have no share
+    if deviation > _SAME:
+        return []
+    found = {"value": deviation, "p": _match_probability(tally)}
+    return [{"part": "probabilities", "measure": "deviation_by_score", **part.fixed, **found}]
+
+
+def _match_probability(tally: Tally) -> float:
+    """Return the probability of the observed number of positives at every distinct score, if the scores are right."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    positives, negatives = tally.rows.astype(float)
+    share = np.clip(tally.score, 0.0, 1.0)
+    choices = gammaln(positives + negatives + 1) - gammaln(positives + 1) - gammaln(negatives + 1)
+    return float(np.exp((choices + xlogy(positives, share) + xlog1py(negatives, -share)).sum()))
 
 
 def _floored(case: Case, part: Part, name: str, tally: Tally) -> Row:

@@ -14,9 +14,9 @@ from baserate._plain_text import listed
 from baserate._sure import Reasons, bounds, cell, footnotes, heading
 from baserate.equalize._eligibility import MIN_SIZE
 from baserate.measure import MEASURES, about
+from baserate.report._commands import ahead
 from baserate.report._finding import Finding
 from baserate.report._report import VIEWED, Report, Where
-from baserate.report._shell import ahead
 from baserate.report._thousand import MANY, NEGATIVES, POSITIVES, Thousand, thousand
 
 Line = Mapping[str, Any]
@@ -315,11 +315,15 @@ def _more(many: int, what: str) -> Iterator[str]:
 def _findings(report: Report) -> Passage | str:
     """All findings; what to do is said once for each code, behind the last of its models."""
     last = {each.code: at for at, each in enumerate(report.findings)}
-    points = tuple(
-        Point(_head(report, each), each.sentence, each.remedy if last[each.code] == at else "")
-        for at, each in enumerate(report.findings)
-    )
+    points = tuple(_point(report, each, last=last[each.code] == at) for at, each in enumerate(report.findings))
     return Points("Findings", points) if points else "Findings: none."
+
+
+def _point(report: Report, found: Finding, *, last: bool) -> Point:
+    head = _head(report, found)
+    if not last or found.command is None:
+        return Point(head, found.sentence, found.remedy if last else "")
+    return Point(head, found.sentence, found.remedy, found.command.text, found.command.language)
 
 
 def _head(report: Report, found: Finding) -> str:

@@ -24,6 +24,15 @@ def number(value: float) -> str:
     return ("1.00" if told == "1" and value != 1 else told).replace("inf", "∞").replace("-", "−", value < 0)
 
 
+def counted(many: float, things: str) -> str:
+    """A number of things, whose name is given in the plural.
+
+    >>> counted(1, "flagged rows"), counted(20000, "positives")
+    ('1 flagged row', '20 000 positives')
+    """
+    return f"{number(many)} {things.removesuffix('s') if many == 1 else things}"
+
+
 def ranged(found: Estimate) -> str:
     """A number with its interval, if it has one.
 
@@ -74,18 +83,18 @@ def prevalence(report: Report) -> Estimate | None:
 def place(report: Report) -> str:
     """Where a number of `there` holds."""
     stated = report.prevalence
-    return "in these rows" if stated is None else f"at a prevalence of {number(stated)}"
+    return "in the sample" if stated is None else f"at a prevalence of {number(stated)}"
 
 
 def threshold(report: Report) -> float | None:
-    """The cut-off of a model; None where there is none, or several."""
+    """The threshold of a model; None where there is none, or several."""
     rows = report.pick(part="cut", measure="threshold", group=None)
     return rows[0]["value"] if rows else None
 
 
 def cut(report: Report) -> str:
-    """The cut-off in words; a policy may have several, and a model of labels has none."""
+    """The threshold in words; a policy may have several, and a model of labels has none."""
     found = threshold(report)
     if found is not None:
-        return f"the cut-off {number(found)}"
-    return "the model of labels" if known(report.here, "distinct_scores") is None else "the policy"
+        return f"the threshold {number(found)}"
+    return "the column of predicted labels" if known(report.here, "distinct_scores") is None else "the policy"

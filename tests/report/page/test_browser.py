@@ -384,6 +384,16 @@ def test_findings_lead_to_their_panels(page_of_people: str, opened: Opened) -> N
         assert state(page) == now
 
 
+def test_findings_show_the_command_of_the_report(people: Screened, page_of_people: str, opened: Opened) -> None:
+    page = opened(page_of_people)
+    unfolded(page)
+    typed = page.locator("#panel-findings pre code").all_inner_texts()
+    wanted = [each.command.text for each in people.report.findings if each.command]
+    assert wanted
+    assert typed == wanted
+    assert all(text.startswith("baserate ") for text in typed)
+
+
 def test_calm_pages_show_the_same(page_of_people: str, opened: Opened) -> None:
     lively, calm = opened(page_of_people), opened(page_of_people, calm=True)
     for page in (lively, calm):

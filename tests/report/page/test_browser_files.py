@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import Page
 
-from baserate import Counts, Policy, Report, decide, measure, read, shift
+import baserate
+from baserate import Counts, Cut, Plan, Policy, Report, decide, measure, read, shift
 from baserate.report._thousand import dealt
 from tests.cli.shell import run
 from tests.report.page.browser import CHARTS, Opened, change, cut, downloading, numbers, settled, state
@@ -142,6 +143,22 @@ def test_what_is_typed_for_a_parity_chooses_what_the_page_chose(
     names: dict[str, Any] = {}
     exec(copied(page, "#copy-python"), names)  # noqa: S102  (our own lines)
     assert rates(people, names["policy"], 0.1) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_a_policy_of_a_file_is_named_by_it(opened: Opened, tmp_path: Path) -> None:
+    path, saved = tmp_path / "rows.csv", tmp_path / "my eo.json"
+    path.write_text("sick,risk,site\n" + "1,0.9,n\n0,0.2,n\n1,0.6,s\n0,0.7,s\n" * 5, encoding="utf-8")
+    by_site: dict[tuple[object, ...], Cut] = {("n",): Cut((0.5,)), ("s",): Cut((0.65,))}
+    policy = Policy(by_group=by_site, otherwise="refuse", attributes=("site",))
+    policy.save(saved)
+    named: dict[str, Any] = {"policy": policy, "policy_file": str(saved)}
+    report = baserate.run(Plan(files=path, truth="sick", score="risk", group="site", positive="1", **named))
+    page = opened(report.html())
+    typed, python = (copied(page, f"#copy-{what}") for what in ("command", "python"))
+    assert shlex.split(typed)[shlex.split(typed).index("--policy") + 1] == str(saved)
+    names: dict[str, Any] = {}
+    exec(python, names)  # noqa: S102  (our own lines)
+    assert names["report"].here.sensitivity == report.here.sensitivity
 
 
 @pytest.mark.parametrize("panel", [*CHARTS, "groups"])

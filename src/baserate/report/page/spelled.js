@@ -5,7 +5,7 @@ import { RULES, ruledIndex } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
-/** Where a policy of the plan that cannot be typed is expected. */
+/** Where a policy of the plan that cannot be typed is expected, unless a file is known to hold it. */
 const POLICY = "policy.json";
 /** What is called parity in Python: own cut-offs keep none. */
 const UNBOUND = "equalized-odds";
@@ -117,7 +117,7 @@ function isPlain({ single, state }) {
  */
 function done({ single, state, model }) {
   if (single) return model.entry.labels ? [] : [`--threshold=${shelled(state.threshold)}`];
-  if (state.parity === "planned") return ["--policy", POLICY];
+  if (state.parity === "planned") return ["--policy", model.entry.spell.policy ?? POLICY];
   const parity = state.parity === "own" ? [UNBOUND, "--within", "inf"] : [state.parity];
   return ["--parity", ...parity, "-o", "by-group.json"];
 }
@@ -229,7 +229,7 @@ function program(...lines) {
  * @returns {string[]}
  */
 function pythonCut({ single, state, model }) {
-  if (!single) return [`policy=baserate.Policy.load("${POLICY}")`];
+  if (!single) return [`policy=baserate.Policy.load(${model.entry.spell.policy_file ?? JSON.stringify(POLICY)})`];
   if (model.entry.labels) return [];
   return [`threshold=${state.threshold === Infinity ? 'float("inf")' : state.threshold}`];
 }

@@ -35,7 +35,9 @@ function item(found) {
     "details",
     { open: found.severity === "serious" },
     element("summary", {}, signed, ` ${found.title}.`),
-    ...[found.sentence, found.why, found.remedy, found.code].map((text) => element("p", {}, text)),
+    ...[found.sentence, found.why, found.remedy].map((text) => element("p", {}, text)),
+    found.command && element("pre", {}, element("code", {}, found.command)),
+    element("p", {}, found.code),
   );
   return element("li", { class: found.severity }, details, linkTo(found.panel));
 }
