@@ -66,7 +66,8 @@ def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step
     r"""Mean distance of the probabilities from a smooth calibration curve, :math:`\frac1n\sum|\hat p(p_i)-p_i|`.
 
     The curve is a local linear regression over the nearest `span` of all mass, exact at points `step` apart and
-    interpolated between them; or the isotonic regression. Lines may leave [0, 1]; nothing is cut off.
+    interpolated between them; or the isotonic regression. Lines may leave [0, 1]; distances are measured to the
+    unclipped fit, as in the reference implementations, whereas tables and figures of the curve are clipped to [0, 1].
     Also: integrated calibration index, Loess ICI, mean absolute calibration error, Eavg.
     Reference: [@austin2019].
 
