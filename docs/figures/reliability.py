@@ -15,3 +15,8 @@ draw.reliability(tally(truth, score))
 # In bins, as it is often drawn; the intervals are Wilson's.
 
 draw.reliability(tally(truth, score), what="binned")
+
+# %%
+# A local regression (LOWESS) instead of the isotonic one; the fit and its band are clipped to [0, 1].
+
+draw.reliability(tally(truth, score), what="lowess")

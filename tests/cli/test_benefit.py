@@ -122,13 +122,36 @@ def test_steps_to_read_are_among_all(ends: tuple[int, int]) -> None:
 
 def test_cases_and_controls_at_a_stated_prevalence(tmp_path: Path) -> None:
     path = people(tmp_path)
-    told = found(path, *ONE, "--at", "0.25", "--prevalence", "0.15")
+    told = found(path, *ONE, "--at", "0.25", "--prevalence", "0.15", "--keep-scores")
     rows = {row["strategy"]: row for row in told["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.15 * 3 / 4 - 0.85 * 4 / 6 / 3)
     assert rows["all"]["net_benefit"] == pytest.approx(0.15 - 0.85 / 3)
     assert rows["all"]["low"] == rows["all"]["net_benefit"] == rows["all"]["high"]
     assert (told["data"]["prevalence"], told["data"]["to"]) == (0.4, {"prevalence": 0.15})
-    assert "masses were changed to a prevalence of 0.15" in run("benefit", path, *ONE, "--prevalence", "0.15").stderr
+    assert told["data"]["scores"] == {"adjusted": False, "from": None, "to": 0.15}
+    shown = run("benefit", path, *ONE, "--prevalence", "0.15", "--keep-scores")
+    assert "masses were changed to a prevalence of 0.15" in shown.stderr
+    assert "scores not adjusted to 15.00 % prevalence" in shown.stdout
+
+
+def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
+    path = people(tmp_path)
+    here = read.tallies(path, truth="sick", score="risk")
+    for typed, options in (
+        (("--prevalence", "0.15"), {"prevalence": 0.15}),
+        (("--prevalence", "0.15", "--adjust-scores"), {"prevalence": 0.15}),
+        (("--prevalence", "15%", "--scores-from", "50%"), {"prevalence": 0.15, "scores_from": 0.5}),
+        (("--scores-from", "0.5"), {"scores_from": 0.5}),
+    ):
+        told = found(path, *ONE, *typed)
+        wanted = decide.benefit(here, **options)
+        assert [row["net_benefit"] for row in told["rows"]] == list(wanted.columns["net_benefit"])
+        assert told["data"]["scores"] == wanted.data["scores"]
+        assert wanted.data["scores"]["adjusted"]
+    shown = run("benefit", path, *ONE, "--prevalence", "0.15")
+    assert "scores adjusted from 40.00 % to 15.00 % prevalence" in shown.stdout
+    assert "masses and scores were adjusted to a prevalence of 0.15, the scores from 0.4" in shown.stderr
+    assert "adjusted" not in run("benefit", path, *ONE).stdout
 
 
 def test_groups_and_stdin() -> None:
@@ -181,6 +204,10 @@ def test_a_difference_that_is_sure_is_marked(tmp_path: Path) -> None:
         (("--compare",), "it takes two models to compare: repeat --score, or leave out --compare."),
         (("--compare", "--score", "old", "--no-interval"), "a difference comes with its interval"),
         (("--compare", "--score", "old", "--prevalence", "0.1"), "--compare is at the prevalence of the rows"),
+        (("--keep-scores",), "--keep-scores is for --prevalence; state it, or leave out --keep-scores."),
+        (("--prevalence", "0.1", "--keep-scores", "--scores-from", "0.5"), "contradict each other"),
+        (("--scores-from", "1"), "'1' is no prevalence"),
+        (("--compare", "--score", "old", "--scores-from", "0.5"), "--compare takes scores as they are"),
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from baserate import decide, read
 from tests.cli.shell import people, run
 
 FIGURES = [
@@ -46,6 +47,14 @@ def test_options_reach_the_figure(tmp_path: Path) -> None:
     assert len(numbers(tmp_path, "likelihood-ratio", *rows, "--bins", "1")) == 1
     acted = numbers(tmp_path, "decision-curve", *rows, "--at", "10%,20%")
     assert {row["threshold"] for row in acted if row["part"] == "model"} == {0.1, 0.2}
+    adjusted, kept = (
+        [row["net_benefit"] for row in numbers(tmp_path, "decision-curve", *rows, "--prevalence", "5%", *more)]
+        for more in ((), ("--keep-scores",))
+    )
+    here = read.tallies(rows[0], truth="sick", score="risk")
+    assert adjusted[:99] == list(decide.benefit(here, prevalence=0.05).columns["net_benefit"])[:99]
+    assert kept[:99] == list(decide.benefit(here, prevalence=0.05, scores_from=None).columns["net_benefit"])[:99]
+    assert adjusted != kept
     marks = numbers(tmp_path, "cost-curve", *rows, "--fn", "9", "--prevalence", "0.1")
     assert [row["probability_cost"] for row in marks if row["part"] == "mark"] == [0.5]
     there = [row for row in numbers(tmp_path, "prevalence", *rows, "--at", "2%") if row["mark"] == "deployment"]

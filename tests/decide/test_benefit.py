@@ -1,12 +1,13 @@
 """Decision curves: laws, edges, and what is refused."""
 
+from fractions import Fraction
 from functools import partial
 from math import inf, nan
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from baserate import (
@@ -14,6 +15,7 @@ from baserate import (
     BadShape,
     Counts,
     NotAProbability,
+    NotBinary,
     NotNumeric,
     Results,
     Tallies,
@@ -68,7 +70,9 @@ def test_every_number_is_that_of_its_measure(data: Rows) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(people, st.floats(0.05, 0.95), st.data())
-def test_at_a_stated_prevalence_it_is_that_of_reweighed_tables(data: Rows, to: float, more: st.DataObject) -> None:
+def test_at_a_stated_prevalence_kept_scores_are_those_of_reweighed_tables(
+    data: Rows, to: float, more: st.DataObject
+) -> None:
     weight = more.draw(like(data, st.floats(0.5, 4)))
     weighted = read.tallies(
         {"sick": data.truth.astype(int), "risk": data.score, "w": weight},
@@ -77,7 +81,7 @@ def test_at_a_stated_prevalence_it_is_that_of_reweighed_tables(data: Rows, to: f
         positive=1,
         weight="w",
     )
-    found = decide.benefit(weighted, thresholds=AT, prevalence=to)
+    found = decide.benefit(weighted, thresholds=AT, prevalence=to, scores_from=None)
     moved = curve(shift.reweigh(tally(*data, positive=True, weight=weight), to=to))
     for at, row in zip(AT, rows_of(found, "model"), strict=True):
         judged = infer.estimate(partial(measure.net_benefit, at=at), moved.at(at))
@@ -88,6 +92,160 @@ def test_at_a_stated_prevalence_it_is_that_of_reweighed_tables(data: Rows, to: f
         worth = to - (1 - to) * at / (1 - at)
         assert (row["low"], row["net_benefit"], row["high"]) == near((worth,) * 3)
         assert row["how"] == "known"
+
+
+Cells = list[tuple[int, int]]
+"""Positives and negatives of each part of the people, whom a model can tell apart."""
+parts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(any), min_size=1, max_size=8).filter(
+    lambda cells: all(map(sum, zip(*cells, strict=True)))
+)
+ACT = [0.0, 0.01, 0.1, 0.2, 0.25, 0.5, 0.9]
+
+
+def people_of(cells: Cells, scores: list[float], times: tuple[int, int] = (1, 1)) -> Tallies:
+    """Rows of all parts, positives and negatives so many times, each with the score of its part."""
+    truth = [flag for a, b in cells for flag in [1] * (a * times[0]) + [0] * (b * times[1])]
+    score = [p for (a, b), p in zip(cells, scores, strict=True) for _ in range(a * times[0] + b * times[1])]
+    return tallies(truth, score)
+
+
+def worth_by_enumeration(cells: Cells, prevalence: Fraction, at: float) -> float:
+    """Net benefit of flagging every part whose posterior at a prevalence reaches a probability, in exact fractions."""
+    positives, negatives = (sum(column) for column in zip(*cells, strict=True))
+    worth = Fraction(0)
+    for a, b in cells:
+        true, false = prevalence * a / positives, (1 - prevalence) * b / negatives
+        if true / (true + false) >= Fraction(at):
+            worth += true - Fraction(at) / (1 - Fraction(at)) * false
+    return float(worth)
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts, st.integers(1, 9), st.integers(1, 9))
+def test_what_is_calibrated_is_worth_at_another_prevalence_what_its_right_posteriors_are(
+    cells: Cells, more: int, less: int
+) -> None:
+    here = people_of(cells, [a / (a + b) for a, b in cells])
+    there = people_of(cells, [a * more / (a * more + b * less) for a, b in cells], (more, less))
+    to = there.tally.prevalence
+    adjusted = decide.benefit(here, thresholds=ACT, prevalence=to)
+    drawn = decide.benefit(there, thresholds=ACT)
+    kept = decide.benefit(here, thresholds=ACT, prevalence=to, scores_from=None)
+    positives, negatives = (sum(column) for column in zip(*cells, strict=True))
+    exact = Fraction(more * positives, more * positives + less * negatives)
+    for name in ("model", "all"):
+        for one, other, at in zip(rows_of(adjusted, name), rows_of(drawn, name), ACT, strict=True):
+            # Parts whose posterior is the threshold are worth nothing, whether they are flagged or not.
+            assert one["net_benefit"] == pytest.approx(other["net_benefit"], abs=1e-10)
+            if name == "model":
+                assert one["net_benefit"] == pytest.approx(worth_by_enumeration(cells, exact, at), abs=1e-10)
+    for one, other in zip(rows_of(adjusted, "model"), rows_of(kept, "model"), strict=True):
+        assert one["net_benefit"] >= other["net_benefit"] - 1e-10
+
+
+def test_scores_that_are_not_adjusted_lose_by_hand() -> None:
+    # Of a hundred half are sick, and nine in ten of those at 0.9. Where one in ten is sick, that is one half.
+    here = people_of([(45, 5), (5, 45)], [0.9, 0.1])
+    adjusted, kept = (
+        rows_of(decide.benefit(here, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model")
+        for origin in ("sample", None)
+    )
+    true, false = 0.1 * 0.9, 0.9 * 0.1
+    assert [row["net_benefit"] for row in adjusted] == near([true - false / 19, 0])
+    # At 0.05 all are flagged, since nobody has less than 0.1; at 0.6 half of the flagged are healthy.
+    assert [row["net_benefit"] for row in kept] == near([0.1 - 0.9 / 19, true - 1.5 * false])
+
+
+@settings(max_examples=30, deadline=None)
+@given(people, st.floats(0.05, 0.95))
+def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> None:
+    here = tallies(*data)
+    origin = here.tally.prevalence
+    moved = shift.reprior(here.tally.score, from_=origin, to=to)
+    assume(np.abs(moved[:, None] - np.array(AT)[1:]).min() > 1e-9)
+    by_hand = shift.reweigh(here.tally.rescored(moved), to=to)
+    found = rows_of(decide.benefit(here, thresholds=AT, prevalence=to), "model")
+    wanted = decide.net_benefits(curve(by_hand), AT)
+    for name in ("net_benefit", "tp_rate", "fp_rate", "flag_rate"):
+        assert [row[name] for row in found] == near(wanted[name].tolist())
+
+
+@pytest.mark.parametrize("to", [None, 0.05])
+def test_scores_of_a_model_that_was_trained_elsewhere(to: float | None) -> None:
+    truth, score = population.logit_normal(prevalence=0.3).draw(500, 3)
+    here = tallies(truth, score)
+    balanced = tallies(truth, shift.reprior(score, from_=here.tally.prevalence, to=0.5))
+    wanted = decide.benefit(here, thresholds=ACT, prevalence=to)
+    found = decide.benefit(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
+    assert list(found.columns["net_benefit"]) == near(list(wanted.columns["net_benefit"]))
+    expected = here.tally.prevalence if to is None else to
+    assert found.data["scores"] == {"adjusted": True, "from": 0.5, "to": expected}
+
+
+def test_a_score_that_is_the_threshold_once_adjusted_is_flagged() -> None:
+    # From one half to one tenth, 1/2 becomes 1/10 and 9/10 becomes 1/2.
+    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.9, 0.5, 0.5]), thresholds=[0.1, 0.5], prevalence=0.1)
+    assert [row["flag_rate"] for row in rows_of(found, "model")] == near([1, 0.5])
+
+
+def test_labels_and_certainties_stay_what_they_are() -> None:
+    says = tallies([1, 0, 1, 0], [1, 1, 0, 0])
+    adjusted, kept = (
+        decide.benefit(says, thresholds=AT, prevalence=0.1, scores_from=each) for each in ("sample", None)
+    )
+    assert list(adjusted.columns["net_benefit"]) == list(kept.columns["net_benefit"])
+
+
+def test_groups_are_adjusted_as_everybody_is() -> None:
+    truth, score = population.logit_normal(prevalence=0.3).draw(300, 5)
+    site = ["n" if each else "s" for each in np.random.default_rng(0).random(300) < truth * 0.5 + 0.2]
+    found = decide.benefit(tallies(truth, score, site), thresholds=[0.1, 0.4], prevalence=0.05)
+    origin = truth.mean()
+    moved = shift.reprior(score, from_=origin, to=0.05)
+    for name in ("n", "s"):
+        own = np.array(site) == name
+        true, false = own & truth.astype(bool), own & ~truth.astype(bool)
+        plus, minus = 0.05 / truth.sum(), 0.95 / (len(truth) - truth.sum())
+        rows_here = [row for row in rows_of(found, "model") if row["group"] == {"site": name}]
+        for row in rows_here:
+            flagged = moved >= row["threshold"]
+            tp, fp = plus * (true & flagged).sum(), minus * (false & flagged).sum()
+            total = plus * true.sum() + minus * false.sum()
+            assert row["net_benefit"] == near((tp - fp * row["threshold"] / (1 - row["threshold"])) / total)
+
+
+def test_it_is_said_whether_scores_were_adjusted() -> None:
+    here = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
+    adjusted = decide.benefit(here, prevalence=0.02)
+    assert adjusted.data["scores"] == {"adjusted": True, "from": 0.25, "to": 0.02}
+    told = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
+    assert adjusted.data["notes"] == [f"{told}the prevalence is taken as known."]
+    fitting(adjusted.to_json())
+    kept = decide.benefit(here, prevalence=0.02, scores_from=None)
+    assert kept.data["scores"] == {"adjusted": False, "from": None, "to": 0.02}
+    fitting(kept.to_json())
+    assert "scores were not" in kept.data["notes"][0]
+    as_read = decide.benefit(here)
+    assert as_read.data["scores"] == {"adjusted": False, "from": None, "to": None}
+    assert as_read.data["notes"] == []
+    fitting(as_read.to_json())
+    trained = decide.benefit(here, scores_from=0.5)
+    assert trained.data["notes"] == ["scores were adjusted to a prevalence of 0.25, from 0.5."]
+    two = Tallies({"a": {(): here.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
+    apart = decide.benefit(two, prevalence=0.02)
+    assert apart.data["scores"] == {"adjusted": True, "from": {"a": 0.25, "b": 0.5}, "to": {"a": 0.02, "b": 0.02}}
+    fitting(apart.to_json())
+
+
+@pytest.mark.parametrize("origin", ["rows", 0, 1, 1.5, nan, True])
+def test_where_scores_come_from_is_checked(origin: Any) -> None:  # noqa: ANN401
+    with pytest.raises(BadOption, match=f"scores_from is {origin!r}"):
+        decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0.1, scores_from=origin)
+
+
+def test_one_class_has_no_prevalence_to_adjust_to() -> None:
+    with pytest.raises(NotBinary, match="one class"):
+        decide.benefit(tallies([0, 0], [0.9, 0.1]), scores_from=0.2)
 
 
 @settings(max_examples=40, deadline=None)

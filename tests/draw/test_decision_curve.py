@@ -1,5 +1,7 @@
 """Decision curves."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,28 @@ def test_numbers_are_those_of_decide_at_the_stated_prevalence() -> None:
     assert lines_of(made.ax)[2][:, 1].tolist() == model
     ranges = [[row["low"], row["high"]] for row in made.parts["useful"].rows()]
     assert ranges == expected.data["useful"][0]["ranges"]
+
+
+@pytest.mark.parametrize("models", [1, 3])
+def test_the_legend_says_whether_scores_were_adjusted(models: int) -> None:
+    def caption(**options: Any) -> str:  # noqa: ANN401
+        legend = draw.decision_curve(people(models=models), **options).ax.get_legend()
+        assert legend is not None
+        return legend.get_title().get_text()
+
+    assert caption(prevalence=0.05) == "at 5 % prevalence, scores adjusted"
+    assert caption(prevalence=0.05, scores_from=None) == "at 5 % prevalence, scores not adjusted"
+    assert caption() == ""
+    assert caption(scores_from=0.5).endswith("prevalence, scores adjusted")
+
+
+def test_adjusted_scores_are_those_of_decide() -> None:
+    for origin in ("sample", 0.5, None):
+        made = draw.decision_curve(people(), prevalence=0.05, scores_from=origin)
+        expected = decide.benefit(people(), prevalence=0.05, scores_from=origin)
+        model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
+        assert lines_of(made.ax)[2][:, 1].tolist() == model
+        assert made.parts["model"].data["scores"] == expected.data["scores"]
 
 
 def test_the_axis_does_not_follow_flagging_all_into_the_depths() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from baserate import BadOption, NotAProbability, draw, infer, read, tally
 from baserate.draw._reliability import What
-from tests.draw.drawings import is_kept, lines_of, people, spans_of
+from tests.draw.drawings import is_kept, legend_of, lines_of, people, spans_of
 
 FOUR = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
 
@@ -34,7 +34,34 @@ def test_a_curve_and_its_band_are_those_that_infer_makes() -> None:
     assert {*expected.columns["low"], *expected.columns["high"]} <= set(band)
     legend = made.ax.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["as predicted", "80 % confidence band"]
+    assert [text.get_text() for text in legend.get_texts()] == ["as predicted", "80 % confidence band", "isotonic fit"]
+
+
+@pytest.mark.parametrize(
+    ("what", "curve", "band"),
+    [
+        ("binned", "bins", "95 % interval (Wilson)"),
+        ("isotonic", "isotonic fit", "95 % if right (consistency)"),
+        ("lowess", "LOWESS fit", "95 % if right (consistency)"),
+    ],
+)
+@pytest.mark.parametrize("rows", [10, 400])
+def test_the_legend_of_a_single_model_names_all_that_is_seen(what: What, curve: str, band: str, rows: int) -> None:
+    assert legend_of(draw.reliability(people(rows), what=what).ax) == ["as predicted", band, curve]
+
+
+def test_the_legend_of_several_models_names_them() -> None:
+    assert legend_of(draw.reliability(people(models=3)).ax) == ["as predicted", "risk0", "risk1", "risk2"]
+
+
+def test_a_local_fit_stays_between_0_and_1() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.random(400)
+    made = draw.reliability(tally(rng.random(400) < p**3, p), what="lowess")
+    fit, (band,) = lines_of(made.ax)[1], spans_of(made.ax, 1)
+    assert fit[:, 1].min() == 0
+    assert fit[:, 1].max() <= 1
+    assert 0 <= min(band) < max(band) <= 1
 
 
 def test_counts_below_a_curve_are_of_all_rows() -> None:

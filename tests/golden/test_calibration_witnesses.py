@@ -145,7 +145,19 @@ def test_local_regression(size: int, span: float) -> None:
     assert measure.e50(t, span=span) == pytest.approx(away[math.ceil(size / 2) - 1], rel=1e-7)
     assert measure.e90(t, span=span) == pytest.approx(away[math.ceil(size * 0.9 - 1e-9) - 1], rel=1e-7)
     if span == 0.5:
-        assert infer.reliability_curve(t, "lowess")["share"] == pytest.approx(fit[np.argsort(p)], rel=1e-7, abs=1e-9)
+        shown = np.clip(fit, 0, 1)[np.argsort(p)]
+        assert infer.reliability_curve(t, "lowess")["share"] == pytest.approx(shown, rel=1e-7, abs=1e-9)
+
+
+def test_a_curve_is_clipped_but_distances_are_those_of_the_reference() -> None:
+    rng = np.random.default_rng(3)
+    p = np.sort(rng.random(400))
+    truth = rng.random(400) < p**3
+    fit = lowess(truth.astype(float), p, frac=0.5, it=0, delta=0.001, return_sorted=False)
+    assert fit.min() < -0.01
+    t = tally(truth, p)
+    assert measure.ici(t) == pytest.approx(np.abs(fit - p).mean(), rel=1e-8)
+    assert infer.reliability_curve(t, "lowess")["share"] == pytest.approx(np.clip(fit, 0, 1), rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)

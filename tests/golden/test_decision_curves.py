@@ -91,9 +91,9 @@ def test_cases_and_controls_at_a_stated_prevalence(published: Callable[[str], An
     # 144 of 750 are flagged at 0.25; no other numbers of cases, and of flagged ones, give what they print.
     counts = Counts(tp=114, fn=306, fp=30, tn=300)
     truth, score = [1] * 420 + [0] * 330, [0.9] * 114 + [0.1] * 306 + [0.9] * 30 + [0.1] * 300
-    found = decide.benefit(
-        read.tallies({"case": truth, "risk": score}, truth="case", score="risk"), thresholds=[0.25], prevalence=0.15
-    )
+    # Theirs takes the risks to be right at the stated prevalence, and does not adjust them.
+    here = read.tallies({"case": truth, "risk": score}, truth="case", score="risk")
+    found = decide.benefit(here, thresholds=[0.25], prevalence=0.15, scores_from=None)
     assert of(found, "model")[0] == pytest.approx(printed, abs=5e-9)
     assert of(found, "all")[0] == pytest.approx(everybody, abs=5e-9)
     assert measure.net_benefit(shift.reweigh(counts, to=0.15), at=0.25) == near(of(found, "model")[0])

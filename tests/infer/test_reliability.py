@@ -12,7 +12,9 @@ import pytest
 import baserate
 from baserate import Tally, infer, measure, read, tally
 from baserate._errors import BadOption, NotAProbability
+from baserate.infer._reliability._curves import Band
 from baserate.infer._reliability._null import neighbours_pooled
+from baserate.measure import _smooth
 from tests.carried import carried
 
 Floats = npt.NDArray[np.float64]
@@ -350,6 +352,23 @@ def test_the_band_of_confidence_lies_around_the_curve(what: str) -> None:
     right = np.sort(p) ** 3
     assert ((table["low"] < right) & (right < table["high"]))[between].mean() > 0.7
     assert table["probability"].tolist() == np.sort(p).tolist()
+
+
+@pytest.mark.parametrize("band", ["consistency", "confidence"])
+def test_a_local_fit_and_its_band_are_probabilities(band: Band) -> None:
+    rng = np.random.default_rng(3)
+    p = np.concatenate([rng.random(200), 0.001 + 0.01 * rng.random(100), 0.99 + 0.009 * rng.random(100)])
+    t = tally(rng.random(400) < np.where(p < 0.5, 2 * p**2, 1 - 2 * (1 - p) ** 2), p)
+    table = infer.reliability_curve(t, "lowess", drawn=infer.Drawn(band=band))
+    raw = _smooth.curve(t, "lowess")[::-1]
+    assert raw.min() < 0
+    assert raw.max() > 1
+    for name in ("share", "low", "high"):
+        assert table[name].min() >= 0
+        assert table[name].max() <= 1
+    within = (raw >= 0) & (raw <= 1)
+    assert np.array_equal(table["share"][within], raw[within])
+    assert set(table["share"][~within]) == {0.0, 1.0}
 
 
 def test_likelihood_ratios_by_hand() -> None:

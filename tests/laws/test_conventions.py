@@ -43,6 +43,13 @@ def convention_1_flagged_at_or_above() -> None:
     assert curve(tally([1, 0], [0.5, 0.4])).at(0.5).tp == 1
     assert curve(tally([1, 0], [0.5, 0.4])).at(np.nextafter(0.5, 1)).tp == 0
     assert curve(tally([1, 0], np.array([0.7, 0.4], dtype=np.float32))).at(0.7).tp == 0
+    # What is chosen on float32 scores separates them and their decimal digits alike.
+    for at in (0.1, 0.7):
+        made = curve(tally([1, 0], np.array([at, 0.05], dtype=np.float32)))
+        policy = decide.youden(made)
+        assert policy.action(float(np.float32(at))) == policy.action(at) == "flag"
+        assert policy.action(float(np.float32(0.05))) == policy.action(0.05) == "pass"
+        assert (policy.cut.counts(made).tp, policy.cut.counts(made).fp) == (1, 0)
 
 
 def convention_2_strictest_first() -> None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,8 +35,12 @@ _EXAMPLES = (
         "baserate benefit people.csv --truth sick --score risk --group site --from 0.05 --to 0.35",
     ),
     (
-        "so many cases and controls were sampled; 15 % are sick",
-        "baserate benefit sample.csv --truth sick --score risk --prevalence 0.15",
+        "where 15 % are sick; scores are adjusted to that, too",
+        "baserate benefit people.csv --truth sick --score risk --prevalence 0.15",
+    ),
+    (
+        "cases and controls were sampled, and scores are right where 15 % are sick",
+        "baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores",
     ),
     (
         "which of two models is worth more?",
@@ -55,6 +59,8 @@ class Acting:
     to: float | None
     points: int | None
     prevalence: float | None
+    scores_from: float | None
+    keep_scores: bool
     compare: bool
 
     def __post_init__(self) -> None:
@@ -68,6 +74,22 @@ class Acting:
             raise click.UsageError(
                 "--compare is at the prevalence of the rows; leave out --prevalence, or compare two decision curves."
             )
+        self._check_scores()
+
+    def _check_scores(self) -> None:
+        """See that there is one way to say where scores are right, and that it matters."""
+        if self.keep_scores and self.scores_from is not None:
+            raise click.UsageError("--keep-scores and --scores-from contradict each other; leave out one of them.")
+        if self.keep_scores and self.prevalence is None:
+            raise click.UsageError("--keep-scores is for --prevalence; state it, or leave out --keep-scores.")
+        if self.compare and self.scores_from is not None:
+            raise click.UsageError("--compare takes scores as they are; leave out --scores-from.")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of `decide.benefit` and `draw.decision_curve`."""
+        origin = None if self.keep_scores else self.scores_from or "sample"
+        return {"thresholds": self.thresholds, "prevalence": self.prevalence, "scores_from": origin}
 
     @property
     def thresholds(self) -> list[float] | None:
@@ -156,6 +178,18 @@ _ACTING = (
         metavar="SHARE",
         help="Share of positives where it will be used, such as 0.15 or 15%; otherwise that of the rows.",
     ),
+    click.option(
+        "--scores-from",
+        type=prevalence,
+        metavar="SHARE",
+        help="Prevalence at which the scores are calibrated, such as that of the training data; otherwise that of the "
+        "rows. Scores are adjusted from it to --prevalence.",
+    ),
+    click.option(
+        "--keep-scores/--adjust-scores",
+        default=False,
+        help="With --prevalence, take scores as they are instead of adjusting them to it.  [default: --adjust-scores]",
+    ),
 )
 _COMPARE = click.option(
     "--compare",
@@ -172,7 +206,8 @@ _COMPARE = click.option(
 def benefit(reading: Reading, acting: Acting, intervals: Intervals, writing: Writing) -> None:
     """Tell what a model is worth to those who would act from some probability on: its decision curve.
 
-    At each threshold its net benefit stands beside those of flagging all and of flagging none. Scores must be
+    At each threshold its net benefit stands beside those of flagging all and of flagging none. At another prevalence,
+    scores are adjusted to it before they are compared with a threshold. Scores must be
     probabilities; labels of --predicted flag the same at every threshold above 0. FILE is a CSV, TSV, Parquet,
     JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
     """
@@ -192,7 +227,7 @@ def _found(reading: Reading, acting: Acting, sure: float | None, writing: Writin
     from baserate import decide
 
     read = tallies(reading, quiet=writing.quiet)
-    found = decide.benefit(read, thresholds=acting.thresholds, prevalence=acting.prevalence, level=sure)
+    found = decide.benefit(read, **acting.options, level=sure)
     return carried(found, read, acting.prevalence)
 
 

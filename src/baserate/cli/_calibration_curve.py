@@ -56,6 +56,8 @@ class _Sheet:
         yield from self.reasons.footnotes()
         told = _MEANT[self.data["curve"] if self.in_bins else self.data["band"]]
         yield told.format(percent(self.data["level"]))
+        if self.data["clipped"]:
+            yield "LOWESS fit: share, low and high are clipped to [0, 1]."
         if self.marked:
             yield f"{_FAR} further from what would be right than chance alone explains, at this place by itself"
 

@@ -36,11 +36,31 @@ def page(found: Results, asked: Reading, digits: int, few: Collection[float] | N
     notes = (
         *reasons.footnotes(),
         _useful(ranges),
+        *describe_scores(found.data),
         _NET_BENEFIT,
         _SPARED,
         *bounds_told(found, "net benefit and the net reduction"),
     )
     return Page(carried_line(asked, found.data), (split_when_narrow(Panel("threshold", heads, sections)),), notes)
+
+
+def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say whether scores were adjusted; nothing where numbers are at the prevalence of the rows.
+
+    >>> describe_scores({"scores": {"adjusted": True, "from": 0.4, "to": 0.02}})
+    ('scores adjusted from 40.00 % to 2.000 % prevalence',)
+    """
+    scores = data["scores"]
+    if not scores["adjusted"]:
+        return () if scores["to"] is None else (f"scores not adjusted to {_percent(scores['to'])} prevalence",)
+    ends = [scores["from"], scores["to"]]
+    if any(isinstance(end, Mapping) for end in ends):
+        return ("scores adjusted to the stated prevalence, from that of each model's rows",)
+    return ("scores adjusted from {} to {} prevalence".format(*map(_percent, ends)),)
+
+
+def _percent(share: float) -> str:
+    return f"{number(100 * share, 4)} %"
 
 
 def differences_page(found: Results, asked: Reading, digits: int, few: Collection[float] | None) -> Page:

@@ -134,12 +134,12 @@ def likelihood_ratio(reading: Reading, binning: Binning, picture: Picture) -> No
 def decision_curve(reading: Reading, acting: Acting, intervals: Intervals, picture: Picture) -> None:
     """Draw net benefit against the probability from which on one would act, beside flagging all and flagging none.
 
-    Thick lines at the bottom tell where a model is worth more than both. Scores must be probabilities.
+    Thick lines at the bottom tell where a model is worth more than both. Scores must be probabilities; at another
+    prevalence they are adjusted to it.
     """
     from baserate import draw
 
-    asked: Any = {"thresholds": acting.thresholds, "prevalence": acting.prevalence, "level": intervals.sure}
-    pictured(reading, picture, partial(draw.decision_curve, **asked))
+    pictured(reading, picture, partial(draw.decision_curve, **acting.options, level=intervals.sure))
 
 
 @command(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, BadShape, NotNumeric
+from baserate._errors import BadOption, BadShape, NotBinary, NotNumeric
 from baserate._numeric.threads import meanwhile
 from baserate._results import Results
 from baserate._tallies import Tallies
@@ -21,13 +21,16 @@ from baserate.infer._estimate import Asked
 from baserate.measure import flag_rate, net_benefit, net_reduction, standardized_net_benefit
 from baserate.measure._benefit import odds
 from baserate.measure._proper import check_probabilities
-from baserate.measure._summary import check_tallies, header, named_group, tabulated
+from baserate.measure._summary import check_tallies, header, joined, named_group
 from baserate.shift._gamma import checked_prevalence
+from baserate.shift._reprior import threshold as score_threshold
 from baserate.shift._reweigh import reweigh
 
 STRATEGIES = ("model", "all", "none")
 _NEAR = 1e-12
 """A difference that is only rounding."""
+Origin = float | Literal["sample"] | None
+"""Prevalence at which scores are calibrated: a number, that of the sample; None keeps the scores as they are."""
 
 
 def benefit(
@@ -35,14 +38,20 @@ def benefit(
     *,
     thresholds: npt.ArrayLike | None = None,
     prevalence: float | None = None,
+    scores_from: Origin = "sample",
     level: float | None = 0.95,
 ) -> Results:
     r"""Tabulate net benefit against the probability from which on one would act: the decision curve [@vickers2006].
 
     At each threshold there are three strategies: to flag whom the `model` gives at least that probability, to flag
     `all`, and to flag `none`, which is worth 0. Without `thresholds` there are 99, from 0.01 to 0.99; any from 0 to
-    below 1 may be given, and are taken in ascending order. The scores must be probabilities. A sample of so many cases
-    and so many controls does not know the prevalence: state it, and masses are changed to it (`shift.reweigh`).
+    below 1 may be given, and are taken in ascending order. The scores must be probabilities.
+
+    State the deployment `prevalence` where it is not that of the rows. Then masses are changed to it (`shift.reweigh`),
+    and so are the scores (`shift.reprior`), since a probability that is right in the sample is wrong at another
+    prevalence. `scores_from` is the prevalence at which the scores are calibrated: that of the "sample", or a number,
+    such as the prevalence of the training data. None keeps the scores: they are right at the deployment prevalence
+    already, as in many case-control studies, or they are to be judged unadjusted. `data["scores"]` says what was done.
 
     `tp_rate`, `fp_rate` and `flag_rate` are shares of everybody. `low` and `high` bound the net benefit with confidence
     `level`, each threshold for itself, and `net_reduction_low` and `_high` the interventions spared; None leaves them
@@ -56,6 +65,8 @@ def benefit(
     [('model', 0.3, 0.314), ('model', 0.5, 0.0), ('all', 0.1, 0.333), ('all', 0.3, 0.143), ('all', 0.5, -0.2)]
     >>> found.data["useful"]
     [{'model': None, 'group': None, 'ranges': [[0.3, 0.3]]}]
+    >>> benefit(t, thresholds=[0.1], prevalence=0.1).data["scores"]
+    {'adjusted': True, 'from': 0.4, 'to': 0.1}
     """
     check_tallies(tallies)
     at = checked_thresholds(thresholds)
@@ -64,10 +75,86 @@ def benefit(
     if prevalence is not None:
         checked_prevalence("prevalence", prevalence)
     moved = tallies if prevalence is None else reweigh(tallies, to=prevalence)
+    adjustments = _adjustments(tallies, scores_from, prevalence)
     size = 3 * sum(len(tally.score) for *_, tally in moved.walk())
     with meanwhile(lambda: header(moved, []), size=size) as told:
-        columns = tabulated(moved, lambda tally: _columns(tally, at, level))
-    return Results(columns, told() | {"level": level, "useful": list(_useful(moved, columns, at))})
+        columns = _tabulate(moved, at, adjustments, level)
+    data = told() | {"level": level, "useful": list(_useful(moved, columns, at))}
+    return Results(columns, data | _describe_scores(tallies, adjustments, prevalence))
+
+
+class Adjustment(NamedTuple):
+    """Prevalence at which scores are calibrated, and the one that they are adjusted to."""
+
+    from_: float
+    to: float
+
+
+def _adjustments(tallies: Tallies, given: Origin, prevalence: float | None) -> dict[str, Adjustment]:
+    """How the scores of each model are adjusted; empty where they are kept."""
+    if given is None or (given == "sample" and prevalence is None):
+        return {}
+    if given != "sample":
+        if isinstance(given, str):
+            raise BadOption(f"scores_from is {given!r}; expected 'sample', a prevalence or None. Give one of them.")
+        checked_prevalence("scores_from", given)
+    found = {}
+    for model in tallies.models:
+        own = tallies.pooled(model).prevalence
+        if not 0 < own < 1:
+            raise NotBinary(
+                "there is one class alone, so there is no prevalence to adjust scores to; give both classes."
+            )
+        found[model] = Adjustment(
+            own if given == "sample" else float(given), own if prevalence is None else float(prevalence)
+        )
+    return found
+
+
+def _tabulate(
+    tallies: Tallies, at: Floats, adjustments: Mapping[str, Adjustment], level: float | None
+) -> dict[str, Any]:
+    """Rows of every model and group, one below the other."""
+    parts: list[dict[str, Any]] = []
+    for model, group, tally in tallies.walk():
+        check_probabilities(tally)
+        cuts = adjusted_cuts(at, adjustments[model]) if model in adjustments else at
+        name = model if len(tallies.models) > 1 else None
+        found = _columns(tally, at, cuts, level)
+        size = len(found["threshold"])
+        parts.append({"model": [name] * size, "group": [named_group(tallies, group)] * size, **found})
+    return {name: joined([part[name] for part in parts]) for name in parts[0]}
+
+
+def adjusted_cuts(at: Floats, adjustment: Adjustment) -> Floats:
+    """Scores whose adjusted values reach each probability.
+
+    A score whose adjusted value equals the probability is flagged, whichever way the two were rounded.
+    """
+    if adjustment.from_ == adjustment.to:
+        return at
+    return score_threshold(at, from_=adjustment.from_, to=adjustment.to) * (1 - _NEAR)
+
+
+def _describe_scores(
+    tallies: Tallies, adjustments: Mapping[str, Adjustment], prevalence: float | None
+) -> dict[str, Any]:
+    """Say whether scores were adjusted, from where to where: data of the results, and their notes."""
+    if not adjustments:
+        return {"scores": {"adjusted": False, "from": None, "to": prevalence}}
+    known = prevalence is not None
+    first, *others = adjustments.values()
+    if all(other == first for other in others):
+        where = f"to a prevalence of {first.to:.6g}, {'the scores ' if known else ''}from {first.from_:.6g}"
+        found: dict[str, Any] = {"from": first.from_, "to": first.to}
+    else:
+        where = "to the stated prevalence, the scores from that of each model" if known else "for each model"
+        found = {
+            name: {model: each[at] for model, each in adjustments.items()} for at, name in enumerate(("from", "to"))
+        }
+    what, sure = ("masses and scores", "; the prevalence is taken as known") if known else ("scores", "")
+    note = f"{what} were adjusted {where}{sure}."
+    return {"scores": {"adjusted": True, **found}, "notes": [*tallies.intake.notes, note]}
 
 
 def net_benefits(curve: Curve, thresholds: npt.ArrayLike | None = None) -> dict[str, Floats]:
@@ -104,11 +191,10 @@ def checked_thresholds(given: npt.ArrayLike | None) -> Floats:
     return np.unique(at)
 
 
-def _columns(tally: Tally, at: Floats, level: float | None) -> dict[str, Any]:
-    """Rows of the three strategies, one below the other."""
-    check_probabilities(tally)
+def _columns(tally: Tally, at: Floats, cuts: Floats, level: float | None) -> dict[str, Any]:
+    """Rows of the three strategies, one below the other; the model flags scores from each of the cuts on."""
     curve = Curve(tally)
-    tables: list[Counts[Any]] = [curve.at(at), curve.at(-np.inf), curve.at(np.inf)]
+    tables: list[Counts[Any]] = [curve.at(cuts), curve.at(-np.inf), curve.at(np.inf)]
     parts = [_strategy(name, table, at, level) for name, table in zip(STRATEGIES, tables, strict=True)]
     found = {name: np.concatenate([np.broadcast_to(part[name], at.shape) for part in parts]) for name in parts[0]}
     return found | {"why": np.tile(_reasons(tally, at), len(parts))}

@@ -16,6 +16,7 @@ from baserate._cut import Cut
 from baserate._errors import BadOption, CannotFit
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Tally
+from baserate.decide._precision import separate
 from baserate.decide._requirements import Requirement
 from baserate.measure import Measure, about, why
 
@@ -67,7 +68,7 @@ def rule(
             given = dict(list(_given(function, curve, *args, **options).items())[1:])
             settings = _plain(given) | ({"prevalence": curve.tally.prevalence} if curve.tally.reweighed else {})
             looked = looks(**given)
-            return Policy(
+            policy = Policy(
                 by_group={(): cut},
                 otherwise=REFUSE,
                 rule=function.__name__.replace("_", "-"),
@@ -76,6 +77,7 @@ def rule(
                 chosen_on=curve.tally.digest if looked else None,
                 notes=tuple(notes(curve, cut, **given)) if notes else (),
             )
+            return separate(policy, curve.tally.score) if looked else policy
 
         choose.__annotations__["return"] = Policy
         vars(choose)["rule"] = Told(function, gains)

@@ -19,13 +19,15 @@ from baserate._errors import BadOption
 from baserate._forms import Between, Steps
 from baserate._map import Map
 from baserate._policy import Policy
+from baserate.decide._precision import separate
 
 
 def unmapped(policy: Policy, map_: Map, /, *, seen: npt.ArrayLike = ()) -> Policy:
     """Return the policy that does with scores what this one does with what a map makes of them.
 
     The new policy remembers the map. A threshold that is what the map makes of a score `seen` becomes that score, the
-    least such; any other becomes the least score that the map takes to it or beyond.
+    least such; any other becomes the least score that the map takes to it or beyond. Where all scores seen are float32,
+    thresholds also separate what their decimal digits are read as.
 
     >>> from baserate import Cut, calibrate, decide
     >>> halved = calibrate.prevalence(at=0.5, to=0.2)
@@ -37,7 +39,7 @@ def unmapped(policy: Policy, map_: Map, /, *, seen: npt.ArrayLike = ()) -> Polic
         raise BadOption("this policy is one for scores as they come already; give one for what the map makes of them.")
     known = np.unique(np.asarray(seen, dtype=np.float64))
     by_group = {group: _treatment(each, map_, known) for group, each in policy.by_group.items()}
-    return replace(policy, by_group=by_group, map=map_)
+    return separate(replace(policy, by_group=by_group, map=map_), known)
 
 
 def _treatment(treatment: Treatment, map_: Map, seen: Floats) -> Treatment:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from baserate._results import Results
 from baserate.decide import benefit
+from baserate.decide._benefit import Origin
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._strokes import heights, roomy, shade, stroke, told
@@ -27,20 +28,23 @@ def decision_curve(
     *,
     thresholds: npt.ArrayLike | None = None,
     prevalence: float | None = None,
+    scores_from: Origin = "sample",
     level: float | None = 0.95,
     ax: Axes | None = None,
 ) -> Drawing:
     """Draw net benefit against the probability from which on one would act, beside flagging all and flagging none.
 
     Thick lines at the bottom tell where a model is worth more than both. Without `thresholds` they run from 0.01 to
-    0.99. State the `prevalence` if the rows do not know it. A single model has a band of confidence `level`.
+    0.99. State the deployment `prevalence` where it is not that of the rows: scores are then adjusted to it from
+    `scores_from`, as in `decide.benefit`, and the legend says so. A single model has a band of confidence `level`.
 
     >>> from baserate import draw, tally
     >>> made = draw.decision_curve(tally([1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.2, 0.1]), thresholds=[0.1, 0.3, 0.5])
     >>> made.parts["useful"].rows()
     [{'model': None, 'group': None, 'low': 0.3, 'high': 0.3}]
     """
-    found = benefit(as_tallies(data), thresholds=thresholds, prevalence=prevalence, level=level)
+    asked: Any = {"thresholds": thresholds, "prevalence": prevalence, "scores_from": scores_from}
+    found = benefit(as_tallies(data), **asked, level=level)
     parts = {name: _of_strategy(found, name) for name in ("model", "all", "none")}
     useful = [
         {"model": each["model"], "group": each["group"], "low": low, "high": high}
@@ -72,6 +76,18 @@ def _decision_curve(ax: Axes, parts: Parts) -> None:
     _useful(ax, parts["useful"], models)
     name_axes(ax, "act_from", "net_benefit")
     told(ax, len(models))
+    _caption(ax, parts["model"].data)
+
+
+def _caption(ax: Axes, data: Mapping[str, Any]) -> None:
+    """Say above the legend at which prevalence it is, and whether scores were adjusted."""
+    legend, scores = ax.get_legend(), data["scores"]
+    if legend is None or scores["to"] is None:
+        return
+    places = set(scores["to"].values()) if isinstance(scores["to"], Mapping) else {scores["to"]}
+    where = f"at {percent(places.pop())} prevalence, " if len(places) == 1 else ""
+    legend.set_title(f"{where}scores {'' if scores['adjusted'] else 'not '}adjusted")
+    legend.set_alignment("left")
 
 
 def _ends(parts: Parts, *, doubted: bool) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from baserate.draw._data import Data, Series, series
 from baserate.draw._drawing import Drawing, Parts
 from baserate.draw._ranks import POINTS
 from baserate.draw._strokes import MANY, heights, probabilities, roomy, shade, stroke, told
-from baserate.draw._style import AXES, FAINT, colour, dashes, marker, name_axes, percent, shares
+from baserate.draw._style import AXES, FAINT, colour, dashes, marker, name_axes, named, percent, shares
 from baserate.infer import Drawn, reliability_curves
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _FINE = 20
 """Bins of the counts below a curve that has none itself."""
 _UNEVEN = 50
 """Times that the fullest bin may hold what the emptiest does, before small ones are no longer seen."""
+_CURVES = {"binned": "bins", "isotonic": "isotonic fit", "lowess": "LOWESS fit"}
+"""What the line of a single model is called; several lines carry the names of their models."""
 _BANDS = {
     "Wilson": "{} interval (Wilson)",
     "consistency": "{} if right (consistency)",
@@ -47,7 +49,7 @@ def reliability(
 
     `what` is a curve, "isotonic" or "lowess", with a band: by default where it would lie if all probabilities were
     right (consistency); or "binned", with intervals of each bin. `drawn` says which band, and how many bins. Of several
-    models or groups there are lines alone.
+    models or groups there are lines alone. A LOWESS fit and its band are clipped to [0, 1].
 
     >>> from baserate import draw, infer, tally
     >>> made = draw.reliability(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), what="binned", drawn=infer.Drawn(bins=2))
@@ -74,7 +76,8 @@ def _reliability(ax: Axes, parts: Parts) -> None:
     if len(every) == 1:
         _doubt(ax, every[0], curve)
     for at, each in enumerate(every):
-        stroke(ax, each, at, ("probability", "share"), marker=marker(at) if _pointed(each, curve) else "")
+        look = {"label": named(each.name) or _CURVES[curve.data["curve"]]}
+        stroke(ax, each, at, ("probability", "share"), marker=marker(at) if _pointed(each, curve) else "", **look)
     name_axes(ax, "probability", "share")
     shares(ax)
     ax.set_box_aspect(1)

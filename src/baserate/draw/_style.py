@@ -37,6 +37,7 @@ LOOK: Any = {
     "grid.linewidth": 0.6,
     "legend.fontsize": 8,
     "legend.frameon": False,
+    "legend.title_fontsize": 8,
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
     "xtick.color": GREY,

@@ -17,6 +17,7 @@ from baserate._policy import REFUSE, Policy
 from baserate._tallies import Group, Tallies, as_group
 from baserate._tally import Tally
 from baserate.decide._evaluate import model_of
+from baserate.decide._precision import separate
 from baserate.decide._rule import as_setting
 from baserate.equalize._goal import Goal
 from baserate.equalize._parity import NEEDS
@@ -71,7 +72,7 @@ class People:
         truth = intake.columns.get("truth")
         columns = {"truth": truth, "score": name} if isinstance(truth, str) else {"score": name}
         mass = np.sum([tally.mass.sum(axis=1) for tally in self.tallies.models[name].values()], axis=0)
-        return Policy(
+        policy = Policy(
             by_group=by_group,
             otherwise=self.otherwise if self.tallies.attributes and () not in by_group else REFUSE,
             attributes=() if () in by_group else self.tallies.attributes,
@@ -83,6 +84,7 @@ class People:
             chosen_on=self.digest,
             notes=tuple(self.notes(alike=() in by_group)),
         )
+        return separate(policy, np.concatenate([tally.score for tally in self.tallies.models[name].values()]))
 
     def _prevalences(self) -> dict[str, Any]:
         """The prevalence that was stated, if one was."""

@@ -77,7 +77,8 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
 )
 def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = SPAN, step: float = STEP) -> float:
     """The curve is a local linear regression over the nearest `span` of all mass, exact at points `step` apart and
-    interpolated between them; or the isotonic regression. Fitted values may leave [0, 1]; they are not clipped.
+    interpolated between them; or the isotonic regression. Lines may leave [0, 1]; distances are measured to the
+    unclipped fit, as in the reference implementations, whereas tables and figures of the curve are clipped to [0, 1].
 
     >>> from baserate import tally
     >>> round(ici(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, frozen
 from baserate._curve import Curve
 from baserate._cut import Cut
+from baserate._numeric.single_precision import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready
 from baserate._tallies import Tallies
@@ -70,7 +71,8 @@ class Sketch:
 
     name: str
     threshold: Floats
-    """Kept scores, strictly decreasing, without the +inf at which nothing is flagged."""
+    """Kept scores, strictly decreasing, without the +inf at which nothing is flagged; of float32 scores, short decimals
+    that flag the same."""
     groups: tuple[Mapping[str, object] | None, ...]
     """Attributes of each group; a single None where there are no groups."""
     mass: Floats
@@ -186,7 +188,9 @@ def _kept(pooled: Tally, groups: Sequence[Tally], steps: int, policy: Policy | N
         seen = [*_observed(pooled, STEPS), *_ruled(Curve(pooled))]
         for group in groups:
             seen += _observed(group, steps)
-    found = np.concatenate([*seen, np.array([*_cuts(policy)])])
+    # What the page exports must separate float32 scores as the policies of Python do.
+    scores = separate_precisions(np.concatenate(seen), pooled.score)
+    found = np.concatenate([scores, np.array([*_cuts(policy)])])
     return np.unique(found[np.isfinite(found)] + 0.0)[::-1]  # −0.0 becomes 0.0
 
 

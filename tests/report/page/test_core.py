@@ -13,7 +13,7 @@ import pytest
 from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally, decide, infer, measure, shift
 from baserate._estimate import Estimate
 from baserate._intake import Intake
-from baserate.decide._benefit import net_benefits
+from baserate.decide._benefit import Adjustment, adjusted_cuts, net_benefits
 from baserate.decide._rule import strictest
 from baserate.infer import Drawn
 from baserate.infer._binomial import two_sided
@@ -50,6 +50,9 @@ class State:
         self.parts: list[tuple[Ref, Tally]] = [(self.model.part("everybody"), moved.pooled("risk"))]
         self.parts += [(self.model.part("groups", at), tally) for at, tally in enumerate(groups)]
         self.scores = tallies.pooled("risk").score
+        share = tallies.pooled("risk").prevalence
+        self.adjustment = Adjustment(share, prevalence) if prevalence is not None and 0 < share < 1 else None
+        """How scores are adjusted to the prevalence."""
 
     def place(self, threshold: float) -> int:
         """Place of a threshold that is a score of somebody, or infinite."""
@@ -271,15 +274,38 @@ def test_hulls_of_weighted_rows_lie_where_pythons_do() -> None:
 
 
 def test_decision_curves_are_pythons() -> None:
-    page, at = Page(*CORE), np.array([0.0, 0.01, 0.2, 0.5, 0.77, 0.99])
+    page, at, adjusted = Page(*CORE), np.array([0.0, 0.01, 0.2, 0.5, 0.77, 0.99]), 0
     for state in all_states(page):
-        part, tally = state.parts[-1]
-        if not (tally.probable and tally.total):
+        for part, tally in (state.parts[0], state.parts[-1]):
+            if not (tally.probable and tally.total):
+                continue
+            kept = net_benefits(Curve(tally), at)
+            cuts = at if state.adjustment is None else adjusted_cuts(at, state.adjustment)
+            model = measure.net_benefit(Curve(tally).at(cuts), at=at)
+            told = {"model": model, "kept": kept["net_benefit"], "all": kept["all"]}
+            page.expect(told, "decisionCurve", state.threshold, part, at, state.factors)
+            where = {"probability": 0.2, "score": 0.2}
+            page.expect(kept["net_benefit"][2], "netBenefit", part, state.threshold, where, state.factors)
+            counts = Curve(tally).at(0.3)
+            fixed = [measure.net_benefit(counts, at=float(each)) for each in at]
+            page.expect(fixed, "fixedBenefit", cells(counts), at)
+            adjusted += not np.allclose(model, kept["net_benefit"])
+    page.check()
+    assert adjusted > 50
+
+
+def test_decision_curves_are_those_of_decide_at_a_stated_prevalence() -> None:
+    page, at = Page(*CORE), np.arange(1, 100) / 100
+    for tallies, prevalence in states((None, 0.02, 0.3)):
+        pooled = tallies.pooled("risk")
+        if not (pooled.probable and pooled.positives and pooled.negatives):
             continue
-        found = net_benefits(Curve(tally), at)
-        told = {"model": found["net_benefit"], "all": found["all"]}
-        page.expect(told, "decisionCurve", state.threshold, part, at, state.factors)
-        page.expect(found["net_benefit"][2], "netBenefit", part, state.threshold, 0.2, state.factors)
+        state = State(page, tallies, prevalence)
+        found = decide.benefit(tallies, thresholds=at, prevalence=prevalence, level=None)
+        worth = np.asarray(found.columns["net_benefit"], dtype=float).reshape(-1, 3, len(at))[0]
+        kept = decide.benefit(tallies, thresholds=at, prevalence=prevalence, scores_from=None, level=None)
+        told = {"model": worth[0], "kept": list(kept.columns["net_benefit"])[: len(at)], "all": worth[1]}
+        page.expect(told, "decisionCurve", state.threshold, state.parts[0][0], at, state.factors)
     page.check()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import baserate
-from baserate import Costs, Cut, Plan, Policy, Report
+from baserate import Costs, Cut, Plan, Policy, Report, shift
 from baserate.cli._people import screening
 from baserate.report._payload import payload
 from tests.cli.shell import planned
@@ -75,6 +75,19 @@ def test_a_moved_prevalence_changes_the_odds_of_all_groups_by_one_factor() -> No
     factors = [(new / (1 - new)) / (old / (1 - old)) for new, old in zip(found, stated, strict=True)]
     assert factors == pytest.approx([factors[0]] * 3, rel=1e-6)
     assert factors[0] > 1
+
+
+def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
+    report = by_group(threshold=0.3)
+    assert report.prevalence is not None
+    page = Page("view.js", "curves.js")
+    book = page.keep("openBook", payload(report))
+    view = page.keep("makeView", book, page.keep("plannedState", book, 0))
+    sample = report.here.prevalence.value
+    for probability in (0.02, 0.1, 0.5):
+        wanted = shift.threshold(probability, from_=sample, to=report.prevalence)
+        page.expect(float(wanted), "scoreReaching", probability, view.part("adjustment"))
+    page.check(within=1e-9)
 
 
 def test_what_is_copied_makes_the_same_prevalences_again() -> None:

@@ -131,6 +131,59 @@ def test_an_address_tells_the_state_it_was_made_of(report: Report) -> None:
     page.check(within=0)
 
 
+STATES: list[dict[str, Any]] = [
+    {"model": 0, "fn": 20, "threshold": threshold, "prevalence": prevalence, "fp": fp, "who": who, "parity": parity}
+    for threshold in (0.05, 0.6)
+    for prevalence in (None, 0.02, 0.4)
+    for fp, who, parity in ((1, -1, "single"), (5, 1, "single"), (1, -1, "equalized-odds"))
+]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
+    report: Report, state: dict[str, Any]
+) -> None:
+    page = Page("view.js", "panels/benefit.js")
+    view = page.keep("makeView", page.keep("openBook", payload(report)), state)
+    page.ask("benefitSpec", view)
+    spec = page.answers()[-1]
+    marks = {mark["key"]: mark for mark in spec["marks"]}
+    dot, line = marks["now"], marks["current"]
+    acts = state["fp"] / (state["fp"] + 20)
+    assert dot["x"] == [pytest.approx(acts)]
+    # In the odds of the probability, net benefit of decisions that do not change is a straight line.
+    odds = np.array(line["x"]) / (1 - np.array(line["x"]))
+    slope, level = np.polyfit(odds, line["y"], 1)
+    assert level + slope * odds == pytest.approx(line["y"], abs=1e-12)
+    assert dot["y"] == [pytest.approx(level + slope * acts / (1 - acts), abs=1e-12)]
+    low, high = spec["y"]["domain"]
+    assert low <= dot["y"][0] <= high
+    what = "current threshold" if state["parity"] == "single" else "current policy"
+    assert line["label"].startswith(what)
+    assert dot["label"].startswith(what)
+    assert "at the chosen costs" in dot["label"]
+    assert all(mark.get("label") for mark in spec["marks"])
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
+    page = Page("view.js", "panels/benefit.js")
+    page.ask("benefitSpec", page.keep("makeView", page.keep("openBook", payload(report)), state))
+    spec = page.answers()[-1]
+    marks = {mark["key"]: mark for mark in spec["marks"]}
+    if state["prevalence"] is None:
+        assert marks["model"]["label"] == "flag by the scores"
+        assert "kept" not in marks
+        assert "Scores are not adjusted to another prevalence." in spec["told"]
+        return
+    adjusted = f"adjusted to {100 * state['prevalence']:g}{THIN}% prevalence"
+    assert marks["model"]["label"] == f"flag by the scores, {adjusted}"
+    assert marks["kept"]["label"] == "scores not adjusted"
+    assert f"Scores are {adjusted}." in spec["told"]
+    assert spec["table"]["columns"][1:3] == [f"flag by the scores, {adjusted}", "scores not adjusted"]
+    assert not np.allclose(marks["model"]["y"], marks["kept"]["y"])
+
+
 @pytest.mark.parametrize(
     "odd", ["threshold=x", "model=7", "model=-1", "who=3", "prevalence=1", "fp=-2", "fn=inf", "parity=planned"]
 )

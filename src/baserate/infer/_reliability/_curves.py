@@ -46,6 +46,8 @@ class Drawn(NamedTuple):
 def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Drawn()) -> Columns:  # noqa: B008
     """Tabulate a calibration curve: `binned`, `isotonic`, `lowess` or `likelihood_ratio`; lowest probability first.
 
+    A `lowess` fit and its band are clipped to [0, 1].
+
     >>> from baserate import infer, tally
     >>> table = infer.reliability_curve(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), drawn=infer.Drawn(bins=2))
     >>> table["probability"].round(2).tolist(), table["share"].tolist(), table["mass"].tolist()
@@ -95,11 +97,12 @@ def smoothed(tally: Tally, how: Drawn, *, smoother: Smoother) -> Columns:
     """Isotonic or local regression, with a band that is drawn: of what would be seen if all were right, or around it.
 
     The band of consistency lies around the diagonal, and a curve that leaves it is no chance; that of confidence lies
-    around the curve [@dimitriadis2021]. Both hold at single probabilities, not at all of them together.
+    around the curve [@dimitriadis2021]. Both hold at single probabilities, not at all of them together. Curve and band
+    are probabilities: where the lines of a local regression leave [0, 1], they are clipped to it.
     """
     if how.band not in ("consistency", "confidence"):
         raise BadOption(f"band is {how.band!r}; it is 'consistency' or 'confidence'.")
-    fit = curve(tally, smoother)
+    fit = _clip(curve(tally, smoother))
     if not len(fit):
         return dict.fromkeys(("probability", "share", "low", "high", "mass"), fit)
     pooled = neighbours_pooled(tally)
@@ -107,11 +110,16 @@ def smoothed(tally: Tally, how: Drawn, *, smoother: Smoother) -> Columns:
     draws = curve(drawn_from(pooled, right, draws=DRAWS, seed=how.seed), smoother)
     tail = (1 - how.level) / 2
     bounds = np.quantile(draws, [tail, 1 - tail], axis=0)
-    low, high = (np.interp(tally.score[::-1], pooled.score[::-1], bound[::-1]) for bound in bounds)
+    low, high = (np.interp(tally.score[::-1], pooled.score[::-1], _clip(bound)[::-1]) for bound in bounds)
     if how.band == "confidence":
         low, high = np.minimum(low, fit[::-1]), np.maximum(high, fit[::-1])
     mass = tally.mass.sum(axis=0, dtype=np.float64)[::-1]
     return {"probability": tally.score[::-1], "share": fit[::-1], "low": low, "high": high, "mass": mass}
+
+
+def _clip(fit: Floats) -> Floats:
+    """Clip fitted values to probabilities; `measure.ici` and its kin measure from the fit before that, as others do."""
+    return np.clip(fit, 0.0, 1.0)
 
 
 def _possible(tally: Tally, fit: Floats) -> Floats:
@@ -178,7 +186,8 @@ def reliability_curves(
     """Tabulate a calibration curve of every model and group, or of every class and the likeliest one.
 
     It is `binned`, `isotonic`, `lowess` or `likelihood_ratio`. With `points`, at most so many rows of each, spread
-    evenly along it; `longest` of the data is how many the longest has.
+    evenly along it; `longest` of the data is how many the longest has. `clipped` is true of a `lowess` fit, which is
+    clipped to [0, 1].
 
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
@@ -196,6 +205,7 @@ def reliability_curves(
         tables.append(which | {name: column[kept] for name, column in table.items()})
     columns = {name: joined([table[name] for table in tables]) for name in tables[0]}
     told = {"curve": what, "level": drawn.level, "band": _band(what, drawn), "longest": longest}
+    told["clipped"] = what == "lowess"
     return Results(columns, head | told)
 
 

@@ -8,37 +8,72 @@ import { hull } from "./rules.js";
 /** @typedef {import("./core.js").Numbers} Numbers */
 /** @typedef {import("./core.js").Part} Part */
 
+/** A difference that is only rounding. */
+const NEAR = 1e-12;
+
 /**
- * What it is worth, per case, to flag from a probability on, to those who would act from that probability on.
- * @param {Part} part
- * @param {Numbers} threshold all kept thresholds
+ * The score that, adjusted from the prevalence of the rows to the one in use, is a probability. A little less, so that
+ * rounding leaves out no score that reaches it.
  * @param {number} probability from 0 to below 1
  * @param {Factors} factors
  * @returns {number}
  */
-export function netBenefit(part, threshold, probability, { positive, negative }) {
-  const at = place(threshold, probability);
+export function scoreReaching(probability, { positive, negative }) {
+  if (positive === negative) return probability;
+  const odds = (negative / positive) * probability;
+  return (odds / (odds + 1 - probability)) * (1 - NEAR);
+}
+
+/**
+ * Net benefit per case, to those who would act from a probability on: of flagging from a score on.
+ * @param {Part} part
+ * @param {Numbers} threshold all kept thresholds
+ * @param {{probability: number, score: number}} at  the probability is below 1
+ * @param {Factors} factors
+ * @returns {number}
+ */
+export function netBenefit(part, threshold, { probability, score }, { positive, negative }) {
+  const at = place(threshold, score);
   const odds = probability / (1 - probability);
   const total = part.positives * positive + part.negatives * negative;
   return (part.tp[at] * positive - odds * (part.fp[at] * negative)) / total;
 }
 
 /**
- * The decision curve: net benefit of the model and of flagging everybody, against the probability.
+ * The decision curve: net benefit against the probability, of the model with scores adjusted to the prevalence in use,
+ * of the same with scores as they are, and of flagging everybody.
  * @param {Numbers} threshold
  * @param {Part} part
  * @param {Numbers} probabilities
  * @param {Factors} factors
- * @returns {{model: Float64Array, all: Float64Array}}
+ * @param {Factors} [adjustment]  by which scores are adjusted, where groups have prevalences of their own
+ * @returns {{model: Float64Array, kept: Float64Array, all: Float64Array}}
  */
-export function decisionCurve(threshold, part, probabilities, factors) {
+export function decisionCurve(threshold, part, probabilities, factors, adjustment = factors) {
   const positives = part.positives * factors.positive;
   const negatives = part.negatives * factors.negative;
   const total = positives + negatives;
+  /** @param {(probability: number) => number} score */
+  const flaggedFrom = (score) =>
+    Float64Array.from(probabilities, (each) =>
+      netBenefit(part, threshold, { probability: each, score: score(each) }, factors),
+    );
   return {
-    model: Float64Array.from(probabilities, (each) => netBenefit(part, threshold, each, factors)),
+    model: flaggedFrom((each) => scoreReaching(each, adjustment)),
+    kept: flaggedFrom((each) => each),
     all: Float64Array.from(probabilities, (each) => (positives - (each / (1 - each)) * negatives) / total),
   };
+}
+
+/**
+ * Net benefit of decisions that do not change with the probability from which on one would act.
+ * @param {import("./core.js").Cells} cells
+ * @param {Numbers} probabilities
+ * @returns {Float64Array}
+ */
+export function fixedBenefit({ tp, fp, fn, tn }, probabilities) {
+  const total = tp + fp + fn + tn;
+  return Float64Array.from(probabilities, (each) => (tp - (each / (1 - each)) * fp) / total);
 }
 
 /**

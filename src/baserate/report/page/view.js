@@ -47,6 +47,7 @@ export const WITHIN_CLASSES = ["sensitivity", "specificity", "fpr"];
  * @property {Model} model
  * @property {Part} part            of those whom the panels show
  * @property {Factors} factors
+ * @property {Factors} adjustment   from the sample to the prevalence in use, by which scores are adjusted
  * @property {number} prevalence    of everybody, in use
  * @property {import("./core.js").Costs} costs
  * @property {number} index         of the cut-off
@@ -152,6 +153,7 @@ export function makeView(book, asked) {
   const parity = asked.parity === "planned" && !model.entry.cut.planned ? "single" : asked.parity;
   const state = { ...asked, parity, threshold: model.threshold[index] };
   const factors = factorsFor(model.everybody, state.prevalence);
+  const adjustment = factorsFor(book.models[state.model].everybody, state.prevalence);
   const { tp, tn } = payload.use.costs;
   const costs = { tp, fp: state.fp, fn: state.fn, tn };
   const part = state.who < 0 ? model.everybody : model.groups[state.who];
@@ -167,6 +169,7 @@ export function makeView(book, asked) {
     model,
     part,
     factors,
+    adjustment,
     costs,
     index,
     cheapest,

@@ -169,7 +169,7 @@ export const PANELS = {
   benefit: {
     title: "Is it worth acting on the scores?",
     name: "decision curve",
-    how: "For people who would act from some probability on, net benefit counts the positives who are found, less the false alarms at the price that this probability implies, for each person. Flagging by the scores is worth it where its line is above both others: flagging everybody, and flagging nobody. The vertical line is the probability that the chosen costs imply, and the dot on it what the cut-off in use is worth there.",
+    how: "For people who would act from some probability on, net benefit counts the positives who are found, less the false alarms at the price that this probability implies, for each person. Flagging by the scores is worth it where its line is above both others: flagging everybody, and flagging nobody. At another prevalence than that of the rows, scores are adjusted to it before they are compared with the probability; a dotted line shows what they are worth unadjusted. The current threshold flags the same people whatever the probability, so it has a line of its own, which meets that of the scores where both flag the same. The vertical line is the probability that the chosen costs imply, and the dot on it what the current threshold is worth there.",
   },
   prevalence: {
     title: "What a flag means elsewhere",

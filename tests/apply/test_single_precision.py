@@ -1,0 +1,176 @@
+"""A policy chosen on float32 scores decides rows alike, wherever their scores are kept."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import baserate
+from baserate import Costs, Counts, Curve, Policy, Tallies, apply, calibrate, curve, decide, read, tally
+from baserate.equalize import Goal, optimum
+from baserate.report._payload import payload
+from tests.report.page.node import Page
+
+COSTS = Costs(fp=1, fn=3)
+SEEDS = range(8)
+RULES: dict[str, Callable[[Curve], Policy]] = {
+    "cost": partial(decide.cost, costs=COSTS),
+    "youden": decide.youden,
+    "closest": decide.closest,
+    "capacity": partial(decide.capacity, share=0.3),
+    "best": partial(decide.best, measure="f1"),
+}
+
+
+def people(seed: int, rows: int = 300) -> pd.DataFrame:
+    """Rows with scores of few digits, which a float32 does not hold exactly."""
+    rng = np.random.default_rng(seed)
+    sick = rng.random(rows) < 0.4
+    risk = np.round(1 / (1 + np.exp(1 - 1.5 * sick - rng.normal(size=rows))), 2).astype(np.float32)
+    return pd.DataFrame({"sick": sick.astype(int), "risk": risk, "site": rng.choice(["a", "b"], rows)})
+
+
+def places(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """The same rows in many places."""
+    frame.to_csv(folder / "pandas.csv", index=False)
+    frame.to_parquet(folder / "rows.parquet", index=False)
+    pl.from_pandas(frame).write_csv(folder / "polars.csv")
+    frame.to_json(folder / "rows.jsonl", orient="records", lines=True, double_precision=15)
+    duckdb.from_df(frame).write_csv(str(folder / "duckdb.csv"))
+    names = ("pandas.csv", "rows.parquet", "polars.csv", "rows.jsonl", "duckdb.csv")
+    doubled = frame.assign(risk=frame["risk"].astype(np.float64))
+    return {name: folder / name for name in names} | {
+        "frame": frame,
+        "polars": pl.from_pandas(frame),
+        "double": doubled,
+    }
+
+
+def flagged(policy: Policy, place: Any, folder: Path) -> list[bool]:  # noqa: ANN401  (a file, or a frame)
+    """Which rows are flagged."""
+    asked: Any = {"score": "risk"} | ({"group": "site"} if policy.needs_group else {})
+    if not isinstance(place, Path):
+        return [action == "flag" for action in apply.frame(policy, place, **asked)["action"]]
+    out = folder / "out.parquet"
+    apply.file(policy, place, out, **asked)
+    found = pd.read_parquet(out)["action"]
+    out.unlink()
+    return [action == "flag" for action in found]
+
+
+def cells(counts: Counts[float]) -> list[float]:
+    return [counts.tp, counts.fp, counts.fn, counts.tn]
+
+
+def tallies(frame: pd.DataFrame, **more: Any) -> Tallies:  # noqa: ANN401
+    return read.tallies(frame, truth="sick", score="risk", **more)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_same_rows_are_flagged_wherever_they_are(rule: str, tmp_path: Path) -> None:
+    moved = 0
+    for seed in SEEDS:
+        frame = people(seed)
+        here = tallies(frame)
+        policy = decide.chosen(here, RULES[rule])
+        wanted = flagged(policy, frame, tmp_path)
+        assert sum(wanted) == policy.cut.counts(curve(here.tally)).flagged
+        for name, place in places(frame, tmp_path).items():
+            assert flagged(policy, place, tmp_path) == wanted, name
+        moved += bool(policy.notes and "float32" in policy.notes[-1])
+    assert moved == len(SEEDS)
+
+
+def test_exported_code_flags_the_same_rows() -> None:
+    for seed in SEEDS:
+        frame = people(seed)
+        policy = decide.chosen(tallies(frame), decide.youden)
+        wanted = [action == "flag" for action in apply.frame(policy, frame)["action"]]
+        made: dict[str, Any] = {}
+        exec(apply.as_python(policy, name="decide"), made)  # noqa: S102  (what we wrote ourselves)
+        text = [float(str(each)) for each in frame["risk"]]
+        for scores in (frame["risk"].tolist(), frame["risk"], text):
+            assert [made["decide"](each) == "flag" for each in scores] == wanted
+        sql = apply.as_sql(policy, dialect="duckdb", score="risk")
+        expression = sql["action"] if isinstance(sql, dict) else sql
+        for kind in ("FLOAT", "DOUBLE", "VARCHAR"):  # a text is read as its digits
+            rows = duckdb.from_df(frame).project(f"risk::{kind} AS risk").project(f"{expression} AS action").fetchall()
+            assert [row[0] == "flag" for row in rows] == wanted
+
+
+def test_groups_and_lots_are_decided_alike(tmp_path: Path) -> None:
+    moved = 0
+    for seed in SEEDS:
+        frame = people(seed, 600).assign(who=range(600))
+        policy = optimum(tallies(frame, group="site"), Goal("equalized-odds", costs=COSTS))
+        asked: Any = {"score": "risk", "group": "site", "id": "who"}
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        wanted = apply.frame(policy, frame, **asked)["action"].tolist()
+        found = apply.frame(policy, pd.read_csv(tmp_path / "rows.csv"), **asked)["action"].tolist()
+        assert found == wanted
+        moved += any("float32" in note for note in policy.notes)
+    assert moved
+
+
+@pytest.mark.parametrize("method", [calibrate.logistic, calibrate.isotonic, calibrate.beta])
+def test_thresholds_after_a_map_are_decided_alike(method: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    for seed in SEEDS:
+        frame = people(seed)
+        here = tallies(frame)
+        policy = decide.chosen(here, decide.youden, map=method(here.tally))
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        assert flagged(policy, tmp_path / "rows.csv", tmp_path) == flagged(policy, frame, tmp_path)
+
+
+def test_counts_at_a_lowered_threshold_are_those_at_the_score() -> None:
+    for seed in SEEDS:
+        made = curve(tallies(people(seed)).tally)
+        for rule in RULES.values():
+            policy = rule(made)
+            score = min(made.tally.score[made.tally.score >= policy.threshold])
+            assert cells(policy.cut.counts(made)) == cells(made.at(float(score)))
+            assert score - policy.threshold < 1e-7
+
+
+def test_it_is_noted_and_survives_a_file() -> None:
+    made = curve(tally([1, 0], np.array([0.1, 0.05], dtype=np.float32)))
+    policy = decide.youden(made)
+    assert policy.threshold == 0.1
+    told = "scores have float32 precision: a threshold of 0.10000000149011612 became 0.1, which flags the same rows"
+    assert policy.notes == (f"{told} here and in a text file with these scores.",)
+    assert Policy.from_json(policy.to_json()) == policy
+
+
+def test_other_policies_stay_as_they_are() -> None:
+    single = float(np.float32(0.1))
+    made = curve(tally([1, 0], np.array([0.1, 0.05], dtype=np.float32)))
+    assert decide.fixed(made, single).threshold == single  # somebody gave it
+    assert decide.bands(made, thresholds=[single]).cut.thresholds == (single,)
+    double = decide.youden(curve(tally([1, 0, 0], [single, 0.05, 0.03])))
+    assert (double.threshold, double.notes) == (single, ())
+    exact = decide.youden(curve(tally([1, 0], np.array([0.5, 0.25], dtype=np.float32))))
+    assert (exact.threshold, exact.notes) == (0.5, ())
+
+
+def test_what_the_page_exports_flags_the_same_rows(tmp_path: Path) -> None:
+    frame = people(3)
+    report = baserate.evaluate(frame["sick"].to_numpy(), frame["risk"].to_numpy(), costs=COSTS)
+    page = Page("view.js", "spelled.js")
+    book = page.keep("openBook", payload(report))
+    every = report.sketches[0].threshold.tolist()
+    state = {"model": 0, "who": -1, "prevalence": None, "fp": 1, "fn": 3, "parity": "single"}
+    for at in every:
+        page.ask("policyOf", page.keep("makeView", book, {**state, "threshold": at}))
+    texts = [each for each in page.answers() if isinstance(each, str)]
+    assert len(texts) == len(every) == len(np.unique(frame["risk"]))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    text = pd.read_csv(tmp_path / "rows.csv")["risk"].to_numpy()
+    for policy in map(Policy.from_json, texts):
+        own, other = (apply.actions(policy, scores).flagged for scores in (frame["risk"].to_numpy(), text))
+        assert np.array_equal(own, other)
