@@ -359,3 +359,21 @@ def test_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
 
 def test_report_is_the_first_verb() -> None:
     assert app.list_commands(click.Context(app))[0] == "report"
+
+
+def test_prevalences_of_groups_are_typed_and_drawn(tmp_path: Path) -> None:
+    typed = (*ONE, "--group", "sex", "--prevalence", "f=2%, m=30%", "--threshold", "0.6")
+    assert planned("people.csv", *typed).prevalence == {"f": 0.02, "m": 0.3}
+    result = reported(tmp_path, *typed, "--figures", tmp_path / "figures", "--save-json", tmp_path / "report.json")
+    assert result.exit_code == 0, result.stderr
+    report = Report.load(tmp_path / "report.json")
+    assert report.within(sex="f").there.prevalence.value == pytest.approx(0.02)
+    assert report.prevalence == pytest.approx(0.16)
+    assert "at a prevalence of 16" in result.stdout
+    assert (tmp_path / "figures" / "decision-curve.svg").exists()
+    unknown = reported(tmp_path, *ONE, "--group", "sex", "--prevalence", "x=2%")
+    assert unknown.exit_code == 3
+    assert "a prevalence is stated for the group 'x', which is not in the data. Groups are: f, m." in unknown.stderr
+    without = reported(tmp_path, *ONE, "--prevalence", "f=2%")
+    assert without.exit_code == 2
+    assert "name the groups" in without.stderr
