@@ -351,6 +351,14 @@ def test_cross_tables_that_are_not_square_and_of_other_forms(tmp_path: Path) -> 
     assert read.cross_table(cross(tmp_path, "\ufeffx\ta\tb\n\na\t1\t2\nb\t3\t4\n"), truth="rows").total == 10
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_labels_of_a_cross_table_may_hold_line_breaks(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "cross.csv"
+    path.write_bytes(end.join(['"is\nso";"a\nb";c', '"a\nb";1;2', "c;3;4", ""]).encode())
+    found = read.cross_table(path, truth="rows")
+    assert (found.labels, found.mass.tolist()) == (("a\nb", "c"), [[1, 2], [3, 4]])
+
+
 @pytest.mark.parametrize(
     ("text", "error", "told"),
     [

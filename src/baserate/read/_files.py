@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from baserate._errors import BadFile, NotInstalled, NotNumeric
+from baserate.read._csv_records import first_record, without_quoted
 from baserate.read._duckdb import Relation, Watch, literal, quoted, translated
 from baserate.read._found import File, met
 from baserate.read._named import Columns
@@ -112,24 +113,12 @@ def _header(file: File) -> _Header:
             raise BadFile(
                 f"the header of {file.name} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
             ) from error
-    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
-    blank = next(at for at, line in enumerate(lines) if line.strip())
-    record = _first_record(lines[blank:])
-    bare = re.sub(r'"(?:[^"]|"")*"', "", "".join(record))
+    blank, record = first_record(text)
+    bare = without_quoted("".join(record))
     delimiter = "\t" if "\t" in bare else max(",;|", key=bare.count)  # names hold commas, hardly ever tabs
     names = next(csv.reader(record, delimiter=delimiter))
     line_end = next((end for end in _ESCAPES if record[-1].endswith(end)), None)
     return _Header(delimiter, names, blank, line_end if len(record) > 1 else None)
-
-
-def _first_record(lines: list[str]) -> list[str]:
-    """Lines up to the one that closes the last quote; only the first if none does."""
-    quotes = 0
-    for at, line in enumerate(lines):
-        quotes += line.count('"')
-        if quotes % 2 == 0:
-            return lines[: at + 1]
-    return lines[:1]
 
 
 def _json(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _Table:
