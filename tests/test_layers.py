@@ -15,7 +15,7 @@ HOME = Path(baserate.__file__).parent
 FLOORS: list[set[str]] = [
     {"_errors", "_version"},
     {"_arrays"},
-    {"_files", "_frames", "_forms", "_lazy", "_lots", "_sealed", "_plain_text", "_numbers"},
+    {"_files", "_frames", "_forms", "_indexes", "_lazy", "_lots", "_sealed", "_plain_text", "_numbers"},
     {"_passages"},
     {"_panels"},
     {"_form_json"},

@@ -5,7 +5,7 @@
     BaserateError
     ├── DataError             the data cannot be used
     │   ├── EmptyData         no rows, or none with weight
-    │   ├── BadShape          not one column of rows, or columns of different lengths
+    │   ├── BadShape          not one column of rows, or columns whose lengths or indexes differ
     │   ├── MissingValues     NaN, infinity, None
     │   ├── NotNumeric        text where numbers are needed, or numbers that float64 cannot hold
     │   ├── NotBinary         truth is not two classes, or the positive one is unknown
@@ -41,7 +41,7 @@ class EmptyData(DataError):
 
 
 class BadShape(DataError):
-    """Not one column of rows, or columns of different lengths.
+    """Not one column of rows, or columns whose lengths or indexes differ.
 
     For example: the columns have different lengths (y 4, p 3); give one value of each for every row.
     """

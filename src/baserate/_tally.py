@@ -16,6 +16,7 @@ from baserate._arrays import Bools, Cells, Floats, Reals, frozen, ratio, sealed
 from baserate._counts import all_or_none_reweighed
 from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues, NotAProbability
 from baserate._files import write_text
+from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
 
 _KIND = "baserate/tally"
@@ -67,6 +68,7 @@ class Tally:
     @classmethod
     def counted(cls, score: npt.ArrayLike, rows: npt.ArrayLike, *, resolution: float | None = None) -> Tally:
         """Make a tally of rows without weights."""
+        refuse_differing_indexes({"score": score, "rows": rows})
         cells = np.asarray(rows)
         return cls(np.asarray(score, dtype=np.float64), cells, cells, cells, resolution)
 

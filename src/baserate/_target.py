@@ -11,6 +11,7 @@ from baserate._arrays import Cells, Floats, Reals, frozen
 from baserate._class_rows import ClassRows
 from baserate._confusion import distinct_labels
 from baserate._errors import BadShape, BadWeights, EmptyData, MissingValues
+from baserate._indexes import refuse_differing_indexes
 from baserate._intake import Intake
 from baserate._tally import Tally
 
@@ -59,6 +60,7 @@ class Target:
         intake: Intake | None = None,
     ) -> Target:
         """Take columns that are known to be fit; `baserate.read.target` checks them first."""
+        refuse_differing_indexes({"score": score, "weight": weight, "count": count})
         values = np.asarray(score)
         values = values if values.dtype.kind == "f" else values.astype(np.float64)
         intake = intake or Intake(read=0)

@@ -13,6 +13,7 @@ from baserate._arrays import Reals, sealed
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import BadShape, UnknownLabel
+from baserate._indexes import refuse_differing_indexes
 from baserate._intake import Intake
 from baserate.read import _classes
 from baserate.read._eager import Rule, Table
@@ -80,6 +81,7 @@ def scored(
     >>> scored(["cat", "dog", "dog"], [[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
     ClassRows(3 rows; scores for cat, dog)
     """
+    refuse_differing_indexes({"truth": truth, "score": score, "weight": weight, "count": count})
     scores = _two_dimensional(score)
     names = tuple(f"score of column {at}" for at in range(scores.shape[1]))
     given = {"truth": truth} | {name: scores[:, at] for at, name in enumerate(names)}
@@ -95,6 +97,7 @@ def scored(
 def _loaded(
     given: Mapping[str, Any], columns: Columns, weight: npt.ArrayLike | None, count: npt.ArrayLike | None
 ) -> tuple[Table, Columns]:
+    refuse_differing_indexes({**given, "weight": weight, "count": count})
     given = {name: _in_order(column) for name, column in given.items()}
     amounts = {name: column for name, column in (("weight", weight), ("count", count)) if column is not None}
     columns = replace(columns, weight=None if weight is None else "weight", count=None if count is None else "count")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Reals
 from baserate._confusion import distinct_labels
 from baserate._errors import BadShape, EmptyData, NotBinary, UnknownLabel
+from baserate._indexes import refuse_differing_indexes
 from baserate._label_sets import LabelSets
 from baserate.read._columns import checked_scores, checked_weights
 from baserate.read._labels import listed, ordered, refuse_mixed
@@ -45,6 +46,7 @@ def label_sets(
     >>> label_sets([{"sea", "sky"}, {"sky"}, set()], decided=[{"sea"}, {"sky"}, {"sky"}])
     LabelSets(3 rows; labels sea, sky)
     """
+    refuse_differing_indexes({"truth": truth, "decided": decided, "score": score, "weight": weight})
     of_sets = _of_sets(truth)
     known = _titles(truth) if labels is None else distinct_labels(labels)
     if known is None and of_sets:
