@@ -14,6 +14,7 @@ from baserate._errors import BadOption, BadShape
 from baserate._intake import Intake
 from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import of_floats, rows_hashed
+from baserate._plurals import count_of
 from baserate._tallies import Group
 from baserate._tally import Tally
 
@@ -67,8 +68,8 @@ class ClassRows:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        groups = f"; {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"ClassRows({len(self)} rows; scores for {', '.join(map(str, self.labels))}{groups})"
+        groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"ClassRows({count_of(len(self), 'row')}; scores for {', '.join(map(str, self.labels))}{groups})"
 
     @property
     def amount(self) -> Cells | None:

@@ -12,6 +12,7 @@ import numpy as np
 from baserate._confusion import Confusion
 from baserate._errors import BadOption
 from baserate._intake import Intake
+from baserate._plurals import count_of
 from baserate._tallies import Group
 
 
@@ -39,8 +40,8 @@ class Confusions:
             raise BadOption(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
 
     def __repr__(self) -> str:
-        groups = f"; {len(self.tables)} groups by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"Confusions({len(self.labels)} classes{groups}; {self.intake.told})"
+        groups = f"; {count_of(len(self.tables), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"Confusions({count_of(len(self.labels), 'class', 'classes')}{groups}; {self.intake.told})"
 
     @property
     def labels(self) -> tuple[object, ...]:

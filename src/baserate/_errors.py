@@ -88,8 +88,8 @@ class BadWeights(DataError):
 class NotAProbability(DataError):
     """A score outside [0, 1] where it is used as a probability.
 
-    For example: 3 rows have scores outside [0, 1] (from -2 to 3), so they are not probabilities. Rank measures
-    take any score; to use this one, calibrate the scores first.
+    For example: 3 rows have scores outside [0, 1] (from -2 to 3), so the scores are not probabilities. Rank
+    measures take any score; to use this one, calibrate the scores first.
     """
 
 

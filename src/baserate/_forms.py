@@ -13,6 +13,7 @@ import numpy as np
 
 from baserate._arrays import Floats, frozen
 from baserate._errors import BadShape
+from baserate._plurals import count_of
 
 _FARTHEST = 700.0
 """Log-odds beyond which a factor of odds would be 0 or infinite, and certainties undefined."""
@@ -296,7 +297,10 @@ class OneVsRest:
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", tuple(self.forms))
         if len(self.forms) < 2:
-            raise BadShape(f"there are forms for {len(self.forms)} classes; give one for each of two or more.")
+            raise BadShape(
+                f"there are forms for {count_of(len(self.forms), 'class', 'classes')}; "
+                "give one for each of two or more."
+            )
 
     def __call__(self, p: Floats) -> Floats:
         """Probabilities of scores, a row for each row."""
@@ -343,7 +347,8 @@ def _check_numbers(form: Any) -> None:  # noqa: ANN401  (a form whose fields are
 def _check_pieces(form: Any, what: str, values: int) -> None:  # noqa: ANN401  (a form of pieces)
     _check_numbers(form)
     if form.x.ndim != 1 or form.y.shape != (values,):
-        raise BadShape(f"x has shape {form.x.shape} and y {form.y.shape}; give {values} of y for {len(form.x)} {what}.")
+        pieces = count_of(len(form.x), what.removesuffix("s"))
+        raise BadShape(f"x has shape {form.x.shape} and y {form.y.shape}; give {values} of y for {pieces}.")
     if not (form.x[1:] > form.x[:-1]).all():
         raise BadShape(f"the {what} do not rise; put them in order, each once.")
     if len(form.y) and not (form.y.min() >= 0 and form.y.max() <= 1):

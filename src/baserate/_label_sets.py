@@ -10,6 +10,7 @@ from baserate._arrays import Bools, Floats, Reals, frozen
 from baserate._confusion import distinct_labels
 from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape
+from baserate._plurals import count_of
 from baserate._tally import Tally
 
 
@@ -54,7 +55,7 @@ class LabelSets:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        return f"LabelSets({len(self)} rows; labels {', '.join(map(str, self.labels))})"
+        return f"LabelSets({count_of(len(self), 'row')}; labels {', '.join(map(str, self.labels))})"
 
     @property
     def total(self) -> float:

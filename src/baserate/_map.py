@@ -18,6 +18,7 @@ from baserate._files import write_text
 from baserate._form_json import as_json, of_json
 from baserate._forms import Between, Form, LogOdds
 from baserate._numeric.threads import blocks, mapped
+from baserate._plurals import count_of
 from baserate._sealed import opened_json, sealed_json
 from baserate._tally import Tally
 
@@ -81,7 +82,7 @@ class Map:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
 
     def __repr__(self) -> str:
-        fitted = "" if self.fitted is None else f"; fitted on {self.fitted.rows} rows"
+        fitted = "" if self.fitted is None else f"; fitted on {count_of(self.fitted.rows, 'row')}"
         return f"Map({self.method}, {self.form.kind}{fitted})"
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:

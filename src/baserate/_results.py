@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from baserate._errors import BadShape
 from baserate._files import write_text
+from baserate._plurals import count_of
 
 SCHEMA_VERSION = 1
 
@@ -58,7 +59,7 @@ class Results:
         return len(next(iter(self.columns.values()), ()))
 
     def __repr__(self) -> str:
-        return f"Results({len(self)} rows of {', '.join(self.columns)})"
+        return f"Results({count_of(len(self), 'row')} of {', '.join(self.columns)})"
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping for each row, undefined numbers as None."""

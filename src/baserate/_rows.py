@@ -14,6 +14,7 @@ from baserate._arrays import Bools, Cells, Floats, Reals, frozen
 from baserate._errors import BadShape
 from baserate._intake import Intake
 from baserate._numeric.codes import places
+from baserate._plurals import count_of
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 
@@ -66,8 +67,8 @@ class Rows:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        groups = f"; {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"Rows({len(self)} rows; scores: {', '.join(self.score)}{groups})"
+        groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"Rows({count_of(len(self), 'row')}; scores: {', '.join(self.score)}{groups})"
 
     def only(self, there: slice | npt.NDArray[Any]) -> Rows:
         """Some of the rows: those at these places, or where this is true."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from baserate._errors import BadOption
 from baserate._intake import Intake
+from baserate._plurals import count_of
 from baserate._tally import Tally
 
 Group = tuple[object, ...]
@@ -47,7 +48,7 @@ class Tallies:
             raise BadOption(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
 
     def __repr__(self) -> str:
-        groups = f" in {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f" in {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
         return f"Tallies({', '.join(self.models)}{groups}; {self.intake.told})"
 
     @property

@@ -18,6 +18,7 @@ from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingVa
 from baserate._files import write_text
 from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
+from baserate._plurals import count_of
 
 _KIND = "baserate/tally"
 _SCHEMA_VERSION = 1
@@ -96,7 +97,8 @@ class Tally:
         where = f"from {self.score[-1]:.6g} to {self.score[0]:.6g}"
         rounded = "" if self.resolution is None else f", rounded to {self.resolution:g}"
         marked = ", reweighed" if self.reweighed else ""
-        what = f"{rows} rows, {len(self.score)} distinct scores {where}{rounded}, prevalence {self.prevalence:.6g}"
+        scores = count_of(len(self.score), "distinct score")
+        what = f"{count_of(rows, 'row')}, {scores} {where}{rounded}, prevalence {self.prevalence:.6g}"
         return f"Tally({what}{marked})"
 
     @property

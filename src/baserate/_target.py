@@ -13,6 +13,7 @@ from baserate._confusion import distinct_labels
 from baserate._errors import BadShape, BadWeights, EmptyData, MissingValues
 from baserate._indexes import refuse_differing_indexes
 from baserate._intake import Intake
+from baserate._plurals import count_of
 from baserate._tally import Tally
 
 
@@ -74,7 +75,7 @@ class Target:
 
     def __repr__(self) -> str:
         known = 0 if self.labelled is None else int(self.labelled.rows.sum(dtype=np.int64))
-        return f"Target({len(self)} rows without truth{f', {known} with it' if known else ''})"
+        return f"Target({count_of(len(self), 'row')} without truth{f', {known} with it' if known else ''})"
 
     @property
     def total(self) -> float:
@@ -118,7 +119,8 @@ class ClassTarget:
     def __repr__(self) -> str:
         known = 0 if self.labelled is None else len(self.labelled)
         with_truth = f", {known} with it" if known else ""
-        return f"ClassTarget({len(self)} rows without truth{with_truth}; scores for {', '.join(map(str, self.labels))})"
+        rows = count_of(len(self), "row")
+        return f"ClassTarget({rows} without truth{with_truth}; scores for {', '.join(map(str, self.labels))})"
 
     @property
     def amount(self) -> Cells | None:

@@ -271,5 +271,5 @@ def test_all_ties_are_one_score() -> None:
 @pytest.mark.parametrize("score", [[1.5, 0.2], [0.5, -0.1]], ids=["above 1", "below 0"])
 def test_proper_scores_refuse_what_is_not_a_probability(name: str, score: list[float]) -> None:
     tally = baserate.tally([1, 0], score)
-    with pytest.raises(baserate.NotAProbability, match=r"1 rows have scores outside \[0, 1\] .* calibrate the scores"):
+    with pytest.raises(baserate.NotAProbability, match=r"1 row has a score outside \[0, 1\] .* calibrate the scores"):
         MEASURES[name](noun(baserate.Tally, tally))

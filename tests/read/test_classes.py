@@ -318,7 +318,7 @@ def test_sets_of_labels_from_tables_and_from_sets() -> None:
         ({"truth": [1, 0], "decided": [1, 0]}, BadShape, r"truth has shape \(2,\)"),
         ({"truth": [{"a"}], "decided": [{"b"}], "labels": ["a"]}, UnknownLabel, "row 0 of decided holds 'b'"),
         ({"truth": [[1, 0]], "score": [[np.nan, 0.5]]}, MissingValues, "1 of 2 values of score"),
-        ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [1, 2]}, BadShape, "2 weights for 1 rows"),
+        ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [1, 2]}, BadShape, "there are 2 weights for 1 row;"),
         ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [0]}, EmptyData, "every weight is zero"),
         ({"truth": np.zeros((0, 2)), "decided": np.zeros((0, 2))}, EmptyData, "there are no rows"),
     ],

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats, Reals, sealed
 from baserate._cut import FLAG
 from baserate._lots import lots
+from baserate._plurals import count_of
 from baserate.apply._decision import Decision
 from baserate.apply._ids import Ids, checked_ids, texts
 from baserate.apply._keys import coded
@@ -39,7 +40,7 @@ class Actions:
 
     def __repr__(self) -> str:
         many = (f"{name} {np.count_nonzero(self.codes == at)}" for at, name in enumerate(self.names))
-        return f"Actions({len(self)} rows: {', '.join(many)})"
+        return f"Actions({count_of(len(self), 'row')}: {', '.join(many)})"
 
     def __len__(self) -> int:
         return len(self.codes)

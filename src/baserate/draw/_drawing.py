@@ -14,6 +14,7 @@ import numpy as np
 
 from baserate._errors import BadOption, NotInstalled
 from baserate._files import drafted, write_text
+from baserate._plurals import count_of
 from baserate._results import Results, Values
 from baserate.draw._style import SAVED, SIZE, looking
 
@@ -54,7 +55,8 @@ class Drawing:
     """Inches of a figure of its own."""
 
     def __repr__(self) -> str:
-        return f"Drawing({self.name}: {', '.join(f'{len(part)} rows of {name}' for name, part in self.parts.items())})"
+        parts = (f"{count_of(len(part), 'row')} of {name}" for name, part in self.parts.items())
+        return f"Drawing({self.name}: {', '.join(parts)})"
 
     @property
     def figure(self) -> Figure:

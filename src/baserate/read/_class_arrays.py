@@ -15,6 +15,7 @@ from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import BadShape, UnknownLabel
 from baserate._indexes import refuse_differing_indexes
 from baserate._intake import Intake
+from baserate._plurals import count_of, there_are
 from baserate.read import _classes
 from baserate.read._eager import Rule, Table
 from baserate.read._labels import listed, ordered
@@ -88,7 +89,7 @@ def scored(
     table, columns = _loaded(given, Columns("truth", score=names), weight, count)
     known = _classes_of(table, len(names), _titles(score)) if labels is None else distinct_labels(labels)
     if len(known) != len(names):
-        raise BadShape(f"there are {len(known)} labels for {len(names)} columns of scores; give one for each.")
+        raise BadShape(f"{there_are(len(known), 'label')} for {len(names)} columns of scores; give one for each.")
     whole = _one_array(scores, score)
     found = _classes.class_rows(table, columns, replace(_RULE, bound=known), score=whole)
     return replace(found, intake=Intake(found.intake.read, classes=found.labels))
@@ -143,6 +144,6 @@ def _classes_of(table: Table, many: int, titles: Sequence[str]) -> tuple[object,
     if 0 in found and all(type(label) is int and 0 <= label < many for label in found):
         return tuple(range(many))
     raise UnknownLabel(
-        f"truth holds {len(found)} classes ({listed(found)}), but there are {many} columns of scores; name the class "
-        "of each with labels=."
+        f"truth holds {count_of(len(found), 'class', 'classes')} ({listed(found)}), but there are {many} "
+        "columns of scores; name the class of each with labels=."
     )

@@ -15,6 +15,7 @@ from baserate._arrays import Floats
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
 from baserate._errors import BadFile, BadOption, EmptyData, NoSuchFile
+from baserate._plurals import count_of
 from baserate.read._csv_records import first_record, without_quoted
 from baserate.read._labels import listed, parsed_alike
 
@@ -67,7 +68,8 @@ def _crossed(path: str | PathLike[str]) -> _Crossed:
     for at, line in rest:
         if len(line) != len(header):
             raise BadFile(
-                f"line {at} of {name} has {len(line)} cells where the first has {len(header)}; mend that line."
+                f"line {at} of {name} has {count_of(len(line), 'cell')} where the first has {len(header)}; "
+                "mend that line."
             )
     body = [line for _, line in rest]
     rows, columns = [line[0].strip() for line in body], [label.strip() for label in header[1:]]

@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from baserate._plain_text import listed
+from baserate._plurals import count_of
 from baserate.infer._comparing._question import holm
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report
@@ -88,7 +89,7 @@ def _groups_too_small(report: Report) -> Said | None:
     among = "positives" if least["measure"] == "sensitivity" else "negatives"
     sentence = (
         f"Numbers of {many} of {total} groups rest on few rows; the smallest is {named(least['group'])}, with "
-        f"{number(least['value'])} {among}."
+        f"{count_of(least['value'], among.removesuffix('s'), shown=number(least['value']))}."
     )
     numbers = {"small": many, "groups": total, "smallest": named(least["group"]), among: least["value"]}
     return Said(sentence, numbers)

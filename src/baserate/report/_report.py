@@ -17,6 +17,7 @@ from baserate._estimate import Estimate
 from baserate._files import write_text
 from baserate._map import text_of
 from baserate._plain_text import unstyled
+from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate._results import Results, json_ready
 from baserate.report._finding import Finding
@@ -69,7 +70,7 @@ class Report:
 
     def __repr__(self) -> str:
         codes = ", ".join(dict.fromkeys(found.code for found in self.findings)) or "none"
-        return f"Report({', '.join(self.models)}; {self.data['rows']} rows; findings: {codes})"
+        return f"Report({', '.join(self.models)}; {count_of(self.data['rows'], 'row')}; findings: {codes})"
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, EmptyData, UnknownName
+from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc
@@ -251,7 +252,7 @@ class _Case:
             test, named = TESTS[method]
             first, second = table.alone(self.asked.measure)
             statistic, p = test(first, second, self._side)
-            how = f"{named}: {first} rows against {second}"
+            how = f"{named}: {count_of(first, 'row')} against {second}"
         elif table.agree and self._side == "two-sided":
             p = 1.0
         bounds = drawn.interval(value, self.asked.question.level)
