@@ -15,6 +15,7 @@ HOME = Path(baserate.__file__).parent
 FLOORS: list[set[str]] = [
     {"_errors", "_plurals", "_version"},
     {"_arrays"},
+    {"_immutable"},
     {"_files", "_frames", "_forms", "_indexes", "_lazy", "_lots", "_sealed", "_plain_text", "_numbers"},
     {"_passages"},
     {"_panels"},

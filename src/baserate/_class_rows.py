@@ -11,6 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen, others, summed
 from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import BadOption, BadShape
+from baserate._immutable import keep_read_only
 from baserate._intake import Intake
 from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import of_floats, rows_hashed
@@ -22,6 +23,7 @@ _BLOCK = 1 << 14
 """Rows that fit the cache with all of their scores."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClassRows:
     """Checked rows: the class of each, as an index into `labels`, and its score for every class.

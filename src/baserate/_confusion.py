@@ -12,6 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, frozen, others, sealed, summed
 from baserate._counts import Counts, all_or_none_reweighed
 from baserate._errors import BadOption, BadShape, BadWeights, UnknownName
+from baserate._immutable import keep_read_only
 from baserate._numeric.codes import Codes, pair_counts, pair_sums
 from baserate._plurals import count_of, there_are
 
@@ -19,6 +20,7 @@ _LARGEST = 1e145
 """Squares of this, and sums of many of them, are ordinary float64 numbers."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Confusion:
     """Mass of each class, truth in rows and decisions in columns; `labels` names both, in that order.

@@ -11,6 +11,7 @@ from baserate._arrays import Floats, Value, frozen, ratio, summed
 from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape, UnknownName
+from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
 
 
@@ -51,6 +52,7 @@ class Costs:
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class CostMatrix:
     """What each decision costs for each true class, truth in rows; a negative cost is a gain.

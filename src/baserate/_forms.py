@@ -13,6 +13,7 @@ import numpy as np
 
 from baserate._arrays import Floats, frozen
 from baserate._errors import BadShape
+from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
 
 _FARTHEST = 700.0
@@ -125,6 +126,7 @@ class Line:
         return True
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Knots:
     """Straight between knots (x, y), constant outside them.
@@ -161,6 +163,7 @@ class Knots:
         return bool((np.diff(self.y) >= 0).all())
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
     """Constant between thresholds: y[0] below the first, then y[i] from x[i − 1] on.
@@ -194,6 +197,7 @@ class Steps:
         return bool((np.diff(self.y) >= 0).all())
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Between:
     """Two probabilities p₀ ≤ p₁, one of which is right, merged as p₁/(1 − p₀ + p₁) [@vovk2015].
@@ -239,6 +243,7 @@ class Between:
 Form = LogOdds | Line | Knots | Steps | Between
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Softmax:
     r"""Probabilities of several classes moved on the scale of logarithms, :math:`\mathrm{softmax}(w_k\ln p_k+b_k)`.

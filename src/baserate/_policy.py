@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import isfinite, isnan
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from baserate._cut import Cut, Lottery, Treatment, actions_of, flags_from
 from baserate._errors import BadOption, BadShape, MissingValues, UnknownLabel
 from baserate._files import write_text
+from baserate._immutable import FrozenMapping
 from baserate._lots import lot, text_of_id
 from baserate._map import Map, text_of
 from baserate._plurals import count_of
@@ -68,7 +68,7 @@ class Policy:
         self._check_told()
         by_group = {tuple(map(_plain, group)): found for group, found in self.by_group.items()}
         for name, mapping in (("by_group", by_group), ("settings", self.settings), ("columns", self.columns)):
-            object.__setattr__(self, name, MappingProxyType(dict(mapping)))
+            object.__setattr__(self, name, FrozenMapping(mapping))
         self._check_alike()
         content(self)  # refuses what a file could not hold
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen
 from baserate._errors import BadShape
+from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._intake import Intake
 from baserate._numeric.codes import places
 from baserate._plurals import count_of
@@ -21,6 +21,7 @@ from baserate._tally import Tally
 Column = npt.NDArray[Any]
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rows:
     """Checked columns of equal length: nothing is missing, truth is boolean, groups are numbered.
@@ -50,7 +51,7 @@ class Rows:
 
     def __post_init__(self) -> None:
         scores = {model: frozen(column) for model, column in self.score.items()}
-        object.__setattr__(self, "score", MappingProxyType(scores))
+        object.__setattr__(self, "score", FrozenMapping(scores))
         columns = {"truth": self.truth} | {f"score {model}": score for model, score in scores.items()}
         if self.attributes:
             columns["group"] = self.group

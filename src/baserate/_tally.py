@@ -16,6 +16,7 @@ from baserate._arrays import Bools, Cells, Floats, Reals, frozen, ratio, sealed
 from baserate._counts import all_or_none_reweighed
 from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues, NotAProbability
 from baserate._files import write_text
+from baserate._immutable import keep_read_only
 from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
 from baserate._plurals import count_of
@@ -26,6 +27,7 @@ _BLOCK = 1 << 16
 """Entries that are hashed at once."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tally:
     """Mass, squared weights and rows of each class at each distinct score.

@@ -11,12 +11,14 @@ from baserate._arrays import Cells, Floats, Reals, frozen
 from baserate._class_rows import ClassRows
 from baserate._confusion import distinct_labels
 from baserate._errors import BadShape, BadWeights, EmptyData, MissingValues
+from baserate._immutable import keep_read_only
 from baserate._indexes import refuse_differing_indexes
 from baserate._intake import Intake
 from baserate._plurals import count_of
 from baserate._tally import Tally
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Target:
     """Scores in any order, with how much sits at each; and a tally of those few rows whose truth is known.
@@ -83,6 +85,7 @@ class Target:
         return float(len(self.score) if self.mass is None else self.mass.sum())
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClassTarget:
     """Scores for each of several classes, a row for each row; and the rows whose truth is known.

@@ -18,6 +18,7 @@ from baserate._costs import CostMatrix
 from baserate._cut import REFER
 from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, UnknownName
 from baserate._estimate import Estimate
+from baserate._immutable import keep_read_only
 from baserate._plurals import count_of, there_are
 from baserate._results import Results
 from baserate.calibrate.multiclass._known import checked_shares
@@ -36,6 +37,7 @@ _NEAR = 1e-12
 """Of the largest cost: what differs less is rounding."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decisions:
     """What to decide of each row, and what that is expected to cost."""

@@ -12,6 +12,7 @@ from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._errors import BadShape
 from baserate._estimate import Estimate
+from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
 from baserate.infer._binomial import two_sided, usual
 
@@ -19,6 +20,7 @@ _SHOWN = 6
 """Classes that are shown in a line."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shares:
     """The share of each class in a target, each with its interval, and how they were found.
