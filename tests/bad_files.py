@@ -71,7 +71,7 @@ BAD: dict[str, Bad] = {
     "a long row": Bad(
         text("y,p\n1,0.5\n0,0.4,7\n"), BadFile, "line 3 of {path} has 3 columns where the header has 2 ('0,0.4,7')"
     ),
-    "a short row": Bad(text("y,p\n1,0.5\n0\n"), BadFile, "line 3 of {path} has 1 columns where the header has 2 ('0')"),
+    "a short row": Bad(text("y,p\n1,0.5\n0\n"), BadFile, "line 3 of {path} has 1 column where the header has 2 ('0')"),
     "an open quote": Bad(text('y,p\n1,"0.5\n0,0.4\n'), BadFile, "line 2 of {path} opens a quote that is never closed"),
     "words for numbers": Bad(
         text("y,p\n1,0.5\n0,high\n1,low\n"), NotNumeric, "2 of 3 values of p are not numbers (the first is 'high')"

@@ -1,13 +1,20 @@
 """The file form of a tally: versioned, checked, readable by later releases, written whole or not at all."""
 
+import contextlib
+import gc
+import itertools
 import json
+import secrets
+import sys
 from importlib import resources
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import jsonschema
 import pytest
 
-from baserate import BadFile, Tally, tally
+from baserate import BadFile, Tally, _files, tally
 
 OLD = Path(__file__).parent / "old"
 SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/tally-1.json").read_text(encoding="utf-8"))
@@ -110,3 +117,51 @@ def test_an_existing_file_survives_a_failed_run(tmp_path: Path, monkeypatch: pyt
         WEIGHTED.save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["tally.json"]
+
+
+def test_an_interrupt_at_any_point_leaves_no_draft(tmp_path: Path) -> None:
+    """Ctrl-C can come before every single instruction, also right after the draft was made."""
+    for at in itertools.count():
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        interrupted = _write_until(folder / "t.txt", at)
+        if not {path.name for path in folder.iterdir()} <= {"t.txt"}:
+            gc.collect()  # a context that was never entered ends with its generator
+        assert {path.name for path in folder.iterdir()} <= {"t.txt"}, f"before instruction {at}"
+        if not interrupted:
+            break
+    assert at > 50
+    assert (folder / "t.txt").read_text() == "whole"
+
+
+def _write_until(path: Path, instruction: int) -> bool:
+    """Write a file, interrupted before so many instructions; tell whether there were as many."""
+    countdown = itertools.count(instruction, -1)
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:  # noqa: ANN401  (itself)
+        if frame.f_code.co_filename not in {_files.__file__, contextlib.__file__}:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and next(countdown) == 0:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with _files.drafted(path) as draft:
+            draft.write_text("whole")
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_a_draft_that_somebody_else_made_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "token_hex", lambda _: "0")
+    other = tmp_path / ".t.txt.0"
+    other.write_text("another's")
+    with pytest.raises(FileExistsError), _files.drafted(tmp_path / "t.txt"):
+        pass
+    assert other.read_text() == "another's"

@@ -161,11 +161,11 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (partial(Knots, np.array([1.0, 0.0]), np.array([0.1, 0.2])), "do not rise"),
     (partial(Knots, np.array([0.0, 1.0]), np.array([0.1])), "2 of y for 2 knots"),
     (partial(Steps, np.array([0.0]), np.array([0.1, 1.2])), "no probability"),
-    (partial(Steps, np.array([0.0]), np.array([0.1])), "2 of y for 1 thresholds"),
+    (partial(Steps, np.array([0.0]), np.array([0.1])), "2 of y for 1 threshold"),
     (partial(Softmax, np.ones(2), np.zeros(3)), "one number each"),
     (partial(Softmax, np.zeros(2), np.zeros(2)), "nearest is 0"),
-    (partial(OneVsRest, (Line(0.0, 1.0),)), "forms for 1 classes"),
-    (partial(ClassMap, Softmax(np.ones(2), np.zeros(2)), ("a",), "prior"), "1 labels for 2 classes"),
+    (partial(OneVsRest, (Line(0.0, 1.0),)), "forms for 1 class;"),
+    (partial(ClassMap, Softmax(np.ones(2), np.zeros(2)), ("a",), "prior"), "there is 1 label for 2 classes"),
     (partial(ClassMap, Softmax(np.ones(2), np.zeros(2)), ("a", "a"), "prior"), "2 labels for 2 classes"),
 ]
 

@@ -52,7 +52,7 @@ def test_wrong_cuts_are_refused() -> None:
         Cut((nan,))
     with pytest.raises(BadOption, match="ascending"):
         Cut((0.5, 0.2), ("a", "b", "c"))
-    with pytest.raises(BadShape, match="3 actions for 1 thresholds"):
+    with pytest.raises(BadShape, match="3 actions for 1 threshold;"):
         Cut((0.5,), ("a", "b", "c"))
     with pytest.raises(BadOption, match="is a name"):
         Cut((0.5,), ("a", ""))
@@ -161,7 +161,7 @@ def test_wrong_lotteries_are_refused() -> None:
     ):
         with pytest.raises(BadOption, match=words):
             Lottery(cuts, chances)
-    with pytest.raises(BadShape, match="1 chances for 2 cuts"):
+    with pytest.raises(BadShape, match="1 chance for 2 cuts"):
         Lottery((one, other), (0.5,))
     with pytest.raises(BadOption, match="no 2×2 table"):
         Lottery((one, Cut((0.5,), ("low", "high"))), (0.5, 0.5)).counts(curve(tally([1, 0], [1, 0])))

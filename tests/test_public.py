@@ -181,6 +181,19 @@ def test_the_public_names_are_these() -> None:
     assert set(bridge.__all__) == {"CalibratedBy", "PolicyClassifier", "scorer", "scorers"}
 
 
+def test_dir_lists_the_public_names_of_every_package() -> None:
+    """Also before any of them is loaded."""
+    code = """
+import importlib, pkgutil, baserate
+packages = [each.name for each in pkgutil.walk_packages(baserate.__path__, "baserate.") if each.ispkg]
+public = ["baserate", *(name for name in packages if not any(part[0] == "_" for part in name.split(".")))]
+print(len(public), [name for name in public if dir(mod := importlib.import_module(name)) != sorted(mod.__all__)])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.split(" ", 1)[1].strip() == "[]"
+    assert int(done.stdout.split()[0]) >= 15
+
+
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
 def test_every_public_name_is_there(room: object) -> None:
     for name in room.__all__:  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._numbers import number, percent, plain
 from baserate._panels import label
 from baserate._plain_text import listed
+from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate._policy_json import content
 
@@ -148,7 +149,7 @@ def _goal(most: str, measure: str, settings: Line) -> str:
 def _capacity(settings: Line) -> str:
     if "share" in settings:
         return f"at most {_share(settings['share'])} of everybody"
-    return f"at most {settings['at_most']:g} rows"
+    return f"at most {count_of(settings['at_most'], 'row', shown=format(settings['at_most'], 'g'))}"
 
 
 def _bands(settings: Line) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +15,11 @@ from baserate._errors import BadShape
 from baserate._files import write_text
 from baserate._form_json import as_json
 from baserate._forms import ClassForm
+from baserate._immutable import FrozenMapping
 from baserate._map import KIND as OF_TWO
 from baserate._map import SCHEMA_VERSION, Fitted, Map, Parameter, head, made_of, numbers, refuse, text_of
 from baserate._numeric.threads import mapped
+from baserate._plurals import count_of, there_are
 from baserate._sealed import opened_json, sealed_json
 
 KIND = "baserate/class-map"
@@ -54,12 +55,14 @@ class ClassMap:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        object.__setattr__(self, "columns", FrozenMapping(self.columns))
         if len(self.labels) != self.form.classes or len(set(self.labels)) != len(self.labels):
-            raise BadShape(f"there are {len(self.labels)} labels for {self.form.classes} classes; give one for each.")
+            raise BadShape(
+                f"{there_are(len(self.labels), 'label')} for {self.form.classes} classes; give one for each."
+            )
 
     def __repr__(self) -> str:
-        fitted = "" if self.fitted is None else f"; fitted on {self.fitted.rows} rows"
+        fitted = "" if self.fitted is None else f"; fitted on {count_of(self.fitted.rows, 'row')}"
         return f"ClassMap({self.method}, {self.form.kind}; classes: {', '.join(self.labels)}{fitted})"
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:

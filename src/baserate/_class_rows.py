@@ -11,9 +11,11 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen, others, summed
 from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import BadOption, BadShape
+from baserate._immutable import keep_read_only
 from baserate._intake import Intake
 from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import of_floats, rows_hashed
+from baserate._plurals import count_of
 from baserate._tallies import Group
 from baserate._tally import Tally
 
@@ -21,6 +23,7 @@ _BLOCK = 1 << 14
 """Rows that fit the cache with all of their scores."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClassRows:
     """Checked rows: the class of each, as an index into `labels`, and its score for every class.
@@ -67,8 +70,8 @@ class ClassRows:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        groups = f"; {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"ClassRows({len(self)} rows; scores for {', '.join(map(str, self.labels))}{groups})"
+        groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"ClassRows({count_of(len(self), 'row')}; scores for {', '.join(map(str, self.labels))}{groups})"
 
     @property
     def amount(self) -> Cells | None:

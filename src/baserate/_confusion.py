@@ -12,12 +12,15 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, frozen, others, sealed, summed
 from baserate._counts import Counts, all_or_none_reweighed
 from baserate._errors import BadOption, BadShape, BadWeights, UnknownName
+from baserate._immutable import keep_read_only
 from baserate._numeric.codes import Codes, pair_counts, pair_sums
+from baserate._plurals import count_of, there_are
 
 _LARGEST = 1e145
 """Squares of this, and sums of many of them, are ordinary float64 numbers."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Confusion:
     """Mass of each class, truth in rows and decisions in columns; `labels` names both, in that order.
@@ -44,7 +47,10 @@ class Confusion:
         mass = _checked(np.asarray(self.mass, dtype=np.float64))
         labels = distinct_labels(self.labels)
         if len(labels) != mass.shape[-1]:
-            raise BadShape(f"there are {len(labels)} labels for {mass.shape[-1]} classes; give one for each.")
+            raise BadShape(
+                f"{there_are(len(labels), 'label')} for {count_of(mass.shape[-1], 'class', 'classes')}; "
+                "give one for each."
+            )
         object.__setattr__(self, "mass", frozen(mass))
         object.__setattr__(self, "labels", labels)
 

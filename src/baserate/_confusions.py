@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from types import MappingProxyType
 
 import numpy as np
 
 from baserate._confusion import Confusion
 from baserate._errors import BadOption
+from baserate._immutable import FrozenMapping
 from baserate._intake import Intake
+from baserate._plurals import count_of
 from baserate._tallies import Group
 
 
@@ -32,15 +33,15 @@ class Confusions:
     intake: Intake = field(default_factory=lambda: Intake(read=0))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
+        object.__setattr__(self, "tables", FrozenMapping(self.tables))
         if not self.tables or len({table.labels for table in self.tables.values()}) > 1:
             raise BadOption("every group needs a table over the same labels; give at least one.")
         if any(len(group) != len(self.attributes) for group in self.tables):
             raise BadOption(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
 
     def __repr__(self) -> str:
-        groups = f"; {len(self.tables)} groups by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"Confusions({len(self.labels)} classes{groups}; {self.intake.told})"
+        groups = f"; {count_of(len(self.tables), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"Confusions({count_of(len(self.labels), 'class', 'classes')}{groups}; {self.intake.told})"
 
     @property
     def labels(self) -> tuple[object, ...]:

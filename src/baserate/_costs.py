@@ -11,6 +11,8 @@ from baserate._arrays import Floats, Value, frozen, ratio, summed
 from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape, UnknownName
+from baserate._immutable import keep_read_only
+from baserate._plurals import count_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,7 @@ class Costs:
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class CostMatrix:
     """What each decision costs for each true class, truth in rows; a negative cost is a gain.
@@ -67,7 +70,10 @@ class CostMatrix:
     def __init__(self, cost: npt.ArrayLike, labels: Iterable[object]) -> None:
         cost, labels = as_cells(cost), distinct_labels(labels)
         if cost.shape != (len(labels), len(labels)):
-            raise BadShape(f"the costs have shape {cost.shape} for {len(labels)} classes; give one for each pair.")
+            raise BadShape(
+                f"the costs have shape {cost.shape} for {count_of(len(labels), 'class', 'classes')}; "
+                "give one for each pair."
+            )
         if not np.isfinite(cost).all():
             bad = np.count_nonzero(~np.isfinite(cost))
             raise BadOption(f"{bad} of {cost.size} costs are NaN or infinite; use 0 for what costs nothing.")

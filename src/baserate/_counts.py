@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, frozen
 from baserate._errors import BadOption, BadShape, BadWeights
+from baserate._immutable import keep_read_only
 
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts(Generic[Value]):
     """True and false positives, false and true negatives, after a decision.

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, Value, plain, ratio, sealed
 from baserate._counts import Counts
 from baserate._errors import BadOption, MissingValues
+from baserate._immutable import keep_read_only
 from baserate._numeric.distinct import run_sums
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.scan import cumulated, row_totals, running_blocks
@@ -24,6 +25,7 @@ _FEW = 1000
 Index = int | np.intp | npt.NDArray[np.intp]
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture(Generic[Value]):
     """Two thresholds and the chance of the laxer one: a point on an edge between two points of a curve.

@@ -15,6 +15,7 @@ from baserate._counts import Counts, combined
 from baserate._curve import Curve
 from baserate._errors import BadOption, BadShape, MissingValues
 from baserate._lots import RANGE, edge
+from baserate._plurals import count_of
 
 PASS, REFER, FLAG = "pass", "refer", "flag"
 _USUAL = {PASS, REFER, FLAG}
@@ -48,7 +49,8 @@ class Cut:
             raise BadOption(f"thresholds are {self.thresholds}; give them ascending, each once.")
         if len(self.actions) != len(self.thresholds) + 1:
             raise BadShape(
-                f"{len(self.actions)} actions for {len(self.thresholds)} thresholds; give one more action than that: "
+                f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}; "
+                "give one more action than that: "
                 "one for each stretch of scores."
             )
         if not all(map(_is_name, self.actions)):
@@ -138,7 +140,9 @@ class Lottery:
         if len(self.cuts) < 2 or len({*self.cuts}) < len(self.cuts):
             raise BadOption("a lottery is between two or more different cuts; a single one needs no lottery.")
         if len(self.chances) != len(self.cuts):
-            raise BadShape(f"{len(self.chances)} chances for {len(self.cuts)} cuts; give one for each.")
+            raise BadShape(
+                f"{count_of(len(self.chances), 'chance')} for {count_of(len(self.cuts), 'cut')}; give one for each."
+            )
         if not (all(0 < each < 1 for each in self.chances) and abs(fsum(self.chances) - 1) <= _WHOLE):
             raise BadOption(f"chances are {self.chances}; they are between 0 and 1 and add up to 1.")
         edges = (0, *self.edges, RANGE)

@@ -5,7 +5,7 @@
     BaserateError
     ├── DataError             the data cannot be used
     │   ├── EmptyData         no rows, or none with weight
-    │   ├── BadShape          not one column of rows, or columns of different lengths
+    │   ├── BadShape          not one column of rows, or columns whose lengths or indexes differ
     │   ├── MissingValues     NaN, infinity, None
     │   ├── NotNumeric        text where numbers are needed, or numbers that float64 cannot hold
     │   ├── NotBinary         truth is not two classes, or the positive one is unknown
@@ -41,7 +41,7 @@ class EmptyData(DataError):
 
 
 class BadShape(DataError):
-    """Not one column of rows, or columns of different lengths.
+    """Not one column of rows, or columns whose lengths or indexes differ.
 
     For example: the columns have different lengths (y 4, p 3); give one value of each for every row.
     """
@@ -88,8 +88,8 @@ class BadWeights(DataError):
 class NotAProbability(DataError):
     """A score outside [0, 1] where it is used as a probability.
 
-    For example: 3 rows have scores outside [0, 1] (from -2 to 3), so they are not probabilities. Rank measures
-    take any score; to use this one, calibrate the scores first.
+    For example: 3 rows have scores outside [0, 1] (from -2 to 3), so the scores are not probabilities. Rank
+    measures take any score; to use this one, calibrate the scores first.
     """
 
 

@@ -21,12 +21,19 @@ def drafted(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     target = Path(path)
     draft = target.with_name(f".{target.name}.{token_hex(4)}")
-    draft.open("xb").close()
+    ours = True
     try:
+        # Within, since an interrupt may come as soon as the file is there.
+        try:
+            draft.touch(exist_ok=False)
+        except FileExistsError:
+            ours = False
+            raise
         yield draft
         if target.exists():
             draft.chmod(target.stat().st_mode)
         draft.replace(target)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        if ours:
+            draft.unlink(missing_ok=True)
         raise

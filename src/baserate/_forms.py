@@ -13,6 +13,8 @@ import numpy as np
 
 from baserate._arrays import Floats, frozen
 from baserate._errors import BadShape
+from baserate._immutable import keep_read_only
+from baserate._plurals import count_of
 
 _FARTHEST = 700.0
 """Log-odds beyond which a factor of odds would be 0 or infinite, and certainties undefined."""
@@ -124,6 +126,7 @@ class Line:
         return True
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Knots:
     """Straight between knots (x, y), constant outside them.
@@ -160,6 +163,7 @@ class Knots:
         return bool((np.diff(self.y) >= 0).all())
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
     """Constant between thresholds: y[0] below the first, then y[i] from x[i − 1] on.
@@ -193,6 +197,7 @@ class Steps:
         return bool((np.diff(self.y) >= 0).all())
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Between:
     """Two probabilities p₀ ≤ p₁, one of which is right, merged as p₁/(1 − p₀ + p₁) [@vovk2015].
@@ -238,6 +243,7 @@ class Between:
 Form = LogOdds | Line | Knots | Steps | Between
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Softmax:
     r"""Probabilities of several classes moved on the scale of logarithms, :math:`\mathrm{softmax}(w_k\ln p_k+b_k)`.
@@ -296,7 +302,10 @@ class OneVsRest:
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", tuple(self.forms))
         if len(self.forms) < 2:
-            raise BadShape(f"there are forms for {len(self.forms)} classes; give one for each of two or more.")
+            raise BadShape(
+                f"there are forms for {count_of(len(self.forms), 'class', 'classes')}; "
+                "give one for each of two or more."
+            )
 
     def __call__(self, p: Floats) -> Floats:
         """Probabilities of scores, a row for each row."""
@@ -343,7 +352,8 @@ def _check_numbers(form: Any) -> None:  # noqa: ANN401  (a form whose fields are
 def _check_pieces(form: Any, what: str, values: int) -> None:  # noqa: ANN401  (a form of pieces)
     _check_numbers(form)
     if form.x.ndim != 1 or form.y.shape != (values,):
-        raise BadShape(f"x has shape {form.x.shape} and y {form.y.shape}; give {values} of y for {len(form.x)} {what}.")
+        pieces = count_of(len(form.x), what.removesuffix("s"))
+        raise BadShape(f"x has shape {form.x.shape} and y {form.y.shape}; give {values} of y for {pieces}.")
     if not (form.x[1:] > form.x[:-1]).all():
         raise BadShape(f"the {what} do not rise; put them in order, each once.")
     if len(form.y) and not (form.y.min() >= 0 and form.y.max() <= 1):

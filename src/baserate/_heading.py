@@ -7,6 +7,7 @@ from typing import Any
 from baserate._intake import told
 from baserate._numbers import amount
 from baserate._panels import label
+from baserate._plurals import count_of
 
 
 def files_told(files: Sequence[str]) -> str:
@@ -21,7 +22,8 @@ def rows_told(data: Mapping[str, Any]) -> str:
     of = f" of {amount(data['read'], 4)}" if data["refused"] else ""
     stand = f" standing for {amount(data['rows'], 4)}" if "count" in data["columns"] else ""
     dropped = f" ({amount(data['refused'], 4)} dropped: {told(data['reasons'])})" if data["refused"] else ""
-    return f"{amount(used, 4)}{of} rows{stand}{dropped}"
+    rows = count_of(used if not of else data["read"], "row", shown=f"{amount(used, 4)}{of}")
+    return f"{rows}{stand}{dropped}"
 
 
 def positive_told(truth: str | None, data: Mapping[str, Any]) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from baserate._plurals import count_of
+
 Reasons = Mapping[str, Mapping[str, int]]
 """Column -> what is wrong with it -> in how many rows."""
 
@@ -41,7 +43,7 @@ class Intake:
         """All of it as a sentence."""
         dropped = f", {self.dropped} of them dropped ({told(self.reasons)})" if self.dropped else ""
         known = "" if self.labelled is None else f"; {self.labelled or 'none'} with truth"
-        return f"{self.read} rows read{dropped}{known}{self._labels}"
+        return f"{count_of(self.read, 'row')} read{dropped}{known}{self._labels}"
 
     @property
     def _labels(self) -> str:

@@ -10,9 +10,12 @@ from baserate._arrays import Bools, Floats, Reals, frozen
 from baserate._confusion import distinct_labels
 from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape
+from baserate._immutable import keep_read_only
+from baserate._plurals import count_of
 from baserate._tally import Tally
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LabelSets:
     """Which labels each row has, and which it was given: by decision, by score, or both.
@@ -54,7 +57,7 @@ class LabelSets:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        return f"LabelSets({len(self)} rows; labels {', '.join(map(str, self.labels))})"
+        return f"LabelSets({count_of(len(self), 'row')}; labels {', '.join(map(str, self.labels))})"
 
     @property
     def total(self) -> float:

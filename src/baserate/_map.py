@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,9 @@ from baserate._errors import BadFile, BadShape, BaserateError, MissingValues, No
 from baserate._files import write_text
 from baserate._form_json import as_json, of_json
 from baserate._forms import Between, Form, LogOdds
+from baserate._immutable import FrozenMapping
 from baserate._numeric.threads import blocks, mapped
+from baserate._plurals import count_of
 from baserate._sealed import opened_json, sealed_json
 from baserate._tally import Tally
 
@@ -78,10 +79,10 @@ class Map:
     """What a reader should know of the fit."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        object.__setattr__(self, "columns", FrozenMapping(self.columns))
 
     def __repr__(self) -> str:
-        fitted = "" if self.fitted is None else f"; fitted on {self.fitted.rows} rows"
+        fitted = "" if self.fitted is None else f"; fitted on {count_of(self.fitted.rows, 'row')}"
         return f"Map({self.method}, {self.form.kind}{fitted})"
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:

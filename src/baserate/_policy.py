@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import isfinite, isnan
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,10 @@ import numpy as np
 from baserate._cut import Cut, Lottery, Treatment, actions_of, flags_from
 from baserate._errors import BadOption, BadShape, MissingValues, UnknownLabel
 from baserate._files import write_text
+from baserate._immutable import FrozenMapping
 from baserate._lots import lot, text_of_id
 from baserate._map import Map, text_of
+from baserate._plurals import count_of
 from baserate._policy_json import as_json, content, key_of, of_json
 from baserate._tallies import Group
 
@@ -67,7 +68,7 @@ class Policy:
         self._check_told()
         by_group = {tuple(map(_plain, group)): found for group, found in self.by_group.items()}
         for name, mapping in (("by_group", by_group), ("settings", self.settings), ("columns", self.columns)):
-            object.__setattr__(self, name, MappingProxyType(dict(mapping)))
+            object.__setattr__(self, name, FrozenMapping(mapping))
         self._check_alike()
         content(self)  # refuses what a file could not hold
 
@@ -109,7 +110,7 @@ class Policy:
                         raise BadOption(f"{attribute} has {other!r} and {label!r}, which are written alike; keep one.")
 
     def __repr__(self) -> str:
-        groups = f"; {len(self.by_group)} groups by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_of(len(self.by_group), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
         needs = " and ".join([*["group"] * self.needs_group, *["id"] * self.needs_id])
         after = f"; after {self.map.method}" if self.map is not None else ""
         return f"Policy({self.rule}{after}{groups}{f'; needs {needs}' if needs else ''})"
@@ -159,7 +160,8 @@ class Policy:
         """Return what is done with a group, given a value for each attribute; one that is refused is an error."""
         if len(group) != len(self.attributes):
             raise BadShape(
-                f"{len(group)} values of a group; this policy asks for {', '.join(self.attributes) or 'none'}."
+                f"{count_of(len(group), 'value')} of a group; "
+                f"this policy asks for {', '.join(self.attributes) or 'none'}."
             )
         texts = tuple(map(text_of_label, group))
         for known, found in self.by_group.items():

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from math import inf, isinf, isnan
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ import numpy.typing as npt
 
 from baserate._errors import BadShape
 from baserate._files import write_text
+from baserate._immutable import FrozenMapping
+from baserate._plurals import count_of
 
 SCHEMA_VERSION = 1
 
@@ -48,8 +49,8 @@ class Results:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
-        object.__setattr__(self, "data", MappingProxyType(dict(self.data)))
+        object.__setattr__(self, "columns", FrozenMapping(self.columns))
+        object.__setattr__(self, "data", FrozenMapping(self.data))
         if len({len(column) for column in self.columns.values()}) > 1:
             lengths = ", ".join(f"{name} {len(column)}" for name, column in self.columns.items())
             raise BadShape(f"the columns have different lengths ({lengths}); give one value of each for every row.")
@@ -58,7 +59,7 @@ class Results:
         return len(next(iter(self.columns.values()), ()))
 
     def __repr__(self) -> str:
-        return f"Results({len(self)} rows of {', '.join(self.columns)})"
+        return f"Results({count_of(len(self), 'row')} of {', '.join(self.columns)})"
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping for each row, undefined numbers as None."""

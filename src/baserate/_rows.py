@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,17 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen
 from baserate._errors import BadShape
+from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._intake import Intake
 from baserate._numeric.codes import places
+from baserate._plurals import count_of
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 
 Column = npt.NDArray[Any]
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rows:
     """Checked columns of equal length: nothing is missing, truth is boolean, groups are numbered.
@@ -49,7 +51,7 @@ class Rows:
 
     def __post_init__(self) -> None:
         scores = {model: frozen(column) for model, column in self.score.items()}
-        object.__setattr__(self, "score", MappingProxyType(scores))
+        object.__setattr__(self, "score", FrozenMapping(scores))
         columns = {"truth": self.truth} | {f"score {model}": score for model, score in scores.items()}
         if self.attributes:
             columns["group"] = self.group
@@ -66,8 +68,8 @@ class Rows:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        groups = f"; {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"Rows({len(self)} rows; scores: {', '.join(self.score)}{groups})"
+        groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"Rows({count_of(len(self), 'row')}; scores: {', '.join(self.score)}{groups})"
 
     def only(self, there: slice | npt.NDArray[Any]) -> Rows:
         """Some of the rows: those at these places, or where this is true."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from types import MappingProxyType
 
 from baserate._errors import BadOption
+from baserate._immutable import FrozenMapping
 from baserate._intake import Intake
+from baserate._plurals import count_of
 from baserate._tally import Tally
 
 Group = tuple[object, ...]
@@ -47,8 +48,8 @@ class Tallies:
     """What was added up already: many ask for it, and it takes as long as reading."""
 
     def __post_init__(self) -> None:
-        models = {model: MappingProxyType(dict(groups)) for model, groups in self.models.items()}
-        object.__setattr__(self, "models", MappingProxyType(models))
+        models = {model: FrozenMapping(groups) for model, groups in self.models.items()}
+        object.__setattr__(self, "models", FrozenMapping(models))
         keys = [list(groups) for groups in models.values()]
         if not keys or not keys[0] or any(other != keys[0] for other in keys):
             raise BadOption("every model needs a tally for each of the same groups; give at least one of both.")
@@ -56,7 +57,7 @@ class Tallies:
             raise BadOption(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
 
     def __repr__(self) -> str:
-        groups = f" in {len(self.groups)} groups by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f" in {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
         return f"Tallies({', '.join(self.models)}{groups}; {self.intake.told})"
 
     @property

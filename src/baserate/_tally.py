@@ -16,7 +16,10 @@ from baserate._arrays import Bools, Cells, Floats, Reals, frozen, ratio, sealed
 from baserate._counts import all_or_none_reweighed
 from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues, NotAProbability
 from baserate._files import write_text
+from baserate._immutable import keep_read_only
+from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
+from baserate._plurals import count_of
 
 _KIND = "baserate/tally"
 _SCHEMA_VERSION = 1
@@ -24,6 +27,7 @@ _BLOCK = 1 << 16
 """Entries that are hashed at once."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tally:
     """Mass, squared weights and rows of each class at each distinct score.
@@ -67,6 +71,7 @@ class Tally:
     @classmethod
     def counted(cls, score: npt.ArrayLike, rows: npt.ArrayLike, *, resolution: float | None = None) -> Tally:
         """Make a tally of rows without weights."""
+        refuse_differing_indexes({"score": score, "rows": rows})
         cells = np.asarray(rows)
         return cls(np.asarray(score, dtype=np.float64), cells, cells, cells, resolution)
 
@@ -94,7 +99,8 @@ class Tally:
         where = f"from {self.score[-1]:.6g} to {self.score[0]:.6g}"
         rounded = "" if self.resolution is None else f", rounded to {self.resolution:g}"
         marked = ", reweighed" if self.reweighed else ""
-        what = f"{rows} rows, {len(self.score)} distinct scores {where}{rounded}, prevalence {self.prevalence:.6g}"
+        scores = count_of(len(self.score), "distinct score")
+        what = f"{count_of(rows, 'row')}, {scores} {where}{rounded}, prevalence {self.prevalence:.6g}"
         return f"Tally({what}{marked})"
 
     @property

@@ -11,10 +11,14 @@ from baserate._arrays import Cells, Floats, Reals, frozen
 from baserate._class_rows import ClassRows
 from baserate._confusion import distinct_labels
 from baserate._errors import BadShape, BadWeights, EmptyData, MissingValues
+from baserate._immutable import keep_read_only
+from baserate._indexes import refuse_differing_indexes
 from baserate._intake import Intake
+from baserate._plurals import count_of
 from baserate._tally import Tally
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Target:
     """Scores in any order, with how much sits at each; and a tally of those few rows whose truth is known.
@@ -59,6 +63,7 @@ class Target:
         intake: Intake | None = None,
     ) -> Target:
         """Take columns that are known to be fit; `baserate.read.target` checks them first."""
+        refuse_differing_indexes({"score": score, "weight": weight, "count": count})
         values = np.asarray(score)
         values = values if values.dtype.kind == "f" else values.astype(np.float64)
         intake = intake or Intake(read=0)
@@ -72,7 +77,7 @@ class Target:
 
     def __repr__(self) -> str:
         known = 0 if self.labelled is None else int(self.labelled.rows.sum(dtype=np.int64))
-        return f"Target({len(self)} rows without truth{f', {known} with it' if known else ''})"
+        return f"Target({count_of(len(self), 'row')} without truth{f', {known} with it' if known else ''})"
 
     @property
     def total(self) -> float:
@@ -80,6 +85,7 @@ class Target:
         return float(len(self.score) if self.mass is None else self.mass.sum())
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClassTarget:
     """Scores for each of several classes, a row for each row; and the rows whose truth is known.
@@ -116,7 +122,8 @@ class ClassTarget:
     def __repr__(self) -> str:
         known = 0 if self.labelled is None else len(self.labelled)
         with_truth = f", {known} with it" if known else ""
-        return f"ClassTarget({len(self)} rows without truth{with_truth}; scores for {', '.join(map(str, self.labels))})"
+        rows = count_of(len(self), "row")
+        return f"ClassTarget({rows} without truth{with_truth}; scores for {', '.join(map(str, self.labels))})"
 
     @property
     def amount(self) -> Cells | None:

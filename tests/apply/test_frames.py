@@ -160,7 +160,7 @@ def test_what_cannot_be_asked(kind: str, asked: dict[str, Any], error: type[Exce
     ("asked", "message"),
     [
         ({"score": "p_cat"}, "name one column for each class: cat, dog, fish"),
-        ({"score": ["p_cat"]}, "score has 1 names; name one column for each of 3 classes"),
+        ({"score": ["p_cat"]}, "score has 1 name; name one column for each of 3 classes"),
         ({"score": {"cat": "p_cat"}}, "score names cat; the classes are cat, dog, fish"),
         ({"to": ["a", "a", "b"]}, "two of the new columns have the same name"),
     ],

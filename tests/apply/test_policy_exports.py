@@ -198,7 +198,7 @@ def test_python_refuses_what_apply_refuses(asked: dict[str, Any], words: str) ->
     row = {"score": 0.5, "group": "m", "id": 7} | asked
     with pytest.raises(ValueError, match=words):
         made(apply.as_python(strict))(row.pop("score"), **row)
-    with pytest.raises(ValueError, match="the group has 1 values; give 2"):
+    with pytest.raises(ValueError, match="the group has the length 1; give 2 values"):
         made(apply.as_python(TYPED))(0.5, group=("m",), id=7)
 
 

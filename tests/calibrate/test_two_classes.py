@@ -6,8 +6,10 @@ from math import inf
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import baserate
 from baserate import (
     BadOption,
     CannotFit,
@@ -202,6 +204,17 @@ def test_groups_are_fitted_together() -> None:
     assert by_sex.to_json() == alone.to_json()
 
 
+@pytest.mark.parametrize("name", ["fit", "crossfitted", "isotonic", "logistic"])
+@pytest.mark.parametrize("kind", [np.asarray, list, pd.Series])
+def test_arrays_are_refused_with_the_right_call(name: str, kind: Callable[[Any], Any]) -> None:
+    """NumPy said that the truth value of an array is ambiguous."""
+    truth, score = kind(np.array([0, 1, 1, 0])), kind(np.array([0.1, 0.3, 0.2, 0.15]))
+    with pytest.raises(BadOption, match=rf"first: calibrate\.{name}\(|arrays: calibrate\.{name}\(") as caught:
+        getattr(calibrate, name)(truth, score)
+    call = str(caught.value).rpartition(": ")[2].rstrip(".")
+    assert eval(call, {"calibrate": calibrate, "baserate": baserate, "y": [0, 1] * 20, "p": np.arange(40) / 80})  # noqa: S307
+
+
 def test_what_is_refused() -> None:
     t = tally([0, 1, 0, 1], [0.1, 0.3, 0.2, 0.15])
     two = read.tallies({"y": [0, 1], "p": [0.1, 0.2], "q": [0.3, 0.4]}, truth="y", score=["p", "q"])
@@ -209,7 +222,9 @@ def test_what_is_refused() -> None:
         (partial(calibrate.fit, t, "isotone"), UnknownName, "Did you mean isotonic?"),
         (partial(calibrate.fit, t, "platt"), UnknownName, "Known are: identity, offset"),
         (partial(calibrate.fit, two), BadOption, r"several scores \(p, q\)"),
-        (partial(calibrate.fit, [0, 1]), BadOption, "list is no Tally, Tallies or Rows"),
+        (partial(calibrate.fit, [0, 1]), BadOption, "data is list; expected a Tally, Tallies or Rows"),
+        (partial(calibrate.choose, [0, 1]), BadOption, "data is list; expected a Tally, Tallies or Rows"),  # type: ignore[arg-type]
+        (partial(calibrate.fit, t, None), BadOption, "method is None; expected a name"),
         (partial(calibrate.fit, t, "offset", bins=3), BadOption, "offset has no option bins"),
         (partial(calibrate.crossfitted, t, "offset", bins=3), BadOption, "offset has no option bins"),
         (partial(calibrate.beta, t, shape="x"), BadOption, "shape is 'x'"),  # type: ignore[arg-type]

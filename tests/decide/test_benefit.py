@@ -357,7 +357,7 @@ def test_scores_must_be_probabilities() -> None:
         lambda: decide.benefit(tallies([1, 0], [64.0, 0.1])),
         lambda: decide.net_benefits(curve(tally([1, 0], [64.0, 0.1]))),
     ):
-        with pytest.raises(NotAProbability, match="1 rows have scores outside"):
+        with pytest.raises(NotAProbability, match="1 row has a score outside"):
             work()
 
 

@@ -269,10 +269,10 @@ def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
         (
             lambda: decide.least_cost([[1, 0, 0]], TRIAGE).confusion(people()),
             BadShape,
-            "there are 1 decisions for 4 rows",
+            "there is 1 decision for 4 rows",
         ),
-        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), BadShape, "1 decisions for 4 rows"),
-        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).left(people()), BadShape, "1 decisions for 4 rows"),
+        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), BadShape, "1 decision for 4 rows"),
+        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).left(people()), BadShape, "1 decision for 4 rows"),
         (
             lambda: decide.least_cost(people(), TRIAGE).results(people(), shares=[0.5, 0.6, 0.2]),
             BadOption,

@@ -5,6 +5,7 @@ import re
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import baserate
@@ -49,7 +50,7 @@ REFUSED = {
         {"score": np.array(SCORE)[:, None]},
         BadShape,
         (
-            "score has shape (3, 1); it must be one column with one value for each row. "
+            "score has shape (3, 1); expected one column with one value for each row. "
             "Take one column, for example score[:, 0]."
         ),
     ),
@@ -57,14 +58,28 @@ REFUSED = {
         {"score": np.zeros((3, 2))},
         BadShape,
         (
-            "score has shape (3, 2); it must be one column with one value for each row. "
+            "score has shape (3, 2); expected one column with one value for each row. "
             "Take one column, for example score[:, 1]."
         ),
     ),
+    "one array for each model": (
+        {"score": [np.zeros(5), np.ones(5)]},
+        BadShape,
+        (
+            "score has shape (2, 5); expected one column with one value for each row. Take one of them, for example "
+            'score[0]; or judge several models with baserate.evaluate and a mapping from names to scores, {"a": '
+            'score[0], "b": score[1]}.'
+        ),
+    ),
+    "as many models as rows": ({"score": [np.zeros(2)] * 2}, BadShape, 'names to scores, {"a": score[0]'),
+    "a row": ({"score": np.zeros((1, 3))}, BadShape, "Take its only row, score[0]."),
+    "a list of rows": ({"score": [[0.1, 0.9]] * 3}, BadShape, "for example numpy.asarray(score)[:, 1]."),
+    "a frame of probabilities": ({"score": pd.DataFrame(np.zeros((3, 2)))}, BadShape, "example score.iloc[:, 1]."),
+    "no columns": ({"score": np.zeros((3, 0))}, BadShape, "Give a list or 1-d array."),
     "truth of shape (n, 1)": ({"truth": [[1], [0], [1]]}, BadShape, "truth has shape (3, 1)"),
     "ragged lists": ({"truth": [[1, 0], [1]]}, BadShape, "truth is a list of lists of different lengths"),
     "labels that cannot be compared": ({"truth": [{}, {}, 1]}, NotBinary, "truth holds labels that cannot be compared"),
-    "a single number": ({"truth": 1, "score": 0.5}, BadShape, "truth has shape (); it must be one column"),
+    "a single number": ({"truth": 1, "score": 0.5}, BadShape, "truth has shape (); expected one column"),
     "NaN scores": (
         {"score": [0.9, math.nan, math.nan]},
         MissingValues,
@@ -256,5 +271,5 @@ def test_all_ties_are_one_score() -> None:
 @pytest.mark.parametrize("score", [[1.5, 0.2], [0.5, -0.1]], ids=["above 1", "below 0"])
 def test_proper_scores_refuse_what_is_not_a_probability(name: str, score: list[float]) -> None:
     tally = baserate.tally([1, 0], score)
-    with pytest.raises(baserate.NotAProbability, match=r"1 rows have scores outside \[0, 1\] .* calibrate the scores"):
+    with pytest.raises(baserate.NotAProbability, match=r"1 row has a score outside \[0, 1\] .* calibrate the scores"):
         MEASURES[name](noun(baserate.Tally, tally))

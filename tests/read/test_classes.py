@@ -318,7 +318,7 @@ def test_sets_of_labels_from_tables_and_from_sets() -> None:
         ({"truth": [1, 0], "decided": [1, 0]}, BadShape, r"truth has shape \(2,\)"),
         ({"truth": [{"a"}], "decided": [{"b"}], "labels": ["a"]}, UnknownLabel, "row 0 of decided holds 'b'"),
         ({"truth": [[1, 0]], "score": [[np.nan, 0.5]]}, MissingValues, "1 of 2 values of score"),
-        ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [1, 2]}, BadShape, "2 weights for 1 rows"),
+        ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [1, 2]}, BadShape, "there are 2 weights for 1 row;"),
         ({"truth": [[1, 0]], "decided": [[1, 0]], "weight": [0]}, EmptyData, "every weight is zero"),
         ({"truth": np.zeros((0, 2)), "decided": np.zeros((0, 2))}, EmptyData, "there are no rows"),
     ],
@@ -349,6 +349,14 @@ def test_cross_tables_that_are_not_square_and_of_other_forms(tmp_path: Path) -> 
     assert found.labels == (1, 2, 3)
     assert found.mass.tolist() == [[2, 0, 0.5], [7, 0, 1], [0, 0, 0]]
     assert read.cross_table(cross(tmp_path, "\ufeffx\ta\tb\n\na\t1\t2\nb\t3\t4\n"), truth="rows").total == 10
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_labels_of_a_cross_table_may_hold_line_breaks(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "cross.csv"
+    path.write_bytes(end.join(['"is\nso";"a\nb";c', '"a\nb";1;2', "c;3;4", ""]).encode())
+    found = read.cross_table(path, truth="rows")
+    assert (found.labels, found.mass.tolist()) == (("a\nb", "c"), [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize(

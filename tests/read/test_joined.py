@@ -76,7 +76,7 @@ def test_rows_of_one_table_alone() -> None:
     ("change", "more", "error", "told"),
     [
         ({"sick": [1, 1, 1, 0]}, {}, BadShape, r"truth of new and old differs in 1 of 4 rows \(id 'd'\)"),
-        ({"who": ["c", "a", "a", "b"]}, {}, BadShape, r"1 ids of old name several rows \('a'\)"),
+        ({"who": ["c", "a", "a", "b"]}, {}, BadShape, r"1 id of old names several rows \('a'\)"),
         ({"sex": ["f", "f", "f", "f"]}, {"group": "sex"}, BadShape, "group of new and old differs in 2 of 4 rows"),
         # Of c, a, d, b: d leaves the cluster of a.
         (

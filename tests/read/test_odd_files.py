@@ -49,6 +49,48 @@ def test_text_as_programs_write_it(text: str, tmp_path: Path) -> None:
     assert tallied(tmp_path / "t.csv").digest == DIGEST
 
 
+ENDS = {"LF": "\n", "CRLF": "\r\n", "CR": "\r"}
+HEADERS = {
+    "first name": ['"is\nsick"', '"p"'],
+    "last name": ["y", '"the\nscore"'],
+    "both names": ['"is\nsick"', '"the\n\nscore"'],
+    "quotes and commas": ['"is ""sick"",\n"', '"a, b\n"'],
+    "comma": ['"y, then"', "p"],
+}
+
+
+@pytest.mark.parametrize("rows", [1, 3, 3000])
+@pytest.mark.parametrize("within", ["as lines end", "LF"])
+@pytest.mark.parametrize("start", ["", "\ufeff"], ids=["no mark", "mark"])
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("header", HEADERS)
+def test_names_may_hold_line_breaks(header: str, end: str, start: str, within: str, rows: int, tmp_path: Path) -> None:
+    """Spreadsheets write such headers: lines end in CRLF, breaks within a cell are LF."""
+    line_end, inner = ENDS[end], "\n" if within == "LF" else ENDS[end]
+    quoted = [name.replace("\n", inner) for name in HEADERS[header]]
+    truth, score = (name.strip('"').replace('""', '"') for name in quoted)
+    body = [f"{at % 2},{at / 4096}" for at in range(rows)]
+    (tmp_path / "t.csv").write_bytes((start + line_end.join([",".join(quoted), *body, ""])).encode())
+    found = read.rows(tmp_path / "t.csv", truth=truth, score=score, positive=1, negative=0)
+    assert np.array_equal(found.truth, np.arange(rows) % 2 == 1)
+    assert np.array_equal(found.score[score], np.arange(rows) / 4096)
+
+
+@pytest.mark.parametrize("text", ['"is\nsick";p;q\n1;0.9;2\n', '\ufeff\n\n"is\nsick"\tp\n1\t0.9\n'])
+def test_the_delimiter_is_found_behind_a_line_break(text: str, tmp_path: Path) -> None:
+    for name, pack in (("t.csv", bytes), ("t.csv.gz", gzip.compress)):
+        (tmp_path / name).write_bytes(pack(text.encode()))
+        assert tallied(tmp_path / name, truth="is\nsick", positive=1, negative=0).tally.total == 1
+
+
+def test_line_ends_that_differ_between_files_are_refused(tmp_path: Path) -> None:
+    """One call of the engine reads all of them, with one kind of line end."""
+    for name, end in (("a.csv", "\n"), ("b.csv", "\r\n")):
+        (tmp_path / name).write_bytes(end.join(['"is\nsick",p', "1,0.9", "0,0.2", ""]).encode())
+    with pytest.raises(BadFile, match=r"b\.csv has other line ends than .*a\.csv"):
+        tallied(tmp_path, truth="is\nsick")
+
+
 def test_rows_of_a_long_file_keep_their_order(tmp_path: Path) -> None:
     """DuckDB reads in parallel from about a million rows."""
     size = 1_500_000

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from baserate._errors import BadOption
+from baserate._indexes import refuse_differing_indexes
 from baserate._policy import Policy
 from baserate.apply._decided import Actions, Given, decided
 from baserate.apply._decision import Decision
@@ -60,7 +61,10 @@ def actions(
             "this policy draws lots, which the ids of rows decide; give them as id=. Without ids there is no lottery."
         )
     decision = Decision.of(policy, score=_SCORES, id=_ID, missing=missing, chances=chances)
-    return decided(decision, Given(scores, _columns(policy.attributes, group), id))
+    columns = _columns(policy.attributes, group)
+    groups = dict(zip(policy.attributes, columns, strict=True))
+    refuse_differing_indexes({_SCORES: scores, **groups, _ID: id})
+    return decided(decision, Given(scores, columns, id))
 
 
 def _columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # noqa: ANN401  (columns of any kind)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,9 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, Reals, sealed
 from baserate._cut import FLAG
+from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._lots import lots
+from baserate._plurals import count_of
 from baserate.apply._decision import Decision
 from baserate.apply._ids import Ids, checked_ids, texts
 from baserate.apply._keys import coded
@@ -25,6 +26,7 @@ from baserate.read._eager import Numbers as Scores
 from baserate.read._memory import numbers_in
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Actions:
     """What is done with each row: the number of an action that has a name."""
@@ -39,7 +41,7 @@ class Actions:
 
     def __repr__(self) -> str:
         many = (f"{name} {np.count_nonzero(self.codes == at)}" for at, name in enumerate(self.names))
-        return f"Actions({len(self)} rows: {', '.join(many)})"
+        return f"Actions({count_of(len(self), 'row')}: {', '.join(many)})"
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -80,7 +82,7 @@ def decided(decision: Decision, given: Given) -> Actions:
     if len(decision.made) == 1:
         return Actions(sealed(codes), names, notes)
     chances = dict(zip(names, map(sealed, rows.chances()), strict=True))
-    return Actions(sealed(codes), names, notes, MappingProxyType(chances))
+    return Actions(sealed(codes), names, notes, FrozenMapping(chances))
 
 
 def _read(decision: Decision, given: Given) -> tuple[Reals, list[Coded], Ids]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
 from baserate._errors import BadOption
+from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate.apply._task import check_new
 from baserate.read._named import check_there
@@ -88,7 +89,9 @@ def _groups(policy: Policy, given: str | Sequence[str] | None) -> tuple[str, ...
     named = (given,) if isinstance(given, str) else tuple(given)
     if len(named) != len(policy.attributes):
         asked = ", ".join(policy.attributes) or "no group"
-        raise BadOption(f"group names {len(named)} columns; this policy asks for {asked}: name one for each.")
+        raise BadOption(
+            f"group names {count_of(len(named), 'column')}; this policy asks for {asked}: name one for each."
+        )
     return named
 
 

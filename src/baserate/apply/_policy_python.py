@@ -142,7 +142,7 @@ def _found(policy: Policy) -> Iterator[str]:
     if many > 1:
         yield f"group = (None,) * {many} if group is None else tuple(group)"
         yield f"if len(group) != {many}:"
-        yield f'    raise ValueError(f"the group has {{len(group)}} values; give {many}")'
+        yield f'    raise ValueError(f"the group has the length {{len(group)}}; give {many} values")'
         yield "cuts = _CUTS.get(tuple(map(_text, group)))"
     else:
         yield "cuts = _CUTS.get(_text(group))"

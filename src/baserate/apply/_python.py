@@ -12,6 +12,7 @@ from baserate._class_map import ClassMap
 from baserate._errors import BadOption
 from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
 from baserate._map import Map
+from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate.apply._pieces import pieces
 from baserate.apply._policy_python import TAKEN, parts
@@ -84,7 +85,7 @@ def _told(map_: Map | ClassMap) -> str:
     what = f"Probability of {map_.positive}" if isinstance(map_, Map) and map_.positive else "Probability"
     if isinstance(map_, ClassMap):
         what = f"Probabilities of {', '.join(map_.labels)}, in this order"
-    fitted = "" if map_.fitted is None else f", fitted on {map_.fitted.rows} rows ({map_.fitted.digest})"
+    fitted = "" if map_.fitted is None else f", fitted on {count_of(map_.fitted.rows, 'row')} ({map_.fitted.digest})"
     columns = f"; scores: {', '.join(_columns(map_))}" if _columns(map_) else ""
     return f"{what}, by {map_.method}{fitted}{columns}. Written by baserate."
 

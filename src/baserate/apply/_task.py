@@ -10,6 +10,7 @@ from baserate._class_map import ClassMap
 from baserate._errors import BadOption
 from baserate._forms import Between
 from baserate._map import Map
+from baserate._plurals import count_of
 from baserate.read._named import check_there
 
 Scores = str | Sequence[str] | Mapping[str, str]
@@ -108,5 +109,7 @@ def _named(map_: Map | ClassMap, given: Scores, option: str) -> tuple[str, ...]:
             )
         given = [given[label] for label in map_.labels]
     if len(given) != len(map_.labels) or not all(given):
-        raise BadOption(f"{option} has {len(given)} names; name one column for each of {len(map_.labels)} classes.")
+        raise BadOption(
+            f"{option} has {count_of(len(given), 'name')}; name one column for each of {len(map_.labels)} classes."
+        )
     return tuple(given)

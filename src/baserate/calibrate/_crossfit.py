@@ -18,7 +18,7 @@ from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.calibrate import multiclass
 from baserate.calibrate._data import Data, tally_of
-from baserate.calibrate._methods import class_method, named, with_options
+from baserate.calibrate._methods import check_method, class_method, named, with_options
 
 Fold = dict[Group, Tally]
 """A part of the rows, by group."""
@@ -63,6 +63,7 @@ def crossfitted(
     >>> round(measure.log_loss(overconfident), 3), round(measure.log_loss(after), 3)
     (0.798, 0.667)
     """
+    check_method("crossfitted", method)
     watch = watch or (lambda _done, _all: None)
     if isinstance(data, ClassRows):
         fit = with_options(class_method, method, options) if method != "choose" else _chosen(folds, seed, options)

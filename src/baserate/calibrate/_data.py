@@ -31,7 +31,10 @@ def tally_of(data: Data) -> Tally:
         return data
     tallies = data.tallies() if isinstance(data, Rows) else data
     if not isinstance(tallies, Tallies):
-        raise BadOption(f"{type(data).__name__} is no Tally, Tallies or Rows; read them with baserate.read.")
+        raise BadOption(
+            f"data is {type(data).__name__}; expected a Tally, Tallies or Rows. Make a tally of arrays: "
+            "baserate.tally(y, p)."
+        )
     if len(tallies.models) > 1:
         raise BadOption(f"there are several scores ({', '.join(tallies.models)}); a map is of one: read that alone.")
     return tallies.pooled(next(iter(tallies.models)))
@@ -54,6 +57,11 @@ def fitting(function: Callable[Concatenate[Tally, Options], Map]) -> Callable[Co
 
     @wraps(function)
     def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Map:
+        if not isinstance(tally, Tally):
+            raise BadOption(
+                f"data is {type(tally).__name__}; expected a Tally. Make one of arrays: "
+                f"calibrate.{function.__name__}(baserate.tally(y, p))."
+            )
         with meanwhile(lambda: tally.digest, size=3 * len(tally.score)) as digest:
             found = function(_checked(tally), *args, **options)
             rows = int(tally.rows.sum(dtype=np.int64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from functools import partial
 from typing import Any, TypeVar, overload
 
@@ -63,6 +63,7 @@ def fit(data: Data | ClassRows, method: str = "logistic", **options: Any) -> Map
     >>> found, dict(found.columns)
     (Map(logistic, log-odds; fitted on 6 rows), {'truth': 'sick', 'score': 'risk'})
     """
+    check_method("fit", method)
     if method == "choose":
         from baserate.calibrate._choose import choose
 
@@ -70,6 +71,16 @@ def fit(data: Data | ClassRows, method: str = "logistic", **options: Any) -> Map
     if isinstance(data, ClassRows):
         return with_options(class_method, method, options)(data)
     return remembered(with_options(named, method, options)(tally_of(data)), data)
+
+
+def check_method(function: str, method: object) -> None:
+    """Refuse anything but a name, above all an array of scores beside an array of labels."""
+    if not isinstance(method, str):
+        what = f"{type(method).__name__} of {len(method)}" if isinstance(method, Sized) else repr(method)
+        raise BadOption(
+            f"method is {what}; expected a name, such as 'logistic'. Tally arrays of labels and scores first: "
+            f"calibrate.{function}(baserate.tally(y, p), 'logistic')."
+        )
 
 
 Made = TypeVar("Made")

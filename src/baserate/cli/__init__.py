@@ -8,3 +8,7 @@ from baserate.cli._failures import exit_code
 from baserate.cli._main import VERBS, app, main
 
 __all__ = ["VERBS", "app", "exit_code", "main"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,6 +9,7 @@ from baserate._chosen import done
 from baserate._numbers import amount, number, percent, plain
 from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate._plain_text import listed
+from baserate._plurals import count_of
 from baserate._results import Results
 from baserate._sure import Reasons, cell, footnotes, heading
 
@@ -62,7 +63,7 @@ def decided(policy: "Policy", models: Sequence[str]) -> str:
     after = "" if policy.map is None else f", chosen behind a map ({policy.map.method})"
     if policy.needs_group:
         lots = ", some of them by lot" if policy.needs_id else ""
-        groups = f"{len(policy.by_group)} groups by {', '.join(map(label, policy.attributes))}"
+        groups = f"{count_of(len(policy.by_group), 'group')} by {', '.join(map(label, policy.attributes))}"
         return f"Decided for each of {groups}{lots}{after}."
     if policy.needs_id:
         return f"Decided by lot between cut-offs{after}."

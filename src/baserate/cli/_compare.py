@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._plurals import count_of, there_are
 from baserate.cli._ask import answer, explain, rows
 from baserate.cli._options import (
     Reading,
@@ -188,6 +189,7 @@ def _cuts(given: Sequence[float], models: Sequence[str]) -> float | Mapping[str,
         return given[0] if given else None
     if len(given) != len(models):
         raise click.UsageError(
-            f"there are {len(given)} thresholds for {len(models)} scores; give one for all, or one for each."
+            f"{there_are(len(given), 'threshold')} for {count_of(len(models), 'score')}; "
+            "give one for all, or one for each."
         )
     return dict(zip(models, given, strict=True))

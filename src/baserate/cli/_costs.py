@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._plurals import count_of
 from baserate.cli._ask import answer, remark
 from baserate.cli._intervals import Intervals, closed
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, numbers, sampled, thresholds, writing
@@ -349,4 +350,4 @@ def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:
             names = ", ".join(sample.name for sample in samples if id(sample.intake) == one)
             yield from (f"{names}: {note}" for note in intake.notes)
             if intake.dropped:
-                yield f"{names}: {intake.dropped} of {intake.read} rows dropped ({told(intake.reasons)})."
+                yield f"{names}: {intake.dropped} of {count_of(intake.read, 'row')} dropped ({told(intake.reasons)})."

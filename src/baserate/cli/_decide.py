@@ -9,6 +9,7 @@ import click
 from baserate._errors import BaserateError
 from baserate._heading import files_told
 from baserate._numbers import amount
+from baserate._plurals import count_of
 from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._deciding import Deciding, deciding
 from baserate.cli._intervals import Intervals, independent
@@ -210,5 +211,6 @@ def _line(reading: Reading, keeping: Keeping, data: Mapping[str, Any]) -> str:
     """One line on what was read, and on where it is carried."""
     parts = [carried_line(reading, data), *[f"mapped by {keeping.name} ({data.get('map')})"] * ("map" in data)]
     if "held_out" in data:
-        parts.append(f"judged on {data['held_out']['name']}, {amount(data['held_out']['rows'], 4)} rows")
+        held = data["held_out"]
+        parts.append(f"judged on {held['name']}, {count_of(held['rows'], 'row', shown=amount(held['rows'], 4))}")
     return " · ".join(parts)

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from baserate._errors import BadOption
+from baserate._plurals import count_of
 from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, one_threshold, share
 from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
 
@@ -211,7 +212,10 @@ class Deciding:
                 yield f"{_flag(name)} must ascend, each edge once."
         edges = next((getattr(self, name) for name in _EDGES if self._has(name)), ())
         if self.band_names and len(set(self.band_names)) != len(edges) + 1:
-            yield f"--band-names must be {len(edges) + 1} different ones, lowest band first, for {len(edges)} edges."
+            yield (
+                f"--band-names must be {len(edges) + 1} different ones, "
+                f"lowest band first, for {count_of(len(edges), 'edge')}."
+            )
 
 
 def deciding(verb: Verb) -> Verb:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from baserate._plurals import count_of
 from baserate.cli._ask import answer, remark
 from baserate.cli._deployed import (
     AS_THEY_ARE,
@@ -229,7 +230,12 @@ def _told(found: "Results", target: "Target", validation: "Tallies | None", expe
     own = {} if validation is None else seen(validation, [])
     notes = [*found.data["notes"], *own.pop("notes", [])]
     if target.intake.labelled and expecting.assume != _LABEL_SHIFT:
-        notes.append(f"{target.intake.labelled} rows of the target have a truth; they were left out.")
+        labelled = count_of(
+            target.intake.labelled,
+            "row of the target has a truth; it was left out.",
+            "rows of the target have a truth; they were left out.",
+        )
+        notes.append(labelled)
     data = {
         **header(target.intake, len(target)),
         **{name: None if unknown else getattr(intake, name) for name in ("positive", "negative")},

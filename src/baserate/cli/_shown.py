@@ -8,6 +8,7 @@ from baserate._chosen import policy_told, scores_of
 from baserate._cut import Treatment
 from baserate._numbers import amount, number, plain
 from baserate._panels import Page, Panel, Row, Section, label
+from baserate._plurals import count_of
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tallies import Group
@@ -124,5 +125,9 @@ def _map(policy: Policy) -> str:
     if policy.map is None:
         return ""
     fitted = policy.map.fitted
-    on = f", fitted on {amount(fitted.rows, 4)} rows ({fitted.digest[:_DIGEST]})" if fitted is not None else ""
+    on = (
+        f", fitted on {count_of(fitted.rows, 'row', shown=amount(fitted.rows, 4))} ({fitted.digest[:_DIGEST]})"
+        if fitted is not None
+        else ""
+    )
     return f"{policy.map.method}{on}{_behind(policy)}"

@@ -10,6 +10,7 @@ import numpy as np
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._errors import BadOption
+from baserate._plurals import count_of
 from baserate._tally import Tally
 from baserate.decide._cost import merged
 from baserate.decide._rule import EQUAL, Gains, rule, steepest, threshold_at
@@ -68,7 +69,10 @@ def _laxest(curve: Curve, limit: float) -> float:
 def _narrower(_curve: Curve, cut: Cut, **given: Any) -> Iterator[str]:  # noqa: ANN401
     edges = next(given[name] for name in ("thresholds", "shares", "risks") if name in given)
     if len(cut.thresholds) < len(edges):
-        yield f"{len(edges)} edges make only {len(cut.actions)} bands here: some would hold nobody."
+        yield (
+            f"{count_of(len(edges), 'edge makes', 'edges make')} only "
+            f"{count_of(len(cut.actions), 'band')} here: some would hold nobody."
+        )
 
 
 @rule(notes=_narrower, looks=lambda **given: "thresholds" not in given)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats, mean_defined
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, MissingValues, NotBinary, UnknownName
+from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.hashing import each_hashed, of_floats
 from baserate._rows import Rows
 from baserate.decide._directions import Plane, best_weights
@@ -40,6 +41,7 @@ class Combination:
 
     def score(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
         """Weighted sum of two scores, row by row."""
+        refuse_differing_indexes({"first": first, "second": second})
         columns = (np.asarray(each, dtype=np.float64) for each in (first, second))
         # A score without weight is left out, whatever it holds.
         parts = [weight * each for weight, each in zip(self.weights, columns, strict=True) if weight != 0]

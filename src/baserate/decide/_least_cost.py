@@ -18,6 +18,8 @@ from baserate._costs import CostMatrix
 from baserate._cut import REFER
 from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, UnknownName
 from baserate._estimate import Estimate
+from baserate._immutable import keep_read_only
+from baserate._plurals import count_of, there_are
 from baserate._results import Results
 from baserate.calibrate.multiclass._known import checked_shares
 from baserate.infer import estimate
@@ -35,6 +37,7 @@ _NEAR = 1e-12
 """Of the largest cost: what differs less is rounding."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decisions:
     """What to decide of each row, and what that is expected to cost."""
@@ -49,7 +52,7 @@ class Decisions:
 
     def __repr__(self) -> str:
         referred = "" if self.refer is None else f", {np.count_nonzero(self.referred)} of them referred"
-        return f"Decisions({len(self.codes)} rows{referred}; expected cost {self.cost.mean():.6g} per row)"
+        return f"Decisions({count_of(len(self.codes), 'row')}{referred}; expected cost {self.cost.mean():.6g} per row)"
 
     @property
     def labels(self) -> tuple[object, ...]:
@@ -134,7 +137,8 @@ class Decisions:
     def _checked(self, rows: ClassRows) -> ClassRows:
         if len(rows) != len(self.codes):
             raise BadShape(
-                f"there are {len(self.codes)} decisions for {len(rows)} rows; give the rows they were made of."
+                f"{there_are(len(self.codes), 'decision')} for {count_of(len(rows), 'row')}; "
+                "give the rows they were made of."
             )
         return rows
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
 from baserate._errors import BadOption, BadShape, MissingValues, UnknownName
+from baserate._indexes import refuse_differing_indexes
 from baserate.decide._vertices import ALL, NONE, Front, Vertex
 
 
@@ -28,6 +29,7 @@ def ranked(front: Front, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
     >>> ranked(front, {"strict": [1, 1, 0, 0, 0, 0], "lax": [1, 1, 1, 1, 0, 0]}).tolist()
     [2.0, 2.0, 1.0, 1.0, 0.0, 0.0]
     """
+    refuse_differing_indexes(decisions)
     vertices = [each for each in front.vertices if each.classifier not in (NONE, ALL)]
     columns = {each.classifier: _column(each, decisions) for each in vertices}
     if len({column.shape for column in columns.values()}) > 1:

@@ -14,6 +14,7 @@ from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
+from baserate._immutable import keep_read_only
 from baserate._policy import Policy
 from baserate._tally import Tally
 from baserate.calibrate._crossfit import FOLDS, dealt, left_out
@@ -44,6 +45,7 @@ class Corrected:
     corrected: Estimate
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Sureness:
     """What a rule chooses on samples like this one."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baserate._errors import BadOption, NotInstalled
 from baserate._files import drafted, write_text
+from baserate._immutable import FrozenMapping
+from baserate._plurals import count_of
 from baserate._results import Results, Values
 from baserate.draw._style import SAVED, SIZE, looking
 
@@ -42,7 +44,8 @@ class Drawing:
     """A figure with the numbers that it shows.
 
     `parts` holds them by what they are: a curve, its hull, points on it; `frame` and `rows` give all of them. `plot`
-    paints the same numbers once more, on other axes; nothing is computed again.
+    paints the same numbers once more, on other axes; nothing is computed again. A drawing that is copied, or sent to
+    another process, is painted once more on axes of its own.
     """
 
     name: str
@@ -54,7 +57,11 @@ class Drawing:
     """Inches of a figure of its own."""
 
     def __repr__(self) -> str:
-        return f"Drawing({self.name}: {', '.join(f'{len(part)} rows of {name}' for name, part in self.parts.items())})"
+        parts = (f"{count_of(len(part), 'row')} of {name}" for name, part in self.parts.items())
+        return f"Drawing({self.name}: {', '.join(parts)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(drawn, size=self.size), (self.name, self.parts, self.painter)
 
     @property
     def figure(self) -> Figure:
@@ -122,7 +129,7 @@ def drawn(
         axes = figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
         painter(axes, parts)
         _make_room(axes, ours=ax is None)
-    return Drawing(name, MappingProxyType(dict(parts)), painter, axes, size)
+    return Drawing(name, FrozenMapping(parts), painter, axes, size)
 
 
 def _listed(column: Values) -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._errors import BadOption
 from baserate._numeric.tails import density, discrete, mass
+from baserate._plurals import count_of
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
@@ -151,7 +152,7 @@ def _curve(ax: Axes, parts: Parts) -> None:
 
 def _sampled(ax: Axes, sample: Results, axes: tuple[str, str]) -> None:
     told_of = sample.data
-    label = f"sample of {told_of['rows']} rows, {percent(told_of['prevalence'])} positive"
+    label = f"sample of {count_of(told_of['rows'], 'row')}, {percent(told_of['prevalence'])} positive"
     # Precision holds from one threshold to the next, which makes a staircase.
     steps = "default" if axes[0] == "fpr" else "steps-pre"
     for each in series(sample):

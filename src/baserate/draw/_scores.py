@@ -10,6 +10,7 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._errors import BadOption
+from baserate._plurals import count_of
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.draw._data import Data, only, together
@@ -105,7 +106,8 @@ def _paint(ax: Axes, parts: Parts) -> None:
         if heights[0] is None:
             continue
         shade, hatch = look["color"], look["hatch"]
-        label = f"{name} ({sum(row['rows'] for row in own):.0f} rows)"
+        many = sum(row["rows"] for row in own)
+        label = f"{name} ({count_of(many, 'row', shown=format(many, '.0f'))})"
         fill: Any = {"facecolor": (shade, 0.25), "edgecolor": (shade, 0.6), "hatch": hatch, "linewidth": 0}
         ax.stairs(heights, edges, fill=True, label=label, **fill)
         ax.stairs(heights, edges, color=shade, linestyle=look["linestyle"], linewidth=1.4)

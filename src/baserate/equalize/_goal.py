@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
-from types import MappingProxyType
 from typing import Any
 
 from baserate._costs import Costs
 from baserate._errors import BadOption
+from baserate._immutable import FrozenMapping
 from baserate._tallies import as_group
 from baserate.equalize._parity import LINEAR, Parity, parity, rates_of
 
@@ -50,10 +50,10 @@ class Goal:
                 f"with {self.costs} a mistake costs less than being right; call the other class positive, or mend it."
             )
         if isinstance(self.within, Mapping):
-            object.__setattr__(self, "within", MappingProxyType(dict(self.within)))
+            object.__setattr__(self, "within", FrozenMapping(self.within))
         if isinstance(self.prevalence, Mapping):
             stated = {as_group(key): share for key, share in self.prevalence.items()}
-            object.__setattr__(self, "prevalence", MappingProxyType(stated))
+            object.__setattr__(self, "prevalence", FrozenMapping(stated))
         _ = self.tolerances  # refuses what cannot be
 
     @property

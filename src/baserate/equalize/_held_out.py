@@ -15,6 +15,7 @@ from baserate._counts import Counts, combined
 from baserate._cut import FLAG, PASS, REFER, actions_of
 from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
+from baserate._immutable import keep_read_only
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._rows import Rows
@@ -47,6 +48,7 @@ _DRAWS = 2000
 """Draws of what chance does in a fold."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
     """How far groups are apart on rows that the policy was not chosen on."""

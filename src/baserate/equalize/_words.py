@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 
 from baserate._plain_text import listed
+from baserate._plurals import count_of
 from baserate.equalize._parity import Parity
 from baserate.measure import MEASURES, about
 
@@ -133,7 +134,7 @@ def _greatest_first(shares: Shares) -> Shares:
 def _few(parts: Sequence[str]) -> str:
     """Name the first of many groups, and say how many more there are."""
     more = len(parts) - _MOST + 1
-    return listed(parts if len(parts) <= _MOST else [*parts[: _MOST - 1], f"{more} more groups"])
+    return listed(parts if len(parts) <= _MOST else [*parts[: _MOST - 1], count_of(more, "more group")])
 
 
 def _percent(share: float) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate.infer import _auc, _binomial, _ks
 from baserate.infer._alike import Alike, alike
@@ -50,7 +51,7 @@ def interval(measure: Measure, rows: Rows, *, threshold: float | None, level: fl
 def _drawn(measure: Measure, cells: Alike, model: str, *, level: float, seed: Seed) -> Found:
     """Interval by random weights for clusters."""
     draws, how = of_columns(measure, cells, [model], seed)
-    told = f"{how}, {len(draws)} draws"
+    told = f"{how}, {count_of(len(draws), 'draw')}"
     tally = cells.tally(model)
     value = float(measure(Curve(tally) if about(measure).of is Curve else tally))
     if about(measure).span != (0, 1):
@@ -70,7 +71,7 @@ def _greatest(cells: Alike, model: str, level: float) -> Found:
 def _share(measure: Measure, cells: Alike, flagged: Bools, level: float) -> Found:
     share, clusters = _effective(measure, cells, flagged, level)
     low, high, how = _binomial.interval(share, level)
-    return low, high, f"{how} with the variance of {clusters} clusters", None
+    return low, high, f"{how} with the variance of {count_of(clusters, 'cluster')}", None
 
 
 def _effective(measure: Measure, cells: Alike, flagged: Bools, level: float) -> tuple[_binomial.Share[float], int]:
@@ -115,7 +116,7 @@ def _table(measure: Measure, cells: Alike, flagged: Bools, *, level: float, seed
     values = in_blocks(some, draws=draws, seed=seed, size=cells.clusters)
     value = float(measure(Counts(*tables.sum(axis=1).tolist())))
     units = Units(cells.clusters, len(names) * _PRIOR)
-    return *_percentiles(values, value, units, level), f"resampled clusters, {draws} draws", None
+    return *_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'draw')}", None
 
 
 def _area(measure: Measure, cells: Alike, model: str, level: float) -> Found:
@@ -132,7 +133,7 @@ def _area(measure: Measure, cells: Alike, model: str, level: float) -> Found:
     low, high, how = _auc.usual(found, level)
     if measure is not auc:
         low, high = 2 * low - 1, 2 * high - 1
-    return low, high, f"{how}, with the variance of {cells.clusters} clusters", None
+    return low, high, f"{how}, with the variance of {count_of(cells.clusters, 'cluster')}", None
 
 
 def _among(cells: Alike, flagged: Bools, names: tuple[str, ...]) -> Bools:

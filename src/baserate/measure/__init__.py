@@ -31,3 +31,7 @@ __all__ += _cox.__all__
 __all__ += _binned.__all__
 __all__ += _smooth.__all__
 __all__ += _corp.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -19,6 +19,7 @@ from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._estimate import Estimate
 from baserate._numeric.threads import mapped
+from baserate._plurals import count_of
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
@@ -285,7 +286,8 @@ def _infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[str]:
             tally = tallies.pooled(row["model"])
             bad = int(tally.rows[0, tally.score == 0].sum() + tally.rows[1, tally.score == 1].sum())
             notes.append(
-                f"log_loss of {row['model']} is infinite: {bad} rows were given probability 0 of what happened."
+                f"log_loss of {row['model']} is infinite: "
+                f"{count_of(bad, 'row was', 'rows were')} given probability 0 of what happened."
             )
     return notes
 

@@ -12,3 +12,7 @@ from baserate.population._table import summary, table, theory, thresholds
 __all__ = ["FAMILIES", "LEVELS", "Best"]
 __all__ += ["beta", "binormal", "linear", "logit_normal", "retrieval"]
 __all__ += ["best", "cheapest", "study", "summary", "table", "theory", "thresholds", "where"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -32,3 +32,7 @@ __all__ += ["class_rows", "class_target", "confusion", "confusions", "costs", "c
 __all__ += ["label_sets", "rows", "scored", "tallies", "target"]
 
 __getattr__ = resolver(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy.typing as npt
 
 from baserate._errors import BadShape, EmptyData
+from baserate._indexes import refuse_differing_indexes
 from baserate._tally import Tally
 from baserate.read._columns import checked_counts, checked_scores, checked_truth, checked_weights
 
@@ -37,6 +38,7 @@ def tally(
     >>> tally(["sick", "well", "well"], [0.9, 0.4, 0.4], positive="sick")
     Tally(3 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.333333)
     """
+    refuse_differing_indexes({"truth": truth, "score": score, "weight": weight, "count": count})
     columns: dict[str, npt.NDArray[Any]] = {"truth": checked_truth(truth, positive), "score": checked_scores(score)}
     if weight is not None:
         columns["weight"] = checked_weights(weight)

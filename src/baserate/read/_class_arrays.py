@@ -13,7 +13,9 @@ from baserate._arrays import Reals, sealed
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import BadShape, UnknownLabel
+from baserate._indexes import refuse_differing_indexes
 from baserate._intake import Intake
+from baserate._plurals import count_of, there_are
 from baserate.read import _classes
 from baserate.read._eager import Rule, Table
 from baserate.read._labels import listed, ordered
@@ -80,13 +82,14 @@ def scored(
     >>> scored(["cat", "dog", "dog"], [[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
     ClassRows(3 rows; scores for cat, dog)
     """
+    refuse_differing_indexes({"truth": truth, "score": score, "weight": weight, "count": count})
     scores = _two_dimensional(score)
     names = tuple(f"score of column {at}" for at in range(scores.shape[1]))
     given = {"truth": truth} | {name: scores[:, at] for at, name in enumerate(names)}
     table, columns = _loaded(given, Columns("truth", score=names), weight, count)
     known = _classes_of(table, len(names), _titles(score)) if labels is None else distinct_labels(labels)
     if len(known) != len(names):
-        raise BadShape(f"there are {len(known)} labels for {len(names)} columns of scores; give one for each.")
+        raise BadShape(f"{there_are(len(known), 'label')} for {len(names)} columns of scores; give one for each.")
     whole = _one_array(scores, score)
     found = _classes.class_rows(table, columns, replace(_RULE, bound=known), score=whole)
     return replace(found, intake=Intake(found.intake.read, classes=found.labels))
@@ -95,6 +98,7 @@ def scored(
 def _loaded(
     given: Mapping[str, Any], columns: Columns, weight: npt.ArrayLike | None, count: npt.ArrayLike | None
 ) -> tuple[Table, Columns]:
+    refuse_differing_indexes({**given, "weight": weight, "count": count})
     given = {name: _in_order(column) for name, column in given.items()}
     amounts = {name: column for name, column in (("weight", weight), ("count", count)) if column is not None}
     columns = replace(columns, weight=None if weight is None else "weight", count=None if count is None else "count")
@@ -140,6 +144,6 @@ def _classes_of(table: Table, many: int, titles: Sequence[str]) -> tuple[object,
     if 0 in found and all(type(label) is int and 0 <= label < many for label in found):
         return tuple(range(many))
     raise UnknownLabel(
-        f"truth holds {len(found)} classes ({listed(found)}), but there are {many} columns of scores; name the class "
-        "of each with labels=."
+        f"truth holds {count_of(len(found), 'class', 'classes')} ({listed(found)}), but there are {many} "
+        "columns of scores; name the class of each with labels=."
     )

@@ -16,6 +16,7 @@ from baserate._confusions import Confusions
 from baserate._errors import BadOption, BadShape, UnknownLabel
 from baserate._intake import Intake
 from baserate._numeric.codes import Codes, places
+from baserate._plurals import count_of
 from baserate._tallies import Group
 from baserate.read._eager import Coded, Problems, Rule, Table, Whole, beyond, check_there, length, notes, settled
 from baserate.read._labels import listed, ordered, refuse_mixed, resolved
@@ -157,8 +158,8 @@ def refuse_many_cells(labels: Sequence[object], groups: int) -> None:
     """Tables that would not fit into memory."""
     if groups * len(labels) ** 2 > _MOST_CELLS:
         raise BadShape(
-            f"{groups} groups of {len(labels)} classes make {groups * len(labels) ** 2} cells, too many to count; "
-            "group by something coarser."
+            f"{count_of(groups, 'group')} of {len(labels)} classes make {groups * len(labels) ** 2} cells, "
+            "too many to count; group by something coarser."
         )
 
 

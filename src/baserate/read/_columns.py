@@ -94,10 +94,26 @@ def as_column(name: str, given: object) -> Column:
         # NumPy writes [1, "1"] as two equal texts; keep what the list really held.
         column = np.asarray(given, dtype=object)
     if column.ndim != 1:
-        width = column.shape[1] if column.ndim == 2 else 0
-        remedy = f"Take one column, for example {name}[:, {width - 1}]." if width else "Give a list or 1-d array."
-        raise BadShape(f"{name} has shape {column.shape}; it must be one column with one value for each row. {remedy}")
+        raise BadShape(
+            f"{name} has shape {column.shape}; expected one column with one value for each row. "
+            f"{_remedy_of_shape(name, given, column.shape)}"
+        )
     return column
+
+
+def _remedy_of_shape(name: str, given: object, shape: tuple[int, ...]) -> str:
+    """Advise how to take one column: a list of arrays holds one for each model, a table one for each class."""
+    if len(shape) != 2 or not all(shape):
+        return "Give a list or 1-d array."
+    if shape[0] == 1:
+        return f"Take its only row, {name}[0]."
+    if shape[0] < shape[1] or (isinstance(given, (list, tuple)) and hasattr(given[0], "dtype")):
+        return (
+            f"Take one of them, for example {name}[0]; or judge several models with "
+            f'baserate.evaluate and a mapping from names to scores, {{"a": {name}[0], "b": {name}[1]}}.'
+        )
+    table = f"numpy.asarray({name})" if isinstance(given, (list, tuple)) else name
+    return f"Take one column, for example {table}{'.iloc' if hasattr(given, 'iloc') else ''}[:, {shape[1] - 1}]."
 
 
 def as_numbers(name: str, column: Column) -> Reals:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -14,6 +15,8 @@ from baserate._arrays import Floats
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
 from baserate._errors import BadFile, BadOption, EmptyData, NoSuchFile
+from baserate._plurals import count_of
+from baserate.read._csv_records import first_record, without_quoted
 from baserate.read._labels import listed, parsed_alike
 
 
@@ -56,17 +59,19 @@ def _check_orientation(truth: str) -> None:
 
 def _crossed(path: str | PathLike[str]) -> _Crossed:
     name, text = _text(path)
-    numbered = [(at, line) for at, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    lines = [line for _, line in numbered]
-    if len(lines) < 2:
+    bare = without_quoted("".join(first_record(text)[1]))
+    reader = csv.reader(StringIO(text, newline=""), delimiter=max("\t,;|", key=bare.count))
+    numbered = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
+    if len(numbered) < 2:
         raise EmptyData(f"{name} holds no cross-table; give a line of labels, and a line for each class.")
-    delimiter = max("\t,;|", key=lines[0].count)
-    header, *body = csv.reader(lines, delimiter=delimiter)
-    for (at, _), line in zip(numbered[1:], body, strict=True):
+    (_, header), *rest = numbered
+    for at, line in rest:
         if len(line) != len(header):
             raise BadFile(
-                f"line {at} of {name} has {len(line)} cells where the first has {len(header)}; mend that line."
+                f"line {at} of {name} has {count_of(len(line), 'cell')} where the first has {len(header)}; "
+                "mend that line."
             )
+    body = [line for _, line in rest]
     rows, columns = [line[0].strip() for line in body], [label.strip() for label in header[1:]]
     for what, labels in (("row", rows), ("column", columns)):
         twice = [label for label in labels if labels.count(label) > 1]

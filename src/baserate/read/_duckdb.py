@@ -15,6 +15,7 @@ import numpy as np
 from baserate._class_rows import ClassRows
 from baserate._confusions import Confusions
 from baserate._errors import BadFile, BaserateError, NotNumeric
+from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._target import ClassTarget, Target
@@ -236,7 +237,10 @@ def _told(name: str, message: str) -> str:
     where = f"line {line[1]} of {name}" if line else name
     columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if columns and line:
-        return f"{where} has {columns[2]} columns where the header has {columns[1]} ({line[2][:60]!r}); mend that line."
+        return (
+            f"{where} has {count_of(int(columns[2]), 'column')} where the header has {columns[1]} ({line[2][:60]!r}); "
+            "mend that line."
+        )
     if "unicode" in message.lower() or "utf-8" in message.lower():
         return f"{where} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
     if "state machine reached an invalid state" in message:

@@ -98,7 +98,8 @@ class Problems:
                 f"{dropped} of {total} rows cannot be used ({told(self.reasons)}). {remedy}, or {rule.remedy}."
             )
         if dropped == total:
-            raise EmptyData(f"all {total} rows were dropped ({told(self.reasons)}); give at least one that is whole.")
+            which = "the only row was" if total == 1 else f"all {total} rows were"
+            raise EmptyData(f"{which} dropped ({told(self.reasons)}); give at least one that is whole.")
         return total, dropped
 
     def _rows(self, where: Bools) -> int:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from baserate._errors import BadFile, NotInstalled, NotNumeric
+from baserate.read._csv_records import first_record, without_quoted
 from baserate.read._duckdb import Relation, Watch, literal, quoted, translated
 from baserate.read._found import File, met
 from baserate.read._named import Columns
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _MISSING = ("NA", "N/A", "na", "n/a", "null", "NULL", "None", "")
 """How missing numbers are written in text files."""
+_ESCAPES = {"\r\n": "\\r\\n", "\n": "\\n", "\r": "\\r"}
+"""Line ends as the engine spells them."""
 
 
 class _Table(NamedTuple):
@@ -74,19 +77,33 @@ def _csv(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns
 
 def csv_text(connection: DuckDBPyConnection, files: Sequence[File]) -> tuple[DuckDBPyRelation, list[str]]:
     """All columns as text, called c0, c1, …; and the names that they have in the header."""
-    delimiter, header, blank = _header(files[0])
+    head = _header(files[0])
     for file in files[1:]:
-        if _header(file) != (delimiter, header, blank):
+        other = _header(file)
+        if other[:3] != head[:3]:
             raise BadFile(f"{file.path} has another header than {files[0].path}; give files with the same columns.")
-    numbered = {f"c{at}": "VARCHAR" for at in range(len(header))}
-    options = f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
-    options += f", skip = {blank}, hive_partitioning = false"
+        if other.line_end != head.line_end:
+            raise BadFile(f"{file.path} has other line ends than {files[0].path}; convert both with dos2unix.")
+    numbered = {f"c{at}": "VARCHAR" for at in range(len(head.names))}
+    options = f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
+    options += f", skip = {head.blank}, hive_partitioning = false"
+    if head.line_end:
+        options += f", new_line = '{_ESCAPES[head.line_end]}'"
     read = connection.sql(f"SELECT * FROM read_csv({listed(files)}, {options}, columns = {numbered}{unpacking(files)})")
-    return read, header
+    return read, head.names
 
 
-def _header(file: File) -> tuple[str, list[str], int]:
-    """Delimiter and names of the first line, and how many blank ones are before it."""
+class _Header(NamedTuple):
+    delimiter: str
+    names: list[str]
+    blank: int
+    """Blank lines before the header."""
+    line_end: str | None
+    """End of the header's line, where the engine cannot detect it: it would use a line break within a quoted name."""
+
+
+def _header(file: File) -> _Header:
+    """Parse the first line that is not blank; a quoted name may continue it over several lines of the file."""
     try:
         text = file.head.decode("utf-8-sig", errors="strict" if file.ends else "ignore")
     except UnicodeDecodeError as error:
@@ -96,11 +113,12 @@ def _header(file: File) -> tuple[str, list[str], int]:
             raise BadFile(
                 f"the header of {file.name} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
             ) from error
-    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
-    blank = next(at for at, line in enumerate(lines) if line.strip())
-    bare = re.sub(r'"(?:[^"]|"")*"', "", lines[blank])
+    blank, record = first_record(text)
+    bare = without_quoted("".join(record))
     delimiter = "\t" if "\t" in bare else max(",;|", key=bare.count)  # names hold commas, hardly ever tabs
-    return delimiter, next(csv.reader(lines[blank:], delimiter=delimiter)), blank
+    names = next(csv.reader(record, delimiter=delimiter))
+    line_end = next((end for end in _ESCAPES if record[-1].endswith(end)), None)
+    return _Header(delimiter, names, blank, line_end if len(record) > 1 else None)
 
 
 def _json(connection: DuckDBPyConnection, files: Sequence[File], columns: Columns) -> _Table:
@@ -260,7 +278,7 @@ def check_alike(file: File, table: Any, first: File, other: Any) -> None:  # noq
 
 def listed(files: Sequence[File]) -> str:
     """Paths in SQL."""
-    return "[" + ", ".join(literal(glob.escape(str(file.path.absolute()))) for file in files) + "]"
+    return "[" + ", ".join(literal(glob.escape(str((file.copy or file.path).absolute()))) for file in files) + "]"
 
 
 def unpacking(files: Sequence[File]) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import glob
 import gzip
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, cast
 from zlib import error as zlib_error
 
 from baserate._errors import BadFile, EmptyData, NoSuchFile
@@ -31,6 +32,8 @@ _GZIP = b"\x1f\x8b"
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
 """Ways of packing that we do not unpack."""
 _HEAD = 1 << 20
+_MARK = b"\xef\xbb\xbf"
+"""Byte order mark of UTF-8."""
 
 
 class File(NamedTuple):
@@ -44,6 +47,8 @@ class File(NamedTuple):
     """The first bytes, unpacked."""
     ends: bool
     """Whether they are all."""
+    copy: Path | None = None
+    """What the engine reads in place of the file."""
 
 
 class Met(NamedTuple):
@@ -75,7 +80,7 @@ def _found(source: str | os.PathLike[str], folder: Path) -> list[File]:
     if str(source) == "-":
         if sys.stdin is None:
             raise EmptyData("standard input is closed; name a file, or pipe one in.")
-        return [_looked_at(_spooled(sys.stdin.buffer, folder), "standard input")]
+        return [_replace_mark(_looked_at(_spooled(sys.stdin.buffer, folder), "standard input"), folder)]
     found = []
     for path in _expanded(source):
         if path.is_file():
@@ -83,7 +88,26 @@ def _found(source: str | os.PathLike[str], folder: Path) -> list[File]:
         else:
             with path.open("rb") as pipe:
                 found.append(_looked_at(_spooled(pipe, folder), str(path)))
-    return found
+    return [_replace_mark(file, folder) for file in found]
+
+
+def _replace_mark(file: File, folder: Path) -> File:
+    """Copy a CSV file without its byte order mark where the first name is quoted and holds a line break.
+
+    The engine overlooks a quote that follows the mark, and would take the rest of the name for a row.
+    """
+    if file.kind != "csv" or not re.match(rb'\xef\xbb\xbf\s*"(?:[^"\r\n]|"")*[\r\n]', file.head):
+        return file
+    copy = folder / f"unmarked-{len(list(folder.iterdir()))}"
+    with _open_bytes(file.path, "rb", packed=file.packed) as old, _open_bytes(copy, "wb", packed=file.packed) as new:
+        old.read(len(_MARK))
+        shutil.copyfileobj(old, new)
+    return file._replace(copy=copy)
+
+
+def _open_bytes(path: Path, mode: Literal["rb", "wb"], *, packed: bool) -> IO[bytes]:
+    """Open a file, through gzip if it is packed; a copy is read once, so that speed matters more than its size."""
+    return cast("IO[bytes]", gzip.open(path, mode, compresslevel=1)) if packed else path.open(mode)
 
 
 def _spooled(pipe: IO[bytes], folder: Path) -> Path:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from baserate._errors import BadOption, BadShape, EmptyData, MissingValues
 from baserate._intake import Intake
+from baserate._plurals import count_of
 from baserate._rows import Rows
 
 _SHOWN = 3
@@ -79,7 +80,9 @@ def _places(part: str, rows: Rows) -> dict[Any, int]:
         seen: set[Any] = set()
         twice = list(dict.fromkeys(name for name in names if name in seen or seen.add(name)))  # type: ignore[func-returns-value]
         raise BadShape(
-            f"{len(twice)} ids of {part} name several rows ({_listed(twice)}); give each row one of its own."
+            f"{count_of(len(twice), 'id')} of {part} {'names' if len(twice) == 1 else 'name'} several rows "
+            f"({_listed(twice)}); "
+            "give each row one of its own."
         )
     return found
 

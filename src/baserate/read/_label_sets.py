@@ -11,7 +11,9 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Reals
 from baserate._confusion import distinct_labels
 from baserate._errors import BadShape, EmptyData, NotBinary, UnknownLabel
+from baserate._indexes import refuse_differing_indexes
 from baserate._label_sets import LabelSets
+from baserate._plurals import count_of, there_are
 from baserate.read._columns import checked_scores, checked_weights
 from baserate.read._labels import listed, ordered, refuse_mixed
 
@@ -45,6 +47,7 @@ def label_sets(
     >>> label_sets([{"sea", "sky"}, {"sky"}, set()], decided=[{"sea"}, {"sky"}, {"sky"}])
     LabelSets(3 rows; labels sea, sky)
     """
+    refuse_differing_indexes({"truth": truth, "decided": decided, "score": score, "weight": weight})
     of_sets = _of_sets(truth)
     known = _titles(truth) if labels is None else distinct_labels(labels)
     if known is None and of_sets:
@@ -58,7 +61,7 @@ def label_sets(
     scores = None if score is None else _scores(_placed("score", score, known))
     amounts = None if weight is None else checked_weights(weight)
     if amounts is not None and len(amounts) != len(is_of):
-        raise BadShape(f"there are {len(amounts)} weights for {len(is_of)} rows; give one for each.")
+        raise BadShape(f"{there_are(len(amounts), 'weight')} for {count_of(len(is_of), 'row')}; give one for each.")
     return _present(LabelSets(is_of, known, decided=flagged, score=scores, weight=amounts))
 
 

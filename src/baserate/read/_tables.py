@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 from baserate._class_rows import ClassRows
 from baserate._confusions import Confusions
 from baserate._errors import BadFile, BadOption, BaserateError
+from baserate._indexes import refuse_differing_indexes
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._target import ClassTarget, Target
@@ -263,7 +264,9 @@ def opened(source: Source, columns: Columns, watch: Watch | None) -> Iterator[As
         with _files.opened(paths, columns, watch) as relation:
             yield relation
     elif isinstance(source, Mapping):
-        yield _Memory(source, columns.found(list(source)))
+        columns = columns.found(list(source))
+        refuse_differing_indexes({name: source[name] for name in columns.used})
+        yield _Memory(source, columns)
     else:
         with _framed(source, columns) as table:
             yield table

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from baserate._errors import BadOption
+from baserate._plurals import there_are
 from baserate._target import ClassTarget, Target
 from baserate.read._eager import Rule
 from baserate.read._labels import listed
@@ -111,5 +112,5 @@ def _by_class(scores: Any, labels: tuple[object, ...] | None) -> tuple[dict[str,
     names = [f"score of column {at}" for at in range(scores.shape[1])]
     known = tuple(range(len(names))) if labels is None else labels
     if len(known) != len(names):
-        raise BadOption(f"there are {len(known)} labels for {len(names)} columns of scores; give one for each.")
+        raise BadOption(f"{there_are(len(known), 'label')} for {len(names)} columns of scores; give one for each.")
     return dict(zip(names, scores.T, strict=True)), dict(zip(known, names, strict=True))

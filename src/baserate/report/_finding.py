@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from baserate._immutable import FrozenMapping
 from baserate.report._commands import Snippet, Step, spell_step
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Finding:
     """Numbers of the sentence in full, by name."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "numbers", MappingProxyType(dict(self.numbers)))
+        object.__setattr__(self, "numbers", FrozenMapping(self.numbers))
 
     @property
     def anchor(self) -> str:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from math import inf, isinf, isnan
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from baserate._costs import Costs
 from baserate._cut import has_table
 from baserate._errors import BadFile, BadOption, BaserateError
 from baserate._files import write_text
+from baserate._immutable import FrozenMapping
 from baserate._map import text_of
 from baserate._policy import Policy
 from baserate._tallies import as_group
@@ -119,7 +119,7 @@ class Plan:
                 "Give one share for everybody, or name the groups."
             )
         stated = {"/".join(map(str, as_group(group))): float(share) for group, share in self.prevalence.items()}
-        object.__setattr__(self, "prevalence", MappingProxyType(stated))
+        object.__setattr__(self, "prevalence", FrozenMapping(stated))
 
     def _check_cut(self) -> None:
         """See that there is one way at most to cut."""

@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from baserate._counts import Counts
 from baserate._errors import BadFile, BadOption, BaserateError, UnknownName
 from baserate._estimate import Estimate
 from baserate._files import write_text
+from baserate._immutable import FrozenMapping
 from baserate._map import text_of
 from baserate._plain_text import unstyled
+from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate._results import Results, json_ready
 from baserate.report._commands import Snippet
@@ -67,11 +68,11 @@ class Report:
 
     def __post_init__(self) -> None:
         for name in ("data", "policies"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
 
     def __repr__(self) -> str:
         codes = ", ".join(dict.fromkeys(found.code for found in self.findings)) or "none"
-        return f"Report({', '.join(self.models)}; {self.data['rows']} rows; findings: {codes})"
+        return f"Report({', '.join(self.models)}; {count_of(self.data['rows'], 'row')}; findings: {codes})"
 
     @property
     def models(self) -> tuple[str, ...]:

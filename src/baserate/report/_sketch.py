@@ -13,6 +13,7 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, frozen
 from baserate._curve import Curve
 from baserate._cut import Cut
+from baserate._immutable import keep_read_only
 from baserate._numeric.single_precision import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready
@@ -57,6 +58,7 @@ Places = npt.NDArray[np.intp]
 Table = Mapping[str, Floats]
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sketch:
     """What each of some thresholds gives, for everybody or each group of a model.

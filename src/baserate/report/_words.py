@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isnan
 
 from baserate._estimate import Estimate
+from baserate._plurals import count_of
 from baserate.report._report import Report, View
 
 _LONG = 1000
@@ -30,7 +31,7 @@ def counted(many: float, things: str) -> str:
     >>> counted(1, "flagged rows"), counted(20000, "positives")
     ('1 flagged row', '20 000 positives')
     """
-    return f"{number(many)} {things.removesuffix('s') if many == 1 else things}"
+    return count_of(many, things.removesuffix("s"), things, shown=number(many))
 
 
 def ranged(found: Estimate) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, UnknownName
 from baserate._numeric.logistic import NEAREST
+from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -125,4 +126,5 @@ def _certain(given: Given, found: Prevalence) -> tuple[str, ...]:
     score, rows = given.score, given.target.rows
     there = (score < NEAREST) | (score > 1 - NEAREST)
     many = int(there.sum() if rows is None else rows[there].sum())
-    return (f"{many} rows of the target have a probability of 0 or 1, or next to it.",) if many else ()
+    certain = count_of(many, "row of the target has", "rows of the target have")
+    return (f"{certain} a probability of 0 or 1, or next to it.",) if many else ()

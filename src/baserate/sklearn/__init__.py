@@ -14,3 +14,7 @@ except ImportError as error:
     raise NotInstalled("baserate.sklearn needs scikit-learn; run: pip install 'baserate[sklearn]'.") from error
 
 __all__ = ["CalibratedBy", "PolicyClassifier", "scorer", "scorers"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

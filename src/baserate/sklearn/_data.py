@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
 from baserate._arrays import Floats
 from baserate._errors import BadOption, BadShape, BadWeights, CannotFit, EmptyData
+from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.hashing import Words, each_hashed, of_floats
 
 Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
@@ -34,6 +35,7 @@ class Data(NamedTuple):
         """Check classes and weights; what X must be, the classifier knows."""
         if y is None:
             raise BadOption("requires y to be passed, but the target y is None; give the class of each row.")
+        refuse_differing_indexes({"X": X, "y": y, "sample_weight": weight})
         if not hasattr(X, "shape") and hasattr(X, "__array__"):
             X = np.asarray(X)  # noqa: N806
         truth = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)

@@ -16,6 +16,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._errors import BadOption, UnknownName
+from baserate._indexes import refuse_differing_indexes
 from baserate._label_sets import LabelSets
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._tally import Tally
@@ -145,6 +146,7 @@ class _Score:
         sample_weight: npt.ArrayLike | None = None,
         pos_label: object = None,
     ) -> float:
+        refuse_differing_indexes({"y_true": y_true, "y_pred": y_pred, "sample_weight": sample_weight})
         of, told = about(self.measure).of, np.asarray(y_pred)
         found: Any
         if of in _OF_TWO:

@@ -12,6 +12,7 @@ from baserate._errors import CannotFit, EmptyData
 from baserate._map import Fitted
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Rows
+from baserate._plurals import count_of
 from baserate.calibrate._data import FEW
 from baserate.measure.multiclass._scored import check_class_probabilities
 
@@ -80,7 +81,7 @@ class Given:
     def notes(self) -> tuple[str, ...]:
         """What a reader of any fit should know."""
         clipped = int((self.rows.score < NEAREST).sum())
-        few = f"fitted on {self.many} rows only: another sample may give a very different map."
+        few = f"fitted on {count_of(self.many, 'row')} only: another sample may give a very different map."
         near = f"{clipped} of {self.rows.score.size} probabilities are below {NEAREST:g}, and are taken as {NEAREST:g}."
         return (*((few,) if self.many < FEW else ()), *((near,) if clipped else ()))
 
@@ -104,7 +105,8 @@ class Given:
         absent = [label for label, mass in zip(self.labels, self.rows.support, strict=True) if not mass]
         if absent:
             raise CannotFit(
-                f"{listed(absent)} never occurs in {self.many} rows, so that no bias of it is too low; fit {what}, or "
+                f"{listed(absent)} never occurs in {count_of(self.many, 'row')}, so that no bias of it is too low; "
+                f"fit {what}, or "
                 "give rows of every class."
             )
 

@@ -11,6 +11,7 @@ from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, BadShape
 from baserate._forms import Softmax
 from baserate._map import Parameter
+from baserate._plurals import count_of
 from baserate.calibrate.multiclass._given import Given
 from baserate.measure.multiclass._scored import NEAR
 
@@ -59,7 +60,10 @@ def checked_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats
     """Shares of all classes, in the order of the labels."""
     if isinstance(given, Mapping):
         if set(given) != set(labels):
-            raise BadOption(f"{what} names {len(given)} classes, not the same as labels; give each of them its share.")
+            raise BadOption(
+                f"{what} names {count_of(len(given), 'class', 'classes')}, not the same as labels; "
+                "give each of them its share."
+            )
         given = [given[label] for label in labels]
     shares = np.array(given, dtype=np.float64)
     if shares.shape != (len(labels),):

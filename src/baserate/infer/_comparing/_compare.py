@@ -15,6 +15,7 @@ import numpy as np
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, EmptyData, UnknownName
+from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc
@@ -250,7 +251,7 @@ class _Case:
         if method in TESTS:
             test, named = TESTS[method]
             first, second = table.alone(self.asked.measure)
-            how = f"{named}: {first} rows against {second}"
+            how = f"{named}: {count_of(first, 'row')} against {second}"
             return self._found(pair, bounds, drawn.told, **test(first, second, self._side)._asdict(), test=how)
         tested = drawn.test(value, self._side, self._bound)
         if table.agree and self._side == "two-sided":

@@ -10,6 +10,7 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats
 from baserate._counts import Counts
+from baserate._plurals import count_of
 from baserate.infer._alike import Alike
 from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._columns import LEAST, WORK
@@ -76,7 +77,7 @@ class Drawn(NamedTuple):
     def told(self) -> str:
         """How the interval was made."""
         normal = "" if len(self.draws) >= _ENOUGH else ", normal with their standard deviation"
-        return f"{self.how}, {len(self.draws)} draws{normal}"
+        return f"{self.how}, {count_of(len(self.draws), 'draw')}{normal}"
 
     @property
     def _spread(self) -> float:

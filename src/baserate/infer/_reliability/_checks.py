@@ -10,6 +10,7 @@ import numpy as np
 
 from baserate._arrays import Floats, number, ratio
 from baserate._numeric.logistic import log_odds
+from baserate._plurals import count_of
 from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.measure import calibration_slope, ecce, why
@@ -98,7 +99,10 @@ def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mas
     noise, gap = found.squares * mean * (1 - mean), found.positive - found.expected
     by_chance = noise > 0
     freedom = int(np.count_nonzero(by_chance)) - 2 * fitted
-    how = f"χ² with {freedom} degrees of freedom, {'fitted to these rows' if fitted else 'on rows not fitted to'}"
+    how = (
+        f"χ² with {count_of(freedom, 'degree', 'degrees')} of freedom, "
+        f"{'fitted to these rows' if fitted else 'on rows not fitted to'}"
+    )
     if freedom < 1:
         few = "three bins are" if fitted else "a bin is"
         reason = f"{few} needed in which chance has a say" if t.total else "there are no rows"

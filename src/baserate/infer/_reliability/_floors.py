@@ -10,6 +10,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._errors import BadOption
+from baserate._plurals import count_of
 from baserate._stack import Stack
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
@@ -83,7 +84,7 @@ def floors(
         with np.errstate(invalid="ignore"):  # of infinite ones nothing is lost
             lost = values - _values(measures, pooled)
         found += np.where(np.isfinite(lost), lost, 0.0)
-    how = f"{draws} draws of what happens if the probabilities are right"
+    how = f"{count_of(draws, 'draw')} of what happens if the probabilities are right"
     return [_judged(value, found[:, at], level, how) for at, value in enumerate(values.tolist())]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._estimate import Estimate
 from baserate._numeric.logistic import log_odds
+from baserate._plurals import count_of
 from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
@@ -110,7 +111,7 @@ def _free(tally: Tally, seed: Seed, draws: int) -> Check:
     """Whether a shift of all log-odds fits as well as any monotone curve: its gain, beside that of draws."""
     from scipy.special import expit
 
-    name, how = "offset_or_free", f"likelihood ratio, {draws} draws of what happens after the shift"
+    name, how = "offset_or_free", f"likelihood ratio, {count_of(draws, 'draw')} of what happens after the shift"
     pooled = neighbours_pooled(tally)
     shifted = log_odds(pooled.score) + offset(pooled).value
     if np.isnan(shifted).any() or not len(shifted):

@@ -8,6 +8,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from baserate._errors import BadOption
+from baserate._plurals import count_of
 from baserate.infer import AucPair, Size, binormal_spread
 from baserate.infer._sizing._auc_pair import Standard, check_classes
 from baserate.infer._sizing._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
@@ -95,7 +96,10 @@ def detectable_auc(
     tried = np.linspace(null, 1, 1001)[1:-1].tolist()
     enough = next((place for place, auc in enumerate(tried) if lacking(auc) <= 0), None)
     if enough is None:
-        raise BadOption(f"no AUC up to 1 could be shown with {positives} positives and {negatives} negatives.")
+        raise BadOption(
+            f"no AUC up to 1 could be shown with {count_of(positives, 'positive')} "
+            f"and {count_of(negatives, 'negative')}."
+        )
     below = tried[enough - 1] if enough else null + (tried[0] - null) * 1e-6
     return float(brentq(lacking, below, tried[enough], xtol=1e-14))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._errors import BadOption, EmptyData
+from baserate._plurals import count_of, there_are
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer._sizing._size import check_inside, check_share
@@ -111,7 +112,7 @@ def delong_pair(rows: Rows) -> AucPair:
     (0.75, 1.0, Spread(positive=0.125, negative=0.125))
     """
     if len(rows.score) != 2:
-        raise BadOption(f"there are scores of {len(rows.score)} models; give rows with those of two.")
+        raise BadOption(f"there are scores of {count_of(len(rows.score), 'model')}; give rows with those of two.")
     if rows.weight is not None:
         raise BadOption(_WEIGHTED)
     many = np.ones(len(rows), dtype=np.int64) if rows.count is None else np.asarray(rows.count, dtype=np.int64)
@@ -200,7 +201,9 @@ def assumed_pair(first: float, second: float, *, correlation: float | None = Non
 def check_classes(positives: float, negatives: float) -> None:
     """Refuse numbers of rows that cannot be."""
     if not (0 < positives < np.inf and 0 < negatives < np.inf):
-        raise BadOption(f"there are {positives} positives and {negatives} negatives; give numbers above 0.")
+        raise BadOption(
+            f"{there_are(positives, 'positive')} and {count_of(negatives, 'negative')}; give numbers above 0."
+        )
 
 
 def _tallied(tally: Tally) -> tuple[float, Spread]:

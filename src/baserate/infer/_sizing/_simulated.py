@@ -14,6 +14,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
+from baserate._plurals import count_of
 from baserate._population import Population
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, checked_seed
@@ -202,9 +203,9 @@ def _solved(seen: list[_Seen], wanted: float, least: int) -> int:
 
 
 def _told(last: _Seen, rows: int, least: int) -> str:
-    parts = [f"{last.draws} simulated samples"]
+    parts = [count_of(last.draws, "simulated sample")]
     if last.rows != rows:
-        parts.append(f"of {last.rows} rows, scaled")
+        parts.append(f"of {count_of(last.rows, 'row')}, scaled")
     if last.undefined:
         parts.append(f"{last.undefined} of them undefined and left out")
     if rows == least:

@@ -34,3 +34,7 @@ __all__ += _information.__all__
 __all__ += _association.__all__
 __all__ += _scored.__all__
 __all__ += _sets.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -15,6 +15,7 @@ from baserate._forms import Softmax
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.simplex import Mixture, contrasts, inverse, mixed, moments
 from baserate._numeric.softmax import Model, Rows, information
+from baserate._plurals import count_of
 from baserate._target import ClassTarget
 from baserate.calibrate.multiclass import bias_corrected, temperature, vector
 from baserate.calibrate.multiclass._given import listed
@@ -302,7 +303,10 @@ def _prior(given: Given, labels: tuple[object, ...]) -> Floats:
     """Shares for which probabilities were made, in the order of the classes."""
     if isinstance(given, Mapping):
         if set(given) != set(labels):
-            raise BadOption(f"at names {len(given)} classes, not the {len(labels)} of validation; give each its share.")
+            raise BadOption(
+                f"at names {count_of(len(given), 'class', 'classes')}, not the {len(labels)} of validation; "
+                "give each its share."
+            )
         given = [given[label] for label in labels]
     found = np.array(given, dtype=np.float64)
     if found.shape != (len(labels),) or not ((found > 0).all() and abs(found.sum() - 1) <= _NEAR):

@@ -12,12 +12,15 @@ from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._errors import BadShape
 from baserate._estimate import Estimate
+from baserate._immutable import keep_read_only
+from baserate._plurals import count_of
 from baserate.infer._binomial import two_sided, usual
 
 _SHOWN = 6
 """Classes that are shown in a line."""
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shares:
     """The share of each class in a target, each with its interval, and how they were found.
@@ -70,7 +73,7 @@ class Shares:
         ]
         told += [f"and {len(self.labels) - _SHOWN} more"] if len(self.labels) > _SHOWN else []
         with_truth = f", {self.labelled} more with truth" if self.labelled else ""
-        return f"Shares({', '.join(told)}; {self.method}, {self.rows} rows{with_truth})"
+        return f"Shares({', '.join(told)}; {self.method}, {count_of(self.rows, 'row')}{with_truth})"
 
 
 def estimated(value: Floats, unclipped: Floats, variance: Floats, *, rows: float, level: float) -> list[Estimate]:

@@ -8,6 +8,7 @@ from math import erfc, nan, sqrt
 
 from baserate._numbers import format_p_phrase
 from baserate._numeric.two_samples import fitted, free
+from baserate._plurals import there_are
 from baserate.infer import Check
 from baserate.shift._two._bins import sorted_into
 from baserate.shift._two._given import Given
@@ -78,7 +79,9 @@ def goodness_of_fit(given: Given, *, bins: int | Sequence[float] | None = None) 
     seen = sorted_into(given, bins).seen
     many = len(seen.first)
     if many < 3:
-        return Check(_FIT, nan, nan, how, why=f"there are {many} bins that hold anything, and it takes 3")
+        return Check(
+            _FIT, nan, nan, how, why=f"{there_are(many, 'bin that holds', 'bins that hold')} anything, and it takes 3"
+        )
     from scipy.special import gammaincc
 
     statistic = max(2 * (free(seen) - fitted(seen).height), 0.0)

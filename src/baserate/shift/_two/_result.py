@@ -7,10 +7,12 @@ from math import sqrt
 
 from baserate._arrays import Floats
 from baserate._estimate import Estimate
+from baserate._immutable import keep_read_only
 from baserate._map import Map
 from baserate._tally import Tally
 
 
+@keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Prevalence:
     """The share of the positive class in a target, with an interval that knows how few validation rows there were."""

@@ -1,0 +1,271 @@
+"""Every public value can be pickled and copied, as process pools need; it is as frozen afterwards as before."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+import re
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from importlib import import_module
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import baserate
+from baserate import (
+    Cut,
+    Lottery,
+    Policy,
+    apply,
+    calibrate,
+    decide,
+    draw,
+    equalize,
+    infer,
+    measure,
+    population,
+    read,
+    shift,
+)
+from baserate import sklearn as bridge
+
+RNG = np.random.default_rng(3)
+SIZE = 300
+GROUP = np.where(RNG.random(SIZE) < 0.5, "a", "b")
+TRUTH = RNG.random(SIZE) < np.where(GROUP == "a", 0.3, 0.5)
+RISK = 1 / (1 + np.exp(0.4 - 1.5 * TRUTH - RNG.normal(size=SIZE)))
+OTHER = 1 / (1 + np.exp(0.4 - 1.2 * TRUTH - RNG.normal(size=SIZE)))
+TABLE = {"y": TRUTH, "p": RISK, "q": OTHER, "g": GROUP, "w": RNG.random(SIZE) + 0.5}
+ROWS = read.rows(TABLE, truth="y", score=["p", "q"], group="g", weight="w")
+TALLIES = read.tallies(TABLE, truth="y", score="p", group="g")
+TALLY = baserate.tally(TRUTH, RISK)
+CURVE = baserate.curve(TALLY)
+BOTH = baserate.scored(np.where(TRUTH, "yes", "no"), np.column_stack([1 - RISK, RISK]))
+DECIDED = baserate.confusion(TRUTH, RISK > 0.5)
+COSTS = baserate.CostMatrix([[0, 1], [5, 0]], ["no", "yes"])
+FOUND = decide.youden(CURVE)
+FRONT = decide.front({"p": CURVE, "q": baserate.curve(baserate.tally(TRUTH, OTHER))})
+REPORT = baserate.evaluate(TRUTH, {"p": RISK, "q": OTHER}, group=GROUP, prevalence=0.1)
+GOAL = equalize.Goal("equal-opportunity")
+TARGET = read.target(RISK)
+SHARED = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "ClassMap": lambda: calibrate.fit(BOTH, "vector"),
+    "ClassRows": lambda: BOTH,
+    "ClassTarget": lambda: read.class_target(np.asarray(BOTH.score), labels=["no", "yes"]),
+    "Confusion": lambda: DECIDED,
+    "Confusions": lambda: read.confusions({**TABLE, "d": RISK > 0.5}, truth="y", predicted="d", group="g"),
+    "CostMatrix": lambda: COSTS,
+    "Costs": lambda: baserate.Costs(fp=1, fn=5),
+    "Counts": lambda: CURVE.counts,
+    "Curve": lambda: CURVE,
+    "Cut": lambda: Cut((0.5,)),
+    "Estimate": lambda: infer.estimate("auc", CURVE),
+    "Finding": lambda: REPORT.findings[0],
+    "Intake": lambda: TALLIES.intake,
+    "LabelSets": lambda: baserate.label_sets(np.eye(3), score=np.eye(3), weight=[1, 2, 3]),
+    "Lottery": lambda: Lottery((Cut((0.4,)), Cut((0.6,))), (0.3, 0.7)),
+    "Map": lambda: calibrate.fit(TALLIES, "isotonic"),
+    "Mixture": lambda: baserate.Mixture(np.array([1.0]), np.array([0.5]), np.array([0.1])),
+    "Plan": lambda: REPORT.plan,
+    "Policy": lambda: REPORT.policies["p"],
+    "Population": lambda: population.binormal(means=(0, 1)),
+    "Report": lambda: REPORT,
+    "Results": lambda: measure.summary(TALLIES, threshold=0.5),
+    "Rows": lambda: ROWS,
+    "Tallies": lambda: TALLIES,
+    "Tally": lambda: TALLY,
+    "Target": lambda: read.target(TABLE, score="p", weight="w"),
+    "Actions": lambda: apply.actions(SHARED, RISK, chances=True),
+    "Written": lambda: apply.Written(3, (), 0.1),
+    "Choice": lambda: calibrate.choose(TALLY, methods=["identity", "logistic"]),
+    "Combination": lambda: decide.combined(ROWS, ("p", "q")),
+    "Corrected": lambda: decide.resampled(CURVE, decide.youden, measures=["youden"], draws=20).performance["youden"],
+    "CrossValidated": lambda: decide.crossvalidated(TALLY, decide.youden),
+    "Decisions": lambda: decide.least_cost(BOTH, COSTS),
+    "Dominated": lambda: decide.Dominated("a", 0.1, 1.0, 0.2),
+    "Front": lambda: FRONT,
+    "Hybrid": lambda: decide.Hybrid(FRONT.vertices[0], FRONT.vertices[1], 0.5),
+    "IsoCost": lambda: decide.IsoCost(1.0, 0.5, 0.2),
+    "Requirement": lambda: decide.requirements("sensitivity >= 0.9")[0],
+    "Reversible": lambda: decide.Reversible("a", 0.4, None, None),
+    "Sureness": lambda: decide.resampled(CURVE, decide.youden, measures=["youden"], draws=20),
+    "Trial": decide.Trial,
+    "Vertex": lambda: FRONT.vertices[0],
+    "Drawing": lambda: draw.roc(TALLIES),
+    "Crossing": lambda: equalize.crossings(
+        baserate.curve(baserate.tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])),
+        baserate.curve(baserate.tally([1, 1, 0, 0, 1, 0], [0.8, 0.7, 0.6, 0.5, 0.3, 0.1])),
+    )[0],
+    "Deal": equalize.Deal,
+    "Goal": lambda: equalize.Goal(
+        "equal-opportunity", within={"sensitivity": 0.1}, prevalence={("a",): 0.1, ("b",): 0.2}
+    ),
+    "HeldOut": lambda: equalize.held_out(TALLIES, GOAL, deal=equalize.Deal(repeats=2)),
+    "Parity": lambda: equalize.parity("equal-opportunity"),
+    "Scale": lambda: equalize.Scale((0.0, 1.0), (0.0, 1.0)),
+    "After": lambda: infer.mapped(TALLIES, calibrate.fit(TALLIES, "offset")),
+    "AucPair": lambda: infer.delong_pair(read.rows(TABLE, truth="y", score=["p", "q"])),
+    "Band": lambda: infer.band(TALLY, "roc"),
+    "Check": lambda: infer.spiegelhalter(TALLY),
+    "Comparison": lambda: infer.compare(ROWS)[0],
+    "Drawn": infer.Drawn,
+    "Floor": lambda: infer.floor("ece", TALLY),
+    "Interval": infer.Interval,
+    "Intrinsic": lambda: infer.intrinsic(TALLY),
+    "Question": infer.Question,
+    "Reliability": infer.Reliability,
+    "Size": lambda: infer.size_of_share("sensitivity", 0.8, 0.05, prevalence=0.1),
+    "Spread": lambda: infer.binormal_spread(0.7),
+    "About": lambda: measure.about(measure.auc),
+    "Split": lambda: measure.multiclass.Split(BOTH),
+    "Best": lambda: population.best(population.linear(), "f1"),
+    "Spelled": lambda: read.Spelled("1"),
+    "View": lambda: REPORT.of("p").here,
+    "Assumption": lambda: shift.label_shift(read.target(RISK), TALLY),
+    "Prevalence": lambda: shift.prevalence(read.target(RISK), TALLY),
+    "Shares": lambda: shift.prevalence(
+        read.class_target(np.asarray(BOTH.score), labels=["no", "yes"]), BOTH, method="pacc"
+    ),
+    "CalibratedBy": lambda: bridge.CalibratedBy(LogisticRegression()).fit(RISK[:, None], TRUTH),
+    "PolicyClassifier": lambda: bridge.PolicyClassifier(LogisticRegression()).fit(RISK[:, None], TRUTH),
+}
+FORMS: dict[str, Callable[[], Any]] = {
+    **{f"map, {name}": partial(calibrate.fit, TALLIES, name) for name in calibrate.METHODS},
+    **{f"class map, {name}": partial(calibrate.fit, BOTH, name) for name in calibrate.CLASS_METHODS},
+    "weighted tally": lambda: baserate.tally(TRUTH, RISK, weight=TABLE["w"]),
+    "weighted counts": lambda: baserate.curve(baserate.tally(TRUTH, RISK, weight=TABLE["w"])).counts,
+    "weighted confusion": lambda: baserate.confusion(TRUTH, RISK > 0.5, weight=TABLE["w"]),
+    "policy by groups": lambda: equalize.optimum(TALLIES, GOAL),
+    "population of beta distributions": lambda: population.beta(positive=(3, 1), negative=(1, 3)),
+}
+
+
+def sent(value: Any, protocol: int = pickle.HIGHEST_PROTOCOL) -> Any:  # noqa: ANN401
+    return pickle.loads(pickle.dumps(value, protocol))  # noqa: S301
+
+
+HOW: dict[str, Callable[[Any], Any]] = {
+    **{f"pickle {at}": partial(sent, protocol=at) for at in range(2, pickle.HIGHEST_PROTOCOL + 1)},
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+PACKAGES = ["", ".apply", ".calibrate", ".decide", ".draw", ".equalize", ".infer", ".measure", ".measure.multiclass"]
+PACKAGES += [".population", ".read", ".report", ".shift", ".sklearn", ".calibrate.multiclass"]
+
+
+def test_no_public_class_is_left_out() -> None:
+    modules = [import_module(f"baserate{package}") for package in PACKAGES]
+    public = {name: getattr(module, name) for module in modules for name in module.__all__}
+    found = {name for name, each in public.items() if inspect.isclass(each) and not issubclass(each, Exception)}
+    assert found == {*MAKERS}
+    for name, make in MAKERS.items():
+        assert type(make()).__name__ == name
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Any]:
+    return {name: make() for name, make in (MAKERS | FORMS).items()}
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("name", [*MAKERS, *FORMS])
+def test_copies_are_equal_and_as_frozen(name: str, how: str, made: dict[str, Any]) -> None:
+    value = made[name]
+    again = HOW[how](value)
+    assert type(again) is type(value)
+    assert re.sub("0x[0-9a-f]+", "", repr(again)) == re.sub("0x[0-9a-f]+", "", repr(value))
+    before, after = list(contents(value)), list(contents(again))
+    assert [path for path, _ in before] == [path for path, _ in after]
+    for (path, one), (_, other) in zip(before, after, strict=True):
+        assert type(one) is type(other), path
+        if isinstance(one, np.ndarray):
+            assert one.dtype == other.dtype, path
+            assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), path
+            assert one.flags.writeable == other.flags.writeable, path
+        else:
+            assert one == other or one != one, path  # noqa: PLR0124  (NaN)
+
+
+def contents(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """Everything that a value holds, down to numbers, texts and arrays."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value) if field.name not in {"ax", "painter"}]
+        for name in names:
+            yield from contents(getattr(value, name), f"{path}.{name}")
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from contents(each, f"{path}[{key!r}]")
+    elif isinstance(value, (list, tuple)):
+        yield path, type(value)
+        for at, each in enumerate(value):
+            yield from contents(each, f"{path}[{at}]")
+    elif value is None or callable(value) or isinstance(value, (str, int, float, bool, np.ndarray, np.generic)):
+        yield path, value
+    else:
+        held = vars(value) if hasattr(value, "__dict__") else {name: getattr(value, name) for name in value.__slots__}
+        yield from contents(held, path)
+
+
+@pytest.mark.parametrize("name", ["Policy", "Results", "Rows", "Tallies", "Report", "Finding", "Map", "Confusions"])
+def test_mappings_cannot_change(name: str, made: dict[str, Any]) -> None:
+    for value in (made[name], sent(made[name]), copy.deepcopy(made[name])):
+        mappings = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        frozen = [each for each in mappings if type(each).__name__ == "FrozenMapping"]
+        assert frozen
+        for mapping in frozen:
+            for change in CHANGES:
+                with pytest.raises(TypeError, match="cannot change"):
+                    change(mapping)
+            assert mapping == dict(mapping)
+
+
+def _set(mapping: Any) -> None:  # noqa: ANN401
+    mapping["new"] = 1
+
+
+def _delete(mapping: Any) -> None:  # noqa: ANN401
+    del mapping[next(iter(mapping), "new")]
+
+
+def _add(mapping: Any) -> None:  # noqa: ANN401
+    mapping |= {"new": 1}
+
+
+CHANGES: tuple[Callable[[Any], Any], ...] = (
+    *(_set, _delete, _add, lambda mapping: mapping.update(new=1), lambda mapping: mapping.pop("new", None)),
+    *(lambda mapping: mapping.popitem(), lambda mapping: mapping.setdefault("new", 1), lambda mapping: mapping.clear()),
+)
+
+
+def test_a_drawing_that_was_sent_is_the_same_picture(made: dict[str, Any]) -> None:
+    value = made["Drawing"]
+    for again in (sent(value), copy.deepcopy(value), copy.copy(value)):
+        assert again._repr_png_() == value._repr_png_()
+        assert again.ax is not value.ax
+
+
+def test_arrays_that_are_shared_stay_so(made: dict[str, Any]) -> None:
+    """A tally without weights holds its counts three times, but in memory once."""
+    assert TALLY.mass is TALLY.rows
+    for how in HOW.values():
+        again = how(TALLY)
+        assert again.mass is again.rows
+    assert made["Tally"] is TALLY
+
+
+def test_process_pools_take_and_give_them() -> None:
+    """By spawn, which is what Windows and macOS do: all that is sent is pickled."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        found = pool.submit(measure.summary, TALLIES, threshold=0.5).result(timeout=120)
+        compared = pool.submit(infer.compare, ROWS).result(timeout=120)
+        report = pool.submit(baserate.evaluate, TRUTH, RISK).result(timeout=120)
+    assert found.to_json() == measure.summary(TALLIES, threshold=0.5).to_json()
+    assert compared == infer.compare(ROWS)
+    assert report.to_json() == baserate.evaluate(TRUTH, RISK).to_json()

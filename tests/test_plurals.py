@@ -1,0 +1,67 @@
+"""Counts of one: messages and texts say "1 row", never "1 rows"."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baserate
+from baserate import BaserateError, Cut, apply, calibrate, decide, measure, read
+
+PLURAL = re.compile(
+    r"\b1 (?:distinct )?(?:rows|scores|labels|columns|classes|draws|groups|cells|values|ids|clusters|weights|actions|"
+    r"thresholds|bands|edges|models|chances|cuts|names|positives|negatives|bins|decisions|samples|folds)\b(?! of)"
+)
+TABLE: dict[str, Any] = {"y": [1], "p": [0.5], "g": ["a"], "q": [0.2]}
+COLUMNS: dict[str, Any] = {"truth": "y", "score": "p", "positive": 1, "negative": 0}
+MADE: dict[str, Callable[[], object]] = {
+    "tally": lambda: baserate.tally([1], [0.5]),
+    "tallies": lambda: read.tallies(TABLE, group="g", **COLUMNS),
+    "rows": lambda: read.rows(TABLE, group="g", **COLUMNS),
+    "intake": lambda: read.tallies(TABLE, **COLUMNS).intake.told,
+    "class rows": lambda: baserate.scored(["a"], [[0.2, 0.8]], labels=["a", "b"]),
+    "confusions": lambda: read.confusions(TABLE, truth="g", predicted="g", group="g"),
+    "label sets": lambda: baserate.label_sets([[True, False]], decided=[[True, True]]),
+    "target": lambda: read.target([0.5]),
+    "class target": lambda: read.class_target(np.array([[0.2, 0.8]])),
+    "results": lambda: baserate.Results({"a": [1]}),
+    "policy": lambda: baserate.Policy(by_group={("a",): Cut((0.5,))}, otherwise="refuse", attributes=("g",)),
+    "actions": lambda: apply.actions(baserate.Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"), [0.5]),
+    "decisions": lambda: decide.least_cost([[0.5, 0.5]], baserate.CostMatrix([[0, 1], [1, 0]], "ab")),
+    "report": lambda: baserate.evaluate([1], [0.5], positive=1, negative=0),
+}
+REFUSED: dict[str, Callable[[], object]] = {
+    "scores": lambda: measure.brier(baserate.tally([1, 0], [0.5, 2])),
+    "a short row": lambda: baserate.scored(["a"], [[0.2, 0.8]], labels=["a"]),
+    "labels": lambda: baserate.Confusion.of_matrix([[1, 2], [3, 4]], ["a"], truth="rows"),
+    "weights": lambda: baserate.label_sets([[1, 0]], weight=[1, 2]),
+    "ids": lambda: read.joined(
+        {
+            "a": read.rows({**TABLE, "y": [1, 0], "p": [1, 2], "i": [1, 1]}, truth="y", score="p", id="i"),
+            "b": read.rows({**TABLE, "y": [1, 0], "p": [1, 2], "i": [1, 2]}, truth="y", score="p", id="i"),
+        }
+    ),
+    "actions": lambda: Cut((0.5,), actions=("a", "b", "c")),
+    "all dropped": lambda: read.tallies({"y": [1], "p": [None]}, missing="drop", **COLUMNS),
+    "shares": lambda: calibrate.multiclass.reprior({"a": 0.5, "b": 0.5}, {"a": 1.0}),
+    "group names": lambda: apply.as_sql(
+        baserate.Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"), score="p", group="g"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MADE)
+def test_what_is_shown_of_one(what: str) -> None:
+    text = str(MADE[what]())
+    assert "1 " in text
+    assert not PLURAL.search(text), text
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_refused_of_one(what: str) -> None:
+    with pytest.raises(BaserateError) as caught:
+        REFUSED[what]()
+    assert not PLURAL.search(str(caught.value)), caught.value
+    assert re.search(r"\b1 |only row", str(caught.value)), caught.value
