@@ -150,6 +150,13 @@ def test_one_measure_has_one_value_at_one_prevalence(opened: Opened) -> None:
             assert words in page.inner_text(f"#panel-{panel}"), (panel, words)
 
 
+def test_the_prevalence_of_the_sample_stays_where_groups_have_their_own(opened: Opened) -> None:
+    report = by_group(threshold=0.3)
+    page = opened(report.html())
+    assert f"sample: {100 * report.here.prevalence.value:.1f}" in page.inner_text("#panel-prevalence")
+    assert f"chosen: {100 * (report.prevalence or 0):.1f}" in page.inner_text("#panel-prevalence")
+
+
 def test_differences_are_of_the_table_above_them(opened: Opened) -> None:
     page = opened(several().html())
     change(page, threshold=0.6)  # the planned thresholds stay

@@ -17,7 +17,9 @@ export function prevalenceSpec(view) {
   const { precision, npv } = derived(view);
   const total = view.counts.tp + view.counts.fn + view.counts.fp + view.counts.tn;
   const share = (view.counts.tp + view.counts.fn) / total;
-  const own = view.part.positives / (view.part.positives + view.part.negatives);
+  const { everybody, groups } = view.book.models[view.state.model]; // in the sample, whatever is stated for groups
+  const rows = view.state.who < 0 ? everybody : groups[view.state.who];
+  const own = rows.positives / (rows.positives + rows.negatives);
   const moved = Math.abs(share - own) > 1e-12;
   return {
     x: {
@@ -47,7 +49,7 @@ export function prevalenceSpec(view) {
         look: "series-0 strong dash-1",
         label: "passed who are negative (NPV)",
       },
-      { kind: "rule", key: "rows", x: own, look: "faint", label: `these rows: ${percent(own)}` },
+      { kind: "rule", key: "rows", x: own, look: "faint", label: `sample: ${percent(own)}` },
       ...(moved
         ? [
             {
