@@ -184,6 +184,21 @@ class Population:
         score[~truth] = self.negative.rvs(size=rows - many, random_state=generator)
         return Draw(truth, score)
 
+    def draw_calibrated(self, rows: int, rng: np.random.Generator | int) -> Draw:
+        """Draw rows at random: truth and the posterior probability in place of the score.
+
+        These are the scores of a calibrated model: among rows with probability p, a share p is positive.
+
+        >>> from baserate import population
+        >>> truth, probability = population.binormal(prevalence=0.1).draw_calibrated(100_000, 7)
+        >>> round(float(truth.sum() / probability.sum()), 2)
+        1.0
+        """
+        # On the scale of log-odds no score is rounded to 0 or 1, where both densities may vanish.
+        apart = self._unfolded()
+        truth, score = apart.draw(rows, rng)
+        return Draw(truth, np.asarray(apart.posterior(score)))
+
     def _unfolded(self) -> Population:
         """Scores on a scale on which none of them crowd together, in the same order."""
         pair = unfolded(self.negative), unfolded(self.positive)

@@ -58,6 +58,17 @@ class Results:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
+    def __bool__(self) -> bool:
+        """Whether everything that was required holds, where something was; otherwise whether there are rows.
+
+        `assert decide.check(…)` must fail where a requirement fails, so that results with a verdict are true only if
+        `data["holds"]` is.
+
+        >>> bool(Results({"verdict": ["undecided"]}, {"holds": False})), bool(Results({"value": [0.75]}))
+        (False, True)
+        """
+        return bool(self.data["holds"]) if "holds" in self.data else len(self) > 0
+
     def __repr__(self) -> str:
         return f"Results({count_of(len(self), 'row')} of {', '.join(self.columns)})"
 

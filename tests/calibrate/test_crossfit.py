@@ -1,10 +1,14 @@
 """Cross-fitting and choosing: that nothing leaks, that all rows come back, and that chance is not taken for merit."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from baserate import BadOption, CannotFit, Map, Tally, calibrate, measure, read, tally
+from baserate import BadOption, CannotFit, ClassRows, Map, NotAProbability, Tally, calibrate, measure, read, tally
 from baserate.calibrate._crossfit import dealt, left_out
 
 Floats = npt.NDArray[np.float64]
@@ -198,3 +202,97 @@ def test_progress_is_told() -> None:
     assert seen == [(1, 2), (2, 2)]
     with pytest.raises(BadOption, match="folds is 0"):
         calibrate.choose(tally(*overconfident(100)), folds=0)
+
+
+ANY_SCORE = ("logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers")
+"""Methods that take scores of any size."""
+
+
+def biomarker(size: int = 113) -> tuple[npt.NDArray[np.bool_], Floats]:
+    """Scores above 0 of which one lies above 1, so that four folds of five look like probabilities."""
+    rng = np.random.default_rng(3)
+    score = rng.integers(1, 100, size) / 100
+    truth = rng.random(size) < 0.1 + 0.7 * score
+    score[7], truth[7] = 2.07, True
+    return truth, score
+
+
+@pytest.mark.parametrize("method", [*ANY_SCORE, "choose"])
+def test_all_rows_decide_whether_scores_are_probabilities(method: str) -> None:
+    data = tally(*biomarker())
+    after = calibrate.crossfitted(data, method)
+    assert after.probable
+    assert after.rows.sum() == 113
+    parts = [fold[()] for fold in dealt(data)]
+    assert sum(part.probable for part in parts) == 4  # otherwise this tests nothing
+
+
+@pytest.mark.parametrize("method", [name for name in calibrate.METHODS if name not in ANY_SCORE])
+def test_methods_of_probabilities_refuse_scores_of_which_one_lies_outside(method: str) -> None:
+    with pytest.raises(NotAProbability, match=f"but {method} changes probabilities; fit logistic or isotonic"):
+        calibrate.crossfitted(tally(*biomarker()), method)
+
+
+def test_folds_without_the_score_outside_are_fitted_on_the_same_scale() -> None:
+    data = tally(*biomarker())
+    after = calibrate.crossfitted(data, "logistic")
+    expected = []
+    for fold, rest in left_out(dealt(data)):
+        x = np.repeat(np.tile(rest.score, 2), rest.rows.ravel().astype(int))[:, None]
+        y = np.repeat([1, 0], rest.rows.sum(axis=1).astype(int))
+        witness = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(x, y)
+        expected.append(witness.predict_proba(fold[()].score[:, None])[:, 1])
+    np.testing.assert_allclose(np.unique(after.score), np.unique(np.concatenate(expected)), rtol=1e-4)
+
+
+def test_choosing_judges_all_methods_on_one_scale() -> None:
+    rows = calibrate.choose(tally(*biomarker())).results.rows()
+    judged = {row["method"] for row in rows if row["log_loss"] is not None}
+    assert judged == set(ANY_SCORE)
+    for row in rows:
+        if row["method"] not in ANY_SCORE:
+            assert f"{row['method']} changes probabilities" in row["why"]
+
+
+@pytest.mark.parametrize("kind", ["rows", "clusters", "tallies", "weighted"])
+def test_data_of_every_kind_decide_once(kind: str) -> None:
+    truth, score = biomarker()
+    table = {"y": truth.astype(int), "x": score, "who": np.arange(113) // 2, "w": 1 + np.arange(113) % 3}
+    names: dict[str, Any] = {"truth": "y", "score": "x"}
+    makers: dict[str, Callable[[], Any]] = {
+        "rows": lambda: read.rows(table, **names),
+        "clusters": lambda: read.rows(table, **names, cluster="who"),
+        "tallies": lambda: read.tallies(table, **names),
+        "weighted": lambda: read.tallies(table, **names, weight="w"),
+    }
+    after = calibrate.crossfitted(makers[kind](), "isotonic")
+    assert after.pooled("x").probable
+
+
+def test_it_may_be_stated_whether_scores_are_probabilities() -> None:
+    data = tally(*overconfident(200))
+    assert calibrate.fit(data, "isotonic").form.of_probabilities
+    assert calibrate.fit(data, "isotonic", probabilities=False)([7.0]) == calibrate.fit(data, "isotonic")([0.999])
+    assert calibrate.fit(data, probabilities=False).form.kind == "line"
+    with pytest.raises(NotAProbability, match="scores are no probabilities, but beta changes probabilities"):
+        calibrate.fit(data, "beta", probabilities=False)
+    chosen = calibrate.choose(data, probabilities=False, methods=["beta", "logistic"])
+    assert chosen.map.form.kind == "line"
+    assert calibrate.crossfitted(data, probabilities=False).digest != calibrate.crossfitted(data).digest
+
+
+def test_of_several_classes_too_all_rows_decide() -> None:
+    rng = np.random.default_rng(5)
+    score = rng.random((60, 3))
+    truth = score.argmax(axis=1)
+    truth[::4] = rng.integers(0, 3, 15)
+    score[0, 0] = 3.5  # of one class alone: the scores of the others lie in [0, 1]
+    rows = ClassRows(truth, score, ("a", "b", "c"))
+    for method in ("one-vs-rest-logistic", "one-vs-rest-isotonic", "one-vs-rest-venn-abers"):
+        found = calibrate.fit(rows, method)
+        np.testing.assert_allclose(found(score).sum(axis=1), 1)
+        after = calibrate.crossfitted(rows, method, folds=3)
+        np.testing.assert_allclose(after.score.sum(axis=1), 1)
+    assert calibrate.choose(rows, folds=3).map.method.startswith("one-vs-rest")
+    with pytest.raises(NotAProbability):
+        calibrate.crossfitted(rows, "one-vs-rest-beta", folds=3)

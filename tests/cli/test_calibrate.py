@@ -291,3 +291,22 @@ def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
     assert "note: the map cannot be judged on rows that it has not seen: without fold" in result.stderr
     assert "after" not in result.stdout
     assert load_map(out).method == "logistic"
+
+
+@pytest.mark.parametrize("method", ["logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers", "choose"])
+def test_scores_of_which_few_lie_above_one_are_calibrated_and_applied(method: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    score = rng.integers(1, 100, 113) / 100
+    score[7] = 2.07
+    sick = (rng.random(113) < 0.1 + 0.7 * score).astype(int)
+    file, out, mapped = (tmp_path / name for name in ("marker.csv", "map.json", "mapped.csv"))
+    lines = "".join(f"{truth},{each}\n" for truth, each in zip(sick, score, strict=True))
+    file.write_text("sick,marker\n" + lines, encoding="utf-8")
+    asked = ("--truth", "sick", "--score", "marker", "--positive", "1", "--with", method, "--draws", "0", "-o", out)
+    result = run("calibrate", file, *asked, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["data"]["map"]["method"] == Map.load(out).method
+    result = run("apply", out, file, "-o", mapped)
+    assert result.exit_code == 0, result.stderr
+    after = np.loadtxt(mapped, delimiter=",", skiprows=1)[:, -1]
+    np.testing.assert_allclose(after, Map.load(out)(score), rtol=1e-12)

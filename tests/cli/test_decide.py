@@ -478,3 +478,34 @@ def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "p.json").exists()
     result = run("decide", path, *ONE, "--map", path)
     assert (result.exit_code, "is no map to use" in result.stderr) == (3, True), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        (("--maximize", "dor"), "diagnostic odds ratio"),
+        (("--maximize", "LR+"), "positive likelihood ratio"),
+        (("--require", "sensitivity >= 0", "--maximize", "dor"), "diagnostic odds ratio"),
+    ],
+)
+def test_infinities_never_win_and_that_is_told(typed: tuple[str, ...], name: str, tmp_path: Path) -> None:
+    file = tmp_path / "twenty.csv"
+    file.write_text("sick,risk\n" + TWENTY, encoding="utf-8")
+    note = f"with an infinite {name} were skipped: an infinity never wins a search."
+    told = found(file, *ONE, *typed, "--draws", "50")
+    (policy,) = told["data"]["policies"].values()
+    assert any(note in each for each in policy["notes"])
+    assert any(note in each for each in told["data"]["notes"])
+    curve = Curve(read.tallies(file, truth="sick", score="risk").tally)
+    assert curve.at(policy["thresholds"][0]).fp > 0
+    text = run("decide", file, *ONE, *typed, "--draws", "50", "-o", tmp_path / "policy.json")
+    assert note in text.stderr + text.stdout
+    assert any(note in each for each in Policy.load(tmp_path / "policy.json").notes)
+
+
+def test_a_measure_that_is_infinite_or_undefined_everywhere_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "two.csv"
+    file.write_text("sick,risk\n1,0.9\n0,0.1\n", encoding="utf-8")
+    result = run("decide", file, *ONE, "--maximize", "dor")
+    assert result.exit_code == 3
+    assert "diagnostic_odds_ratio is infinite at 1 of 3 thresholds and finite at none" in result.stderr

@@ -95,7 +95,10 @@ def test_every_verb_writes_what_the_schema_wants() -> None:
     assert len(form(*LINEAR, "study", "--sizes", "1,10", "--repeats", "3")["rows"]) == 4
     assert form(*LINEAR, "draw", "4", "--seed", "1")["rows"] == form(*LINEAR, "draw", "4", "--seed", "1")["rows"]
     limits = [row for row in form(*LINEAR, "measure", "precision,LR+")["rows"] if row["best"]]
-    assert [(row["value"], row["how"]) for row in limits] == [(1, "limit"), ("inf", "limit")]
+    assert [(row["value"], row["how"]) for row in limits] == [(1, "limit"), (None, None)]
+    assert limits[1]["why"] == (
+        "positive_likelihood_ratio grows without bound towards a threshold of 1, so that none is best by it"
+    )
 
 
 def test_what_is_drawn_can_be_measured(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """How many rows, in the shell: what people see, what programs read, and what slips are told."""
 
 import json
+import shlex
 from typing import Any
 
 import jsonschema
@@ -106,6 +107,42 @@ def test_a_population_is_simulated() -> None:
     assert again["rows"] == size_by_simulation(population.linear(), "auc", 0.05, draws=400, seed=7).rows
 
 
+SUGGESTED = [
+    *(
+        ("size", name, "--expect", "1", "--half-width", "0.2", "--prevalence", "0.1")
+        for name in ("o/e", "brier", "ece")
+    ),
+    ("size", "f1", "--expect", "0.8", "--half-width", "0.1"),
+    ("size", "calibration slope", "--expect", "1", "--goal", "0.8", "--prevalence", "0.3"),
+    ("size", "mcc", "--expect", "0.8", "--against", "0.7"),
+    ("size", "average precision", "--expect", "0.8", "--half-width", "0.1"),
+]
+
+
+@pytest.mark.parametrize("typed", SUGGESTED, ids=lambda typed: typed[1])
+def test_a_command_that_is_suggested_works(typed: tuple[str, ...]) -> None:
+    refused = run(*typed)
+    assert refused.exit_code == 2
+    program, *suggested = shlex.split(refused.stderr.split("`")[1])
+    assert program == "baserate"
+    row, data = form(*suggested)
+    assert row["rows"] > 0
+    prevalence = dict(zip(typed[2::2], typed[3::2], strict=True)).get("--prevalence", "0.5")
+    assert data["prevalence"] == float(prevalence)
+
+
+def test_the_ratio_observed_to_expected_is_of_a_calibrated_model() -> None:
+    typed = ("population", "linear", "--prevalence", "0.1", "size", "o/e", "--half-width", "0.2")
+    row, data = form(*typed)
+    assert 600 < row["rows"] < 864  # 865 rows with E known; the scores themselves would have told 100
+    assert data["scores"] == "posterior probabilities"
+    text = run(*typed)
+    assert "sample size for a calibrated model" in text.stderr
+    assert "865 rows (Riley et al. 2021)" in text.stderr
+    assert "of a calibrated model" in text.stdout
+    assert form(*F1)[1]["scores"] == "as drawn"
+
+
 def test_what_is_assumed_is_said() -> None:
     assert "taken to err independently" in run(*SENSITIVITY, "--against", "0.8", "--paired").stderr
     assert "rows of its own" in run(*SENSITIVITY, "--against", "0.8").stderr
@@ -134,7 +171,7 @@ def test_what_is_assumed_is_said() -> None:
         (("size", "recall", "--expect", "0.8", "--half-width", "0.1"), "so give --prevalence, the share of positives"),
         (("size", "npv", "--expect", "0.8", "--half-width", "0.1"), "so give --flag-rate, the share that is flagged"),
         (("size", "npv", "--expect", "0.8", "--against", "0.7"), "two models do not flag the same rows"),
-        (("size", "f1", "--expect", "0.8", "--half-width", "0.1"), "simulate it: baserate population binormal size f1"),
+        (("size", "f1", "--expect", "0.8", "--half-width", "0.1"), "expected auc or a share of rows. Simulate it with"),
         (("size", "f11", "--expect", "0.8", "--half-width", "0.1"), "there is no measure 'f11'. Did you mean f1"),
         (("size", "auc"), "missing option '--expect'"),
         (F1[:-2], "f1 needs a threshold; give one with --threshold."),

@@ -271,3 +271,30 @@ def test_a_measure_with_options_may_be_required() -> None:
     tallies = tallied(columns(400))
     wanted = decide.Requirement(partial(measure.f_beta, beta=2.0), ">=", 0.1)
     assert only(tallies, wanted)["value"] == measure.f_beta(decide.tables(tallies, AT_HALF)[None]["flag"], beta=2.0)
+
+
+@pytest.mark.parametrize("require", ["sensitivity >= 0.95", "sensitivity >= 0.99, specificity >= 0.5", "fpr <= 0.001"])
+def test_an_assertion_fails_where_a_requirement_fails_or_is_undecided(require: str) -> None:
+    found = decide.check(table(80, 10, 20, 90), AT_HALF, require)
+    assert found.data["holds"] is False
+    with pytest.raises(AssertionError):
+        assert found
+
+
+def test_an_assertion_passes_where_every_requirement_holds() -> None:
+    found = decide.check(table(80, 10, 20, 90), AT_HALF, "sensitivity >= 0.5, specificity >= 0.5")
+    assert found
+    assert bool(found) is found.data["holds"] is True
+
+
+def test_an_assertion_fails_where_nothing_can_be_told() -> None:
+    found = decide.check(tallied({"sick": [0, 0, 1], "risk": [0.1, 0.2, 0.3]}), AT_HALF, "precision >= 0.1")
+    assert found.rows()[0]["value"] is None
+    assert not found
+
+
+def test_an_assertion_fails_where_one_group_fails() -> None:
+    rows = {"sick": [1, 1, 0, 0] * 100, "risk": [0.9, 0.1, 0.2, 0.1] * 100, "sex": ["f", "m", "f", "m"] * 100}
+    of_all = tallied(rows, group="sex")
+    assert decide.check(of_all, AT_HALF, "sensitivity >= 0.4")
+    assert not decide.check(of_all, AT_HALF, "sensitivity >= 0.4", each_group=True)

@@ -5,13 +5,29 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from math import inf, isnan
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from baserate import BadOption, CannotFit, Costs, Counts, Curve, Cut, Policy, UnknownName, curve, decide, measure, tally
+from baserate import (
+    BadOption,
+    CannotFit,
+    Costs,
+    Counts,
+    Curve,
+    Cut,
+    Policy,
+    UnknownName,
+    curve,
+    decide,
+    measure,
+    population,
+    tally,
+)
+from baserate.measure._about import measure as as_measure
 from baserate.shift import reweigh
 from tests.strategies import Rows, rows
 
@@ -99,17 +115,68 @@ def test_a_stated_prevalence_is_that_of_reweighed_data(data: Rows, costs: Costs,
     assert carried.settings["prevalence"] == pytest.approx(prevalence)
 
 
-@given(both, st.sampled_from(["f1", "mcc", "accuracy", "kappa", "npv", "precision", "fpr", "expected_cost", "lift"]))
+JUDGING = ["f1", "mcc", "accuracy", "kappa", "npv", "precision", "fpr", "expected_cost", "lift"]
+RATIOS = ["positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio"]
+
+
+@given(both, st.sampled_from([*JUDGING, *RATIOS]))
 def test_best_is_the_best_of_any_measure(data: Rows, name: str) -> None:
     c = of(data)
     function = measure.named(name)
-    values = np.asarray(function(c.counts))
     sign = 1 if measure.about(function).best == "high" else -1
+    worth = sign * np.asarray(function(c.counts))
+    finite = worth[np.isfinite(worth)]
+    if not finite.size:
+        with pytest.raises(CannotFit, match=f"{name} is (infinite at|undefined at every)"):
+            decide.best(c, name)
+        return
     found = decide.best(c, name)
-    reached = function(c.at(found.threshold))
-    assert sign * reached == pytest.approx(np.nanmax(sign * values), rel=1e-11)
-    stricter = c.threshold > found.threshold
-    assert not (sign * values[stricter] > sign * reached - 1e-15 * abs(reached)).any() or np.isinf(reached)
+    reached = sign * function(c.at(found.threshold))
+    assert reached == pytest.approx(finite.max(), rel=1e-11)
+    stricter = worth[(c.threshold > found.threshold) & np.isfinite(worth)]
+    assert not (stricter > reached - 1e-15 * abs(reached)).any()
+    skipped = int((worth == inf).sum())
+    assert [note for note in found.notes if "infinite" in note] == _skipped(skipped, name)
+
+
+def _skipped(many: int, name: str) -> list[str]:
+    places = "1 threshold" if many == 1 else f"{many} thresholds"
+    were = "was" if many == 1 else "were"
+    note = f"{places} with an infinite {name.replace('_', ' ')} {were} skipped: an infinity never wins a search."
+    return [note] * bool(many)
+
+
+def test_one_flagged_row_does_not_win_with_an_infinite_ratio() -> None:
+    rng = np.random.default_rng(4)
+    truth, score = population.binormal(means=(0, 1), prevalence=0.3).draw(500, rng)
+    c = curve(tally(truth, score))
+    for name in ("diagnostic_odds_ratio", "positive_likelihood_ratio"):
+        worth = np.asarray(measure.named(name)(c.counts))
+        assert np.isinf(worth).any()
+        found = decide.best(c, name)
+        assert np.isfinite(measure.named(name)(c.at(found.threshold)))
+        kept = decide.require(c, "flag_rate >= 0", maximize=name)
+        assert (kept.threshold, kept.notes) == (found.threshold, found.notes)
+
+
+def test_among_thresholds_that_keep_requirements_infinities_do_not_win_either() -> None:
+    c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    found = decide.require(c, "specificity >= 0.6", maximize="diagnostic_odds_ratio")
+    assert found.threshold == 0.7
+    assert found.notes == tuple(_skipped(3, "diagnostic_odds_ratio"))  # at 0.9, 0.8 and 0.6; that at 0.4 is not kept
+    with pytest.raises(CannotFit, match="diagnostic_odds_ratio is infinite at 2 of 3 thresholds and finite at none"):
+        decide.require(c, "specificity >= 1", maximize="diagnostic_odds_ratio")
+
+
+def test_toward_low_minus_infinity_does_not_win() -> None:
+    @as_measure(summary="Minus the positive likelihood ratio.", best="low", span=(-inf, 0), needs=("flagged",))
+    def shortfall(c: Counts[Any]) -> Any:  # noqa: ANN401
+        return -measure.positive_likelihood_ratio(c)
+
+    c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    found = decide.best(c, shortfall)
+    assert (found.threshold, found.notes) == (0.6, tuple(_skipped(2, "shortfall")))
+    assert decide.require(c, "flag_rate >= 0", minimize=shortfall).notes == found.notes
 
 
 @given(both, st.floats(0, 1), st.sampled_from(["sensitivity", "precision", "npv", "specificity"]))

@@ -199,3 +199,23 @@ def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
     assert found.performance == {}
     with pytest.raises(BadOption, match="no 2×2 table to be judged by"):
         decide.crossvalidated(c.tally, rule)
+
+
+def test_samples_skip_infinities_as_the_rule_does() -> None:
+    rule = partial(decide.best, measure="diagnostic_odds_ratio")
+    found = decide.resampled(Curve(drawn(200)), rule, measures=["diagnostic_odds_ratio", "flag_rate"], draws=60)
+    assert found.failed == 0
+    assert found.performance["diagnostic_odds_ratio"].optimism > 0  # which infinities would have made undefined
+    folded = decide.crossvalidated(drawn(200), rule, measures=["flag_rate"])
+    everybody = Curve(drawn(200))
+    for cut in folded.cuts:
+        assert everybody.at(cut.threshold).fp > 0
+        assert everybody.at(cut.threshold).fn > 0
+
+
+def test_samples_without_a_finite_value_are_counted_as_failed() -> None:
+    rule = partial(decide.best, measure="diagnostic_odds_ratio")
+    few = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+    found = decide.resampled(Curve(few), rule, draws=100)
+    assert 0 < found.failed < 100
+    assert np.isnan(found.drawn).sum() == found.failed

@@ -284,3 +284,19 @@ def test_a_left_group_gets_what_is_done_otherwise() -> None:
     assert policy.action(0.9, ["x"]) == "refer"
     tallies = as_tallies(groups)
     assert decide.tables(tallies, policy)["x",]["refer"].flagged == 4
+
+
+def test_infinities_never_win() -> None:
+    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([2, 1], [1, 4])}
+    asked = {"favour": "f", "favourable": "flag"}
+    goal = Goal("demographic-parity", within=1.0)
+    policy = equalize.reject_option(groups, goal, **asked, objective="positive_likelihood_ratio")  # type: ignore[arg-type]
+    counts = baserate.Counts(tp=0, fp=0, fn=0, tn=0)
+    for name, each in groups.items():
+        cut = policy.by_group[(name,)]
+        assert isinstance(cut, baserate.Cut)
+        part = each.at(cut.threshold)
+        counts = baserate.Counts(*(getattr(counts, cell) + getattr(part, cell) for cell in ("tp", "fp", "fn", "tn")))
+    assert counts.fp > 0  # where f alone is flagged at 0.9, no negative is, and the ratio is infinite
+    assert "with an infinite positive likelihood ratio" in policy.notes[-1]
+    assert "skipped: an infinity never wins a search." in policy.notes[-1]

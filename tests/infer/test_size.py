@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom, binomtest
 
-from baserate import BadOption, BaserateError, Rows, measure, population, tally
+from baserate import BadOption, BaserateError, Population, Rows, Tally, measure, population, tally
 from baserate.infer import (
     AucPair,
     Size,
@@ -389,6 +389,60 @@ def test_simulation_takes_measures_that_may_be_infinite_or_undefined() -> None:
 def test_simulation_takes_scores_that_are_probabilities() -> None:
     found = size_by_simulation(population.linear(), "brier", 0.03, draws=400)
     assert 20 <= found.rows < 1000
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        population.linear(prevalence=0.1),
+        population.binormal(prevalence=0.04),
+        population.logit_normal(prevalence=0.2),
+        population.beta(negative=(0.05, 0.2), positive=(0.3, 0.1), prevalence=0.3),
+    ],
+    ids=["linear", "binormal", "logit-normal", "beta"],
+)
+def test_the_ratio_observed_to_expected_is_simulated_for_a_calibrated_model(made: Population) -> None:
+    # Independent of the code under test: the variance of O/E of a calibrated model, by integration over its scores.
+    share = made.prevalence
+    rng = np.random.default_rng(5)
+    probability = made.posterior(made.draw(400_000, rng).score)
+    probability = probability[~np.isnan(probability)]  # scores that floats round to 0 or 1, where p(1 − p) is 0
+    noise = float(np.sum(probability * (1 - probability))) / 400_000
+    needed = noise / share**2 * (Z / 0.2) ** 2
+    fixed = (1 - share) / share * (Z / 0.2) ** 2  # with E known [@riley2021]
+    found = size_by_simulation(made, "observed_expected", 0.2)
+    assert found.rows == pytest.approx(needed, rel=0.15)
+    assert found.rows < fixed
+    assert "of a calibrated model" in found.how
+
+
+def test_the_calibration_slope_is_simulated_for_a_calibrated_model() -> None:
+    # The information of a logistic regression of the outcome on the log-odds, weighted by p(1 − p).
+    made = population.binormal(means=(0, 2), prevalence=0.2)
+    score = np.linspace(-8, 10, 20_001)
+    p = made.posterior(score)
+    weight = made.density(score) * p * (1 - p)
+    x = np.log(p / (1 - p))
+    mean = np.sum(weight * x) / weight.sum()
+    information = np.sum(weight * (x - mean) ** 2) * (score[1] - score[0])
+    found = size_by_simulation(made, "calibration_slope", 0.15, draws=1000)
+    assert found.rows == pytest.approx((Z / 0.15) ** 2 / information, rel=0.15)
+
+
+@pytest.mark.parametrize("name", [name for name, each in measure.MEASURES.items() if measure.about(each).of is Tally])
+def test_every_measure_of_probabilities_takes_a_population_whose_scores_are_none(name: str) -> None:
+    wide = {"calibration_intercept": 0.8, "calibration_slope": 0.5, "calibration_in_the_large": 0.3}
+    found = size_by_simulation(population.binormal(prevalence=0.3), name, wide.get(name, 0.2), draws=400)
+    assert found.rows >= 34
+    assert "of a calibrated model" in found.how
+
+
+def test_scores_in_another_place_need_as_many_rows() -> None:
+    # The same model on two scales: one of them looks like probabilities, and is not calibrated.
+    on_logits = population.binormal(means=(-1, 1), prevalence=0.1)
+    on_shares = population.logit_normal(means=(-1, 1), prevalence=0.1)
+    first, second = (size_by_simulation(each, "brier", 0.02, draws=400) for each in (on_logits, on_shares))
+    assert first == second
 
 
 PAIR = assumed_pair(0.8, 0.7)

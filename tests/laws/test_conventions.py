@@ -290,6 +290,15 @@ def convention_27_rules_look_everywhere() -> None:
     assert decide.best(c, "f1").threshold == 0.5
     with pytest.raises(CannotMeet):
         decide.require(curve(tally([0, 1], [1, 0])), "precision >= 0.9")  # undefined where nothing is flagged
+    # At 0.9 and 0.8 no negative is flagged, so that LR+ is infinite; of 2, 3, 3/2 and 1 the greatest is at 0.6.
+    c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    found = decide.best(c, "positive_likelihood_ratio")
+    assert found.threshold == 0.6
+    assert "2 thresholds with an infinite positive likelihood ratio were skipped" in found.notes[0]
+    with pytest.raises(CannotFit, match="infinite at 1 of 3 thresholds and finite at none"):
+        decide.best(curve(tally([1, 0], [0.9, 0.1])), "diagnostic_odds_ratio")
+    with pytest.raises(BadOption, match="grows without bound"):
+        population.best(population.linear(), "diagnostic_odds_ratio")
 
 
 def convention_28_costs_are_compared_at_one_prevalence() -> None:

@@ -34,13 +34,19 @@ POPULATIONS = {
 @pytest.mark.parametrize("name", JUDGING)
 def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
     made, function = POPULATIONS[which], MEASURES[name]
-    found = population.best(made, name)
     sign = 1 if about(function).best == "high" else -1
     finite = (edges := scan(made))[np.isfinite(edges)]
     looked = np.concatenate([edges, (finite[1:] + finite[:-1]) / 2, np.linspace(-5, 5, 2001)])
     values = sign * np.asarray(function(made.at(looked)))
+    highest = np.max(values[np.isfinite(values)], initial=-inf)  # infinities never win a search
+    if highest == -inf or highest > 1e6:
+        with pytest.raises(BadOption, match=r"grows without bound|undefined or infinite at every threshold"):
+            population.best(made, name)
+        return
+    found = population.best(made, name)
     top = sign * found.value
-    assert np.nanmax(values) <= top or np.nanmax(values) == pytest.approx(top, rel=1e-13, abs=1e-13)
+    assert highest <= top or highest == pytest.approx(top, rel=1e-13, abs=1e-13)
+    assert found.skipped == bool((values == inf).any())
     if found.attained:
         assert function(made.at(found.threshold)) == pytest.approx(found.value, rel=1e-14)
     else:
@@ -131,7 +137,8 @@ def test_ends_plateaus_and_limits() -> None:
     assert found("linear", "specificity") == (inf, 1, True, True)
     assert found("linear", "npv") == (0, 1, False, True)
     assert found("er", "npv") == (0, round(3.6 / 3.7, 12), False, True)  # of the densities at 0
-    assert found("linear", "positive_likelihood_ratio") == (1, inf, False, True)
+    with pytest.raises(BadOption, match="positive_likelihood_ratio grows without bound towards a threshold of 1, so"):
+        population.best(POPULATIONS["linear"], "positive_likelihood_ratio")
     assert found("linear", "fdr") == (1, 0, False, True)
     assert found("random", "accuracy") == (inf, 0.8, True, True)
     assert found("random", "kappa") == (inf, 0, True, True)
@@ -258,3 +265,28 @@ def test_tails_that_only_rounding_fills_are_not_believed() -> None:
     # SciPy's triangles lose their digits near 1, where the likelihood ratio is 4 throughout.
     made = Population(stats.triang(0.2), stats.triang(0.8), 0.3)
     assert population.best(made, "precision").value == pytest.approx(0.3 * 4 / (0.3 * 4 + 0.7), rel=1e-5)
+
+
+def test_infinities_never_win() -> None:
+    steps = Population(stats.randint(0, 3), stats.randint(1, 5), 0.4)  # 0, 1, 2 against 1, 2, 3, 4
+    found = population.best(steps, "diagnostic_odds_ratio")
+    # At 3 and 4 no negative is flagged, and at 1 no positive is missed. The ratio at 2 is (3/4·2/3)/(1/4·1/3).
+    assert (found.threshold, round(found.value, 12), found.skipped) == (2, 6, True)
+    note = "thresholds with an infinite diagnostic odds ratio were skipped: an infinity never wins a search."
+    assert population.summary(steps, "diagnostic_odds_ratio").data["notes"] == [note]
+    assert population.summary(steps, "f1").data["notes"] == []
+    with np.errstate(divide="ignore"):
+        low = population.best(steps, lambda counts: -1 / np.abs(counts.fp), toward="low")
+    assert low.value == pytest.approx(-5)  # where a third of the negatives are flagged
+    assert low.skipped
+
+
+def test_what_grows_without_bound_has_no_best_threshold() -> None:
+    uniform = Population(stats.uniform(0, 1), stats.uniform(0.5, 1), 0.3)
+    with pytest.raises(BadOption, match="diagnostic_odds_ratio grows without bound towards a threshold of"):
+        population.best(uniform, "diagnostic_odds_ratio")
+    row = population.summary(population.binormal(), "diagnostic_odds_ratio").rows()[0]
+    assert row["value"] is None
+    assert row["why"].startswith("diagnostic_odds_ratio grows without bound towards a threshold of inf")
+    with pytest.raises(BadOption, match="diagnostic_odds_ratio is undefined or infinite at every threshold"):
+        population.best(population.retrieval("perfect"), "diagnostic_odds_ratio")

@@ -167,6 +167,26 @@ def test_decisions_are_scores_of_any_size() -> None:
         CalibratedBy(LinearSVC(), method="temperature").fit(x, y)
 
 
+class Between(RidgeClassifier):  # type: ignore[misc]  # of no known type
+    """Decisions that lie in [0, 1] for the rows that it was fitted to, and beyond for others."""
+
+    def decision_function(self, X: Array) -> Array:  # noqa: N803
+        """The first column as it is."""
+        return np.asarray(X)[:, 0]
+
+
+@pytest.mark.parametrize("method", ["logistic", "isotonic", "histogram", "venn-abers", "choose"])
+def test_decisions_that_happen_to_lie_between_0_and_1_are_no_probabilities(method: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random((200, 1))
+    y = (rng.random(200) < 0.2 + 0.6 * x[:, 0]).astype(int)
+    model = CalibratedBy(Between(), method=method).fit(x, y)
+    assert not model.map_.form.of_probabilities
+    assert np.diff(model.predict_proba([[-1.0], [0.5], [4.0]])[:, 1]).min() >= 0
+    with pytest.raises(NotAProbability):
+        CalibratedBy(Between(), method="beta").fit(x, y)
+
+
 @pytest.mark.parametrize(
     ("inner", "plain"), [(LogisticRegression(C=1e6), "identity"), (LinearSVC(C=100, max_iter=100_000), "isotonic")]
 )

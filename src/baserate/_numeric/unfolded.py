@@ -27,10 +27,14 @@ class LogitBeta:
 
     def pdf(self, z: Real) -> Floats:
         """Density."""
+        return np.asarray(np.exp(self.logpdf(z)))
+
+    def logpdf(self, z: Real) -> Floats:
+        """Logarithm of the density."""
         from scipy.special import betaln, log_expit
 
         z = np.asarray(z, dtype=np.float64)
-        return np.asarray(np.exp(self.a * log_expit(z) + self.b * log_expit(-z) - betaln(self.a, self.b)))
+        return np.asarray(self.a * log_expit(z) + self.b * log_expit(-z) - betaln(self.a, self.b))
 
     def cdf(self, z: Real) -> Floats:
         """Chance of at most z."""
@@ -57,8 +61,8 @@ class LogitBeta:
         return -LogitBeta(self.b, self.a).ppf(q)
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        """Draw so many."""
-        return self.ppf(random_state.random(size))
+        """Draw so many: the logarithm of a ratio of two gamma variables."""
+        return _log_gamma(self.a, size, random_state) - _log_gamma(self.b, size, random_state)
 
 
 def unfolded(distribution: Distribution) -> Distribution:
@@ -69,6 +73,11 @@ def unfolded(distribution: Distribution) -> Distribution:
         case Beta():
             return LogitBeta(distribution.a, distribution.b)
     return distribution
+
+
+def _log_gamma(shape: float, size: int, rng: np.random.Generator) -> Floats:
+    """Draw logarithms of gamma variables; the variable itself would underflow where the shape is small."""
+    return np.asarray(np.log(rng.standard_gamma(shape + 1, size)) - rng.standard_exponential(size) / shape)
 
 
 def _below(a: float, b: float, z: Floats) -> Floats:

@@ -39,7 +39,7 @@ class _Fit(NamedTuple):
 
 
 @fitting
-def beta(tally: Tally, *, shape: Shape = "abm") -> Map:
+def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = None) -> Map:
     r"""A curve of log-odds with two slopes, :math:`σ(c+a\ln p-b\ln(1-p))`, both ≥ 0 [@kull2017].
 
     It can turn a sigmoid into its inverse, and leaves right probabilities alone. m is where it crosses ½; the shape
@@ -52,7 +52,7 @@ def beta(tally: Tally, *, shape: Shape = "abm") -> Map:
     """
     if shape not in ("abm", "ab", "am", "a"):
         raise BadOption(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.")
-    refuse_other_scores(tally, "beta")
+    refuse_other_scores(tally, "beta", probabilities=probabilities)
     if shape in ("am", "a"):
         found = curved(tally) if shape == "am" else stretched(tally)
         return replace(found, method=f"beta-{shape}")

@@ -19,7 +19,15 @@ from baserate._tally import Tally
 from baserate.calibrate import multiclass
 from baserate.calibrate._crossfit import FOLDS, Watch, dealt, left_out
 from baserate.calibrate._data import Data
-from baserate.calibrate._methods import CLASS_METHODS, METHODS, class_method, fit, named
+from baserate.calibrate._methods import (
+    CLASS_METHODS,
+    METHODS,
+    all_probabilities,
+    class_method,
+    fit,
+    named,
+    with_options,
+)
 from baserate.calibrate._parameters import LEVEL, WIDE
 
 COLUMNS = ("method", "chosen", "log_loss", "difference", "low", "high", "level", "matters", "why")
@@ -42,9 +50,10 @@ class Choice:
 
 
 class _Asked(NamedTuple):
-    """Which methods, how often, and who wants to know how far it is."""
+    """Which methods, of what scores, how often, and who wants to know how far it is."""
 
     methods: Sequence[str]
+    probabilities: bool
     folds: int
     seed: int
     watch: Watch
@@ -63,6 +72,7 @@ def choose(
     data: Data | ClassRows,
     *,
     methods: Iterable[str] | None = None,
+    probabilities: bool | None = None,
     folds: int = FOLDS,
     seed: int = 0,
     watch: Watch | None = None,
@@ -70,7 +80,8 @@ def choose(
     """Fit every method without each fold, and take the one with the lowest log-loss on what was left out.
 
     Of equal ones the simplest wins. The intervals of differences take rows as independent. `watch` is told how many
-    fits of how many are done.
+    fits of how many are done. `probabilities` says whether scores are such; by default, if those of all rows lie in
+    [0, 1].
 
     >>> import numpy as np
     >>> from baserate import calibrate, tally
@@ -84,14 +95,15 @@ def choose(
     wanted = list(dict.fromkeys(known if methods is None else methods))
     if not wanted:
         raise BadOption("there is no method to choose from; name some, or leave methods= out.")
-    asked = _Asked(wanted, folds, seed, watch or (lambda _done, _all: None))
+    whole = all_probabilities(data) if probabilities is None else probabilities
+    asked = _Asked(wanted, whole, folds, seed, watch or (lambda _done, _all: None))
     losses = _class_losses(data, asked) if isinstance(data, ClassRows) else _losses(data, asked)
     if not losses.of:
         raise CannotFit(f"no method can be fitted. {' '.join(f'{name}: {why}' for name, why in losses.why.items())}")
     best = min(losses.of, key=lambda name: _mean(losses.of[name], losses.mass))
     rows = [_row(name, best, losses) for name in wanted]
     results = Results({name: [row[name] for row in rows] for name in COLUMNS}, {"folds": folds, "seed": seed})
-    return Choice(fit(data, best), results, _verdict(rows, best))
+    return Choice(fit(data, best, probabilities=whole), results, _verdict(rows, best))
 
 
 def _losses(data: Data, asked: _Asked) -> _Losses:
@@ -102,7 +114,8 @@ def _losses(data: Data, asked: _Asked) -> _Losses:
     why: dict[str, str] = {}
     for at, name in enumerate(asked.methods):
         try:
-            found = [_minus_logs(named(name)(rest)(fold.score)) for fold, (_, rest) in zip(folds, parts, strict=True)]
+            fitted = with_options(named, name, {}, probabilities=asked.probabilities)
+            found = [_minus_logs(fitted(rest)(fold.score)) for fold, (_, rest) in zip(folds, parts, strict=True)]
             of[name] = np.concatenate([each.ravel() for each in found])
         except (DataError, BadOption) as error:
             why[name] = str(error)
@@ -127,7 +140,8 @@ def _class_losses(data: ClassRows, asked: _Asked) -> _Losses:
     why: dict[str, str] = {}
     for at, name in enumerate(asked.methods):
         try:
-            after = multiclass.crossfitted(data, class_method(name), folds=asked.folds, seed=asked.seed)
+            fitted = with_options(class_method, name, {}, probabilities=asked.probabilities)
+            after = multiclass.crossfitted(data, fitted, folds=asked.folds, seed=asked.seed)
             with np.errstate(divide="ignore"):
                 of[name] = -np.log(after.score[np.arange(len(data)), data.truth])
         except (DataError, BadOption) as error:

@@ -14,6 +14,7 @@ from baserate._map import Map, Parameter, shifted
 from baserate._numeric.logistic import NEAREST, line, log_odds, plane
 from baserate._tally import Tally
 from baserate.calibrate._data import (
+    are_probabilities,
     clipped_note,
     fitting,
     refuse_other_scores,
@@ -30,14 +31,16 @@ FALLS = "the higher the score the rarer the positive class: a map never turns sc
 
 
 @fitting
-def identity(tally: Tally) -> Map:
+def identity(tally: Tally, *, probabilities: bool | None = None) -> Map:
     """Leave probabilities as they are.
+
+    `probabilities` says whether the scores are such; by default they are if all lie in [0, 1]. So with every method.
 
     >>> from baserate import tally
     >>> identity(tally([0, 1], [0.2, 0.6]))([0.3]).tolist()
     [0.3]
     """
-    refuse_other_scores(tally, "identity")
+    refuse_other_scores(tally, "identity", probabilities=probabilities)
     return Map(LogOdds(1.0, 1.0, 0.0), "identity")
 
 
@@ -56,7 +59,7 @@ def prevalence(*, at: float, to: float) -> Map:
 
 
 @fitting
-def offset(tally: Tally) -> Map:
+def offset(tally: Tally, *, probabilities: bool | None = None) -> Map:
     r"""Add the same to all log-odds, so that the mean is right, :math:`σ(c+\mathrm{logit}\,p)`.
 
     This is the adjustment to another prevalence: probabilities that were right at the derivation prevalence η become
@@ -70,7 +73,7 @@ def offset(tally: Tally) -> Map:
     >>> float(found([0.4, 0.8, 0.5, 0.3]).mean().round(12))
     0.25
     """
-    refuse_other_scores(tally, "offset")
+    refuse_other_scores(tally, "offset", probabilities=probabilities)
     found = best_offset(tally)
     if not np.isfinite(found.value):
         raise CannotFit("all probabilities are 0 or 1, which no offset can change; fit isotonic.")
@@ -90,7 +93,7 @@ def _derivation(tally: Tally, added: Parameter) -> Parameter:
 
 
 @fitting
-def temperature(tally: Tally) -> Map:
+def temperature(tally: Tally, *, probabilities: bool | None = None) -> Map:
     r"""Stretch all log-odds, :math:`σ(b\,\mathrm{logit}\,p)`; T = 1/b is called the temperature [@guo2017].
 
     It cannot change what was given ½, so it cannot make up for another prevalence.
@@ -100,12 +103,12 @@ def temperature(tally: Tally) -> Map:
     >>> [(each.name, round(each.value, 4)) for each in found.parameters]
     [('slope', 0.7177), ('temperature', 1.3933)]
     """
+    refuse_other_scores(tally, "temperature", probabilities=probabilities)
     return stretched(tally)
 
 
 def stretched(tally: Tally) -> Map:
     """The map of `temperature`."""
-    refuse_other_scores(tally, "temperature")
     x = log_odds(tally.score)
     if not np.any(x):
         raise CannotFit("all probabilities are ½, which no temperature changes; fit offset.")
@@ -120,24 +123,30 @@ def stretched(tally: Tally) -> Map:
 
 
 @fitting
-def logistic(tally: Tally, *, smoothed: bool = False, scale: Scale | None = None) -> Map:
+def logistic(
+    tally: Tally, *, smoothed: bool = False, scale: Scale | None = None, probabilities: bool | None = None
+) -> Map:
     r"""A logistic curve of log-odds, :math:`σ(a+b\,\mathrm{logit}\,p)`, or of other scores as they are [@platt1999].
 
     It is fitted without penalty. `smoothed` takes Platt's targets :math:`(N_++1)/(N_++2)` and :math:`1/(N_-+2)` in
     place of 1 and 0, which is finite even where a threshold parts the classes. `scale` is "log-odds" or "score"; if not
-    named, log-odds wherever all scores lie in [0, 1].
+    named, log-odds of probabilities, and other scores as they are.
 
     >>> from baserate import tally
     >>> found = logistic(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]))
     >>> [(each.name, round(each.value, 4)) for each in found.parameters]
     [('intercept', -0.077), ('slope', 0.7207)]
     """
-    return curved(tally, smoothed=smoothed, scale=scale)
+    if scale not in (None, "log-odds", "score"):
+        raise BadOption(f"scale is {scale!r}; it is 'log-odds' or 'score'.")
+    if scale == "log-odds":
+        refuse_other_scores(tally, "the scale of log-odds", probabilities=probabilities)
+    stated = probabilities if scale is None else scale == "log-odds"
+    return curved(tally, smoothed=smoothed, probabilities=are_probabilities(tally, stated))
 
 
-def curved(tally: Tally, *, smoothed: bool = False, scale: Scale | None = None) -> Map:
+def curved(tally: Tally, *, smoothed: bool = False, probabilities: bool = True) -> Map:
     """The map of `logistic`."""
-    probabilities = _taken(tally, scale)
     x = log_odds(tally.score) if probabilities else tally.score
     if x[0] == x[-1]:
         raise CannotFit("all scores are equal, so no slope is better than another; fit offset or isotonic.")
@@ -153,15 +162,6 @@ def curved(tally: Tally, *, smoothed: bool = False, scale: Scale | None = None) 
     form = LogOdds(slope, slope, intercept, NEAREST) if probabilities else Line(intercept, slope)
     named = zip(("intercept", "slope"), (intercept, slope), np.diagonal(covariance), strict=True)
     return Map(form, "logistic", parameters=tuple(parameter(*each) for each in named), notes=notes)
-
-
-def _taken(tally: Tally, scale: Scale | None) -> bool:
-    """Whether scores are taken as probabilities."""
-    if scale not in (None, "log-odds", "score"):
-        raise BadOption(f"scale is {scale!r}; it is 'log-odds' or 'score'.")
-    if scale == "log-odds":
-        refuse_other_scores(tally, "the scale of log-odds")
-    return tally.probable if scale is None else scale == "log-odds"
 
 
 def _targets(tally: Tally, *, smoothed: bool) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -18,7 +18,7 @@ from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.calibrate import multiclass
 from baserate.calibrate._data import Data, tally_of
-from baserate.calibrate._methods import check_method, class_method, named, with_options
+from baserate.calibrate._methods import all_probabilities, check_method, class_method, named, with_options
 
 Fold = dict[Group, Tally]
 """A part of the rows, by group."""
@@ -52,7 +52,8 @@ def crossfitted(
     Rows are dealt to folds whatever their class: with equally many of each class in all folds, every fold would know
     the prevalence of the others, and look better than it is. Rows of one cluster stay together; of tallies, which do
     not know them, rows are dealt one by one. With "choose" the choice is made anew without each fold. `watch` is told
-    how many folds of how many are done; the options are those of the method.
+    how many folds of how many are done; the options are those of `fit`. All rows together decide whether scores are
+    probabilities, not those of a fold.
 
     >>> import numpy as np
     >>> from baserate import calibrate, measure, tally
@@ -65,11 +66,10 @@ def crossfitted(
     """
     check_method("crossfitted", method)
     watch = watch or (lambda _done, _all: None)
+    fit = _fitter(data, method, {"folds": folds, "seed": seed}, options)
     if isinstance(data, ClassRows):
-        fit = with_options(class_method, method, options) if method != "choose" else _chosen(folds, seed, options)
         return multiclass.crossfitted(data, fit, folds=folds, seed=seed, watch=watch)
-    fitted = with_options(named, method, options) if method != "choose" else _chosen(folds, seed, options)
-    after = _out_of_fold(dealt(data, folds=folds, seed=seed), fitted, watch)
+    after = _out_of_fold(dealt(data, folds=folds, seed=seed), fit, watch)
     if isinstance(data, Tally):
         return after[()]
     tallies = data.tallies() if isinstance(data, Rows) else data
@@ -90,10 +90,20 @@ def _out_of_fold(parts: Sequence[Fold], fit: Callable[[Tally], Map], watch: Watc
     return {group: Tally.sum(tallies) for group, tallies in after.items()}
 
 
-def _chosen(folds: int, seed: int, options: dict[str, Any]) -> Callable[[Any], Any]:
-    from baserate.calibrate._choose import choose
+def _fitter(
+    data: Data | ClassRows, method: str, deal: Mapping[str, Any], options: Mapping[str, Any]
+) -> Callable[[Any], Any]:
+    """Make the function that fits the rows outside a fold."""
+    stated: bool | None = options.get("probabilities")
+    whole = all_probabilities(data) if stated is None else stated
+    others = {name: value for name, value in options.items() if name != "probabilities"}
+    if method == "choose":
+        from baserate.calibrate._choose import choose
 
-    return lambda rest: choose(rest, folds=folds, seed=seed, **options).map
+        return lambda rest: choose(rest, probabilities=whole, **deal, **others).map
+    if isinstance(data, ClassRows):
+        return with_options(class_method, method, others, probabilities=whole)
+    return with_options(named, method, others, probabilities=whole)
 
 
 def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:

@@ -87,13 +87,18 @@ def _checked(tally: Tally) -> Tally:
     return Tally(tally.score[there], mass, squares, rows, reweighed=tally.reweighed)
 
 
-def refuse_other_scores(tally: Tally, method: str) -> None:
+def are_probabilities(tally: Tally, stated: bool | None) -> bool:  # noqa: FBT001  (the answer, where it is known)
+    """Whether to take scores as probabilities: as stated, otherwise if all of them lie in [0, 1]."""
+    return tally.probable if stated is None else stated
+
+
+def refuse_other_scores(tally: Tally, method: str, *, probabilities: bool | None = None) -> None:
     """Refuse scores that are no probabilities, where there is no use for them."""
+    remedy = f"but {method} changes probabilities; fit logistic or isotonic, which take any score."
     if not tally.probable:
-        raise NotAProbability(
-            f"scores go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}, but {method} changes probabilities; fit "
-            "logistic or isotonic, which take any score."
-        )
+        raise NotAProbability(f"scores go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}, {remedy}")
+    if probabilities is False:  # decided from more rows than these
+        raise NotAProbability(f"scores are no probabilities, {remedy}")
 
 
 def clipped_note(tally: Tally) -> tuple[str, ...]:

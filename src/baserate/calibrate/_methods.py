@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
 from functools import partial
+from inspect import signature
 from typing import Any, TypeVar, overload
 
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, UnknownName
 from baserate._map import Map
-from baserate._tally import Tally
 from baserate.calibrate import multiclass
 from baserate.calibrate._beta import beta
 from baserate.calibrate._closed import identity, logistic, offset, temperature
@@ -34,8 +34,10 @@ METHODS: Mapping[str, Method] = {
 """Of two classes, the simplest first."""
 
 
-def _one_vs_rest(method: Callable[[Tally], Map], rows: ClassRows) -> ClassMap:
-    return multiclass.one_vs_rest(rows, method)
+def _one_vs_rest(method: Method, rows: ClassRows, *, probabilities: bool | None = None) -> ClassMap:
+    """Fit each class against the rest; the scores of all classes together decide whether they are probabilities."""
+    stated = all_probabilities(rows) if probabilities is None else probabilities
+    return multiclass.one_vs_rest(rows, partial(method, probabilities=stated))
 
 
 CLASS_METHODS: Mapping[str, ClassMethod] = {
@@ -49,13 +51,20 @@ CLASS_METHODS: Mapping[str, ClassMethod] = {
 
 
 @overload
-def fit(data: Data, method: str = ..., **options: Any) -> Map: ...  # noqa: ANN401
+def fit(data: Data, method: str = ..., *, probabilities: bool | None = ..., **options: Any) -> Map: ...  # noqa: ANN401
 @overload
-def fit(data: ClassRows, method: str = ..., **options: Any) -> ClassMap: ...  # noqa: ANN401
-def fit(data: Data | ClassRows, method: str = "logistic", **options: Any) -> Map | ClassMap:
+def fit(data: ClassRows, method: str = ..., *, probabilities: bool | None = ..., **options: Any) -> ClassMap: ...  # noqa: ANN401
+def fit(
+    data: Data | ClassRows,
+    method: str = "logistic",
+    *,
+    probabilities: bool | None = None,
+    **options: Any,
+) -> Map | ClassMap:
     """Fit a map to data by the method of that name, or by the one that `choose` picks; options are those of the method.
 
-    Of several classes the plain names of what works on one score mean one against the rest.
+    Of several classes the plain names of what works on one score mean one against the rest. `probabilities` says
+    whether scores are probabilities; by default they are if those of all rows lie in [0, 1].
 
     >>> from baserate import calibrate, read
     >>> table = {"sick": [0, 1, 0, 1, 1, 0], "risk": [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]}
@@ -67,10 +76,21 @@ def fit(data: Data | ClassRows, method: str = "logistic", **options: Any) -> Map
     if method == "choose":
         from baserate.calibrate._choose import choose
 
-        return choose(data, **options).map
+        return choose(data, probabilities=probabilities, **options).map
+    stated = all_probabilities(data) if probabilities is None else probabilities
     if isinstance(data, ClassRows):
-        return with_options(class_method, method, options)(data)
-    return remembered(with_options(named, method, options)(tally_of(data)), data)
+        return with_options(class_method, method, options, probabilities=stated)(data)
+    return remembered(with_options(named, method, options, probabilities=stated)(tally_of(data)), data)
+
+
+def all_probabilities(data: Data | ClassRows) -> bool:
+    """Whether the scores of all rows, of all classes, lie in [0, 1].
+
+    Cross-fitting decides it once: a fold may lack the few scores that lie outside.
+    """
+    if not isinstance(data, ClassRows):
+        return tally_of(data).probable
+    return not data.score.size or bool(data.score.min() >= 0 and data.score.max() <= 1)
 
 
 def check_method(function: str, method: object) -> None:
@@ -87,14 +107,18 @@ Made = TypeVar("Made")
 
 
 def with_options(
-    find: Callable[[str], Callable[..., Made]], method: str, options: Mapping[str, Any]
+    find: Callable[[str], Callable[..., Made]], method: str, options: Mapping[str, Any], *, probabilities: bool
 ) -> Callable[[Any], Made]:
-    """The method of that name with its options bound; what it has not is refused."""
+    """The method of that name with its options bound; what it has not is refused.
+
+    Methods that take scores other than probabilities are told whether these are such.
+    """
     function = find(method)
+    stated = {"probabilities": probabilities} if "probabilities" in signature(function).parameters else {}
 
     def fitted(data: object) -> Made:
         try:
-            return function(data, **options)
+            return function(data, **{**stated, **options})
         except TypeError as error:
             if "unexpected keyword" not in str(error):
                 raise

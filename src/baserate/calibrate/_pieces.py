@@ -15,12 +15,12 @@ from baserate._map import Map
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.venn_abers import with_one_hit
 from baserate._tally import Tally
-from baserate.calibrate._data import fitting, refuse_other_scores
+from baserate.calibrate._data import are_probabilities, fitting, refuse_other_scores
 from baserate.measure._bins import By, binned, edges
 
 
 @fitting
-def isotonic(tally: Tally, *, strict: bool = False) -> Map:
+def isotonic(tally: Tally, *, strict: bool = False, probabilities: bool | None = None) -> Map:
     """Shares of positives, pooled until they rise with the score; straight between what is pooled.
 
     With `strict`, no two scores get the same probability, so that the ranking and its AUC stay what they are: the curve
@@ -36,7 +36,7 @@ def isotonic(tally: Tally, *, strict: bool = False) -> Map:
     """
     pools = _pooled(tally)
     x, y = _centred(pools, tally) if strict else _flat(pools)
-    return Map(Knots(x, y, tally.probable), "strict-isotonic" if strict else "isotonic")
+    return Map(Knots(x, y, are_probabilities(tally, probabilities)), "strict-isotonic" if strict else "isotonic")
 
 
 class _Pools(NamedTuple):
@@ -95,7 +95,9 @@ def _tilted(pools: _Pools) -> Points:
 
 
 @fitting
-def histogram(tally: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass") -> Map:
+def histogram(
+    tally: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", probabilities: bool | None = None
+) -> Map:
     """Share of positives in bins of equal mass or equal width [@zadrozny2001]; an empty bin goes with the one below it.
 
     Bins of equal width, and edges, are for probabilities. A share may be lower than that of the bin below.
@@ -105,16 +107,16 @@ def histogram(tally: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass"
     [0.3333, 0.6667, 0.6667]
     """
     if by != "mass" or not isinstance(bins, int | np.integer):
-        refuse_other_scores(tally, "a histogram of equal width")
+        refuse_other_scores(tally, "a histogram of equal width", probabilities=probabilities)
     found = binned(tally, bins=bins, by=by)
     lower, _ = edges(tally, bins=bins, by=by)
     # Bins are (lo, hi], and a step begins at its threshold: it is the number just above.
     thresholds = np.nextafter(lower[1:], np.inf)
-    return Map(Steps(thresholds, found.rate, tally.probable), "histogram")
+    return Map(Steps(thresholds, found.rate, are_probabilities(tally, probabilities)), "histogram")
 
 
 @fitting
-def venn_abers(tally: Tally) -> Map:
+def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Map:
     """Isotonic regression with the row itself as negative (p₀) and as positive (p₁): one of both is right [@vovk2015].
 
     The map merges them into p₁/(1 − p₀ + p₁), which is never 0 or 1; `Map.bounds` gives both.
@@ -135,7 +137,7 @@ def venn_abers(tally: Tally) -> Map:
     low = 1 - with_one_hit(negative[::-1], total[::-1])[::-1]
     # p₁ of a score between two is that of the upper one: it changes just above a score.
     bounds = (
-        Steps(*_steps(x, y), tally.probable)
+        Steps(*_steps(x, y), are_probabilities(tally, probabilities))
         for x, y in (
             (score, np.concatenate([[0.0], low])),
             (np.nextafter(score, np.inf), np.concatenate([high, [1.0]])),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from baserate._panels import Page
     from baserate._results import Results
     from baserate.infer import Size
+    from baserate.measure import About
 
 _EXAMPLES = (
     ("to know an AUC to ± 0.03", "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1"),
@@ -125,8 +126,7 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
     told = about(named(measure))
     if told.name != "auc" and told.share is None:
         raise click.UsageError(
-            f"{told.name} is neither auc nor a share; simulate it: baserate population binormal size {told.name} "
-            "--half-width …"
+            f"measure is {told.name}; expected auc or a share of rows. Simulate it with `{_simulation(told, plan)}`."
         )
     found = _of_auc(plan) if told.name == "auc" else _of_share(told.name, plan)
     asked = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
@@ -159,17 +159,61 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
 @writing
 @click.pass_obj
 def simulated(asked: Any, /, measure: str, writing: Writing, **options: Any) -> None:  # noqa: ANN401  (click's own)
-    """Tell how many rows are needed to know MEASURE, by drawing samples."""
+    """Tell how many rows are needed to know MEASURE, by drawing samples.
+
+    Measures of probabilities, such as brier or observed-expected, are those of a calibrated model: the posterior
+    probability of each score, at the prevalence of the population, takes the place of the score.
+    """
+    from baserate import Tally
     from baserate.infer import size_by_simulation
     from baserate.measure import about, named
 
     made = asked.population()
-    name = about(named(measure)).name
-    found = size_by_simulation(made, name, **options)
+    told = about(named(measure))
+    found = size_by_simulation(made, told.name, **options)
     given = {option: value for option, value in options.items() if value is not None}
-    note = "The rows have, relatively, about twice the Monte-Carlo error of the half-width."
-    data = {"prevalence": made.prevalence}
-    _show(asked.told(_results(name, found, given, [note], data)), writing)
+    calibrated = told.of is Tally
+    data = {"prevalence": made.prevalence, "scores": "posterior probabilities" if calibrated else "as drawn"}
+    notes = _simulation_notes(told, made.prevalence, given)
+    _show(asked.told(_results(told.name, found, given, notes, data)), writing)
+
+
+def _simulation_notes(measure: "About", prevalence: float, given: Mapping[str, Any]) -> Iterator[str]:
+    """Say how the rows were found, and which scores they are of."""
+    from baserate import Tally
+
+    yield "The rows have, relatively, about twice the Monte-Carlo error of the half-width."
+    if measure.of is Tally:
+        yield (
+            f"{measure.name} is of probabilities: the posterior probabilities at prevalence {prevalence:g} take the "
+            "place of the scores, so this is the sample size for a calibrated model."
+        )
+    if measure.name == "observed_expected":
+        rows = _rows_for_ratio(prevalence, given["half_width"], given["level"])
+        yield (
+            f"With the expected number taken as fixed, (1 − φ)/(φ·SE²) asks for {rows:,} rows (Riley et al. 2021); "
+            "the simulation lets it vary together with the observed number."
+        )
+
+
+def _rows_for_ratio(prevalence: float, half_width: float, level: float) -> int:
+    """Rows for O/E with a known E: SE² = (1 − φ)/(nφ) is that of ln(O/E), which near 1 is that of O/E [@riley2021]."""
+    from math import ceil
+
+    from scipy.special import ndtri
+
+    error = half_width / float(ndtri((1 + level) / 2))
+    return ceil((1 - prevalence) / (prevalence * error**2))
+
+
+def _simulation(measure: "About", plan: Plan) -> str:
+    """Write the command that simulates a measure: with the numbers that were typed, and the usual ones for the rest."""
+    from baserate import Counts
+
+    parts = ["baserate population binormal", f"--prevalence {0.5 if plan.prevalence is None else plan.prevalence:g}"]
+    parts += [f"size {measure.name}", f"--half-width {0.05 if plan.half_width is None else plan.half_width:g}"]
+    parts += ["--threshold 0.5"] * (measure.of is Counts)
+    return " ".join(parts)
 
 
 def _of_auc(plan: Plan) -> "Size":

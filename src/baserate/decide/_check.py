@@ -44,15 +44,16 @@ def check(
     where the interval's bound keeps it; it "fails" where the whole interval lies beyond, and is "undecided" otherwise;
     `on="estimate"` goes by the value alone. What is undefined does not hold. `margin` is by how much it is kept, below
     0 where it is not, and `rows_needed` how many rows like these would decide what is undecided, if the value stays
-    what it is. `each_group` may be names of attributes, where rows were read in finer groups. `data["holds"]` tells
-    whether all of it holds. For another prevalence, carry the tallies there first, with `shift.reweigh`.
+    what it is. `each_group` may be names of attributes, where rows were read in finer groups. The results
+    are true, as in `assert decide.check(…)`, if every requirement holds, and false if one fails or is undecided;
+    `data["holds"]` is the same. For another prevalence, carry the tallies there first, with `shift.reweigh`.
 
     >>> from baserate import Cut, Policy, decide, population, read
     >>> sick, risk = population.binormal(means=(0, 2)).draw(200, 1)
     >>> t = read.tallies({"sick": sick, "risk": risk}, truth="sick", score="risk")
     >>> policy = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
     >>> found = decide.check(t, policy, "sensitivity >= 0.9, fpr <= 0.5")
-    >>> [(row["requirement"], row["verdict"], row["rows_needed"]) for row in found.rows()], found.data["holds"]
+    >>> [(row["requirement"], row["verdict"], row["rows_needed"]) for row in found.rows()], bool(found)
     ([('sensitivity >= 0.9', 'undecided', 434), ('fpr <= 0.5', 'holds', None)], False)
     """
     check_tallies(tallies)

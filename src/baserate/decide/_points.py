@@ -13,7 +13,22 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._errors import BadOption
-from baserate.decide._rule import Gains, Toward, best_at, both_classes, rule, steepest, threshold_at, undefined
+from baserate.decide._rule import (
+    Gains,
+    Toward,
+    best_at,
+    both_classes,
+    infinitely_good,
+    may_be_infinite,
+    no_best,
+    rule,
+    skipped_note,
+    steepest,
+    strictest,
+    threshold_at,
+    undefined,
+    worth_along,
+)
 from baserate.measure import Measure, about, named, precision, sensitivity, specificity
 
 
@@ -108,27 +123,39 @@ def break_even(curve: Curve) -> Cut:
     return Cut((threshold_at(curve, at),))
 
 
-def _constant(curve: Curve, cut: Cut, **_: Any) -> Iterator[str]:  # noqa: ANN401
+def _best_notes(
+    curve: Curve,
+    cut: Cut,
+    measure: str | Measure,
+    toward: Toward | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Iterator[str]:
     counts = cut.counts(curve)
     if not counts.flagged or not counts.passed:
         yield f"the best is to {'pass' if not counts.flagged else 'flag'} everybody: no score is needed for that."
+    function, toward = objective(measure, toward)
+    if may_be_infinite(function, toward):
+        worth = worth_along(curve, partial(function, **options), toward=toward)
+        yield from skipped_note(function, infinitely_good(worth))
 
 
-@rule(notes=_constant)
+@rule(notes=_best_notes)
 def best(curve: Curve, /, measure: str | Measure, *, toward: Toward | None = None, **options: Any) -> Cut:  # noqa: ANN401
     """Flag where any measure of the 2×2 table is best, over all thresholds.
 
     `measure` is a name or a measure; neither end of some is the better one: say which with `toward`. Options such as
-    `beta=` go to the measure. Thresholds at which it is undefined do not take part.
+    `beta=` go to the measure. Thresholds at which it is undefined or infinite do not take part; a note says how many
+    were skipped for being infinitely good, as an odds ratio is where no row is flagged wrongly.
 
     >>> from baserate import curve, decide, tally
     >>> decide.best(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])), "f1").threshold
     0.6
     """
     function, toward = objective(measure, toward)
-    at = best_at(curve, partial(function, **options), toward=toward)
+    worth = worth_along(curve, partial(function, **options), toward=toward)
+    at = strictest(worth)
     if at is None:
-        raise undefined(function, curve)
+        raise no_best(function, curve, worth)
     return Cut((threshold_at(curve, at),))
 
 

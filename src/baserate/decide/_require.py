@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +14,15 @@ from baserate._cut import Cut
 from baserate._errors import BadOption, CannotMeet
 from baserate.decide._points import objective
 from baserate.decide._requirements import Requirement, requirements
-from baserate.decide._rule import rule, strictest, threshold_at, undefined
+from baserate.decide._rule import (
+    infinitely_good,
+    may_be_infinite,
+    no_best,
+    rule,
+    skipped_note,
+    strictest,
+    threshold_at,
+)
 from baserate.measure import Measure, about
 
 _DEFAULT = "youden"
@@ -24,7 +33,30 @@ class _Goal(NamedTuple):
     sign: float
 
 
-@rule()
+def _along(curve: Curve, wanted: tuple[Requirement, ...], goal: _Goal) -> tuple[Bools, Floats]:
+    """Whether each threshold keeps all requirements, strictest first, and what it is worth by the objective."""
+    met, worth = np.ones(len(curve.tally.score) + 1, dtype=np.bool_), np.empty(len(curve.tally.score) + 1)
+    for place, counts in curve.blocks():
+        worth[place] = goal.sign * goal.measure(counts)
+        for each in wanted:
+            met[place] &= each.met(counts)
+    return met, worth
+
+
+def _skipped(
+    curve: Curve,
+    _cut: Cut,
+    require: Any,  # noqa: ANN401
+    maximize: str | Measure | None = None,
+    minimize: str | Measure | None = None,
+) -> Iterator[str]:
+    goal = _goal(maximize, minimize)
+    if may_be_infinite(goal.measure, "high" if goal.sign > 0 else "low"):
+        met, worth = _along(curve, requirements(require, of_decisions=True), goal)
+        yield from skipped_note(goal.measure, infinitely_good(worth[met]))
+
+
+@rule(notes=_skipped)
 def require(
     curve: Curve,
     require: Any,  # noqa: ANN401  (text, a requirement, or several of either)
@@ -35,8 +67,9 @@ def require(
     """Flag where an objective is best among the thresholds that keep all requirements.
 
     `require` is text such as "specificity >= 0.9, precision >= 0.3", or requirements; the objective is any measure of
-    the 2×2 table, otherwise Youden's index. A measure that is undefined at a threshold is not kept there. If no
-    threshold keeps all of them, the error says which cannot be met, and the nearest that can.
+    the 2×2 table, otherwise Youden's index. A measure that is undefined at a threshold is not kept there, and an
+    objective that is infinite does not win: a note says how many thresholds were skipped for that. If no threshold
+    keeps all of them, the error says which cannot be met, and the nearest that can.
 
     >>> from baserate import curve, decide, tally
     >>> truth = [1, 1, 1, 0, 1, 0, 0, 1] + [0, 0, 0, 1] + [0] * 8
@@ -48,16 +81,12 @@ def require(
     if not wanted:
         raise BadOption('nothing is required; give requirements, such as "specificity >= 0.9".')
     goal = _goal(maximize, minimize)
-    met, value = np.ones(len(curve.tally.score) + 1, dtype=np.bool_), np.empty(len(curve.tally.score) + 1)
-    for place, counts in curve.blocks():
-        value[place] = goal.sign * goal.measure(counts)
-        for each in wanted:
-            met[place] &= each.met(counts)
+    met, worth = _along(curve, wanted, goal)
     if not met.any():
         raise CannotMeet(_nearest(curve, wanted))
-    at = strictest(np.where(met, value, np.nan))
+    at = strictest(np.where(met, worth, np.nan))
     if at is None:
-        raise undefined(goal.measure, curve)
+        raise no_best(goal.measure, curve, worth[met])
     return Cut((threshold_at(curve, at),))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, wraps
 from inspect import signature
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
@@ -110,13 +110,16 @@ def check(curve: object) -> None:
 
 
 def strictest(value: Floats) -> int | None:
-    """Place of the greatest value, the first of equals; None if all are undefined."""
+    """Place of the greatest finite value, the first of equals; None if no value is finite.
+
+    Infinities never win: a ratio is infinite where a handful of rows leave nothing to divide by.
+    """
     at = int(np.argmax(value))  # the first NaN, if there is one
-    if np.isnan(value[at]):
-        value = np.where(np.isnan(value), -np.inf, value)
+    if not np.isfinite(value[at]):
+        value = np.where(np.isfinite(value), value, -np.inf)
         at = int(np.argmax(value))
-    if np.isinf(value[at]):
-        return at if value[at] > 0 else None
+        if np.isinf(value[at]):
+            return None
     least = float(value.min())
     size = max(abs(float(value[at])), abs(least) if np.isfinite(least) else 0.0)
     # Before it, something may be as good but for rounding.
@@ -125,10 +128,34 @@ def strictest(value: Floats) -> int | None:
 
 def best_at(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> int | None:
     """Place of the threshold at which something made of the 2×2 tables is best, the strictest of equals."""
+    return strictest(worth_along(curve, measure, toward=toward))
+
+
+def worth_along(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> Floats:
+    """Something made of the 2×2 table at every threshold, strictest first, so signed that more is better."""
     value = np.empty(len(curve.tally.score) + 1)
     for place, counts in curve.blocks():
         value[place] = measure(counts)
-    return strictest(value if toward == "high" else np.negative(value, out=value))
+    return value if toward == "high" else np.negative(value, out=value)
+
+
+def infinitely_good(worth: Floats) -> int:
+    """Count the thresholds that a search skips, since they are infinitely good."""
+    return int(np.count_nonzero(worth == np.inf))
+
+
+def skipped_note(measure: Measure, many: int, *, of: str = "threshold") -> Iterator[str]:
+    """Say how many thresholds, or bands, were skipped since the measure is infinitely good there."""
+    if many:
+        name = about(measure).name.replace("_", " ")
+        places, were = (f"1 {of}", "was") if many == 1 else (f"{many} {of}s", "were")
+        yield f"{places} with an infinite {name} {were} skipped: an infinity never wins a search."
+
+
+def may_be_infinite(measure: Measure, toward: Toward) -> bool:
+    """Whether the better end of the span of a measure is infinite."""
+    low, high = about(measure).span
+    return bool(np.isinf(high if toward == "high" else low))
 
 
 def threshold_at(curve: Curve, place: int | None) -> float:
@@ -148,6 +175,18 @@ def greatest(mass: Cells, gains: Gains) -> int | None:
     running[0] = 0.0
     np.cumsum(mass[0] * float(gains.positive) - mass[1] * float(gains.negative), out=running[1:])
     return strictest(running)
+
+
+def no_best(measure: Measure, curve: Curve, worth: Floats) -> CannotFit:
+    """Say that a measure has no finite value at any threshold that takes part."""
+    infinite = int(np.count_nonzero(np.isinf(worth)))
+    if infinite:
+        name = about(measure).name
+        return CannotFit(
+            f"{name} is infinite at {infinite} of {len(worth)} thresholds and finite at none, so no threshold is best "
+            "by it: an infinity never wins a search; take another measure, or give more rows."
+        )
+    return undefined(measure, curve)
 
 
 def undefined(measure: Measure, curve: Curve) -> CannotFit:

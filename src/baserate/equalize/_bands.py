@@ -50,12 +50,19 @@ class Bands:
     """Whether no threshold was left out."""
 
     def best(self, worth: Callable[[Counts[Floats]], Any]) -> Band | None:
-        """Return the band of greatest worth that keeps the bounds, of equals the narrowest, then the strictest."""
+        """Return the band of greatest worth that keeps the bounds, of equals the narrowest, then the strictest.
+
+        Infinities never win.
+        """
         found = [_narrowest(each) for places in self._blocks() if (each := self._kept(*places, worth)).size]
         if not found:
             return None
         _, low, high = map(float, _narrowest(np.concatenate(found, axis=1))[:, 0])
         return Band(low, high)
+
+    def infinitely_good(self, worth: Callable[[Counts[Floats]], Any]) -> int:
+        """Count the bands that keep the bounds and are infinitely good, which `best` skips."""
+        return sum(int(np.count_nonzero(self._worth(*places, worth)[0] == np.inf)) for places in self._blocks())
 
     def nearest(self) -> tuple[Band, dict[str, float]]:
         """Return the band around a threshold that is least beyond the bounds, and rates that are beyond them there.
@@ -81,13 +88,20 @@ class Bands:
             yield np.arange(start, stop)[:, None], np.arange(stop)[None]
 
     def _kept(self, low: Places, high: Places, worth: Callable[[Counts[Floats]], Any]) -> Floats:
-        """Worth, lower and upper end of those bands that keep the bounds and have a worth."""
+        """Worth, lower and upper end of those bands that keep the bounds and have a finite worth."""
+        found, below, above = self._worth(low, high, worth)
+        there = np.isfinite(found)
+        return np.array([found[there], self.low[below[there]], self.high[above[there]]])
+
+    def _worth(
+        self, low: Places, high: Places, worth: Callable[[Counts[Floats]], Any]
+    ) -> tuple[Floats, Places, Places]:
+        """Worth of those bands that keep the bounds, and the places of their ends."""
         beyond = excess([self.lax.at(low), self.strict.at(high)], self.bounds)
         fit = np.nonzero((beyond <= SLACK) & (high <= low))
         below, above = (np.broadcast_to(each, beyond.shape)[fit] for each in (low, high))
         found: Floats = worth(Counts(*(self.lax.cells[:, below] + self.strict.cells[:, above])))
-        there = ~np.isnan(found)
-        return np.array([found[there], self.low[below[there]], self.high[above[there]]])
+        return found, below, above
 
 
 def bands(

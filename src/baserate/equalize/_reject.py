@@ -13,6 +13,7 @@ from baserate._errors import BadOption, CannotMeet, UnknownLabel
 from baserate._policy import REFUSE, Policy, spellings, text_of_label
 from baserate._tallies import Group
 from baserate.decide._points import objective as objective_of
+from baserate.decide._rule import may_be_infinite, skipped_note
 from baserate.equalize._bands import MOST, Band, Bands, bands
 from baserate.equalize._goal import Goal
 from baserate.equalize._people import Groups, People, named, people_of
@@ -58,7 +59,8 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
     sign = 1 if toward == "high" else -1
     band = there.best(lambda counts: sign * measure(counts))
     if band is None:
-        _refuse(there, goal, about(measure).name, around)
+        or_infinite = " or infinite" * may_be_infinite(measure, toward)
+        _refuse(there, goal, f"{about(measure).name} is undefined{or_infinite}", around)
     by_group: dict[Group, Treatment] = {
         group: Cut((band.low if group in lax else band.high,)) for group in people.curves
     }
@@ -71,7 +73,9 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
         **({} if there.exact else {"exact": False}),
     }
     policy = people.policy(by_group, rule=RULE, settings=settings)
-    return replace(policy, notes=(*policy.notes, *_notes(there, band)))
+    skipped = there.infinitely_good(lambda counts: sign * measure(counts)) if may_be_infinite(measure, toward) else 0
+    notes = [*_notes(there, band), *skipped_note(measure, skipped, of="band")]
+    return replace(policy, notes=(*policy.notes, *notes))
 
 
 def _check(favourable: str, around: float | None) -> None:
@@ -128,14 +132,14 @@ def _told(band: Band, around: float | None) -> dict[str, Any]:
     return told | {"around": middle, "margin": band.high / 2 - band.low / 2}
 
 
-def _refuse(there: Bands, goal: Goal, name: str, around: float | None) -> NoReturn:
+def _refuse(there: Bands, goal: Goal, lacking: str, around: float | None) -> NoReturn:
     """Say which band comes nearest to the parity; only bands that must be around a threshold can all miss it."""
     parities = " and ".join(each.name for each in goal.parities)
     band, beyond = there.nearest()
     if not beyond:
         raise CannotMeet(
-            f"{name} is undefined at every band that keeps {parities} within {goal.told['within']}; allow more, or "
-            "choose by something else."
+            f"{lacking} at every band that keeps {parities} within {goal.told['within']}; allow more, or choose by "
+            "something else."
         )
     gaps = " and ".join(f"{rate} differs by {apart:g}" for rate, apart in beyond.items())
     raise CannotMeet(

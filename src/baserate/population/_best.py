@@ -1,7 +1,7 @@
 """Thresholds that are best, cheapest, or where a measure has a given value."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from numbers import Real
@@ -37,6 +37,8 @@ class Best:
     """The 2×2 table there; everybody has mass 1."""
     attained: bool = True
     """False if the value is a limit that thresholds approach: at the end itself the measure is undefined."""
+    skipped: bool = False
+    """Whether thresholds at which the measure is infinite were skipped: infinities never win a search."""
 
     @property
     def at_end(self) -> bool:
@@ -56,7 +58,8 @@ def best(population: Population, measure: str | Measure, *, toward: Toward | Non
     `measure` is a name, a measure, or any function of `Counts` that computes with arrays; then say whether `toward` is
     "high" or "low". Options such as `beta=` or `costs=` go to the measure. Among equally good thresholds the strictest
     wins. Where no threshold attains the best value, as with precision, which grows until nothing is flagged, the limit
-    is returned and `attained` is False.
+    is returned and `attained` is False. Infinities never win: where the measure is infinite at some thresholds they are
+    skipped, and where it grows without bound toward them no threshold is best, which is an error.
 
     >>> from baserate import population
     >>> found = population.best(population.linear(), "f1")
@@ -73,10 +76,24 @@ def best(population: Population, measure: str | Measure, *, toward: Toward | Non
     sign = 1.0 if direction == "high" else -1.0
     peak = highest(population, lambda counts: sign * goal.value(counts))
     if peak is None:
+        infinite = " or infinite" * _infinite_somewhere(population, goal, sign)
         raise BadOption(
-            f"{goal.name} is undefined at every threshold of this population; take another prevalence or measure."
+            f"{goal.name} is undefined{infinite} at every threshold of this population; take another prevalence or "
+            "measure."
         )
-    return _found(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
+    if np.isinf(peak.value):
+        raise BadOption(
+            f"{goal.name} grows without bound towards a threshold of {peak.threshold:g}, so that none is best by it; "
+            "infinities never win a search: take another measure."
+        )
+    found = _found(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
+    return replace(found, skipped=_infinite_somewhere(population, goal, sign))
+
+
+def _infinite_somewhere(population: Population, goal: _Goal, sign: float) -> bool:
+    """Whether some threshold is infinitely good."""
+    values = np.asarray(goal.value(population.at(scan(population))), dtype=np.float64)
+    return bool((sign * values == np.inf).any())
 
 
 def cheapest(population: Population, costs: Costs | None = None) -> Best:

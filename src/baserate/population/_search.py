@@ -21,6 +21,8 @@ _LOG_ODDS = np.concatenate([np.linspace(-660, -40, 125), np.linspace(-36, 36, 57
 _BALANCE = 1e-12
 """Share of two opposing slopes below which their sum is rounding."""
 _TIE = 1e-14
+_RARE = 1e-200
+"""Mass below which a tail goes on until floats tell it from nothing no more."""
 _WAVE = 1e-11
 """Part of a limit by which rounding may stray on the way to it."""
 
@@ -68,10 +70,11 @@ def _alike(population: Population, one: Floats, other: Floats) -> npt.NDArray[np
 
 
 def highest(population: Population, function: Function) -> Peak | None:
-    """The greatest value and where it is; None if there is none.
+    """The greatest finite value and where it is; None if there is none.
 
     Of equal values the strictest threshold wins; but a turning point beats an end that rounding makes its equal. A
-    limit that no threshold attains is returned only where it is above everything that one does.
+    limit that no threshold attains is returned only where it is above everything that one does. Infinities never win;
+    where finite values grow without bound, the peak that is returned has the value inf, and is not attained.
     """
     thresholds = scan(population)
     limits = list(_limits(population, function, thresholds))
@@ -83,15 +86,50 @@ def highest(population: Population, function: Function) -> Peak | None:
     flat = _valued(population, function, list(_plateaus(population, function, inner, signs)))
     found += [peak for peak in flat if peak.value == bound or not _nearly(peak.value, bound)]
     found += _valued(population, function, [*_corners(population), *gaps(population, thresholds)])
-    reached = max((peak.value for peak in found if not np.isnan(peak.value)), default=-inf)
+    found = [peak for peak in found if np.isfinite(peak.value)]
+    reached = max((peak.value for peak in found), default=-inf)
     # Next to an end much may be crowded that floats do not tell apart.
     crowded = _valued(population, function, inner[[1, -2]])
     found += [peak for peak in crowded if peak.value > reached + _slack(reached) and not _nearly(peak.value, bound)]
+    found = [peak for peak in found if np.isfinite(peak.value)]
     top = max((peak.value for peak in found if not np.isnan(peak.value)), default=-inf)
+    if (beyond := _unbounded(population, function, thresholds)) is not None:
+        return beyond
     if limits and bound > top + _slack(top):
         return max(limits, key=lambda limit: limit.value)
     equal = [peak for peak in found if peak.value >= top - _slack(top)]
     return max(equal, key=lambda peak: (peak.turning, peak.threshold), default=None)
+
+
+def _unbounded(population: Population, function: Function, thresholds: Floats) -> Peak | None:
+    """Where the function grows without bound next to thresholds at which it is infinite; None if it does not.
+
+    It may also jump there, at an atom: then it is hardly higher next to the infinities than somewhat further off. Where
+    hardly anybody is left on one side, it is infinite only since floats tell so little mass from none.
+    """
+    values = np.asarray(function(population.at(thresholds)), dtype=np.float64)
+    lows, highs = zip(*map(support, (population.negative, population.positive)), strict=True)
+    good = values == inf
+    for at in np.flatnonzero(good[1:] != good[:-1]):
+        inside, outside = (at, at + 1) if good[at] else (at + 1, at)
+        if not np.isfinite([thresholds[inside], values[outside]]).all() or not np.isfinite(thresholds[outside]):
+            continue
+        nearest = _next_to_infinity(population, function, float(thresholds[outside]), float(thresholds[inside]))
+        value, further = _value(population, function, nearest), float(values[outside])
+        counts = population.at(nearest)
+        rare = min(each for each in (counts.tp, counts.fp, counts.fn, counts.tn) if each > 0) < _RARE
+        if value > max(2 * abs(further), 1.0) or (rare and value > further):
+            # Until one class is out of reach, or flagged altogether.
+            return Peak(min(highs) if inside < outside else max(lows), inf, attained=False)
+    return None
+
+
+def _next_to_infinity(population: Population, function: Function, finite: float, infinite: float) -> float:
+    """Last threshold that floats tell apart from those at which the function is infinite."""
+    for _ in range(80):
+        middle = (finite + infinite) / 2
+        finite, infinite = (middle, infinite) if _value(population, function, middle) < inf else (finite, middle)
+    return finite
 
 
 def turning_points(population: Population, function: Function) -> list[float]:
@@ -239,8 +277,9 @@ def _limits(population: Population, function: Function, thresholds: Floats) -> I
     classes = (population.negative, population.positive)
     lows, highs = zip(*map(support, classes), strict=True)
     for end, margin, order in ((max(highs), counts.flagged, 1), (min(lows), counts.passed, -1)):
-        # An atom at the end is reached at once, not approached.
-        if there.any() and not there[::order][0] and not any(mass(each, end) for each in classes):
+        # An atom at the end is reached at once, not approached; nor is an infinity that thresholds before the end have.
+        nearest = values[there][::order][:1]
+        if np.isfinite(nearest).any() and not there[::order][0] and not any(mass(each, end) for each in classes):
             yield Peak(end, _limit(values[there][::order], margin[there][::order]), attained=False)
 
 

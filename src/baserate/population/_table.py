@@ -93,7 +93,10 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
         places = table(population, points=points, at=at).columns["threshold"]
         rows += [_row(measure, population, threshold) for measure in of_tables for threshold in places]
     columns = {name: [row.get(name) for row in rows] for name in (*COLUMNS, "best")}
-    return Results(columns, header(population))
+    data = header(population)
+    skipped = [row["measure"].replace("_", " ") for row in rows if row.get("skipped")]
+    notes = [f"thresholds with an infinite {name} were skipped: an infinity never wins a search." for name in skipped]
+    return Results(columns, data | {"notes": [*data["notes"], *notes]})
 
 
 def theory(population: Population, measure: str | Measure) -> float:
@@ -183,7 +186,8 @@ def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, A
             yield {"measure": told.name, "value": nan, "best": True, "why": str(error).partition(";")[0]}
             return
         how = None if found.attained else "limit"
-        yield {"measure": told.name, "threshold": found.threshold, "value": found.value, "how": how, "best": True}
+        row = {"measure": told.name, "threshold": found.threshold, "value": found.value, "how": how, "best": True}
+        yield row | {"skipped": found.skipped}
 
 
 _UNKNOWN = "a class is missing, or no formula is known"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from baserate._class_rows import ClassRows
 from baserate._errors import CannotFit
 from baserate._map import Map
 from baserate._tally import Tally
-from baserate.calibrate import fit, multiclass
+from baserate.calibrate import fit
 from baserate.sklearn._data import Data
 from baserate.sklearn._fitting import Asked, Fitting, with_tags_of
 
@@ -115,13 +114,9 @@ def _mapped(scores: Floats, data: Data, ask: Asked, method: str) -> Map | ClassM
 
 
 def _fitted(scores: Floats, data: Data, ask: Asked, method: str) -> Map | ClassMap:
-    # Decisions that all happen to lie between 0 and 1 are still none but decisions.
-    as_they_are = not ask.probabilities and method.removeprefix("one-vs-rest-") == "logistic"
-    options = {"scale": "score"} if as_they_are else {}
+    # Decisions that all happen to lie between 0 and 1 are no probabilities.
     if scores.ndim == 1:
         tally = Tally.of_rows(data.y == 1, scores, weight=data.weight)
-        return replace(fit(tally, method, **options), positive=str(ask.classes[1]))
+        return replace(fit(tally, method, probabilities=ask.probabilities), positive=str(ask.classes[1]))
     rows = ClassRows(data.y, scores, tuple(ask.classes.tolist()), weight=data.weight)
-    if as_they_are:
-        return multiclass.one_vs_rest(rows, partial(fit, method="logistic", **options))
-    return fit(rows, method)
+    return fit(rows, method, probabilities=ask.probabilities)

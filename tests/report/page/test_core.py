@@ -217,7 +217,9 @@ def test_of_equals_the_strictest_is_taken() -> None:
     page.expect(1, "strictest", values)
     page.expect(1, "strictest", [0.0, 0.3, 0.1 + 0.2, 0.1])
     page.expect(-1, "strictest", [nan, nan])
-    page.expect(2, "strictest", [1, nan, inf, inf])
+    page.expect(0, "strictest", [1, nan, inf, inf])  # infinities never win a search
+    page.expect(2, "strictest", [inf, -inf, 3, 2])
+    page.expect(-1, "strictest", [inf, nan])
     page.expect(-1, "strictest", [-inf, nan])
     for value in ([0.0, 0.3, 0.1 + 0.2, 0.1], [1, nan, inf, inf], [nan, 2, 2 + 1e-13, 3 - 1]):
         page.expect(strictest(np.array(value)), "strictest", value)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
-from typing import Any
+from typing import Any, NoReturn
 
+from baserate._errors import UsageError
 from baserate._estimate import Estimate
 from baserate._numbers import SMALLEST_SHOWN
 from baserate._results import Results
@@ -75,6 +76,13 @@ class Comparison:
     def why(self) -> str | None:
         """Why something is undefined."""
         return self.difference.why
+
+    def __bool__(self) -> NoReturn:
+        # True of every object, it would read as "yes": assert would pass whatever was found.
+        raise UsageError(
+            "a Comparison is neither true nor false; look at its difference, or compare its p-value with a level: "
+            "comparison.p < 0.05."
+        )
 
     def __repr__(self) -> str:
         (a, b), (x, y), d = self.models, self.values, self.difference

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, inf, isnan, nan, sqrt
+from typing import NoReturn
 
 import numpy as np
 
 from baserate._arrays import Floats, number, ratio
+from baserate._errors import UsageError
 from baserate._numeric.logistic import log_odds
 from baserate._plurals import count_of
 from baserate._stack import Forecasts
@@ -43,6 +45,10 @@ class Check:
     freedom: int | None = None
     why: str | None = None
     p_is_bound: bool = False
+
+    def __bool__(self) -> NoReturn:
+        # True of every object, it would read as "yes": assert would pass whatever was found.
+        raise UsageError("a Check is neither true nor false; compare its p-value with a level: check.p < 0.05.")
 
 
 def spiegelhalter(t: Tally) -> Check:

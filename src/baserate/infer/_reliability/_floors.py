@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan, nan
+from typing import NoReturn
 
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption
+from baserate._errors import BadOption, UsageError
 from baserate._plurals import count_of
 from baserate._stack import Stack
 from baserate._tally import Tally
@@ -44,6 +45,10 @@ class Floor:
     why: str | None = None
     p_is_bound: bool = False
     """Whether no draw reached the value: p is then the smallest that so many draws can show."""
+
+    def __bool__(self) -> NoReturn:
+        # True of every object, it would read as "yes": assert would pass whatever was found.
+        raise UsageError("a Floor is neither true nor false; ask whether chance explains the value: floor.within.")
 
     @property
     def within(self) -> bool:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, log, nan
+from typing import NoReturn
 
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._errors import UsageError
 from baserate._estimate import Estimate
 from baserate._numeric.logistic import log_odds
 from baserate._plurals import count_of
@@ -44,6 +46,13 @@ class Intrinsic:
     against_slope: Check
     against_free: Check
     level: float
+
+    def __bool__(self) -> NoReturn:
+        # True of every object, it would read as "yes": assert would pass whatever was found.
+        raise UsageError(
+            "an Intrinsic is neither true nor false; ask whether it is calibrated, which may be None: "
+            "intrinsic.calibrated."
+        )
 
     @property
     def calibrated(self) -> bool | None:

@@ -154,7 +154,7 @@ def _measured(tally: Tally, names: Iterable[str], asked: Reliability) -> Iterato
     floored = dict(zip(distances, found, strict=True))
     for name, measure in measures.items():
         floor = floored.get(name)
-        if floor and isfinite(floor.value):  # which was measured already
+        if floor is not None and isfinite(floor.value):  # which was measured already
             number = Estimate(floor.value, level=asked.level, how="plug-in", why=FLOOR)
         else:
             number = estimate(measure, tally, level=asked.level, seed=asked.seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import ceil, inf, isfinite, nan, sqrt
 from numbers import Integral, Real
@@ -29,6 +29,7 @@ _CAP = 8_000_000
 _FEWEST = 400
 _RARE = 10
 """Rows of the rarer class that a sample should hold."""
+_LEAST = "no fewer than ten rows of the rarer class"
 _ROUNDS = 8
 _BATCHES = 10
 
@@ -58,10 +59,21 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
     expected, are not drawn: smaller ones are, and their half-width is scaled. Samples in which the measure is undefined
     are left out; ten rows of the rarer class are expected at least.
 
+    Measures of probabilities, such as the Brier score, the calibration slope or the ratio O/E, are those of a
+    calibrated model: each score is replaced by its posterior probability at the prevalence of the population. The
+    scores themselves may be no probabilities, or wrong ones, and a ratio O/E far from 1 has another precision. With
+    prevalence φ, O/E then has variance :math:`E[p(1-p)]/(nφ^2)`, at most :math:`(1-φ)/(nφ)`: that bound is the formula
+    of [@riley2021], which takes the expected number E as fixed, so that it asks for more rows.
+
     >>> from baserate import population
     >>> found = size_by_simulation(population.linear(), "accuracy", 0.03, threshold=0.5)  # z²·0.75·0.25/h² = 800
     >>> 720 < found.rows < 880
     True
+    >>> found = size_by_simulation(population.binormal(prevalence=0.1), "observed_expected", 0.2)
+    >>> 600 < found.rows < 865  # 864.3 = (1 − φ)/φ · (1.96/0.2)²
+    True
+    >>> found.how
+    '2000 simulated samples of a calibrated model'
     """
     function = known(measure)
     check_inside("level", level, "0.95")
@@ -85,7 +97,8 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
             f"{about(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows; ask for "
             "another measure, or at another threshold."
         )
-    return sized(rows, population.prevalence, **last.scaled(rows), how=_told(last, rows, least))
+    parts = [*_describe(last, rows, calibrated=about(function).of is Tally), *([_LEAST] if rows == least else [])]
+    return sized(rows, population.prevalence, **last.scaled(rows), how=", ".join(parts))
 
 
 class _Seen(NamedTuple):
@@ -164,11 +177,12 @@ def _drawing(population: Population, measure: Measure, threshold: float | None) 
 
 
 def _one(population: Population, measure: Measure, rows: int, rng: np.random.Generator) -> float:
-    truth, score = population.draw(rows, rng)
-    tally = Tally.of_rows(truth, score)
+    probabilities = about(measure).of is Tally
+    truth, score = population.draw_calibrated(rows, rng) if probabilities else population.draw(rows, rng)
     if not 0 < np.count_nonzero(truth) < rows:
         return nan
-    return float(measure(Curve(tally) if about(measure).of is Curve else tally))
+    tally = Tally.of_rows(truth, score)
+    return float(measure(tally if probabilities else Curve(tally)))
 
 
 def _closing_in(work: _Work, wanted: float, least: int) -> tuple[int, _Seen]:
@@ -202,12 +216,9 @@ def _solved(seen: list[_Seen], wanted: float, least: int) -> int:
     return max(rows, least)
 
 
-def _told(last: _Seen, rows: int, least: int) -> str:
-    parts = [count_of(last.draws, "simulated sample")]
+def _describe(last: _Seen, rows: int, *, calibrated: bool) -> Iterator[str]:
+    yield count_of(last.draws, "simulated sample") + " of a calibrated model" * calibrated
     if last.rows != rows:
-        parts.append(f"of {count_of(last.rows, 'row')}, scaled")
+        yield f"of {count_of(last.rows, 'row')}, scaled"
     if last.undefined:
-        parts.append(f"{last.undefined} of them undefined and left out")
-    if rows == least:
-        parts.append("no fewer than ten rows of the rarer class")
-    return ", ".join(parts)
+        yield f"{last.undefined} of them undefined and left out"

@@ -12,7 +12,7 @@ import { AS_THEY_ARE, MEASURES, valuesAlong } from "./core.js";
 const NEARLY_EQUAL = 1e-12;
 
 /**
- * Place of the greatest value, the first of those that are equal but for rounding; −1 if all are undefined.
+ * Place of the greatest finite value, the first of those that are equal but for rounding; −1 if none is finite.
  * @param {Float64Array} values
  * @returns {number}
  */
@@ -22,7 +22,8 @@ export function strictest(values) {
   let least = Infinity;
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index];
-    if (value > most) {
+    // Infinities never win a search.
+    if (value > most && value < Infinity) {
       at = index;
       most = value;
     }
@@ -31,11 +32,11 @@ export function strictest(values) {
       least = value;
     }
   }
-  if (at < 0 || most === Infinity) {
+  if (at < 0) {
     return at;
   }
   const size = Math.max(Math.abs(most), Number.isFinite(least) ? Math.abs(least) : 0);
-  return values.findIndex((value) => value >= most - NEARLY_EQUAL * size);
+  return values.findIndex((value) => value >= most - NEARLY_EQUAL * size && value < Infinity);
 }
 
 /**

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
+from typing import NoReturn
 
 import numpy as np
 
 from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
-from baserate._errors import BadOption
+from baserate._errors import BadOption, UsageError
 from baserate._numeric.simplex import contrasts
 from baserate._target import ClassTarget
 from baserate.shift._several._linear import Linear, fitted, soft
@@ -37,6 +38,12 @@ class Agreement:
     covariance: Floats
     why: str | None = None
     """Why there is no statistic."""
+
+    def __bool__(self) -> NoReturn:
+        # True of every object, it would read as "yes": assert would pass whatever was found.
+        raise UsageError(
+            "an Agreement is neither true nor false; compare its p-value with a level: agreement.p < 0.05."
+        )
 
 
 def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agreement:

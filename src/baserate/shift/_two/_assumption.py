@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, nan, sqrt
+from typing import NoReturn
 
+from baserate._errors import UsageError
 from baserate._numbers import format_p_phrase
 from baserate._numeric.two_samples import fitted, free
 from baserate._plurals import there_are
@@ -45,6 +47,10 @@ class Assumption:
 
     checks: tuple[Check, ...]
     told: tuple[str, ...]
+
+    def __bool__(self) -> NoReturn:
+        # True of every object, it would read as "yes": assert would pass whatever was found.
+        raise UsageError("an Assumption is neither true nor false; ask whether a test rejects it: assumption.doubtful.")
 
     @property
     def doubtful(self) -> bool:
