@@ -123,6 +123,10 @@ def test_what_is_told(tmp_path: Path) -> None:
             "note: the cut-off was chosen on these very rows, which flatters it: take it to others, or read what is "
             "left after correction."
         ),
+        (
+            "note: expected_cost is at these costs: a false positive 1, a false negative 20, a true positive 0, a true "
+            "negative 0."
+        ),
         "note: masses were changed to a prevalence of 0.02, which is taken as known; scores were not.",
     ]
     named = run("decide", people(tmp_path), *ONE, "--rule", "fixed", "--threshold", "0.5", "--positive", "1")

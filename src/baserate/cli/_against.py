@@ -16,6 +16,7 @@ from baserate.cli._options import Reading
 if TYPE_CHECKING:
     from baserate._tallies import Tallies
     from baserate.infer import Interval
+    from baserate.measure import Measure
 
 Line = Mapping[str, Any]
 
@@ -44,7 +45,7 @@ def prevalences(points: int | None, *, few: bool) -> list[float] | None:
 
 def tabulated(
     read: "Tallies",
-    measures: Sequence[str],
+    measures: "Sequence[str | Measure]",
     at: Sequence[float] | None,
     *,
     thresholds: Sequence[float],

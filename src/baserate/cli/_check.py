@@ -12,6 +12,7 @@ from baserate.cli._intervals import Intervals, always
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, one_threshold, scored, writing
 from baserate.cli._prices import prevalence
 from baserate.cli._say import say
+from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
@@ -115,9 +116,10 @@ _CHECKING = (
 @command("check", examples=_EXAMPLES)
 @scored
 @checking
+@stated
 @always
 @writing
-def check(reading: Reading, checking: Checking, intervals: Intervals, writing: Writing) -> None:
+def check(reading: Reading, checking: Checking, stated: Stated, intervals: Intervals, writing: Writing) -> None:
     """Tell whether what is required of decisions holds: exit code 0 if all of it does, 1 if not.
 
     A requirement holds where the bound of its interval keeps it, fails where the whole interval lies beyond, and is
@@ -128,9 +130,9 @@ def check(reading: Reading, checking: Checking, intervals: Intervals, writing: W
     from baserate.cli._checked import page, verdict
     from baserate.cli._policies import filled
 
-    policy, _ = checking.taken, checking.wanted  # before reading, so that a slip is told at once
+    policy, wanted = checking.taken, stated.require(checking.wanted)  # before reading, so that a slip is told at once
     asked = filled(reading, policy)
-    found = _found(asked, reading.group, checking, intervals, quiet=writing.quiet)
+    found = _found(asked, reading.group, checking, wanted, intervals, quiet=writing.quiet)
     line = carried_line(asked, found.data)
     remark(line, found.data, writing, inferred=asked.positive is None)
     answer(found, lambda: page(found, policy, line, writing.digits), writing)
@@ -141,11 +143,17 @@ def check(reading: Reading, checking: Checking, intervals: Intervals, writing: W
 
 
 def _found(
-    asked: Reading, groups: tuple[str, ...], checking: Checking, intervals: Intervals, *, quiet: bool
+    asked: Reading,
+    groups: tuple[str, ...],
+    checking: Checking,
+    wanted: "tuple[Requirement, ...]",
+    intervals: Intervals,
+    *,
+    quiet: bool,
 ) -> "Results":
     from baserate import decide, shift
 
     here = tallies(asked, quiet=quiet)
     read = here if checking.prevalence is None else shift.reweigh(here, to=checking.prevalence)
     of: dict[str, Any] = {"on": checking.on, "interval": intervals.chosen, "each_group": tuple(dict.fromkeys(groups))}
-    return carried(decide.check(read, checking.taken, checking.wanted, **of), here, checking.prevalence)
+    return carried(decide.check(read, checking.taken, wanted, **of), here, checking.prevalence)

@@ -153,6 +153,15 @@ def known(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
     return list(dict.fromkeys(names)) or "usual"
 
 
+def require_costs(names: Sequence[str], path: str | None) -> None:
+    """Refuse the expected cost of several classes without what decisions cost."""
+    from baserate.measure import about, multiclass
+
+    asked = [about(each).name for name in names if name != "all" for each in multiclass.meant(name)]
+    if "expected_cost" in asked and path is None:
+        raise click.UsageError("expected_cost needs what decisions cost; give it: --costs costs.csv, truth in rows.")
+
+
 def costs(path: str | None) -> "CostMatrix | None":
     """Read what each decision costs for each true class, truth in rows."""
     if path is None:

@@ -22,6 +22,7 @@ from baserate.cli._options import (
     thresholds,
     writing,
 )
+from baserate.cli._settings import Stated, bind_settings, stated
 
 if TYPE_CHECKING:
     from baserate._rows import Rows
@@ -36,6 +37,10 @@ _EXAMPLES = (
     (
         "decisions at a threshold, three measures",
         "baserate compare people.csv --truth sick --score risk --score old --measure accuracy,f1,mcc --threshold 0.3",
+    ),
+    (
+        "what decisions cost, if a missed positive is as bad as twenty false alarms",
+        "baserate compare people.csv --truth sick --score risk --score old --measure expected_cost --fp 1 --fn 20",
     ),
     ("two files, joined by a column", "baserate compare new.csv old.csv --id patient --truth sick --score risk"),
     (
@@ -109,20 +114,22 @@ _COMPARING = (
 @command("compare", examples=_EXAMPLES)
 @reading
 @_comparing
+@stated
 @writing
-def compare(reading: Reading, comparing: Comparing, writing: Writing) -> None:
+def compare(reading: Reading, comparing: Comparing, stated: Stated, writing: Writing) -> None:
     """Compare models on the same rows: the difference of a measure, its interval, and a p-value.
 
     Every pair is compared, the first less the second. Several comparisons have Holm-adjusted p-values, too. Two files
-    with --id hold one model each; without it, several files are one table.
+    with --id hold one model each; without it, several files are one table. Expected costs need what errors cost,
+    --fp and --fn; net benefit needs --net-benefit-at.
     """
     from baserate.cli._differences import page
     from baserate.infer import Question, tidy
     from baserate.infer import compare as compared
-    from baserate.measure import named
+    from baserate.measure._settings import settings_notes, settings_of
     from baserate.measure._summary import header
 
-    measures = [named(name) for each in comparing.measure for name in each] or [named("auc")]
+    measures = bind_settings(stated.settings, [name for each in comparing.measure for name in each] or ["auc"])
     question = Question(
         comparing.alternative,  # type: ignore[arg-type]  # click chose it
         comparing.margin,
@@ -135,7 +142,9 @@ def compare(reading: Reading, comparing: Comparing, writing: Writing) -> None:
     read = _read(reading, comparing, quiet=writing.quiet)
     cuts = _cuts(given, [name for name in read.score if name != reading.predicted])
     found = compared(read, measure=measures, threshold=cuts, question=question, seed=comparing.seed)
-    results = tidy(found, header(read.tallies(), []) | {"seed": comparing.seed})
+    settings = settings_of(measures)
+    head = header(read.tallies(), list(settings_notes(settings))) | {"seed": comparing.seed}
+    results = tidy(found, head | ({"settings": settings} if settings else {}))
     explain(reading, results.data, writing)
     answer(results, lambda: page(results, reading, writing.digits), writing)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,14 @@ from baserate._errors import BadOption
 from baserate._plurals import count_of
 from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, one_threshold, share
 from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
+from baserate.cli._settings import BETA, NET_BENEFIT_AT
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
     from baserate.decide import Trial
     from baserate.decide._rule import Choose
     from baserate.measure import Measure
+    from baserate.measure._settings import Settings
 
 _RULES = (
     *("youden", "closest", "balanced", "break-even", "best", "cost", "require", "capacity", "bands", "abstain"),
@@ -77,6 +79,8 @@ class Deciding:
     band_names: tuple[str, ...] | None
     threshold: float | None
     measures: tuple[tuple[str, ...], ...]
+    net_benefit_at: float | None
+    beta: float | None
     draws: int | None
     folds: int | None
     judge_on: tuple[str, ...]
@@ -102,6 +106,13 @@ class Deciding:
         return costs_of(self)
 
     @property
+    def settings(self) -> "Settings":
+        """Numbers that measures depend on."""
+        from baserate.measure._settings import Settings
+
+        return Settings(self.costs, self.net_benefit_at, self.beta)
+
+    @property
     def trial(self) -> "Trial":
         """How the choice is checked."""
         from baserate.decide import Trial
@@ -125,8 +136,8 @@ class Deciding:
 
         typed = [name for each in self.measures for name in each]
         if "all" in typed:
-            return [each for each in MEASURES.values() if about(each).of is Counts]
-        found = list({about(named(name)).name: named(name) for name in typed}.values())
+            return [self.settings.apply(each) for each in MEASURES.values() if about(each).of is Counts]
+        found = [*{about(named(name)).name: self._stated(named(name)) for name in typed}.values()]
         unfit = [about(each).name for each in found if about(each).of is not Counts]
         if unfit:
             raise BadOption(f"{unfit[0]} does not depend on the cut-off; `baserate measure` measures it.")
@@ -143,7 +154,11 @@ class Deciding:
             },
             "cost": {"costs": self.costs},
             "require": {
-                "require": tuple(each for text in self.require for each in requirements(text, of_decisions=True)),
+                "require": tuple(
+                    replace(each, measure=self._stated(each.measure))
+                    for text in self.require
+                    for each in requirements(text, of_decisions=True)
+                ),
                 "maximize": self._objective(self.maximize),
                 "minimize": self._objective(self.minimize),
             },
@@ -164,13 +179,31 @@ class Deciding:
         if name is None:
             return None
         from baserate.decide._points import objective
-        from baserate.measure import about, expected_cost
+        from baserate.measure import expected_cost
 
         cost = name.strip().lower() == "cost"
-        found = expected_cost if cost else objective(name, "high")[0]
-        if self.costs is None or about(found).name != "expected_cost":
-            return found
-        return partial(expected_cost, costs=self.costs)
+        return self._stated(expected_cost if cost else objective(name, "high")[0])
+
+    def _stated(self, measure: "Measure") -> "Measure":
+        """Bind the numbers that a measure depends on, and refuse one that lacks them."""
+        from baserate.cli._settings import refuse_unstated
+
+        found = self.settings.apply(measure)
+        refuse_unstated([found])
+        return found
+
+    @property
+    def _used(self) -> set[str]:
+        """Numbers besides costs that measures which are named depend on."""
+        from baserate.decide import requirements
+        from baserate.measure import MEASURES, named
+        from baserate.measure._settings import option_of
+
+        typed = [name for each in self.measures for name in each]
+        found = [*MEASURES.values()] if "all" in typed else [named(name) for name in typed]
+        found += [named(name) for name in (self.maximize, self.minimize) if name and name.strip().lower() != "cost"]
+        found += [each.measure for text in self.require for each in requirements(text)]
+        return {{"at": "net_benefit_at"}.get(name, name) for each in found if (name := option_of(each))}
 
     def _has(self, name: str) -> bool:
         return getattr(self, name) not in (None, ())
@@ -186,6 +219,9 @@ class Deciding:
         if self.taken == "bands" and self.priced:
             given = next(filter(self._has, CELLS))
             yield f"{_flag(given)} is for decisions to flag or pass, and bands are neither; leave it out."
+        for name in ("net_benefit_at", "beta"):
+            if self._has(name) and name not in self._used:
+                yield f"{_flag(name)} is for measures that depend on it, and none is named here; leave it out."
         if self.folds is not None and self.taken in _UNFOLDED:
             yield f"--folds is for a cut-off that is chosen, and {_UNFOLDED[self.taken]}; leave it out."
 
@@ -356,6 +392,8 @@ _DECIDING = (
         multiple=True,
         help="Measures of decisions by any of their names, separated by commas, or all; otherwise the usual ones.",
     ),
+    NET_BENEFIT_AT,
+    BETA,
     click.option(
         "--draws",
         type=click.IntRange(0),

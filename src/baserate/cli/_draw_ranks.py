@@ -9,6 +9,7 @@ from baserate.cli._marking import Marking, marking, marking_together, marks_alon
 from baserate.cli._options import Reading, Verb, alone, bundled, command, complete_two_class, names, or_none, reading
 from baserate.cli._picture import Picture, picture, pictured
 from baserate.cli._prices import PRICES, costs_of, prevalence
+from baserate.cli._settings import Stated, bind_settings, stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,17 +149,24 @@ def scores(reading: Reading, bins: int | None, marking: Marking, picture: Pictur
     help="Measures of decisions, with commas; otherwise sensitivity, specificity, precision, f1 and flag-rate.",
 )
 @_CARRIED
+@stated
 @marking
 @picture
 def thresholds(
-    reading: Reading, measures: tuple[str, ...], prevalence: float | None, marking: Marking, picture: Picture
+    reading: Reading,
+    measures: tuple[str, ...],
+    prevalence: float | None,
+    stated: Stated,
+    marking: Marking,
+    picture: Picture,
 ) -> None:
     """Draw measures of decisions against the threshold from which on a score is flagged."""
     from baserate import draw
 
+    bound = bind_settings(stated.settings, measures)
     reading, options = marking.read(reading)
     carried = {"prevalence": prevalence, **options}
-    pictured(reading, picture, lambda read: draw.thresholds(read, *measures, **carried), to=prevalence)
+    pictured(reading, picture, lambda read: draw.thresholds(read, *bound, **carried), to=prevalence)
 
 
 @command(

@@ -27,6 +27,7 @@ from baserate.cli._options import (
 )
 from baserate.cli._picture import Picture, picture, pictured
 from baserate.cli._prices import prevalence as share_of_positives
+from baserate.cli._settings import Stated, bind_settings, stated
 
 if TYPE_CHECKING:
     from baserate import infer
@@ -221,12 +222,14 @@ _CARRIED = (
 )
 @reading
 @_carried
+@stated
 @picture
-def prevalence(reading: Reading, carried: Carried, picture: Picture) -> None:
+def prevalence(reading: Reading, carried: Carried, stated: Stated, picture: Picture) -> None:
     """Draw precision and NPV, or other measures of decisions, against the prevalence."""
     from baserate import draw
 
-    asked: Any = {} if carried.measures is None else {"measures": carried.measures}
+    measures = bind_settings(stated.settings, carried.measures or ())
+    asked: Any = {"measures": measures} if measures else {}
     asked |= {"threshold": carried.threshold, "at": carried.at, "log": not carried.linear, "level": carried.level}
     pictured(reading, picture, partial(draw.prevalence, **asked))
 
@@ -241,15 +244,16 @@ def prevalence(reading: Reading, carried: Carried, picture: Picture) -> None:
 )
 @grouped
 @glancing
+@stated
 @picture
-def groups(reading: Reading, looking: Looking, picture: Picture) -> None:
+def groups(reading: Reading, looking: Looking, stated: Stated, picture: Picture) -> None:
     """Draw measures of everybody and of each group, with intervals, side by side.
 
     Hollow dots rest on few rows. It says how groups differ, not whether that is right.
     """
     from baserate import draw
 
-    policy, measures = looking.loaded, looking.chosen  # before reading, so that a slip is told at once
+    policy, measures = looking.loaded, looking.chosen(stated)  # before reading, so that a slip is told at once
     asked = completed(reading, policy)
     made = partial(draw.groups, threshold=looking.threshold, policy=policy, measures=measures, level=looking.level)
     pictured(asked, picture, made)

@@ -12,6 +12,7 @@ from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._target import ClassTarget, Target
 from baserate.cli._deployed import header, renamed
+from baserate.measure import Measure
 from baserate.measure._summary import COLUMNS, tidy
 from baserate.shift import Assumption, Prevalence, Shares
 from baserate.shift._summary import GIVEN
@@ -26,7 +27,7 @@ Line = dict[str, Any]
 class Wanted(NamedTuple):
     """What is asked for besides the estimate."""
 
-    measures: list[str] | Literal["usual", "all"]
+    measures: Sequence[str | Measure] | Literal["usual", "all"]
     threshold: Sequence[float] | None = None
     bins: int | None = None
 
@@ -53,7 +54,7 @@ def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wante
     ]
     data = {
         **header(target.intake, len(target)),
-        **{name: plain.data[name] for name in ("positive", "negative")},
+        **{name: plain.data[name] for name in ("positive", "negative", "settings") if name in plain.data},
         "prevalence": found.value,
         **_common(found, plain, level),
         "notes": renamed(notes, next(iter(validation.models))),

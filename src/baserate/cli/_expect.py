@@ -31,6 +31,7 @@ from baserate.cli._options import (
     share,
     writing,
 )
+from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
     from baserate._panels import Page
@@ -130,8 +131,9 @@ _EXPECTING = (
 @command("expect", examples=_EXAMPLES)
 @deployed
 @_expecting
+@stated
 @writing
-def expect(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
+def expect(deployed: Deployed, expecting: Expecting, stated: Stated, writing: Writing) -> None:
     """Tell what to expect of rows without truth: measures without labels.
 
     A row with probability 0.3 is 0.3 of a positive. Probabilities are recalibrated on --validation, and under label
@@ -141,16 +143,20 @@ def expect(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
     """
     expecting.check(deployed)
     if deployed.scores:
+        from baserate.cli._classes import require_costs
+
+        stated.refuse_for_classes()
+        require_costs([name for each in expecting.measure for name in each], None)
         _of_many(deployed, expecting, writing)
     else:
-        _of_two(deployed, expecting, writing)
+        _of_two(deployed, expecting, stated, writing)
 
 
-def _of_two(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
+def _of_two(deployed: Deployed, expecting: Expecting, stated: Stated, writing: Writing) -> None:
     from baserate.cli._summary import chosen
 
     options = expecting.options
-    wanted = chosen([name for each in expecting.measure for name in each])
+    wanted = stated.bind(chosen([name for each in expecting.measure for name in each]))
     target, validation = read_two(deployed, quiet=writing.quiet)
     from baserate import shift
 

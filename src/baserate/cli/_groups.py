@@ -20,11 +20,13 @@ from baserate.cli._options import (
     one_threshold,
     writing,
 )
+from baserate.cli._settings import Stated, bind_settings, stated
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
     from baserate._results import Results
     from baserate._tallies import Tallies
+    from baserate.measure import Measure
 
 _EXAMPLES = (
     (
@@ -73,12 +75,9 @@ class Looking:
 
         return loaded(self.policy)
 
-    @property
-    def chosen(self) -> list[str] | None:
-        """Measures by their own names; None for the usual ones."""
-        from baserate.measure import about, named
-
-        return [about(named(name)).name for each in self.measures for name in each] or None
+    def chosen(self, stated: Stated) -> "list[Measure] | None":
+        """Measures with the numbers that they depend on; None for the usual ones."""
+        return bind_settings(stated.settings, [name for each in self.measures for name in each]) or None
 
 
 def _cutoff(text: str) -> float:
@@ -149,8 +148,9 @@ _DEALING = (
 @command("groups", examples=_EXAMPLES)
 @grouped
 @looking
+@stated
 @writing
-def groups(reading: Reading, looking: Looking, writing: Writing) -> None:
+def groups(reading: Reading, looking: Looking, stated: Stated, writing: Writing) -> None:
     """Compare groups: measures of each, differences from a reference group, and how far they lie apart in all.
 
     Every number has its interval, and base rates beside it; numbers that rest on few rows are marked. Each group is
@@ -161,7 +161,7 @@ def groups(reading: Reading, looking: Looking, writing: Writing) -> None:
     """
     from baserate.cli._side_by_side import page
 
-    policy, measures = looking.loaded, looking.chosen  # before reading, so that a slip is told at once
+    policy, measures = looking.loaded, looking.chosen(stated)  # before reading, so that a slip is told at once
     asked = completed(reading, policy)
     columns = reading.group or asked.group
     found = _found(tallies(asked, quiet=writing.quiet), columns, policy, looking, measures)
@@ -185,7 +185,7 @@ def _found(
     columns: tuple[str, ...],
     policy: "Policy | None",
     looking: Looking,
-    measures: list[str] | None,
+    measures: "list[Measure] | None",
 ) -> "Results":
     """Each attribute alone, and then all of them together."""
     from baserate import Results, equalize

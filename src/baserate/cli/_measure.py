@@ -9,6 +9,7 @@ from baserate.cli._ask import answer, explain, rows, tallies
 from baserate.cli._classes import Classes, classes, of_labels
 from baserate.cli._intervals import Intervals, intervals
 from baserate.cli._options import THRESHOLD, Reading, Writing, command, complete_measures, names, reading, writing
+from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
     from baserate._class_rows import ClassRows
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from baserate._rows import Rows
     from baserate._tallies import Tallies
     from baserate.infer import Interval
+    from baserate.measure import Measure
 
 _EXAMPLES = (
     ("from a file of predictions to numbers", "baserate measure people.csv --truth sick --score risk"),
@@ -44,13 +46,15 @@ _EXAMPLES = (
     multiple=True,
     help="Measures by any of their names, separated by commas, or all; otherwise the usual ones.",
 )
+@stated
 @intervals
 @writing
-def measure(
+def measure(  # noqa: PLR0913, PLR0917  (one for each group of options)
     reading: Reading,
     classes: Classes,
     threshold: tuple[tuple[float, ...], ...],
     measures: tuple[tuple[str, ...], ...],
+    stated: Stated,
     intervals: Intervals,
     writing: Writing,
 ) -> None:
@@ -59,7 +63,7 @@ def measure(
     FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
     """
     from baserate import Tallies
-    from baserate.cli._classes import known, read_classes
+    from baserate.cli._classes import known, read_classes, require_costs
     from baserate.cli._summary import chosen
 
     asked = [name for each in measures for name in each]
@@ -68,7 +72,7 @@ def measure(
     if intervals.cluster and classes.asked:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
     if intervals.cluster or not (classes.asked or of_labels(reading)):
-        wanted = chosen(asked)  # before reading, so that a slip is told at once
+        wanted = stated.bind(chosen(asked))  # before reading, so that a slip is told at once
         quiet = writing.quiet
         read = (
             rows(reading, quiet=quiet, cluster=intervals.cluster)
@@ -80,8 +84,10 @@ def measure(
     known(asked)
     found = read_classes(reading, classes, quiet=writing.quiet)
     if isinstance(found, Tallies):
-        _of_two(_summary(found, chosen(asked), at, interval), reading, writing)
+        _of_two(_summary(found, stated.bind(chosen(asked)), at, interval), reading, writing)
         return
+    stated.refuse_for_classes()
+    require_costs(asked, classes.costs)
     if at:
         raise click.UsageError("a threshold is for two classes; of several, the one with the highest score is taken.")
     _of_many(_class_summary(found, known(asked), classes, interval), reading, writing)
@@ -89,7 +95,7 @@ def measure(
 
 def _summary(
     read: "Tallies | Rows",
-    measures: list[str] | Literal["usual", "all"],
+    measures: "list[Measure] | Literal['usual', 'all']",
     threshold: Sequence[float],
     interval: "Interval | None",
 ) -> "Results":

@@ -25,6 +25,7 @@ from baserate.cli._options import (
 )
 from baserate.cli._progress import shown
 from baserate.cli._say import say
+from baserate.cli._settings import Stated, bind_settings, stated
 from baserate.cli._size import simulated
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ SHARE = click.option(
 @click.argument("measures", type=names, nargs=-1, shell_complete=complete_measures)
 @click.option("--threshold", type=thresholds, metavar="NUMBERS", multiple=True, help="Thresholds to tabulate at.")
 @click.option("--points", type=click.IntRange(min=2), default=11, show_default=True, help="Otherwise, at so many.")
+@stated
 @writing
 @click.pass_obj
 def measure(
@@ -94,6 +96,7 @@ def measure(
     measures: tuple[tuple[str, ...], ...],
     threshold: tuple[tuple[float, ...], ...],
     points: int,
+    stated: Stated,
     writing: Writing,
 ) -> None:
     """Tell the best threshold of MEASURES.
@@ -101,9 +104,11 @@ def measure(
     Then what other thresholds give. Without MEASURES, the usual ones; `baserate list measures` lists all.
     """
     from baserate import population as room
-    from baserate.cli._theory import chosen, page
+    from baserate.cli._theory import chosen, each_measure_once, page
 
-    wanted = chosen([name for each in measures for name in each])
+    typed = [name for each in measures for name in each]
+    named = bind_settings(stated.settings, [] if "all" in typed else typed)
+    wanted = chosen(typed) if "all" in typed or not named else each_measure_once(named)
     at = each_once(threshold)
     found = asked.told(room.summary(asked.population(), *wanted, points=points, at=at))
     _explain(found, writing)

@@ -23,6 +23,7 @@ from baserate.cli._options import (
     writing,
 )
 from baserate.cli._say import put, say
+from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
     from baserate._class_map import ClassMap
@@ -177,8 +178,9 @@ _ESTIMATING = (
 @command("prevalence", examples=_EXAMPLES)
 @deployed
 @_estimating
+@stated
 @writing
-def prevalence(deployed: Deployed, estimating: Estimating, writing: Writing) -> None:
+def prevalence(deployed: Deployed, estimating: Estimating, stated: Stated, writing: Writing) -> None:
     """Estimate how many are positive among rows without truth.
 
     It assumes label shift: the scores of each class are distributed as in --validation, and only the shares of the
@@ -188,12 +190,16 @@ def prevalence(deployed: Deployed, estimating: Estimating, writing: Writing) -> 
     if not deployed.validation:
         raise click.MissingParameter(param_hint="'--validation'", param_type="option", ctx=click.get_current_context())
     if deployed.scores:
+        from baserate.cli._classes import require_costs
+
+        stated.refuse_for_classes()
+        require_costs(estimating.measures, None)
         _of_many(deployed, estimating, writing)
     else:
-        _of_two(deployed, estimating, writing)
+        _of_two(deployed, estimating, stated, writing)
 
 
-def _of_two(deployed: Deployed, estimating: Estimating, writing: Writing) -> None:
+def _of_two(deployed: Deployed, estimating: Estimating, stated: Stated, writing: Writing) -> None:
     from baserate import shift
     from baserate.cli._estimated import Wanted, of_two
     from baserate.cli._shares import page
@@ -202,7 +208,8 @@ def _of_two(deployed: Deployed, estimating: Estimating, writing: Writing) -> Non
     options = estimating.options(many=False)
     if estimating.at:
         options["at"] = share(estimating.at, f"{estimating.at!r} is no prevalence; give a number between 0 and 1.")
-    wanted = Wanted(chosen(estimating.measures), estimating.thresholds or None, estimating.bins)
+    measures = stated.bind(chosen(estimating.measures))
+    wanted = Wanted(measures, estimating.thresholds or None, estimating.bins)
     target, validation = read_two(deployed, quiet=writing.quiet)
     assert validation is not None  # noqa: S101  (for the type checker)
     found = shift.prevalence(target, validation, method=estimating.method, level=estimating.level, **options)

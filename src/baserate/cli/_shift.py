@@ -1,8 +1,8 @@
 """`baserate shift`: read, carry to another prevalence, measure here and there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -23,11 +23,13 @@ from baserate.cli._options import (
     writing,
 )
 from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
+from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
     from baserate._class_rows import ClassRows
     from baserate._confusions import Confusions
     from baserate._tallies import Tallies
+    from baserate.measure import Measure
 
 FEW = 25
 """Prevalences that a person wants to read."""
@@ -63,6 +65,8 @@ class Shifting:
     points: int | None
     threshold: tuple[tuple[float, ...], ...]
     measures: tuple[tuple[str, ...], ...]
+    wanted: "list[Measure] | Literal['usual', 'all']"
+    """The measures, with the numbers that they depend on."""
 
     def __post_init__(self) -> None:
         ways = {
@@ -95,6 +99,12 @@ class Shifting:
         """Names of measures."""
         return [name for each in self.measures for name in each]
 
+    def measured(self, stated: Stated) -> "list[Measure] | Literal['usual', 'all']":
+        """Measures with the numbers that they depend on."""
+        from baserate.cli._summary import chosen
+
+        return stated.bind(chosen(self.asked))
+
     @property
     def at(self) -> list[float]:
         """Thresholds, each once."""
@@ -103,7 +113,7 @@ class Shifting:
 
 def shifting(verb: Verb) -> Verb:
     """Add the options that say where to; the verb gets them as `shifting`."""
-    return bundled(verb, Shifting, "shifting", _SHIFTING)
+    return bundled(verb, Shifting, "shifting", _SHIFTING, wanted="usual")
 
 
 _SHIFTING = (
@@ -137,9 +147,12 @@ _SHIFTING = (
 @reading
 @classes
 @shifting
+@stated
 @independent
 @writing
-def shift(reading: Reading, classes: Classes, shifting: Shifting, intervals: Intervals, writing: Writing) -> None:
+def shift(
+    reading: Reading, classes: Classes, shifting: Shifting, stated: Stated, intervals: Intervals, writing: Writing
+) -> None:
     """Carry predictions to another prevalence: every measure here, and there, side by side.
 
     Classes are taken to look there as they do here, only to be more or less frequent. Decisions are those of the scores
@@ -149,22 +162,23 @@ def shift(reading: Reading, classes: Classes, shifting: Shifting, intervals: Int
     """
     from baserate import Tallies
     from baserate.cli._classes import known
-    from baserate.cli._summary import chosen
 
     many = isinstance(shifting.to, dict)
     if many and (reading.score or reading.positive or reading.negative):
         raise click.UsageError("of two classes, --to is the share of the positive one alone, such as --to 0.02.")
     if not (many or classes.asked or of_labels(reading)):
-        chosen(shifting.asked)  # before reading, so that a slip is told at once
-        _of_two(tallies(reading, quiet=writing.quiet), reading, shifting, intervals, writing)
+        wanted = shifting.measured(stated)  # before reading, so that a slip is told at once
+        _of_two(tallies(reading, quiet=writing.quiet), reading, replace(shifting, wanted=wanted), intervals, writing)
         return
-    from baserate.cli._classes import read_classes
+    from baserate.cli._classes import read_classes, require_costs
 
     known(shifting.asked)
     found = read_classes(reading, classes, quiet=writing.quiet, alike=many)
     if isinstance(found, Tallies):
-        _of_two(found, reading, shifting, intervals, writing)
+        _of_two(found, reading, replace(shifting, wanted=shifting.measured(stated)), intervals, writing)
     else:
+        stated.refuse_for_classes()
+        require_costs(shifting.asked, classes.costs)
         _of_many(found, reading, classes, shifting, intervals, writing)
 
 
@@ -174,14 +188,13 @@ def _of_two(read: "Tallies", reading: Reading, shifting: Shifting, intervals: In
         return
     from baserate import shift as room
     from baserate.cli._shifted import page
-    from baserate.cli._summary import chosen
 
     assert not isinstance(shifting.to, dict)  # noqa: S101  (for the type checker)
     found = room.summary(
         read,
         to=shifting.to,
         gamma=shifting.times,
-        measures=chosen(shifting.asked),
+        measures=shifting.wanted,
         threshold=shifting.at or None,
         interval=intervals.chosen,
     )
@@ -232,7 +245,8 @@ def _tabulated(read: "Tallies", reading: Reading, shifting: Shifting, intervals:
         raise click.UsageError("--interval is for one prevalence; the bounds of a curve are what suits each measure.")
     few = shifting.points is None and writing.form in {"table", "md"}
     at = prevalences(shifting.points, few=few)
-    found = tabulated(read, shifting.asked, at, thresholds=shifting.at, interval=intervals.chosen)
+    named = shifting.asked if isinstance(shifting.wanted, str) else shifting.wanted
+    found = tabulated(read, named, at, thresholds=shifting.at, interval=intervals.chosen)
     left_out = ["a few prevalences are shown; --points N shows so many, --format csv 199."] if few else []
     explain(reading, {**found.data, "notes": [*found.data["notes"], *left_out]}, writing)
     answer(found, lambda: page(found, reading, writing.digits), writing)

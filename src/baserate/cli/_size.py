@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from baserate.cli._ask import answer
 from baserate.cli._options import Writing, bundled, command, complete_two_class, level, writing
 from baserate.cli._say import say
+from baserate.cli._settings import Stated, bind_settings, example_of, stated
 
 if TYPE_CHECKING:
     from baserate._panels import Page
@@ -156,9 +157,10 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
 )
 @click.option("--draws", type=click.IntRange(400), help="Samples of each size; otherwise 20000, or 2000 of rows.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
+@stated
 @writing
 @click.pass_obj
-def simulated(asked: Any, /, measure: str, writing: Writing, **options: Any) -> None:  # noqa: ANN401  (click's own)
+def simulated(asked: Any, /, measure: str, stated: Stated, writing: Writing, **options: Any) -> None:  # noqa: ANN401
     """Tell how many rows are needed to know MEASURE, by drawing samples.
 
     Measures of probabilities, such as brier or observed-expected, are those of a calibrated model: the posterior
@@ -166,15 +168,22 @@ def simulated(asked: Any, /, measure: str, writing: Writing, **options: Any) -> 
     """
     from baserate import Tally
     from baserate.infer import size_by_simulation
-    from baserate.measure import about, named
+    from baserate.measure import about
+    from baserate.measure._settings import settings_notes, settings_of
 
     made = asked.population()
-    told = about(named(measure))
-    found = size_by_simulation(made, told.name, **options)
+    (function,) = bind_settings(stated.settings, [measure])
+    told = about(function)
+    found = size_by_simulation(made, function, **options)
     given = {option: value for option, value in options.items() if value is not None}
     calibrated = told.of is Tally
-    data = {"prevalence": made.prevalence, "scores": "posterior probabilities" if calibrated else "as drawn"}
-    notes = _simulation_notes(told, made.prevalence, given)
+    data: dict[str, Any] = {
+        "prevalence": made.prevalence,
+        "scores": "posterior probabilities" if calibrated else "as drawn",
+    }
+    settings = settings_of([function])
+    data |= {"settings": settings} if settings else {}
+    notes = [*_simulation_notes(told, made.prevalence, given), *settings_notes(settings)]
     _show(asked.told(_results(told.name, found, given, notes, data)), writing)
 
 
@@ -213,7 +222,7 @@ def _simulation(measure: "About", plan: Plan) -> str:
     parts = ["baserate population binormal", f"--prevalence {0.5 if plan.prevalence is None else plan.prevalence:g}"]
     parts += [f"size {measure.name}", f"--half-width {0.05 if plan.half_width is None else plan.half_width:g}"]
     parts += ["--threshold 0.5"] * (measure.of is Counts)
-    return " ".join(parts)
+    return " ".join([*parts, *example_of(measure.name)])
 
 
 def _of_auc(plan: Plan) -> "Size":

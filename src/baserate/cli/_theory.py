@@ -10,7 +10,7 @@ from baserate._numbers import UNDEFINED, amount, mark, number, plain
 from baserate._panels import Page, Panel, Row, Section, pointed
 from baserate._results import Results
 from baserate.cli._curve import undefined
-from baserate.measure import MEASURES, USUAL, about, named
+from baserate.measure import MEASURES, USUAL, Measure, about, named
 
 _LIMIT = "approached, but attained by no threshold: at the end itself the measure is undefined"
 
@@ -21,6 +21,11 @@ def chosen(names: Sequence[str]) -> list[str]:
     if "all" in names:
         return fit
     return list(dict.fromkeys(about(named(name)).name for name in names)) or [*USUAL[Counts], *USUAL[Curve]]
+
+
+def each_measure_once(measures: Sequence[Measure]) -> list[Measure]:
+    """Measures in the order in which they were named, each once."""
+    return list({about(each).name: each for each in measures}.values())
 
 
 def headline(data: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.decide._evaluate import Part, evaluated
-from baserate.decide._judge import Row, flattery, head, in_columns, policies_of
+from baserate.decide._judge import Row, flattery, head, in_columns, policies_of, with_settings
 from baserate.decide._needed import Needed, needed
 from baserate.decide._requirements import Requirement, requirements
 from baserate.infer import Interval
@@ -72,6 +72,7 @@ def check(
                 place = {"model": model, "group": None if group is None else dict(zip(by, group, strict=True))}
                 rows.append(place | _checked(requirement, part, on, interval))
     told = flattery(tallies, policies) | {"on": on, "holds": all(row["holds"] for row in rows)}
+    told = with_settings(told, [each.measure for each in wanted])
     several = len(tallies.models) > 1
     return Results(in_columns(_COLUMNS, rows, several=several), head(tallies, told, policies, interval))
 

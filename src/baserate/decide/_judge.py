@@ -29,6 +29,7 @@ from baserate.measure import (
     precision,
 )
 from baserate.measure._registry import known
+from baserate.measure._settings import settings_notes, settings_of
 from baserate.measure._summary import check_tallies, header, measured, named_group, tidy
 
 COLUMNS = (
@@ -73,7 +74,8 @@ def judge(
         for group, part in evaluated(tallies, each, model).items():
             place = {"rule": each.rule, "model": model, "group": named_group(tallies, group)}
             rows += [place | row for row in judged(each, part, asked, interval)]
-    return results(tallies, rows, flattery(tallies, policies), policies, interval)
+    told = with_settings(flattery(tallies, policies), asked)
+    return results(tallies, rows, told, policies, interval)
 
 
 def policies_of(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -> Mapping[str, Policy]:
@@ -95,6 +97,14 @@ def flattery(tallies: Tallies, policies: Mapping[str, Policy]) -> Row:
     """Say which models are judged by the rows that their policy was chosen on."""
     found = [model for model, each in policies.items() if same(tallies, each, model)]
     return {"same": found, "notes": [SAME] * bool(found)}
+
+
+def with_settings(told: Row, measures: Iterable[Measure]) -> Row:
+    """Add the numbers that measures depend on, and the same in words."""
+    settings = settings_of(measures)
+    # A policy that was chosen by such a measure has said so already.
+    notes = list(dict.fromkeys([*told["notes"], *settings_notes(settings)]))
+    return told | {"notes": notes} | ({"settings": settings} if settings else {})
 
 
 def measures_of(measures: Iterable[str | Measure] | None, costs: Costs | None) -> list[Measure]:

@@ -30,6 +30,7 @@ from baserate.decide._rule import (
     worth_along,
 )
 from baserate.measure import Measure, about, named, precision, sensitivity, specificity
+from baserate.measure._settings import settings_notes, settings_of
 
 
 @rule(looks=lambda **_: False)
@@ -134,6 +135,7 @@ def _best_notes(
     if not counts.flagged or not counts.passed:
         yield f"the best is to {'pass' if not counts.flagged else 'flag'} everybody: no score is needed for that."
     function, toward = objective(measure, toward)
+    yield from settings_notes(settings_of([partial(function, **options)]))
     if may_be_infinite(function, toward):
         worth = worth_along(curve, partial(function, **options), toward=toward)
         yield from skipped_note(function, infinitely_good(worth))

@@ -24,6 +24,7 @@ from baserate.decide._rule import (
     threshold_at,
 )
 from baserate.measure import Measure, about
+from baserate.measure._settings import settings_notes, settings_of
 
 _DEFAULT = "youden"
 
@@ -43,7 +44,7 @@ def _along(curve: Curve, wanted: tuple[Requirement, ...], goal: _Goal) -> tuple[
     return met, worth
 
 
-def _skipped(
+def _notes(
     curve: Curve,
     _cut: Cut,
     require: Any,  # noqa: ANN401
@@ -51,12 +52,14 @@ def _skipped(
     minimize: str | Measure | None = None,
 ) -> Iterator[str]:
     goal = _goal(maximize, minimize)
+    wanted = requirements(require, of_decisions=True)
+    yield from settings_notes(settings_of([goal.measure, *(each.measure for each in wanted)]))
     if may_be_infinite(goal.measure, "high" if goal.sign > 0 else "low"):
-        met, worth = _along(curve, requirements(require, of_decisions=True), goal)
+        met, worth = _along(curve, wanted, goal)
         yield from skipped_note(goal.measure, infinitely_good(worth[met]))
 
 
-@rule(notes=_skipped)
+@rule(notes=_notes)
 def require(
     curve: Curve,
     require: Any,  # noqa: ANN401  (text, a requirement, or several of either)

@@ -17,7 +17,7 @@ from baserate._tallies import Tallies
 from baserate.decide._cost import cost
 from baserate.decide._evaluate import evaluated
 from baserate.decide._front import front
-from baserate.decide._judge import SAME, Row, judged, measures_of, number_of, results
+from baserate.decide._judge import SAME, Row, judged, measures_of, number_of, results, with_settings
 from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
 from baserate.decide._rule import Choose
 from baserate.decide._sure import DRAWS, CrossValidated, Sureness, crossvalidated, resampled
@@ -104,7 +104,7 @@ def summary(
             lines = judged(policies[model], part, asked, interval)
             rows += [place | row | (_checked(sure, folded[model], row) if group is None else {}) for row in lines]
         rows += [row | {"model": model, "group": None} for row in _others(curve, policies[model], costs, interval)]
-    told = _flattery(policies, rows, notes) | _cuts_told(folded)
+    told = with_settings(_flattery(policies, rows, notes) | _cuts_told(folded), asked)
     return results(tallies, rows, told, policies, interval)
 
 

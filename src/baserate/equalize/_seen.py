@@ -16,7 +16,7 @@ from baserate._results import Results
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.decide._evaluate import Part, evaluated
-from baserate.decide._judge import flattery, head, in_columns, policies_of
+from baserate.decide._judge import flattery, head, in_columns, policies_of, with_settings
 from baserate.infer import Interval
 from baserate.infer._comparing._compare import cut
 from baserate.infer._summary import all_reweighed, check_use
@@ -77,6 +77,7 @@ class View:
         policies = self.policies if decided else {}
         told = flattery(self.tallies, policies)
         told["notes"] = [*told["notes"], *dict.fromkeys(notes)]
+        told = with_settings(told, [measure for seen in self.seen for measure in seen.measures])
         columns = in_columns(names, list(rows), several=len(self.tallies.models) > 1)
         found = Results(columns, {**head(self.tallies, told, policies, interval), "by": list(self.by)})
         check_use(interval, found, reweighed=all_reweighed(self.tallies))

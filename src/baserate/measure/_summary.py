@@ -25,6 +25,7 @@ from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
 from baserate.measure._registry import MEASURES, known, named, why
+from baserate.measure._settings import settings_notes, settings_of
 from baserate.measure._table import TABLES, table
 
 USUAL: dict[type, tuple[str, ...]] = {
@@ -87,11 +88,13 @@ def summary(
     >>> [(row["measure"], row["threshold"], row["value"]) for row in found.rows()][-2:]
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
+    measures = measures if isinstance(measures, str) else list(measures)
     tasks, notes = planned(tallies, measures, threshold, judge or measured)
     head: Task = partial(header, tallies, notes)
     size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())
     data, *rows = mapped(_done, [head, *tasks], size=size)
     data["notes"] += _infinite(tallies, rows)
+    data |= settings_data(measures, rows)
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
@@ -109,6 +112,8 @@ def planned(
     thresholds = as_thresholds(threshold)
     plans = {model: _plan(tallies, model, chosen, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_disagreements(tallies, plans))
+    used = [each for plan in plans.values() if plan.thresholds for each in plan.measures]
+    notes += dict.fromkeys(settings_notes(settings_of(used)))
     tasks: list[Task] = [
         task
         for model, group, tally in tallies.walk()
@@ -117,6 +122,15 @@ def planned(
     if not tasks:
         raise BadOption(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
     return tasks, notes
+
+
+def settings_data(
+    measures: Iterable[str | Measure] | str, rows: Iterable[Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """What the measures of these rows depend on, as part of what results were made from; nothing if on nothing."""
+    there = {row["measure"] for row in rows}
+    found = {name: each for name, each in settings_of(chosen_measures(measures)).items() if name in there}
+    return {"settings": found} if found else {}
 
 
 def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) -> Results:

@@ -17,6 +17,7 @@ from baserate._numeric.distributions import equal_likelihood
 from baserate._numeric.tails import support
 from baserate._population import Population
 from baserate.measure import Measure, about, expected_cost, named
+from baserate.measure._about import bare
 from baserate.population._search import Function, Peak, highest, scan, slope, turning_points
 
 Toward = Literal["high", "low"]
@@ -244,7 +245,7 @@ def _crossing(population: Population, gap: Function, low: float, high: float) ->
 def _goal(measure: str | Measure, options: dict[str, Any]) -> _Goal:
     """What is sought: a measure of Counts, with its options."""
     function = named(measure) if isinstance(measure, str) else measure
-    told = about(function) if hasattr(function, "about") else None
+    told = about(function) if hasattr(bare(function), "about") else None
     if told is not None and told.of is not Counts:
         raise BadOption(f"{told.name} has one value for a whole curve, not one at each threshold; take another.")
     name = told.name if told else getattr(function, "__name__", "this function")

@@ -17,6 +17,7 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.measure import TABLES, Measure, about, named, why
 from baserate.measure._registry import known
+from baserate.measure._settings import settings_notes, settings_of
 from baserate.population._best import best, check
 
 COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")
@@ -96,7 +97,9 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
     data = header(population)
     skipped = [row["measure"].replace("_", " ") for row in rows if row.get("skipped")]
     notes = [f"thresholds with an infinite {name} were skipped: an infinity never wins a search." for name in skipped]
-    return Results(columns, data | {"notes": [*data["notes"], *notes]})
+    settings = settings_of(chosen)
+    notes += settings_notes(settings)
+    return Results(columns, data | {"notes": [*data["notes"], *notes]} | ({"settings": settings} if settings else {}))
 
 
 def theory(population: Population, measure: str | Measure) -> float:

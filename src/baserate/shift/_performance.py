@@ -29,7 +29,7 @@ from baserate._target import ClassTarget, Target
 from baserate.calibrate._data import tally_of
 from baserate.infer._binomial import two_sided
 from baserate.measure import Measure, about, why
-from baserate.measure._summary import COLUMNS, Place, planned, tidy
+from baserate.measure._summary import COLUMNS, Place, planned, settings_data, tidy
 from baserate.shift._assumed import ALONE, HOW, TOLD, Assume, refuse_idle
 from baserate.shift._prevalence import prevalence
 from baserate.shift._scale import Sure, around
@@ -78,10 +78,12 @@ def performance(
         raise BadOption("the validation set is of several classes, but the target is not; read.class_target reads one.")
     made = _promised(target, None if validation is None else tally_of(validation), assume, level, options)
     data = Tallies({"score": {(): made.tally}})
+    measures = measures if isinstance(measures, str) else list(measures)
     tasks, notes = planned(data, measures, threshold, _Judge(made, level))
     # Most measures are of a table, and cost next to nothing: threads pay for a few of ranks in larger targets only.
     rows = mapped(lambda task: task() | {"model": None}, tasks, size=len(made.tally.score) // 4)
-    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, _header(made, assume, notes))
+    head = _header(made, assume, notes) | settings_data(measures, rows)
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 
 class Promised(NamedTuple):

@@ -55,6 +55,10 @@ def compare_classes(
     told = about(found)
     if told.of not in (ClassRows, Confusion):
         raise BadOption(f"{told.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
+    if told.name == "expected_cost" and found is multiclass.expected_cost:
+        raise BadOption(
+            "expected_cost needs what errors cost; give partial(measure.multiclass.expected_cost, costs=CostMatrix(…))."
+        )
     if question.method not in (None, "delong", "resample") or (
         question.method == "delong" and told.name != "hand_till"
     ):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption, EmptyData, UnknownName
@@ -31,6 +32,7 @@ from baserate.infer._draws import Seed
 from baserate.infer._moments import Units, widening
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
+from baserate.measure._settings import Settings, require_stated
 
 AREAS = {"auc": 1.0, "gini": 2.0, "accuracy_ratio": 2.0}
 """Measures that are an AUC but for a scale and a shift: how much they change when it changes by 1."""
@@ -40,13 +42,14 @@ _MIDDLE = 0.5
 _SAME = "the same predictions in every row"
 
 
-def compare(
+def compare(  # noqa: PLR0913  (each is a part of the question)
     rows: Rows,
     *,
     measure: str | Measure | Iterable[str | Measure] = "auc",
     models: Sequence[str] | Sequence[Pair] | None = None,
     threshold: float | Mapping[str, float] | None = None,
     question: Question = Question(),  # noqa: B008  (it is immutable)
+    costs: Costs | None = None,
     seed: Seed = 0,
 ) -> tuple[Comparison, ...]:
     """Compare models on the same rows: the difference of a measure, its interval, and a p-value.
@@ -71,6 +74,9 @@ def compare(
         otherwise 0.5 if scores are probabilities.
     question
         Alternative, margin, level and method.
+    costs
+        What outcomes cost, for the measure expected_cost; a threshold probability of net benefit is given by
+        `functools.partial(measure.net_benefit, at=0.1)`. Without such a number these measures are refused.
     seed
         The same gives the same draws.
 
@@ -83,9 +89,12 @@ def compare(
     """
     if not isinstance(rows, Rows):
         raise BadOption(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
-    chosen = list(dict.fromkeys(known(each) for each in _several(measure)))
+    chosen = list(dict.fromkeys(Settings(costs=costs).apply(known(each)) for each in _several(measure)))
     if not chosen:
         raise BadOption("there is no measure to compare by; name one, for example measure='auc'.")
+    require_stated(chosen)
+    if costs is not None and Settings(costs=costs).idle(chosen):
+        raise BadOption("costs are given, but no measure depends on them; compare by expected_cost, or leave them out.")
     pairs = {at: _pairs(rows, models, each) for at, each in enumerate(chosen)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
     decided = any(about(each).of is Counts for each in chosen)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Floats, sealed
+from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import BadOption
@@ -27,19 +28,21 @@ from baserate.infer._estimate import Asked as One
 from baserate.infer._moments import Units
 from baserate.measure import Measure, about, why
 from baserate.measure._registry import known
+from baserate.measure._settings import Settings, require_stated
 
 _PRIOR = 0.5
 _CONSTANT = 0.5
 """AUC of constant scores."""
 
 
-def compare_unpaired(
+def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     a: Tally,
     b: Tally,
     *,
     measure: str | Measure = "auc",
     threshold: float | None = None,
     question: Question = Question(),  # noqa: B008  (it is immutable)
+    costs: Costs | None = None,
     seed: Seed = 0,
 ) -> Comparison:
     """Compare two independent samples, of one model or of two: the difference of a measure, its interval, a p-value.
@@ -49,7 +52,7 @@ def compare_unpaired(
     Newcombe's hybrid of Wilson's intervals, and the p-value at which it reaches the bound [@newcombe1998]. KS, average
     precision, losses and their skill: the same hybrid of the intervals that `estimate` gives. All else: independent
     draws of both. Models that judged the same rows belong to `compare`, which knows that they rise and fall
-    together.
+    together. Expected costs need `costs`, as of `compare`.
 
     >>> men = Tally.counted([1.0, 0.0], [[56, 14], [0, 0]])
     >>> women = Tally.counted([1.0, 0.0], [[48, 32], [0, 0]])
@@ -60,7 +63,8 @@ def compare_unpaired(
     for each in (a, b):
         if not isinstance(each, Tally):
             raise BadOption(f"{type(each).__name__} is not a tally; make one first, with baserate.tally(…).")
-    found = known(measure)
+    found = Settings(costs=costs).apply(known(measure))
+    require_stated([found])
     nouns = [_noun(tally, about(found).of, threshold) for tally in (a, b)]
     return compared(Asked(found, question), nouns, seed=seed)
 

@@ -1,0 +1,260 @@
+"""Measures that depend on stated numbers: costs, a threshold probability, β. No command takes silent ones."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baserate import BadOption, CostMatrix, Costs, Counts, Results, infer, measure, population, read, scored, tally
+from baserate.measure import multiclass
+from baserate.measure._settings import REQUIRED, Settings, settings_of
+from tests.cli.shell import people, run
+from tests.cli.test_classes import pets
+from tests.schemas import fitting
+
+ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
+TWO = (*ONE, "--score", "old")
+VERBS: dict[str, tuple[tuple[str, ...], str]] = {
+    "measure": (("measure", "FILE", *ONE), "--measures"),
+    "measure without intervals": (("measure", "FILE", *ONE, "--no-interval"), "--measures"),
+    "compare": (("compare", "FILE", *TWO), "--measure"),
+    "groups": (("groups", "FILE", *ONE, "--group", "sex", "--draws", "20"), "--measures"),
+    "shift": (("shift", "FILE", *ONE, "--to", "0.1"), "--measures"),
+    "decide": (("decide", "FILE", *ONE, "--draws", "0"), "--measures"),
+    "expect": (("expect", "FILE", "--score", "risk", "--assume", "covariate-shift"), "--measures"),
+    "population": (("population", "linear", "measure"), ""),
+}
+OPTIONS = {"costs": ("--fp", "1", "--fn", "20"), "at": ("--net-benefit-at", "20%")}
+
+
+def typed(verb: str, name: str, file: Path) -> list[str]:
+    parts, flag = VERBS[verb]
+    return [str(file) if part == "FILE" else part for part in (*parts, *([flag] * bool(flag)), name)]
+
+
+def found(*typed: str) -> dict[str, Any]:
+    result = run(*typed, "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+    return fitting(result.stdout)
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_measure_that_depends_on_a_number_needs_it(verb: str, name: str, tmp_path: Path) -> None:
+    result = run(*typed(verb, name, people(tmp_path)))
+    assert (result.exit_code, result.stdout) == (2, "")
+    option = REQUIRED[name]
+    assert f"{name} needs" in result.stderr
+    assert OPTIONS[option][0] in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize("verb", VERBS)
+def test_with_the_number_it_is_measured_and_the_number_is_told(verb: str, name: str, tmp_path: Path) -> None:
+    option = REQUIRED[name]
+    asked = [*typed(verb, name, people(tmp_path)), *OPTIONS[option]]
+    told = found(*asked)
+    wanted: Any = {"tp": 0, "fp": 1, "fn": 20, "tn": 0} if option == "costs" else 0.2
+    assert told["data"]["settings"][name] == {option: wanted}
+    words = "a false positive 1, a false negative 20" if option == "costs" else "a threshold probability of 0.2"
+    assert any(words in note for note in told["data"]["notes"])
+    shown = run(*asked)
+    assert words in shown.stderr + shown.stdout
+
+
+def test_compare_compares_at_the_costs_that_are_given(tmp_path: Path) -> None:
+    file = people(tmp_path)
+    (row,) = found(*typed("compare", "expected_cost", file), "--fp", "1", "--fn", "20")["rows"]
+    table = read.rows(file, truth="sick", score=["risk", "old"])
+    for model, value in (("risk", row["value"]), ("old", row["other_value"])):
+        flagged = table.score[model] >= 0.5
+        paid = 20 * (table.truth & ~flagged).sum() + (~table.truth & flagged).sum()
+        assert value == pytest.approx(paid / len(flagged))
+
+
+def test_every_cost_counts_and_unused_numbers_are_refused(tmp_path: Path) -> None:
+    file = people(tmp_path)
+    one = found(*typed("measure", "expected_cost", file), "--fn", "3", "--tp", "-2")["rows"][-1]
+    cells = {row["measure"]: row["value"] for row in found(*typed("measure", "accuracy", file))["rows"]}
+    paid = 3 * cells["fn"] + cells["fp"] - 2 * cells["tp"]
+    assert one["value"] == pytest.approx(paid / sum(cells[name] for name in ("tp", "fp", "fn", "tn")))
+    for verb in ("measure", "compare", "groups", "shift", "expect", "population"):
+        result = run(*typed(verb, "accuracy", file), "--net-benefit-at", "0.1")
+        assert result.exit_code == 2
+        assert "no measure here depends on --net-benefit-at; leave it out." in result.stderr
+    result = run(*typed("decide", "accuracy", file), "--beta", "2")
+    assert "--beta is for measures that depend on it, and none is named here" in result.stderr
+    result = run(*typed("measure", "all", file), "--fn", "2")
+    assert "--fn is for measures that are named" in result.stderr
+
+
+def test_beta_is_one_unless_it_is_stated(tmp_path: Path) -> None:
+    file = people(tmp_path)
+    plain, f1, two = (
+        found(*typed("measure", name, file), *more)
+        for name, more in (("f_beta", ()), ("f1", ()), ("f_beta", ("--beta", "2")))
+    )
+    assert plain["rows"][-1]["value"] == f1["rows"][-1]["value"]
+    assert plain["data"]["settings"] == {"f_beta": {"beta": 1}}
+    assert "settings" not in f1["data"]
+    assert two["data"]["settings"] == {"f_beta": {"beta": 2}}
+    cells = {row["measure"]: row["value"] for row in two["rows"]}
+    recalled = 5 * cells["tp"] / (5 * cells["tp"] + 4 * cells["fn"] + cells["fp"])
+    assert two["rows"][-1]["value"] == pytest.approx(recalled)
+
+
+def test_all_measures_say_what_they_are_at(tmp_path: Path) -> None:
+    told = found(*typed("measure", "all", people(tmp_path)))
+    assert told["data"]["settings"]["expected_cost"] == {"costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}}
+    assert told["data"]["settings"]["net_benefit"] == {"at": 0.5}
+    assert any("a false positive 1, a false negative 1" in note for note in told["data"]["notes"])
+
+
+CHECK = ("--threshold", "0.5", "--require")
+
+
+def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> None:
+    file = people(tmp_path)
+    asked = ("check", file, *ONE, *CHECK, "expected_cost <= 0.9", "--on", "estimate")
+    assert "expected_cost needs what errors cost" in run(*asked).stderr
+    assert run(*asked, "--fp", "1", "--fn", "1").exit_code == 0
+    dear = run(*asked, "--fp", "1", "--fn", "20", "--json")
+    assert dear.exit_code == 1
+    assert json.loads(dear.stdout)["data"]["settings"]["expected_cost"]["costs"]["fn"] == 20
+    unused = run("check", file, *ONE, *CHECK, "sensitivity >= 0.5", "--beta", "2")
+    assert "no measure here depends on --beta" in unused.stderr
+
+
+@pytest.mark.parametrize("flag", ["--maximize", "--minimize", "--require"])
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_choice_by_such_a_measure_needs_the_number(flag: str, name: str, tmp_path: Path) -> None:
+    text = f"{name} >= 0" if flag == "--require" else name
+    asked = ("decide", people(tmp_path), *ONE, flag, text, "--draws", "0")
+    result = run(*asked)
+    assert result.exit_code == 2
+    assert f"{name} needs" in result.stderr
+    result = run(*asked, *OPTIONS[REQUIRED[name]])
+    assert result.exit_code == 0, result.stderr
+    assert f"{name} is at" in result.stdout + result.stderr
+
+
+def test_a_threshold_is_chosen_at_the_threshold_probability(tmp_path: Path) -> None:
+    file = people(tmp_path)
+    curve = read.tallies(file, truth="sick", score="risk").tally
+    for at in (0.05, 0.6):
+        told = found(
+            "decide", str(file), *ONE, "--maximize", "net benefit", "--net-benefit-at", str(at), "--draws", "0"
+        )
+        (policy,) = told["data"]["policies"].values()
+        odds = at / (1 - at)
+        worth = {
+            threshold: (
+                curve.mass[0][curve.score >= threshold].sum() - odds * curve.mass[1][curve.score >= threshold].sum()
+            )
+            for threshold in (float("inf"), *curve.score)
+        }
+        assert worth[policy["thresholds"][0]] == pytest.approx(max(worth.values()))
+
+
+@pytest.mark.parametrize("name", [*REQUIRED, "f_beta"])
+def test_sizes_are_simulated_at_the_numbers_that_are_given(name: str) -> None:
+    asked = ("population", "binormal", "size", name, "--half-width", "0.2", "--threshold", "0.5", "--draws", "400")
+    stated = OPTIONS[REQUIRED[name]] if name in REQUIRED else ("--beta", "2")
+    if name in REQUIRED:
+        assert f"{name} needs" in run(*asked).stderr
+    told = found(*asked, *stated)
+    function = {
+        "costs": partial(measure.expected_cost, costs=Costs(fp=1, fn=20)),
+        "at": partial(measure.named(name), at=0.2),
+    }.get(REQUIRED.get(name, ""), partial(measure.f_beta, beta=2))
+    wanted = infer.size_by_simulation(population.binormal(), function, 0.2, threshold=0.5, draws=400)
+    assert told["rows"][0]["rows"] == wanted.rows
+    assert list(told["data"]["settings"]) == [name]
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_the_command_that_is_suggested_states_them(name: str) -> None:
+    told = run("size", name, "--expect", "0.1", "--half-width", "0.1").stderr
+    result = run(*told.split("`")[1].split()[1:], "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+
+
+def test_figures_need_them_too(tmp_path: Path) -> None:
+    file = people(tmp_path)
+    for verb in ("thresholds", "prevalence", "groups"):
+        asked = ["draw", verb, str(file), *ONE, "--measures", "net_benefit", "-o", str(tmp_path / "figure.svg")]
+        asked += ["--group", "sex"] * (verb == "groups")
+        assert "net_benefit needs a threshold probability" in run(*asked).stderr
+        result = run(*asked, "--net-benefit-at", "0.2")
+        assert result.exit_code == 0, result.stderr
+
+
+def test_of_many_classes_costs_are_a_file(tmp_path: Path) -> None:
+    file = pets(tmp_path)
+    asked = ("measure", file, "--truth", "is", "--predicted", "called", "--measures", "expected_cost")
+    result = run(*asked)
+    assert result.exit_code == 2
+    assert "expected_cost needs what decisions cost; give it: --costs costs.csv" in result.stderr
+    result = run(*asked, "--fn", "3")
+    assert "are for two classes; of many, --costs names a file" in result.stderr
+
+
+ROWS = read.rows(
+    {"y": [1, 0, 1, 0, 1, 0], "new": [0.9, 0.2, 0.7, 0.6, 0.4, 0.1], "old": [0.8, 0.6, 0.4, 0.7, 0.3, 0.2]},
+    truth="y",
+    score=["new", "old"],
+)
+
+
+def test_python_compares_at_stated_costs() -> None:
+    costs = Costs(fp=1, fn=20)
+    (one,) = infer.compare(ROWS, measure="expected_cost", costs=costs)
+    (other,) = infer.compare(ROWS, measure=partial(measure.expected_cost, costs=costs))
+    assert one == other
+    assert one.values == pytest.approx(((20 + 1) / 6, (2 * 20 + 2) / 6))
+    with pytest.raises(BadOption, match=r"expected_cost needs what errors cost; give costs=Costs\(fp=…, fn=…\)"):
+        infer.compare(ROWS, measure="expected_cost")
+    with pytest.raises(
+        BadOption, match=r"net_benefit needs a threshold probability; give partial\(measure.net_benefit"
+    ):
+        infer.compare(ROWS, measure=["auc", "net_benefit"])
+    with pytest.raises(BadOption, match="costs are given, but no measure depends on them"):
+        infer.compare(ROWS, costs=costs)
+    infer.compare(ROWS, measure=partial(measure.net_benefit, at=0.1))
+
+
+def test_python_compares_samples_and_classes_at_stated_costs() -> None:
+    one, other = tally([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.6]), tally([1, 0, 1, 0], [0.9, 0.2, 0.7, 0.1])
+    with pytest.raises(BadOption, match="expected_cost needs what errors cost"):
+        infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5)
+    found = infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5, costs=Costs(fp=1, fn=7))
+    assert found.values == (2, 0)
+    a = scored(list("aabbcc"), [[3, 2, 1], [1, 3, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [3, 1, 2]])
+    b = scored(list("aabbcc"), [[3, 2, 1], [3, 1, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [1, 2, 3]])
+    with pytest.raises(BadOption, match="expected_cost needs what errors cost"):
+        infer.compare_classes(a, b, measure="expected_cost")
+    costs = CostMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]], list("abc"))
+    found = infer.compare_classes(a, b, measure=partial(multiclass.expected_cost, costs=costs))
+    assert found.values[0] == pytest.approx((1 + 2) / 6)
+
+
+def test_summaries_of_python_say_what_they_are_at() -> None:
+    found = infer.summary(ROWS.tallies(), measures=["expected_cost"])
+    assert isinstance(found, Results)
+    assert found.data["settings"] == {"expected_cost": {"costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}}}
+    several = (each for each in ["net_benefit", "auc"])  # read once
+    assert measure.summary(ROWS.tallies(), measures=several).data["settings"] == {"net_benefit": {"at": 0.5}}
+    assert "settings" not in measure.summary(ROWS.tallies()).data
+
+
+def test_settings_are_bound_once() -> None:
+    stated = Settings(costs=Costs(fn=3), at=0.1, beta=2)
+    own = partial(measure.net_benefit, at=0.3)
+    assert stated.apply(own) is own
+    assert stated.apply(measure.auc) is measure.auc
+    assert stated.apply(measure.f_beta)(Counts(tp=3, fp=1, fn=1, tn=5)) == pytest.approx(0.75)
+    assert stated.idle([measure.f_beta]) == ["costs", "at"]
+    assert settings_of([stated.apply(measure.f_beta), own]) == {"f_beta": {"beta": 2}, "net_benefit": {"at": 0.3}}
