@@ -12,6 +12,8 @@ import pytest
 import baserate
 from baserate import Tally, infer, measure, read, tally
 from baserate._errors import BadOption, NotAProbability
+from baserate.infer._binomial import two_sided
+from baserate.infer._reliability import _intervals
 from baserate.infer._reliability._curves import Band
 from baserate.infer._reliability._null import neighbours_pooled
 from baserate.measure import _smooth
@@ -712,3 +714,18 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
         assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-9)
     with pytest.raises(BadOption, match="draws is 0"):
         infer.resampled(names, plain, draws=0)
+
+
+@pytest.mark.parametrize(("value", "freedom"), [(1e5, 5.0), (9e5, 300.0), (1e6, 9.0)])
+def test_a_large_noncentral_variable_is_as_good_as_normal(value: float, freedom: float) -> None:
+    exact = _intervals._noncentral(value, freedom, 0.95)
+    z = two_sided(0.95)
+    near = tuple(_intervals._normal_noncentrality(value, freedom, side) for side in (z, -z))
+    assert near == pytest.approx(exact, rel=3e-5)
+    assert exact[0] < value < exact[1]
+
+
+def test_the_debiased_error_of_very_many_rows_has_an_interval() -> None:
+    many = tally([1, 1, 0], [0.9, 0.4, 0.1], count=[10**6, 1, 7])
+    found = infer.estimate("rmsce_debiased", many.top_class())
+    assert 0 <= found.low <= found.value <= found.high <= 1

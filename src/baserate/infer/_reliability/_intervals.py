@@ -57,6 +57,10 @@ FITS = "the isotonic regression fits chance, too, so it lies above the truth"
 """A study saw intervals around it cover 57 to 87 % in place of 95."""
 
 
+_NORMAL = 1e6
+"""Values of a noncentral χ² variable from which on it is as good as normal; far beyond, its distribution overflows."""
+
+
 class Asked(NamedTuple):
     """A number, of what, and how sure its bounds are to be."""
 
@@ -183,8 +187,21 @@ def _noncentral(value: float, freedom: float, level: float) -> tuple[float, floa
         most = 2 * value + 100 * sqrt(value + freedom) + 100
         return float(brentq(surplus, 0.0, most))
 
+    if value > _NORMAL:
+        z = two_sided(level)
+        return _normal_noncentrality(value, freedom, z), _normal_noncentrality(value, freedom, -z)
     tail = (1 - level) / 2
     return bound(1 - tail), bound(tail)
+
+
+def _normal_noncentrality(value: float, freedom: float, z: float) -> float:
+    r"""Noncentrality λ at which a value lies z standard deviations above its mean, with a normal distribution.
+
+    The mean is k + λ and the variance 2k + 4λ; with :math:`s=\sqrt{2k+4λ}` the condition is
+    :math:`s^2/4+zs=x-k/2`.
+    """
+    spread = 2 * (sqrt(z * z + value - freedom / 2) - z)
+    return max((spread * spread - 2 * freedom) / 4, 0.0)
 
 
 def _resolved(_asked: Asked) -> Found:
