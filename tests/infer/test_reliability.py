@@ -13,8 +13,8 @@ import baserate
 from baserate import Tally, infer, measure, read, tally
 from baserate._errors import BadOption, NotAProbability
 from baserate.infer._binomial import two_sided
-from baserate.infer._reliability import _intervals
 from baserate.infer._reliability._curves import Band
+from baserate.infer._reliability._intervals import _noncentral, _normal_noncentrality
 from baserate.infer._reliability._null import neighbours_pooled
 from baserate.measure import _smooth
 from tests.carried import carried
@@ -718,9 +718,9 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
 
 @pytest.mark.parametrize(("value", "freedom"), [(1e5, 5.0), (9e5, 300.0), (1e6, 9.0)])
 def test_a_large_noncentral_variable_is_as_good_as_normal(value: float, freedom: float) -> None:
-    exact = _intervals._noncentral(value, freedom, 0.95)
+    exact = _noncentral(value, freedom, 0.95)
     z = two_sided(0.95)
-    near = tuple(_intervals._normal_noncentrality(value, freedom, side) for side in (z, -z))
+    near = tuple(_normal_noncentrality(value, freedom, side) for side in (z, -z))
     assert near == pytest.approx(exact, rel=3e-5)
     assert exact[0] < value < exact[1]
 
