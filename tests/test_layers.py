@@ -14,7 +14,7 @@ HOME = Path(baserate.__file__).parent
 # Rooms of one floor do not import each other; nouns, listed one by one, import only those before them.
 FLOORS: list[set[str]] = [
     {"_errors", "_plurals", "_version"},
-    {"_arrays"},
+    {"_arrays", "_domains"},
     {"_immutable"},
     {"_files", "_frames", "_forms", "_indexes", "_lazy", "_lots", "_sealed", "_plain_text", "_numbers"},
     {"_passages"},

@@ -12,7 +12,7 @@ from baserate import BadOption, MissingValues, Population, curve, measure, popul
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, nan, inf])
 def test_a_prevalence_is_a_share(share: float) -> None:
-    with pytest.raises(BadOption, match="it is a share, so give a number from 0 to 1"):
+    with pytest.raises(BadOption, match="expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"):
         population.linear(prevalence=share)
     with pytest.raises(BadOption, match="prevalence is"):
         population.linear().at_prevalence(share)

@@ -1,15 +1,14 @@
 """Costs: what each outcome costs, or pays."""
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
-from math import isfinite
+from dataclasses import dataclass
 
-import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, frozen, ratio, summed
 from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
+from baserate._domains import COST, check_prevalence, is_cost
 from baserate._errors import BadOption, BadShape, UnknownName
 from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
@@ -30,8 +29,12 @@ class Costs:
     tn: float = 0.0
 
     def __post_init__(self) -> None:
-        if not all(map(isfinite, astuple(self))):
-            raise BadOption(f"{self}: every cost must be a finite number; use 0 for what costs nothing.")
+        wrong = next((name for name in ("tp", "fp", "fn", "tn") if not is_cost(getattr(self, name))), None)
+        if wrong is not None:
+            raise BadOption(
+                f"{wrong} is {getattr(self, wrong)!r}; expected {COST.words}. State costs in another unit, and 0 for "
+                "what costs nothing."
+            )
 
     def total(self, counts: Counts[Value]) -> Value:
         """What these outcomes cost together."""
@@ -47,8 +50,7 @@ class Costs:
         >>> Costs(fp=10, fn=1).slope(prevalence=0.5)
         10.0
         """
-        if not 0 <= prevalence <= 1:
-            raise BadOption(f"prevalence is {prevalence}; it is a share, so give a number from 0 to 1.")
+        check_prevalence("prevalence", prevalence, ends=True)
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
 
 
@@ -74,9 +76,9 @@ class CostMatrix:
                 f"the costs have shape {cost.shape} for {count_of(len(labels), 'class', 'classes')}; "
                 "give one for each pair."
             )
-        if not np.isfinite(cost).all():
-            bad = np.count_nonzero(~np.isfinite(cost))
-            raise BadOption(f"{bad} of {cost.size} costs are NaN or infinite; use 0 for what costs nothing.")
+        bad = sum(not is_cost(each) for each in cost.ravel().tolist())
+        if bad:
+            raise BadOption(f"{bad} of {cost.size} costs are not {COST.words}; use 0 for what costs nothing.")
         object.__setattr__(self, "cost", frozen(cost))
         object.__setattr__(self, "labels", labels)
 

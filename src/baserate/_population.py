@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
-from numbers import Integral, Real
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
 from baserate._arrays import Bools, Floats, Value, plain, ratio
 from baserate._counts import Counts
+from baserate._domains import check_memory, check_prevalence
 from baserate._errors import BadOption, MissingValues
 from baserate._numeric.distributions import Distribution, LogitNormal, Normal, concordance_known, normal_distance
 from baserate._numeric.tails import at_least, atoms, below, density, log_density, mass, mean_over, quantiles, support
@@ -50,8 +51,7 @@ class Population:
     def __post_init__(self) -> None:
         for name in ("negative", "positive"):
             _check_distribution(name, getattr(self, name))
-        if not isinstance(self.prevalence, Real) or not 0 <= self.prevalence <= 1:
-            raise BadOption(f"prevalence is {self.prevalence!r}; it is a share, so give a number from 0 to 1.")
+        check_prevalence("prevalence", self.prevalence, ends=True)
 
     def at_prevalence(self, prevalence: float) -> Population:
         """Return the same scores where so many are positive."""
@@ -174,6 +174,7 @@ class Population:
         """
         if not all(isinstance(each, Integral) for each in (rows, positives or 0)) or not 0 <= (positives or 0) <= rows:
             raise BadOption(f"{rows} rows with {positives} positives cannot be drawn; give 0 ≤ positives ≤ rows.")
+        check_memory(f"drawing {rows} rows", 3.0 * rows, "Draw fewer rows")
         if not isinstance(rng, np.random.Generator) and not (isinstance(rng, Integral) and rng >= 0):
             raise BadOption(f"rng is {rng!r}; give a generator of NumPy, or a whole number of 0 or more as a seed.")
         generator = np.random.default_rng(rng)

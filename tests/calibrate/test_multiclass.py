@@ -519,7 +519,7 @@ def test_folds_follow_the_seed_and_are_refused_when_too_few() -> None:
     rows = drawn()
     assert (multiclass.folds_of(rows, 5, seed=1) != multiclass.folds_of(rows, 5, seed=2)).any()
     np.testing.assert_array_equal(multiclass.folds_of(rows, 5, seed=1), multiclass.folds_of(rows, 5, seed=1))
-    with pytest.raises(BadOption, match="folds is 1; give a whole number of 2 or more"):
+    with pytest.raises(BadOption, match="folds is 1; expected a whole number from 2 to 10,000"):
         multiclass.folds_of(rows, 1)
     with pytest.raises(EmptyData):
         multiclass.folds_of(drawn(0, 0))

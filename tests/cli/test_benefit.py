@@ -188,7 +188,10 @@ def test_a_difference_that_is_sure_is_marked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--at", "1"), "'1' is no probability to act from; give one from 0 to below 1, such as 0.05 or 5%."),
+        (
+            ("--at", "1"),
+            "'1' is no probability to act from; expected 0 or a number from 1e-12 to 1 - 1e-12, such as 0.05 or 5%.",
+        ),
         (("--at", "5,10"), "'5' is no probability to act from"),
         (("--at", "0.1,"), "'' is no probability to act from"),
         (("--at", "nan"), "'nan' is no probability to act from"),

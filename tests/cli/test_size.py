@@ -135,12 +135,12 @@ def test_the_ratio_observed_to_expected_is_of_a_calibrated_model() -> None:
     typed = ("population", "linear", "--prevalence", "0.1", "size", "o/e", "--half-width", "0.2")
     row, data = form(*typed)
     assert 600 < row["rows"] < 864  # 865 rows with E known; the scores themselves would have told 100
-    assert data["scores"] == "posterior probabilities"
+    assert data["calibrated"] is True
     text = run(*typed)
     assert "sample size for a calibrated model" in text.stderr
     assert "865 rows (Riley et al. 2021)" in text.stderr
     assert "of a calibrated model" in text.stdout
-    assert form(*F1)[1]["scores"] == "as drawn"
+    assert form(*F1)[1]["calibrated"] is False
 
 
 def test_what_is_assumed_is_said() -> None:

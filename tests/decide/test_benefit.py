@@ -335,7 +335,7 @@ def test_useful_thresholds_may_lie_apart() -> None:
 @pytest.mark.parametrize(
     ("given_", "error", "told"),
     [
-        ([0.5, 1.0], BadOption, "1 of 2 thresholds, the first 1, do not lie from 0 to below 1"),
+        ([0.5, 1.0], BadOption, "1 of 2 thresholds, the first 1, are neither 0 nor a number from 1e-12 to 1 - 1e-12"),
         ([-0.1], BadOption, "1 of 1 thresholds, the first -0.1"),
         ([nan], BadOption, "the first nan"),
         ([], BadShape, "thresholds has shape"),
@@ -362,7 +362,7 @@ def test_scores_must_be_probabilities() -> None:
 
 
 def test_bad_options() -> None:
-    with pytest.raises(BadOption, match="level=2"):
+    with pytest.raises(BadOption, match="level is 2; expected a confidence level"):
         decide.benefit(tallies([1, 0], [0.9, 0.1]), level=2)
     with pytest.raises(BadOption, match="prevalence is 0; a prevalence lies between 0 and 1"):
         decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0)

@@ -110,8 +110,12 @@ def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
         ),
         (lambda: decide.benefit_difference(read_rows(), models=["new"]), BadOption, "there is only new; name another"),
         (lambda: decide.benefit_difference(read_rows(cluster="site")), BadOption, "rows are in clusters"),
-        (lambda: decide.benefit_difference(read_rows(), level=0), BadOption, "level=0"),
-        (lambda: decide.benefit_difference(read_rows(), thresholds=[1]), BadOption, "do not lie from 0 to below 1"),
+        (lambda: decide.benefit_difference(read_rows(), level=0), BadOption, "level is 0; expected a confidence level"),
+        (
+            lambda: decide.benefit_difference(read_rows(), thresholds=[1]),
+            BadOption,
+            "are neither 0 nor a number from 1e-12",
+        ),
         (
             lambda: decide.benefit_difference(Rows(np.array([True]), {"a": np.array([2.0]), "b": np.array([0.5])})),
             NotAProbability,

@@ -167,7 +167,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(BadOption, match=r"prevalence=0.1 has no use.*probability_cost"):
         decide.cost_curves(one, prevalence=0.1)
     for draw in (decide.cost_curve, decide.brier_curve):
-        with pytest.raises(BadOption, match="points is 1; a curve needs 2 or more"):
+        with pytest.raises(BadOption, match="points is 1; expected a whole number from 2 to 1,000,000"):
             draw(made, points=1)
     with pytest.raises(NotBinary, match="needs both classes"):
         decide.cost_curve(curve(tally([0, 0], [0.1, 0.2])))
@@ -229,5 +229,5 @@ def test_curves_without_intervals() -> None:
     three = read.tallies({"y": [1, 0, 1], "p": [0.9, 0.5, 0.1]}, truth="y", score="p")
     rows = decide.cost_curves(three, level=None).rows()
     assert {(row["low"], row["high"], row["level"], row["how"]) for row in rows} == {(None, None, None, None)}
-    with pytest.raises(BadOption, match="level=2"):
+    with pytest.raises(BadOption, match="level is 2; expected a confidence level"):
         decide.cost_curves(three, level=2)

@@ -123,7 +123,13 @@ def test_several_classes() -> None:
         ({"a": M1}, MATRIX, {}, BadOption, "CostMatrix are of Confusion, but the table of a is Counts"),
         ({"a": curve(tally([1, 0], [1, 0])).counts}, Costs(), {}, BadShape, r"a has \(3,\) tables"),
         ({"a": M1}, Costs(), {"per": 0}, BadOption, "per=0 is no number of cases"),
-        ({"a": M1}, Costs(), {"prevalence": 1.0}, BadOption, "prevalence is 1.0; a prevalence lies"),
+        (
+            {"a": M1},
+            Costs(),
+            {"prevalence": 1.0},
+            BadOption,
+            "prevalence is 1.0; expected a prevalence from 1e-12 to 1 - 1e-12",
+        ),
         ({"a": PETS}, MATRIX, {"prevalence": 0.5}, BadOption, "prevalence=0.5 is one share for 3 classes"),
         (
             {"a": PETS},
@@ -132,7 +138,7 @@ def test_several_classes() -> None:
             BadOption,
             "prevalence is .* shares above 0 that add up to 1",
         ),
-        ({"a": M1}, Costs(), {"level": 1.0}, BadOption, "level=1.0"),
+        ({"a": M1}, Costs(), {"level": 1.0}, BadOption, "level is 1.0; expected a confidence level"),
     ],
 )
 def test_what_is_refused(tables: Any, costs: Any, options: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401

@@ -169,8 +169,8 @@ def test_folds_are_told_beside_the_rest(people: Tallies) -> None:
     [
         (partial(decide.fixed, threshold=0.5), {"folds": 5}, "folds=5 has no use: this rule does not look at the data"),
         (partial(decide.bands, shares=(0.1,)), {"folds": 5}, "has no 2×2 table to be judged by"),
-        (decide.youden, {"folds": 1}, "folds is 1; rows are dealt to two or more"),
-        (decide.youden, {"draws": -1}, "draws is -1; give how many samples"),
+        (decide.youden, {"folds": 1}, "folds is 1; expected 0 for none, or a whole number from 2"),
+        (decide.youden, {"draws": -1}, "draws is -1; expected 0 for none, or a whole number from 1"),
     ],
 )
 def test_checks_without_use_are_refused(people: Tallies, rule: Choose, check: dict[str, int], told: str) -> None:

@@ -81,7 +81,7 @@ def test_each_table_may_have_its_own_threshold() -> None:
 @pytest.mark.parametrize("at", [-0.1, 1, 2, nan, np.array([0.5, 1.0])])
 def test_nobody_acts_at_a_probability_of_one_or_beyond(at: float) -> None:
     for measure in (net_benefit, net_reduction, standardized_net_benefit):
-        with pytest.raises(BadOption, match="lies from 0 to below 1"):
+        with pytest.raises(BadOption, match="expected 0 or a number from 1e-12 to 1 - 1e-12"):
             measure(TABLE, at=at)
 
 

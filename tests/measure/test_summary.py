@@ -139,7 +139,7 @@ def test_points_are_exact_few_and_keep_the_ends() -> None:
     assert gaps.max() < 2 * 2 / 40
     few = measure.curves(many, "pr", points=2)
     assert list(few.columns["threshold"]) == [math.inf, baserate.curve(many.tally).threshold[-1]]
-    with pytest.raises(BadOption, match="a curve needs 2 or more"):
+    with pytest.raises(BadOption, match="points is 1; expected a whole number from 2 to 1,000,000"):
         measure.curves(many, "roc", points=1)
 
 

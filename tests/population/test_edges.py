@@ -161,8 +161,11 @@ def test_theory_where_a_class_is_alone() -> None:
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda p: p.at_prevalence("0.5"), "prevalence is '0.5'; it is a share"),
-        (lambda p: p.at_prevalence(None), "prevalence is None; it is a share"),
+        (
+            lambda p: p.at_prevalence("0.5"),
+            "prevalence is '0.5'; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12",
+        ),
+        (lambda p: p.at_prevalence(None), "prevalence is None; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"),
         (lambda p: p.draw(2.5, 0), "2.5 rows with None positives cannot be drawn"),
         (lambda p: p.draw(3, None), "rng is None; give a generator of NumPy"),
         (lambda p: p.draw(3, -1), "rng is -1; give a generator"),
@@ -175,8 +178,9 @@ def test_theory_where_a_class_is_alone() -> None:
         (lambda p: best(p, "f1", toward=ANYTHING["up"]), "toward is 'up'; it is 'high' or 'low'"),
         (lambda p: where(p, "f1", ANYTHING["nan"]), "equals is nan; give a number, or a measure to agree with"),
         (lambda p: where(p, "f1", ANYTHING["none"]), "equals is None; give a number"),
-        (lambda p: thresholds(p, ANYTHING["half"]), "points is 2.5; a curve needs a whole number"),
-        (lambda _: population.beta(negative=(1, 1e9)), r"up to 1e\+06: beyond, its quantiles are not known well"),
+        (lambda p: thresholds(p, ANYTHING["half"]), "points is 2.5; expected a whole number from 2"),
+        (lambda _: population.beta(negative=(1, 1e9)), "negative is 1000000000.0; expected a shape from 0.01 to 1e6"),
+        (lambda _: Beta(1, 1e9), r"up to 1e\+06: beyond, its quantiles are not known well"),
     ],
 )
 def test_what_is_refused(call: Any, told: str) -> None:  # noqa: ANN401

@@ -95,7 +95,7 @@ def test_progress_goes_from_nothing_to_everything() -> None:
         ({"sizes": [2.5]}, "sizes is 2.5; give whole numbers"),
         ({"repeats": 0}, "repeats is 0"),
         ({"sizes": []}, "there is nothing to study"),
-        ({"prevalences": [1.5]}, "prevalence is 1.5; it is a share"),
+        ({"prevalences": [1.5]}, "prevalence is 1.5; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"),
     ],
 )
 def test_what_cannot_be_studied(asked: dict[str, object], message: str) -> None:

@@ -102,7 +102,7 @@ def test_what_cannot_be_tabulated() -> None:
         population.table(linear, "auc")
     with pytest.raises(UnknownName, match="no measure 'rocc'"):
         population.table(linear, "rocc")
-    with pytest.raises(BadOption, match="points is 1; a curve needs a whole number of 2 or more"):
+    with pytest.raises(BadOption, match="points is 1; expected a whole number from 2 to 1,000,000"):
         population.table(linear, "roc", points=1)
     with pytest.raises(BadOption, match="f1 is not a measure over all thresholds"):
         population.theory(linear, "f1")

@@ -206,10 +206,14 @@ def test_prevalences_of_groups_survive_files(by_group: Report, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("group", "prevalence", "message"),
     [
-        ("site", {"north": 1.5}, "prevalence of the group 'north' is 1.5; expected a share between 0 and 1"),
+        (
+            "site",
+            {"north": 1.5},
+            "prevalence of the group 'north' is 1.5; expected a prevalence from 1e-12 to 1 - 1e-12",
+        ),
         ("site", {}, "expected at least one"),
         ((), {"north": 0.1}, "name the groups"),
-        ("site", 0.0, "prevalence is 0.0; expected a share between 0 and 1"),
+        ("site", 0.0, "prevalence is 0.0; expected a prevalence from 1e-12 to 1 - 1e-12"),
     ],
 )
 def test_prevalences_that_cannot_be_are_refused(group: Any, prevalence: Any, message: str) -> None:  # noqa: ANN401

@@ -191,7 +191,7 @@ def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> Non
             assert narrow.estimate.high <= wide.estimate.high
             assert wide.estimate.low >= 0
             assert wide.estimate.high <= 1
-    with pytest.raises(BadOption, match="no confidence level"):
+    with pytest.raises(BadOption, match="level is 95; expected a confidence level"):
         shift.prevalence(target, validation, level=95)
 
 

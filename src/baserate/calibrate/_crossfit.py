@@ -9,8 +9,10 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from baserate import _domains
 from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, CannotFit
+from baserate._domains import check_domain
+from baserate._errors import CannotFit
 from baserate._map import Map
 from baserate._numeric.hashing import each_hashed, of_floats
 from baserate._rows import Rows
@@ -142,8 +144,7 @@ def left_out(parts: Sequence[Fold]) -> Iterator[tuple[Fold, Tally]]:
 
 def _fewer(tally: Tally, folds: int) -> int:
     """No more folds than rows, and rows of both classes to fit to and to judge with."""
-    if folds < 2:
-        raise BadOption(f"folds is {folds}; rows are dealt to two or more.")
+    check_domain("folds", folds, _domains.FOLDS)
     least = int(tally.rows.sum(axis=1, dtype=np.int64).min())
     if least < 2:
         one = "no row" if not least else "one row"

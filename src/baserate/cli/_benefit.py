@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import POINTS, SHARE
 from baserate.cli._ask import answer, carried, carried_line, remark, rows, tallies
 from baserate.cli._intervals import Intervals, closed
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, each_once, reading, writing
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, each_once, reading, whole, writing
 from baserate.cli._prices import prevalence
 
 if TYPE_CHECKING:
@@ -144,9 +145,9 @@ def _probability(text: str) -> float:
         found = float(bare) / (100 if bare != text.strip() else 1)
     except ValueError:
         found = math.nan
-    if not 0 <= found < 1:
+    if found != 0 and not SHARE.holds(found):
         raise click.BadParameter(
-            f"{text.strip()!r} is no probability to act from; give one from 0 to below 1, such as 0.05 or 5%."
+            f"{text.strip()!r} is no probability to act from; expected 0 or {SHARE.words}, such as 0.05 or 5%."
         )
     return found
 
@@ -171,7 +172,7 @@ _ACTING = (
     ),
     click.option("--from", "from_", type=_probability, metavar="NUMBER", help="The lowest threshold instead."),
     click.option("--to", type=_probability, metavar="NUMBER", help="The highest threshold instead."),
-    click.option("--points", type=click.IntRange(min=2), help="So many thresholds, evenly spaced."),
+    click.option("--points", type=whole(POINTS), help="So many thresholds, evenly spaced."),
     click.option(
         "--prevalence",
         type=prevalence,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import BINS, DRAWS, FOLDS
 from baserate.cli._ask import answer, explain, rows, tallies
 from baserate.cli._classes import SCORED, Classes, read_classes
-from baserate.cli._options import Reading, Verb, Writing, bundled, check_place, command, level, reading, showing
+from baserate.cli._options import Reading, Verb, Writing, bundled, check_place, command, level, reading, showing, whole
 from baserate.cli._say import put, say
 
 if TYPE_CHECKING:
@@ -105,12 +106,12 @@ _FITTING = (
         help="Of logistic: what its curve is of; otherwise log-odds, if all scores lie between 0 and 1.",
     ),
     click.option("--shape", type=click.Choice(["abm", "ab", "am", "a"]), help="Of beta: which numbers are free."),
-    click.option("--bins", type=click.IntRange(min=1), help="Of histogram: how many bins; otherwise 10."),
+    click.option("--bins", type=whole(BINS), help="Of histogram: how many bins; otherwise 10."),
     click.option("--by", type=click.Choice(["width", "mass"]), help="Of histogram: of equal what; otherwise mass."),
     click.option("--cluster", metavar="COLUMN", help="Rows of one cluster stay in one fold."),
     click.option(
         "--folds",
-        type=click.IntRange(min=2),
+        type=whole(FOLDS),
         default=5,
         show_default=True,
         help="Each part of the rows is judged by a map that was fitted to the others.",
@@ -118,7 +119,7 @@ _FITTING = (
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and draws."),
     click.option("--level", type=level, metavar="SHARE", help="Confidence of intervals; otherwise 0.95."),
     click.option(
-        "--draws", type=click.IntRange(min=0), help="Draws for the noise floors; otherwise 500, and 0 for none."
+        "--draws", type=whole(DRAWS._replace(low=0)), help="Draws for the noise floors; otherwise 500, and 0 for none."
     ),
     click.option(
         "-o", "--output", type=click.Path(allow_dash=True), metavar="MAP", help="Write the map there, as JSON."

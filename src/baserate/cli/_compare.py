@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import MARGIN
 from baserate._plurals import count_of, there_are
 from baserate.cli._ask import answer, explain, rows
 from baserate.cli._options import (
+    Number,
     Reading,
     Verb,
     Writing,
@@ -96,7 +98,7 @@ _COMPARING = (
     ),
     click.option(
         "--margin",
-        type=float,
+        type=Number(MARGIN),
         default=0.0,
         show_default=True,
         help="How much worse the first may be, with a one-sided alternative: non-inferiority.",

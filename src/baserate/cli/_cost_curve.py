@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import POINTS
 from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._intervals import Intervals, closed
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, reading, writing
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, reading, whole, writing
 from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def drawn(verb: Verb) -> Verb:
 
 _POINTS = click.option(
     "--points",
-    type=click.IntRange(min=2),
+    type=whole(POINTS),
     help=f"So many points of each curve, evenly spaced; otherwise every corner, and {FEW} points at most in tables "
     "to read.",
 )

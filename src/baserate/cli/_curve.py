@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import POINTS
 from baserate._numbers import UNDEFINED, amount, mark, number, percent, plain
 from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label, pointed
 from baserate.cli._ask import answer, explain, headline, tallies
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, writing
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, whole, writing
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -71,7 +72,7 @@ _DOUBT = (
 @reading
 @click.option(
     "--points",
-    type=click.IntRange(min=2),
+    type=whole(POINTS),
     help=f"At most so many points of each curve; otherwise all, and {FEW} in tables to read.",
 )
 @doubt

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from baserate._domains import DRAWS, FOLDS
 from baserate._errors import BadOption
 from baserate._plurals import count_of
-from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, one_threshold, share
+from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, one_threshold, share, whole
 from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
 from baserate.cli._settings import BETA, NET_BENEFIT_AT
 
@@ -396,13 +397,13 @@ _DECIDING = (
     BETA,
     click.option(
         "--draws",
-        type=click.IntRange(0),
+        type=whole(DRAWS._replace(low=0)),
         metavar="NUMBER",
         help="Samples that tell how sure the cut-off is; 0 leaves that out. Otherwise 1000.",
     ),
     click.option(
         "--folds",
-        type=click.IntRange(2),
+        type=whole(FOLDS),
         metavar="NUMBER",
         help="Also choose without each of so many parts of the rows, and judge it by what was chosen without it.",
     ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import PREVALENCE
 from baserate._errors import BaserateError, UnknownName
 from baserate._heading import files_told, rows_told
 from baserate._numbers import amount, number
@@ -209,6 +210,17 @@ def headline(asked: Deployed, data: Mapping[str, Any]) -> str:
     return " · ".join([*parts, *["weighted"] * bool(seen["weighted"])])
 
 
+def _stated(text: str) -> str:
+    """See that a prevalence was typed, or shares of classes; which classes there are is known later."""
+    if "=" not in text:
+        share(
+            text,
+            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of many classes a "
+            "share for each, such as cat=0.2,dog=0.8.",
+        )
+    return text
+
+
 AS_THEY_ARE = (
     click.option(
         "--no-recalibration",
@@ -217,6 +229,7 @@ AS_THEY_ARE = (
     ),
     click.option(
         "--at",
+        type=_stated,
         metavar="SHARE",
         help="Prevalence that probabilities taken as they are were right for; otherwise that of validation. Of many "
         "classes CLASS=SHARE,….",

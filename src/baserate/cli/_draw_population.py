@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import ROWS
 from baserate.cli._ask import headline, tallies
 from baserate.cli._failures import debug
-from baserate.cli._options import Choices, Reading, Verb, bundled, command, zeros_and_ones
+from baserate.cli._options import Choices, Reading, Verb, bundled, command, whole, zeros_and_ones
 from baserate.cli._picture import Picture, picture
 from baserate.cli._population import FAMILIES, SHARE, Asked, Option
 from baserate.cli._say import say
@@ -44,7 +45,9 @@ _BESIDE = (
         show_default=True,
         help="Scores of both classes, or a curve.",
     ),
-    click.option("--sample", type=click.IntRange(min=1), metavar="ROWS", help="Draw so many rows of it at random."),
+    click.option(
+        "--sample", type=whole(ROWS._replace(high=10**7)), metavar="ROWS", help="Draw so many rows of it at random."
+    ),
     click.option("--seed", type=click.IntRange(min=0), help="The same gives the same rows; otherwise 0."),
 )
 

@@ -5,8 +5,20 @@ from functools import partial
 
 import click
 
+from baserate._domains import BINS
 from baserate.cli._marking import Marking, marking, marking_together, marks_alone
-from baserate.cli._options import Reading, Verb, alone, bundled, command, complete_two_class, names, or_none, reading
+from baserate.cli._options import (
+    Reading,
+    Verb,
+    alone,
+    bundled,
+    command,
+    complete_two_class,
+    names,
+    or_none,
+    reading,
+    whole,
+)
 from baserate.cli._picture import Picture, picture, pictured
 from baserate.cli._prices import PRICES, costs_of, prevalence
 from baserate.cli._settings import Stated, bind_settings, stated
@@ -114,7 +126,7 @@ def pr(reading: Reading, no_iso_f1: bool, prevalence: float | None, marking: Mar
     ),
 )
 @alone
-@click.option("--bins", type=click.IntRange(min=1), help="About how many bins; otherwise 10 to 40.")
+@click.option("--bins", type=whole(BINS), help="About how many bins; otherwise 10 to 40.")
 @marks_alone
 @picture
 def scores(reading: Reading, bins: int | None, marking: Marking, picture: Picture) -> None:

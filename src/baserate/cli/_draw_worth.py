@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from baserate._domains import BINS
 from baserate.cli import _benefit, _cost_curve
 from baserate.cli._benefit import Acting
 from baserate.cli._cost_curve import Costing
@@ -24,6 +25,7 @@ from baserate.cli._options import (
     one_threshold,
     reading,
     scored,
+    whole,
 )
 from baserate.cli._picture import Picture, picture, pictured
 from baserate.cli._prices import prevalence as share_of_positives
@@ -57,7 +59,7 @@ def _binning(verb: Verb) -> Verb:
 
 
 _BINNING = (
-    click.option("--bins", type=click.IntRange(min=1), help="How many bins; 10 if not named."),
+    click.option("--bins", type=whole(BINS), help="How many bins; 10 if not named."),
     click.option("--by", type=click.Choice(["width", "mass"]), help="Bins of equal width, or with equally many rows."),
     LEVEL,
 )

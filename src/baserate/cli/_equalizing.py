@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from baserate.cli._options import Verb, bundled, complete_two_class, one_threshold, share
+from baserate._domains import FOLDS, REPEATS
+from baserate.cli._options import Verb, bundled, complete_two_class, one_threshold, share, whole
 from baserate.cli._prices import PRICES, costs_of, each_or_all, prevalences
 
 if TYPE_CHECKING:
@@ -201,8 +202,8 @@ _EQUALIZING = (
     ),
     click.option("--frontier", is_flag=True, help="Also tell what the parity costs at every tolerance."),
     click.option("--held-out", is_flag=True, help="Also tell how far the parity holds on rows that had no part in it."),
-    click.option("--folds", type=click.IntRange(2), metavar="NUMBER", help="Parts for --held-out; otherwise 5."),
+    click.option("--folds", type=whole(FOLDS), metavar="NUMBER", help="Parts for --held-out; otherwise 5."),
     click.option(
-        "--repeats", type=click.IntRange(1), metavar="NUMBER", help="How often to deal them anew; otherwise once."
+        "--repeats", type=whole(REPEATS), metavar="NUMBER", help="How often to deal them anew; otherwise once."
     ),
 )

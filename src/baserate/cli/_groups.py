@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import DRAWS
 from baserate.cli._ask import answer, explain, tallies
 from baserate.cli._options import (
     LEVEL,
@@ -18,6 +19,7 @@ from baserate.cli._options import (
     grouped,
     names,
     one_threshold,
+    whole,
     writing,
 )
 from baserate.cli._settings import Stated, bind_settings, stated
@@ -121,7 +123,7 @@ _LOOKING = (
 _DEALING = (
     click.option(
         "--draws",
-        type=click.IntRange(1),
+        type=whole(DRAWS),
         default=10_000,
         show_default=True,
         help="How often groups are dealt anew, to see what chance alone would do.",

@@ -97,7 +97,10 @@ _CLUSTER = click.option(
     "--cluster", metavar="COLUMN", help="Column of what rows belong together, such as patient; intervals know it."
 )
 _LEVEL = click.option(
-    "--level", type=level, metavar="SHARE", help="Confidence of the intervals, such as 0.9 or 90%; otherwise 0.95."
+    "--level",
+    type=level,
+    metavar="SHARE",
+    help="Confidence of the intervals, such as 0.9 or 90%, from 0.001 to 0.999999999; otherwise 0.95.",
 )
 _NONE = click.option("--no-interval", is_flag=True, help="Numbers alone, without intervals.")
 _INTERVALS = (

@@ -10,6 +10,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from baserate import _domains
+from baserate._domains import Domain
 from baserate.cli._failures import debug, no_such
 
 Verb = Callable[..., None]
@@ -250,19 +252,42 @@ def _threshold(text: str) -> float:
     return number
 
 
+def whole(domain: Domain) -> click.IntRange:
+    """Make the type of an option that is a whole number; help and messages tell its domain."""
+    return click.IntRange(int(domain.low), int(domain.high))
+
+
+class Number(click.FloatRange):
+    """A number within a domain, which help and messages tell; NaN is in none."""
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain.low, domain.high)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Read the number."""
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return found
+
+
 def level(text: str) -> float:
     """Read a confidence level: a share, or per cent that are called so."""
-    return share(text, f"{text!r} is no confidence level; give one such as 0.95 or 95%.")
+    return share(
+        text,
+        f"{text!r} is no confidence level; expected {_domains.LEVEL.words}, such as 0.95 or 95%.",
+        domain=_domains.LEVEL,
+    )
 
 
-def share(text: str, otherwise: str, *, ends: bool = False) -> float:
-    """Read a share between 0 and 1, perhaps its ends too, or per cent that are called so; otherwise say it is none."""
+def share(text: str, otherwise: str, *, ends: bool = False, domain: Domain = _domains.SHARE) -> float:
+    """Read a share within a domain, perhaps 0 and 1 too, or per cent that are called so; otherwise say it is none."""
     bare = text.strip().removesuffix("%")
     try:
         found = float(bare) / (100 if bare != text.strip() else 1)
     except ValueError:
         found = math.nan
-    if not (0 < found < 1 or (ends and found in (0, 1))):
+    if not (domain.holds(found) or (ends and found in (0, 1))):
         raise click.BadParameter(otherwise)
     return found
 
@@ -372,7 +397,12 @@ THRESHOLD = click.option(
     help="Flag scores at or above it, inf too; several with commas. Otherwise 0.5 if scores are probabilities.",
 )
 LEVEL = click.option(
-    "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of intervals."
+    "--level",
+    type=level,
+    metavar="SHARE",
+    default="0.95",
+    show_default=True,
+    help="Confidence of intervals, from 0.001 to 0.999999999.",
 )
 _OUTPUT = click.option(
     "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from baserate._domains import INCHES
 from baserate.cli._ask import carried, carried_line, tallies
 from baserate.cli._failures import debug, in_flags
 from baserate.cli._options import Reading, Verb, bundled, check_place, numbers
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from baserate._tallies import Tallies
     from baserate.draw import Drawing
 
+_PIXELS = 20_000
+"""Dots each way: 1.6 GB of them fit into memory."""
 ENDINGS = ("svg", "png", "pdf", "csv", "json")
 
 
@@ -36,8 +39,13 @@ class Picture:
                 f"{self.output} is no kind of picture that we write; end the name in .svg, .png or .pdf, or in .csv or "
                 ".json for the numbers."
             )
-        if self.size is not None and (len(self.size) != 2 or min(self.size) <= 0):
-            raise click.UsageError("--size is width and height in inches, for example --size 6,4.")
+        if self.size is not None and (len(self.size) != 2 or not all(map(INCHES.holds, self.size))):
+            raise click.UsageError(f"--size is width and height, each {INCHES.words}; for example --size 6,4.")
+        if self.size is not None and max(self.size) * self.dpi > _PIXELS:
+            raise click.UsageError(
+                f"--size and --dpi make {max(self.size) * self.dpi:,.0f} dots; expected at most {_PIXELS:,} each way. "
+                "Give fewer inches, or fewer dots per inch."
+            )
 
     def keep(self, drawing: "Drawing") -> None:
         """Write it, and say where."""
@@ -86,7 +94,7 @@ _PICTURE = (
         required=True,
         help="Where to write: .svg, .png or .pdf for the picture, .csv or .json for its numbers.",
     ),
-    click.option("--size", type=numbers, metavar="W,H", help="Width and height in inches."),
+    click.option("--size", type=numbers, metavar="W,H", help="Width and height in inches, from 0.5 to 100."),
     click.option(
         "--dpi", type=click.IntRange(20, 2400), default=200, show_default=True, help="Dots per inch of a .png."
     ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import POINTS, REPEATS, ROWS
 from baserate.cli._ask import answer
 from baserate.cli._curve import CURVES, FEW
 from baserate.cli._failures import debug, in_flags
@@ -21,6 +22,7 @@ from baserate.cli._options import (
     names,
     numbers,
     thresholds,
+    whole,
     writing,
 )
 from baserate.cli._progress import shown
@@ -87,7 +89,7 @@ SHARE = click.option(
 )
 @click.argument("measures", type=names, nargs=-1, shell_complete=complete_measures)
 @click.option("--threshold", type=thresholds, metavar="NUMBERS", multiple=True, help="Thresholds to tabulate at.")
-@click.option("--points", type=click.IntRange(min=2), default=11, show_default=True, help="Otherwise, at so many.")
+@click.option("--points", type=whole(POINTS), default=11, show_default=True, help="Otherwise, at so many.")
 @stated
 @writing
 @click.pass_obj
@@ -117,7 +119,7 @@ def measure(
 
 @command("curve", examples=(("to read", "baserate population linear curve roc --points 11"),))
 @click.argument("what", type=click.Choice(CURVES), metavar="CURVE")
-@click.option("--points", type=click.IntRange(min=2), help=f"So many; otherwise 101, and {FEW} in tables to read.")
+@click.option("--points", type=whole(POINTS), help=f"So many; otherwise 101, and {FEW} in tables to read.")
 @writing
 @click.pass_obj
 def curve(asked: Asked, what: str, points: int | None, writing: Writing) -> None:
@@ -144,7 +146,7 @@ def curve(asked: Asked, what: str, points: int | None, writing: Writing) -> None
 @click.option("--sizes", type=numbers, default="30,100,300,1000,3000", show_default=True, help="Rows in a sample.")
 @click.option("--prevalences", type=numbers, help="Shares of positives; otherwise that of the population.")
 @click.option("--measures", type=names, default="auc,average_precision", show_default=True, help="Over all thresholds.")
-@click.option("--repeats", type=click.IntRange(min=1), default=200, show_default=True, help="Samples of each kind.")
+@click.option("--repeats", type=whole(REPEATS), default=200, show_default=True, help="Samples of each kind.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
 @writing
 @click.pass_obj
@@ -181,9 +183,11 @@ def study(  # noqa: PLR0913, PLR0917  (one for each option)
 
 
 @command("draw", examples=(("a file of predictions", "baserate population linear draw 1000 --seed 7 -o people.csv"),))
-@click.argument("rows", type=click.IntRange(min=0))
+@click.argument("rows", type=whole(ROWS._replace(low=0)))
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
-@click.option("--positives", type=click.IntRange(min=0), help="Exactly so many; otherwise as many as chance gives.")
+@click.option(
+    "--positives", type=whole(ROWS._replace(low=0)), help="Exactly so many; otherwise as many as chance gives."
+)
 @writing
 @click.pass_obj
 def draw(asked: Asked, rows: int, seed: int, positives: int | None, writing: Writing) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import BINS
 from baserate.cli._ask import answer, remark
 from baserate.cli._deployed import AS_THEY_ARE, Deployed, deployed, headline, read_many, read_two, shares_at
 from baserate.cli._options import (
@@ -20,6 +21,7 @@ from baserate.cli._options import (
     names,
     share,
     thresholds,
+    whole,
     writing,
 )
 from baserate.cli._say import put, say
@@ -153,7 +155,7 @@ _ESTIMATING = (
     ),
     click.option(
         "--bins",
-        type=click.IntRange(min=2),
+        type=whole(BINS._replace(low=2)),
         help="Bins of equal mass, of the test and of binned; otherwise 10, fewer where validation is small.",
     ),
     LEVEL,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baserate._domains import COST, PREVALENCE, is_cost
 from baserate.cli._options import numbers, share
 
 if TYPE_CHECKING:
@@ -14,16 +15,18 @@ CELLS = ("fp", "fn", "tp", "tn")
 
 
 def price(text: str) -> float:
-    """Read one finite number."""
+    """Read one cost."""
     found = numbers(text)
     if len(found) != 1:
         raise click.BadParameter(f"{text!r} are {len(found)} numbers; a cost is one.")
+    if not is_cost(found[0]):
+        raise click.BadParameter(f"{text!r} is no cost; expected {COST.words}. State costs in another unit.")
     return found[0]
 
 
 def prevalence(text: str) -> float:
     """Read a share of positives."""
-    return share(text, f"{text!r} is no prevalence; give a number between 0 and 1, both excluded, such as 0.02 or 2%.")
+    return share(text, f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%.")
 
 
 def each_or_all(text: str, read: Callable[[str], float]) -> float | dict[str, float]:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
+from baserate._domains import FACTOR, PREVALENCE, SHARE
 from baserate._errors import BadOption, UnknownName
-from baserate.cli._options import share
+from baserate.cli._options import Number, share
 
 Prior = float | dict[str, float]
 """A prevalence, or the share of every class as it is spelled."""
@@ -24,13 +25,13 @@ def prior(text: str) -> Prior:
     if "=" not in text:
         return share(
             text,
-            f"{text!r} is no prevalence; give a number between 0 and 1, both excluded, such as 0.02 or 2%; of several "
+            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of several "
             "classes a share for each, such as cat=0.2,dog=0.8.",
         )
     pairs = [part.rpartition("=") for part in text.split(",")]
     found = {
         name.strip(): share(
-            number, f"{number.strip()!r} is no share of the class {name.strip()!r}; give one between 0 and 1."
+            number, f"{number.strip()!r} is no share of the class {name.strip()!r}; expected {SHARE.words}."
         )
         for name, _, number in pairs
     }
@@ -89,19 +90,19 @@ def _listed(names: Iterable[str], most: int = 10) -> str:
 GAMMAS = (
     click.option(
         "--gamma",
-        type=float,
+        type=Number(FACTOR),
         metavar="NUMBER",
         help="Instead: negatives are so many times as frequent there, beside positives, as here.",
     ),
     click.option(
         "--under-sampled",
-        type=float,
+        type=Number(FACTOR._replace(low=1)),
         metavar="NUMBER",
         help="Instead: negatives were left out here; there were so many for each that was kept, 1 or more.",
     ),
     click.option(
         "--over-sampled",
-        type=float,
+        type=Number(FACTOR._replace(high=1)),
         metavar="NUMBER",
         help="Instead, or too: positives were repeated here; there were so many for each that is here, at most 1.",
     ),

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from baserate._domains import BINS, DRAWS, POINTS
 from baserate._numbers import amount
 from baserate.cli._ask import answer, explain, tallies
 from baserate.cli._classes import SCORED, Classes, read_classes
-from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, share, writing
+from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, share, whole, writing
 
 if TYPE_CHECKING:
     from baserate import infer
@@ -104,7 +105,7 @@ def _prevalence(text: str) -> float | Literal["derived"]:
 
 _JUDGING = (
     *SCORED,
-    click.option("--bins", type=click.IntRange(min=1), help="How many bins numbers in bins have; 10 if not named."),
+    click.option("--bins", type=whole(BINS), help="How many bins numbers in bins have; 10 if not named."),
     click.option(
         "--by",
         type=click.Choice(["width", "mass"]),
@@ -131,7 +132,7 @@ _JUDGING = (
     click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Seed of random draws; otherwise 0."),
     click.option(
         "--draws",
-        type=click.IntRange(min=0),
+        type=whole(DRAWS._replace(low=0)),
         help="How often a perfect model is drawn for the noise floors; otherwise 500, and 0 for none.",
     ),
     click.option(
@@ -148,7 +149,7 @@ _JUDGING = (
     click.option("--curve", type=click.Choice(CURVES), help="Tabulate this calibration curve instead."),
     click.option(
         "--points",
-        type=click.IntRange(min=2),
+        type=whole(POINTS),
         help=f"At most so many points of each curve; otherwise all, and {FEW} in tables to read.",
     ),
     click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from baserate._domains import POINTS
 from baserate.cli._ask import answer, explain, tallies
 from baserate.cli._classes import Classes, classes, of_labels
 from baserate.cli._intervals import Intervals, independent
@@ -20,6 +21,7 @@ from baserate.cli._options import (
     each_once,
     names,
     reading,
+    whole,
     writing,
 )
 from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
@@ -127,7 +129,7 @@ _SHIFTING = (
     click.option("--curve", is_flag=True, help="Tabulate measures of decisions against the prevalence instead."),
     click.option(
         "--points",
-        type=click.IntRange(min=2),
+        type=whole(POINTS),
         help=f"So many prevalences of a curve, even in log-odds; otherwise 199, and {FEW} at most in tables to read.",
     ),
     THRESHOLD,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from baserate._domains import DRAWS, HALF_WIDTH, SHARE
 from baserate.cli._ask import answer
-from baserate.cli._options import Writing, bundled, command, complete_two_class, level, writing
+from baserate.cli._options import Number, Writing, bundled, command, complete_two_class, level, whole, writing
 from baserate.cli._say import say
 from baserate.cli._settings import Stated, bind_settings, example_of, stated
 
@@ -78,13 +79,13 @@ class Plan:
 
 _OF_INTERVALS, _OF_TESTS = ("level",), ("power", "alpha", "one_sided")
 _OF_SOME = ("flag_rate", "correlation", "paired", "discordance", *_OF_INTERVALS, *_OF_TESTS)
-_SHARE = click.FloatRange(0, 1)
-_INSIDE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_SHARE = Number(SHARE._replace(low=0, high=1))
+_INSIDE = Number(SHARE)
 _OPTIONS = (
     click.option("--expect", type=_SHARE, required=True, help="The value that is expected."),
     click.option(
         "--half-width",
-        type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+        type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9)),
         help="Wanted: half the width of the interval.",
     ),
     click.option(
@@ -98,7 +99,7 @@ _OPTIONS = (
     click.option("--flag-rate", type=_INSIDE, help="Share of rows that are flagged, for precision and npv."),
     click.option(
         "--correlation",
-        type=click.FloatRange(-1, 1),
+        type=Number(SHARE._replace(low=-1, high=1)),
         help="Of the estimates of two AUCs on the same rows; otherwise each model has its own.",
     ),
     click.option("--paired", is_flag=True, help="Two shares are of the same rows; otherwise each model has its own."),
@@ -145,7 +146,7 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
     ),
 )
 @click.argument("measure", shell_complete=complete_two_class)
-@click.option("--half-width", type=click.FloatRange(0, min_open=True), required=True, help="Half of what is wanted.")
+@click.option("--half-width", type=Number(HALF_WIDTH), required=True, help="Half of what is wanted.")
 @click.option("--threshold", type=float, help="Flag scores at or above it; for measures of decisions.")
 @click.option(
     "--level",
@@ -155,7 +156,9 @@ def size(measure: str, plan: Plan, writing: Writing) -> None:
     show_default=True,
     help="Share of samples that lie so close.",
 )
-@click.option("--draws", type=click.IntRange(400), help="Samples of each size; otherwise 20000, or 2000 of rows.")
+@click.option(
+    "--draws", type=whole(DRAWS._replace(low=400)), help="Samples of each size; otherwise 20000, or 2000 of rows."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same.")
 @stated
 @writing
@@ -179,7 +182,7 @@ def simulated(asked: Any, /, measure: str, stated: Stated, writing: Writing, **o
     calibrated = told.of is Tally
     data: dict[str, Any] = {
         "prevalence": made.prevalence,
-        "scores": "posterior probabilities" if calibrated else "as drawn",
+        "calibrated": calibrated,
     }
     settings = settings_of([function])
     data |= {"settings": settings} if settings else {}

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import SHARE
 from baserate._errors import BadOption, BadShape, NotBinary, NotNumeric
 from baserate._numeric.threads import meanwhile
 from baserate._results import Results
@@ -182,11 +183,11 @@ def checked_thresholds(given: npt.ArrayLike | None) -> Floats:
         raise NotNumeric(f"thresholds are {given!r}; give one number or several, for example [0.1, 0.2].") from error
     if at.ndim > 1 or not len(at):
         raise BadShape(f"thresholds has shape {at.shape}; give one or several in a row.")
-    wrong = ~((at >= 0) & (at < 1))
+    wrong = ~((at == 0) | ((at >= SHARE.low) & (at <= SHARE.high)))
     if wrong.any():
         raise BadOption(
-            f"{wrong.sum()} of {wrong.size} thresholds, the first {at[wrong][0]:g}, do not lie from 0 to below 1; who "
-            "would act only if certain never acts: leave them out."
+            f"{wrong.sum()} of {wrong.size} thresholds, the first {at[wrong][0]:g}, are neither 0 nor "
+            f"{SHARE.words}; who would act only if certain never acts: leave them out."
         )
     return np.unique(at)
 

@@ -10,6 +10,7 @@ import numpy as np
 from baserate._arrays import Bools, Floats
 from baserate._costs import Costs
 from baserate._curve import Curve
+from baserate._domains import POINTS, check_domain
 from baserate._errors import BadOption, EmptyData, NotBinary
 from baserate._results import Results
 from baserate._tallies import Tallies
@@ -189,8 +190,7 @@ def _around(
 
 
 def _grid(points: int) -> Floats:
-    if points < 2:
-        raise BadOption(f"points is {points}; a curve needs 2 or more.")
+    check_domain("points", points, POINTS)
     return np.linspace(0.0, 1.0, points)
 
 

@@ -13,6 +13,7 @@ from baserate._arrays import Cells, Floats
 from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import Cut
+from baserate._domains import check_prevalence
 from baserate._errors import BadOption, CannotFit
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Tally
@@ -214,8 +215,7 @@ def checked_prevalence(curve: Curve, prevalence: float | None) -> None:
     """Refuse what is no prevalence, and a stated one where a class is not there to be made so frequent."""
     if prevalence is None:
         return
-    if not 0 <= prevalence <= 1:
-        raise BadOption(f"prevalence is {prevalence}; it is a share, so give a number from 0 to 1.")
+    check_prevalence("prevalence", prevalence, ends=True)
     both_classes(curve, "a stated prevalence")
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
-from baserate._errors import BadOption, NotBinary
+from baserate._domains import LEVEL, check_domain, check_prevalence
+from baserate._errors import NotBinary
 from baserate._tally import Tally
 from baserate.infer._binomial import two_sided
 
@@ -29,10 +30,9 @@ def slopes(curve: Curve, *, prevalence: float | None = None, level: float = 0.95
     if not (curve.positives and curve.negatives):
         raise NotBinary("a likelihood ratio needs both classes; this curve has only one.")
     share = curve.tally.prevalence if prevalence is None else prevalence
-    if not 0 <= share <= 1:
-        raise BadOption(f"prevalence is {prevalence}; it is a share, so give a number from 0 to 1.")
-    if not 0 < level < 1:
-        raise BadOption(f"level is {level}; a confidence level lies between 0 and 1, for example 0.95.")
+    if prevalence is not None:
+        check_prevalence("prevalence", prevalence, ends=True)
+    check_domain("level", level, LEVEL)
     pools = curve.hull().tally
     low, high = _bounds(pools, level)
     one, other = pools.positive / pools.positives, pools.negative / pools.negatives

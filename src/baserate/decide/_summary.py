@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from baserate import _domains
 from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG
+from baserate._domains import FOLDS, check_domain
 from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
 from baserate._policy import Policy
@@ -56,10 +58,10 @@ class Trial:
     """Parts of the rows, each judged by what the rule chooses without it; 0 for none."""
 
     def __post_init__(self) -> None:
-        if self.draws < 0:
-            raise BadOption(f"draws is {self.draws}; give how many samples to draw, or 0 for none.")
-        if self.folds < 0 or self.folds == 1:
-            raise BadOption(f"folds is {self.folds}; rows are dealt to two or more, or to none with 0.")
+        if self.draws != 0:
+            check_domain("draws", self.draws, _domains.DRAWS.or_none)
+        if self.folds != 0:
+            check_domain("folds", self.folds, FOLDS.or_none)
 
 
 def summary(

@@ -11,6 +11,7 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._costs import Costs
+from baserate._domains import check_prevalence
 from baserate._errors import BadOption, MissingValues
 from baserate._results import Results
 
@@ -139,8 +140,7 @@ class Front:
 
         Above `ratio_from`, and up to `ratio_to`.
         """
-        if not 0 < prevalence < 1:
-            raise BadOption(f"prevalence is {prevalence}; give a number between 0 and 1, for example 0.1.")
+        check_prevalence("prevalence", prevalence)
         odds = (1 - prevalence) / prevalence
         ends = [(ratio(odds, each.slope_from), ratio(odds, each.slope_to)) for each in self.vertices]
         return self._table(ends, "ratio", {"prevalence": prevalence})
@@ -225,8 +225,7 @@ def cost_factor(vertices: tuple[Vertex, ...], fpr: Floats, tpr: Floats) -> Float
 
 
 def _cost(fpr: float, tpr: float, costs: Costs, prevalence: float) -> float:
-    if not 0 <= prevalence <= 1:
-        raise BadOption(f"prevalence is {prevalence}; it is a share, so give a number from 0 to 1.")
+    check_prevalence("prevalence", prevalence, ends=True)
     positive = tpr * costs.tp + (1 - tpr) * costs.fn
     negative = fpr * costs.fp + (1 - fpr) * costs.tn
     return prevalence * positive + (1 - prevalence) * negative

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import FLAG, flags_from
+from baserate._domains import PLACE, check_domain
 from baserate._errors import BadOption, UnknownName
 from baserate._policy import Policy
 from baserate._results import Results
@@ -48,6 +50,9 @@ def one_place(found: Results) -> Results:
             f"the {nowhere[0]} has no single threshold, so there is no place for a line; leave it out, or mark "
             "it on a ROC curve."
         )
+    for row in rows:
+        if isfinite(row["threshold"]):
+            check_domain("threshold", row["threshold"], PLACE)
     return Results({name: [row[name] for row in rows] for name in COLUMNS}, found.data)
 
 

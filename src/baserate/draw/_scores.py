@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._errors import BadOption
+from baserate._domains import BINS, check_domain
 from baserate._plurals import count_of
 from baserate._results import Results
 from baserate._tally import Tally
@@ -68,8 +68,7 @@ def scores(
 def _checked(tally: Tally, bins: int | None) -> int:
     if bins is None:
         return min(_MOST, max(_LEAST, ceil(sqrt(tally.rows.sum(dtype=np.int64)))))
-    if bins < 1:
-        raise BadOption(f"bins is {bins}; give how many there are, at least 1.")
+    check_domain("bins", bins, BINS)
     return bins
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from baserate._arrays import Floats, sealed
 from baserate._counts import Counts, combined
 from baserate._cut import FLAG, PASS, REFER, actions_of
+from baserate._domains import REPEATS, check_domain
 from baserate._errors import BadOption, BaserateError
 from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
@@ -143,8 +144,7 @@ class Deal:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.repeats < 1:
-            raise BadOption(f"repeats is {self.repeats}; rows are dealt once, or more often.")
+        check_domain("repeats", self.repeats, REPEATS)
 
     def seeds(self) -> list[int]:
         """One for each time; the first is the one that is given."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._counts import Counts
+from baserate._domains import check_memory
 from baserate._estimate import Estimate
 from baserate.infer._binomial import Share, share, two_sided
 from baserate.infer._known import reweighed
@@ -68,12 +69,14 @@ def noise(
     if shares is not None:
         order = sorted((round(each.trials), round(each.hits)) for each in shares)
         trials, hits = np.array(order, dtype=np.int64).T
+        check_memory(f"dealing {draws} times among {len(trials)} groups", 2.0 * draws * len(trials), "Give fewer draws")
         dealt = rng.multivariate_hypergeometric(trials, int(hits.sum()), size=draws)
         return Noise(np.ptp(dealt / trials, axis=1), PERMUTED)
     levels = [each.level or np.nan for each in estimates]
     errors = np.sort([(each.high - each.low) / 2 for each in estimates]) / two_sided(levels[0])
     if not np.isfinite(errors).all():
         return Noise(None, None, "the interval of a group is undefined, so what chance would do is unknown")
+    check_memory(f"drawing {draws} times for {len(errors)} groups", 2.0 * draws * len(errors), "Give fewer draws")
     return Noise(np.ptp(rng.standard_normal((draws, len(errors))) * errors, axis=1), NORMAL)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import LEVEL, check_domain
 from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._tallies import Tallies
@@ -127,8 +127,7 @@ _TOGETHER_OF = ("roc", "det")
 
 
 def _check(what: str | Measure, level: float, *, simultaneous: bool | str) -> None:
-    if not isinstance(level, Real) or not 0 < level < 1:
-        raise BadOption(f"level is {level!r}; a confidence level lies between 0 and 1, for example 0.95.")
+    check_domain("level", level, LEVEL)
     if simultaneous is False:
         return
     if simultaneous not in _TOGETHER:

@@ -11,6 +11,7 @@ from numbers import Integral
 import numpy as np
 
 from baserate._arrays import Cells, Floats, ratio
+from baserate._domains import DRAWS, MEMORY, check_domain, check_memory
 from baserate._errors import BadOption
 from baserate._numeric.threads import mapped
 
@@ -36,7 +37,12 @@ def in_blocks(make: Make, *, draws: int, seed: Seed, size: int) -> Floats:
     def done(at: int) -> Floats:
         return make(generators[at], sizes[at])
 
-    return np.concatenate(mapped(done, range(len(sizes)), size=size * draws))
+    first: list[Floats] = []
+    if size * draws > MEMORY // 8:  # what is kept may be less than what is drawn: the first block tells
+        first = [done(0)]
+        kept = first[0][0].size
+        check_memory(f"keeping {draws} draws of {kept} numbers", 2.0 * draws * kept, "Give fewer draws")
+    return np.concatenate(first + mapped(done, range(len(first), len(sizes)), size=size * draws))
 
 
 def checked_seed(seed: Seed) -> np.random.Generator:
@@ -50,8 +56,7 @@ def checked_seed(seed: Seed) -> np.random.Generator:
 
 def checked_draws(draws: int) -> None:
     """Refuse what is no number of draws."""
-    if not isinstance(draws, Integral) or isinstance(draws, bool) or draws < 1:
-        raise BadOption(f"draws is {draws!r}; give how often to draw, a whole number of 1 or more.")
+    check_domain("draws", draws, DRAWS)
 
 
 def masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Cells, *, prior: float = 0.0) -> Floats:

@@ -15,6 +15,7 @@ from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import LEVEL, check_domain
 from baserate._errors import BadOption, BadShape
 from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
@@ -55,8 +56,8 @@ class Asked:
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.level < 1:
-            raise BadOption(f"level={self.level} is no confidence level; give one between 0 and 1, for example 0.95.")
+        if not isinstance(self.level, _binomial.NormalLevel):  # which p-values look for, as far out as it takes
+            check_domain("level", self.level, LEVEL)
         checked_seed(self.seed)
 
     def checked(self) -> Asked:

@@ -7,6 +7,7 @@ import numpy as np
 
 from baserate._arrays import Floats, Value, ratio
 from baserate._counts import Counts
+from baserate._domains import SHARE
 from baserate._errors import BadOption
 from baserate.measure._about import measure
 from baserate.measure._counts import sensitivity
@@ -88,6 +89,7 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
 
 def odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or one for each table)
     """How many true positives a false one outweighs, by the probability from which on one would act."""
-    if not (0 <= at < 1 if isinstance(at, float) else np.all(np.greater_equal(at, 0) & np.less(at, 1))):
-        raise BadOption(f"at is {at}; the probability from which on one would act lies from 0 to below 1.")
+    each = np.asarray(at, dtype=np.float64)
+    if not ((each == 0) | ((each >= SHARE.low) & (each <= SHARE.high))).all():
+        raise BadOption(f"at is {at}; expected 0 or {SHARE.words}. Give a probability to act from, for example 0.1.")
     return at / (1 - at)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, ratio
+from baserate._domains import BINS, check_domain
 from baserate._errors import BadOption
 from baserate._stack import Forecasts, Stack
 from baserate._tally import Tally
@@ -152,8 +153,7 @@ def _ends(bins: int | Sequence[float]) -> Floats:
 
 
 def _checked(bins: int) -> int:
-    if bins < 1:
-        raise BadOption(f"bins is {bins!r}; give a whole number of 1 or more, or edges from 0 to 1.")
+    check_domain("bins", bins, BINS)
     return int(bins)
 
 

@@ -16,6 +16,7 @@ from baserate._class_rows import ClassRows
 from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import POINTS, check_domain
 from baserate._errors import BadOption
 from baserate._estimate import Estimate
 from baserate._numeric.threads import mapped
@@ -334,8 +335,8 @@ def named_group(tallies: Tallies, group: Group | None) -> dict[str, object] | No
 
 def spread(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np.intp]:
     """Places of at most so many points, the first and last among them, evenly spread along the path; None is all."""
-    if points is not None and points < 2:
-        raise BadOption(f"points is {points}; a curve needs 2 or more.")
+    if points is not None:
+        check_domain("points", points, POINTS)
     size = len(columns[0])
     if points is None or size <= points:
         return np.arange(size)

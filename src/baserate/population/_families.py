@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from difflib import get_close_matches
 
+from baserate._domains import MEAN, SHAPE, SPREAD, Domain, check_domain
 from baserate._errors import BadOption, UnknownName
 from baserate._numeric.distributions import Beta, Distribution, Linear, LogitNormal, Normal, Point
 from baserate._population import Population
@@ -28,7 +29,7 @@ def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: fl
     >>> round(binormal(means=(0, 1)).auc, 6)
     0.76025
     """
-    (low, high), (low_sd, high_sd) = _pair("means", means), _pair("sds", sds)
+    (low, high), (low_sd, high_sd) = _pair("means", means, MEAN), _pair("sds", sds, SPREAD)
     return Population(Normal(low, low_sd), Normal(high, high_sd), prevalence)
 
 
@@ -38,7 +39,7 @@ def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalenc
     >>> round(logit_normal(means=(0, 1)).auc, 6)
     0.76025
     """
-    (low, high), (low_sd, high_sd) = _pair("means", means), _pair("sds", sds)
+    (low, high), (low_sd, high_sd) = _pair("means", means, MEAN), _pair("sds", sds, SPREAD)
     return Population(LogitNormal(low, low_sd), LogitNormal(high, high_sd), prevalence)
 
 
@@ -48,7 +49,7 @@ def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence
     >>> round(beta(negative=(1, 4), positive=(1, 1)).auc, 12)
     0.8
     """
-    return Population(Beta(*_pair("negative", negative)), Beta(*_pair("positive", positive)), prevalence)
+    return Population(Beta(*_pair("negative", negative, SHAPE)), Beta(*_pair("positive", positive, SHAPE)), prevalence)
 
 
 LEVELS: dict[str, tuple[Distribution, Distribution]] = {
@@ -99,9 +100,11 @@ FAMILIES: dict[str, Callable[..., Population]] = {
 """Makers by name."""
 
 
-def _pair(name: str, given: Pair) -> Pair:
+def _pair(name: str, given: Pair, domain: Domain) -> Pair:
     try:
         negative, positive = map(float, given)
     except (TypeError, ValueError) as error:
         raise BadOption(f"{name} is {given!r}; give two numbers, for example (0, 1).") from error
+    for each in (negative, positive):
+        check_domain(name, each, domain)
     return negative, positive

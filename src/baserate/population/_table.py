@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from baserate import _domains
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import check_domain
 from baserate._errors import BadOption
 from baserate._numeric.distributions import OURS, Distribution
 from baserate._numeric.tails import atoms, discrete, mass, support
@@ -36,8 +38,7 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     [1.0, 0.75, 0.5, 0.25, 0.0]
     """
     check(population)
-    if points != int(points) or points < 2:
-        raise BadOption(f"points is {points}; a curve needs a whole number of 2 or more.")
+    check_domain("points", points, _domains.POINTS)
     classes = (population.negative, population.positive)
     if all(map(discrete, classes)):
         return np.concatenate([[inf], np.unique(np.concatenate([atoms(each) for each in classes]))[::-1]])

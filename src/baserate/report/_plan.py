@@ -13,6 +13,7 @@ import numpy as np
 
 from baserate._costs import Costs
 from baserate._cut import has_table
+from baserate._domains import check_prevalence
 from baserate._errors import BadFile, BadOption, BaserateError
 from baserate._files import write_text
 from baserate._immutable import FrozenMapping
@@ -108,9 +109,8 @@ class Plan:
         """See that it is a share, or a share for each of some groups, which are stored by the text of their labels."""
         shares = self.prevalence if isinstance(self.prevalence, Mapping) else {None: self.prevalence}
         for group, share in shares.items():
-            if share is not None and not (_is_number(share) and 0 < share < 1):
-                of = "" if group is None else f" of the group {group!r}"
-                raise BadOption(f"prevalence{of} is {share!r}; expected a share between 0 and 1, such as 0.02.")
+            if share is not None:
+                check_prevalence("prevalence" if group is None else f"prevalence of the group {group!r}", share)
         if not isinstance(self.prevalence, Mapping):
             return
         if not self.group or not shares:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import TypeGuard
 
+from baserate._domains import FACTOR, PREVALENCE, check_domain
 from baserate._errors import BadOption
 
 Pair = Sequence[float]
@@ -73,14 +74,12 @@ def prevalence_of_gamma(gamma: float, *, at: float) -> float:
 
 def checked_prevalence(name: str, given: object) -> None:
     """Refuse what is no prevalence of two classes."""
-    if not (_is_number(given) and 0 < given < 1):
-        raise BadOption(f"{name} is {given!r}; a prevalence lies between 0 and 1, both excluded, for example 0.02.")
+    check_domain(name, given, PREVALENCE)
 
 
 def checked_gamma(given: object) -> None:
     """Refuse what is no γ."""
-    if not (_is_number(given) and 0 < given < float("inf")):
-        raise BadOption(f"gamma is {given!r}; it is a ratio of two odds, a finite number above 0.")
+    check_domain("gamma", given, FACTOR)
 
 
 def _is_number(given: object) -> TypeGuard[float]:

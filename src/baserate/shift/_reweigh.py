@@ -16,6 +16,7 @@ from baserate._confusion import Confusion
 from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import FACTOR, PREVALENCE
 from baserate._errors import BadOption, EmptyData, NotBinary, UnknownLabel
 from baserate._policy import spellings
 from baserate._tallies import Group, Tallies, as_group
@@ -172,10 +173,10 @@ def _numbers(name: str, given: Any) -> Floats:  # noqa: ANN401  (checked here)
         (checked_gamma if name == "gamma" else partial(checked_prevalence, "to"))(given)
         return np.asarray(given, dtype=np.float64)
     found: Floats = np.asarray(given, dtype=np.float64)
-    wrong = ~((found > 0) & (found < (np.inf if name == "gamma" else 1.0)))
+    domain = FACTOR if name == "gamma" else PREVALENCE
+    wrong = ~((found >= domain.low) & (found <= domain.high))
     if wrong.any():
-        range_ = "above 0 and finite" if name == "gamma" else "between 0 and 1, both excluded"
-        raise BadOption(f"{wrong.sum()} of {wrong.size} values of {name} do not lie {range_}; leave them out.")
+        raise BadOption(f"{wrong.sum()} of {wrong.size} values of {name} are not {domain.words}; leave them out.")
     return found
 
 

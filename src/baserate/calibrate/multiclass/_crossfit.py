@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from baserate import _domains
 from baserate._arrays import sealed
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, CannotFit, EmptyData
+from baserate._domains import check_domain
+from baserate._errors import CannotFit, EmptyData
 from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import Words, each_hashed, of_floats
 
@@ -63,8 +65,7 @@ def folds_of(rows: ClassRows, folds: int = 5, *, seed: int = 0) -> Codes:
     >>> np.bincount(folds_of(rows, 2)).tolist()
     [3, 2]
     """
-    if folds != int(folds) or folds < 2:
-        raise BadOption(f"folds is {folds}; give a whole number of 2 or more.")
+    check_domain("folds", folds, _domains.FOLDS)
     if not len(rows):
         raise EmptyData("there are no rows to deal into folds.")
     times = np.bincount(rows.truth, minlength=len(rows.labels))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import hypot, isfinite, isnan, nan
-from numbers import Real
+from math import hypot, isnan, nan
 from sys import float_info
 from typing import Literal
 
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._domains import LEVEL, MARGIN, check_domain
 from baserate._errors import BadOption
 from baserate.infer._binomial import NormalLevel
 from baserate.measure import About
@@ -57,12 +57,10 @@ class Question:
                 f"alternative is {self.alternative!r}; it is 'two-sided', 'greater', 'less', or 'better', which is "
                 "one of the two before it, by the measure."
             )
-        if not isinstance(self.margin, Real) or not isfinite(self.margin):
-            raise BadOption(f"margin is {self.margin!r}; give how much worse the first model may be, for example 0.02.")
+        check_domain("margin", self.margin, MARGIN)
         if self.margin and self.alternative == "two-sided":
             raise BadOption('a margin has a direction; say which, for example alternative="better".')
-        if not isinstance(self.level, Real) or not 0 < self.level < 1:
-            raise BadOption(f"level is {self.level!r}; a confidence level lies between 0 and 1, for example 0.95.")
+        check_domain("level", self.level, LEVEL)
         if self.method is not None and self.method not in METHODS:
             raise BadOption(f"there is no method {self.method!r}. Known are: {', '.join(METHODS)}.")
 

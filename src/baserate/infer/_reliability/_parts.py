@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isnan, log
-from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 from baserate._arrays import Reals
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
+from baserate._domains import PREVALENCE
 from baserate._errors import BadOption
 from baserate._map import Map, shifted
 from baserate._tallies import Tallies
@@ -88,8 +88,8 @@ def parted(
         if prevalence is not None:
             raise BadOption("a prevalence is for two classes; of many there is one for each: leave it out.")
         return list(_of_classes(data, after)), of_classes.header(data, data.decided(), [])
-    if not (prevalence is None or prevalence == "derived" or (isinstance(prevalence, Real) and 0 < prevalence < 1)):
-        raise BadOption(f"prevalence is {prevalence!r}; give one between 0 and 1, both excluded, or 'derived'.")
+    if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
+        raise BadOption(f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'. Give one of these.")
     if isinstance(data, Tallies):
         return list(_of_two(data, prevalence, after)), header(data, [])
     raise BadOption(f"{type(data).__name__} is neither Tallies nor ClassRows; read them with baserate.read.")

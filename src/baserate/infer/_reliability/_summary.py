@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite, isnan
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._domains import DRAWS, check_domain
 from baserate._estimate import Estimate
 from baserate._map import Map
 from baserate._numeric.logistic import NEAREST
@@ -70,8 +69,8 @@ class Reliability:
 
     def __post_init__(self) -> None:
         Asked(self.level, None, self.seed).checked()
-        if not isinstance(self.draws, Integral) or isinstance(self.draws, bool) or self.draws < 0:
-            raise BadOption(f"draws is {self.draws!r}; give how often to draw, or 0 for no noise floors.")
+        if self.draws != 0 or isinstance(self.draws, bool):
+            check_domain("draws", self.draws, DRAWS.or_none)
 
     def chosen(self, measure: Measure) -> Measure:
         """Return a measure with these bins, or with this smoother, if it has any."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import ceil, inf, isfinite, nan, sqrt
-from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import DRAWS, HALF_WIDTH, check_domain
 from baserate._errors import BadOption
 from baserate._plurals import count_of
 from baserate._population import Population
@@ -77,10 +77,10 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
     """
     function = known(measure)
     check_inside("level", level, "0.95")
-    if not isinstance(half_width, Real) or not 0 < half_width < inf:
-        raise BadOption(f"half_width is {half_width!r}; give a number above 0, for example 0.03.")
-    if draws is not None and (not isinstance(draws, Integral) or draws < _FEWEST):
-        raise BadOption(f"draws is {draws!r}; give a whole number of {_FEWEST} or more.")
+    check_domain("half_width", half_width, HALF_WIDTH)
+    if draws is not None:
+        fewest = DRAWS._replace(low=_FEWEST, words=f"a whole number from {_FEWEST} to {DRAWS.high:,}")
+        check_domain("draws", draws, fewest)
     check_inside("prevalence", population.prevalence, "0.1")
     least = ceil(_RARE / min(population.prevalence, 1 - population.prevalence))
     counted = about(function).of is Counts

@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import ceil
 from numbers import Real
 
+from baserate._domains import HALF_WIDTH, LEVEL, SHARE, check_domain
 from baserate._errors import BadOption
 from baserate.infer import _auc, _binomial
 from baserate.infer._auc import Area, exponential_variance, newcombe_variance
@@ -205,12 +206,11 @@ def check_share(name: str, value: float) -> None:
 
 
 def check_inside(name: str, value: float, example: str) -> None:
-    """Refuse what is not strictly between 0 and 1."""
-    if not isinstance(value, Real) or not 0 < value < 1:
-        raise BadOption(f"{name} is {value!r}; give a number between 0 and 1, for example {example}.")
+    """Refuse what is not between 0 and 1, or as good as one of them."""
+    check_domain(name, value, (LEVEL if name == "level" else SHARE)._replace(example=example))
 
 
 def check_half_width(value: float) -> None:
     """Refuse what is no half-width of an interval in [0, 1], or nothing to aim at."""
-    if not isinstance(value, Real) or not 0 < value < 0.5:
-        raise BadOption(f"half_width is {value!r}; give a number above 0 and below 0.5, for example 0.03.")
+    if not HALF_WIDTH.holds(value) or value >= 0.5:
+        raise BadOption(f"half_width is {value!r}; expected a number from 1e-9 to below 0.5. Give, for example, 0.03.")

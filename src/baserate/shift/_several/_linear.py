@@ -11,6 +11,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
+from baserate._domains import LEVEL, check_domain
 from baserate._errors import BadOption, CannotFit
 from baserate._numeric.codes import Codes
 from baserate._numeric.simplex import contrasts, likeliest, nearest, regularised
@@ -72,8 +73,7 @@ def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], *, l
     not significant at the confidence level is refused. Of two classes it is :math:`(m_1-m_0)^2/(s_1^2/n_1+s_0^2/n_0)`,
     and Fieller's interval of the share is then the whole line.
     """
-    if not 0 < level < 1:
-        raise BadOption(f"level is {level}; a confidence level lies between 0 and 1, for example 0.95.")
+    check_domain("level", level, LEVEL)
     z = contrasts(len(c))
     left, size, right = np.linalg.svd(z.T @ c @ z)
     u, v = z @ left[:, -1], z @ right[-1]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals
+from baserate._domains import LEVEL, check_domain
 from baserate._errors import BadOption, CannotFit, EmptyData, NotAProbability
 from baserate._tally import Tally
 from baserate._target import Target
@@ -29,8 +30,7 @@ class Given:
     def __post_init__(self) -> None:
         if not isinstance(self.target, Target):
             raise BadOption(f"{type(self.target).__name__} is no Target; read one with baserate.read.target.")
-        if not 0 < self.level < 1:
-            raise BadOption(f"level={self.level} is no confidence level; give one between 0 and 1, for example 0.95.")
+        check_domain("level", self.level, LEVEL)
         _check_classes(self.validation)
 
     @property

@@ -1,0 +1,115 @@
+"""Domains of numeric options: one table for Python, the command line, its help and all messages.
+
+Within a domain numbers are right and memory suffices; beyond it options are refused before anything is computed.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypeGuard
+
+from baserate._errors import BadOption
+
+
+class Domain(NamedTuple):
+    """From where to where an option may lie, both included."""
+
+    low: float
+    high: float
+    words: str
+    """What is expected, as messages say it."""
+    example: str
+    whole: bool = False
+
+    @property
+    def or_none(self) -> Domain:
+        """The same, in words that allow 0, too, for who checks that first."""
+        return self._replace(words=f"0 for none, or {self.words}")
+
+    def holds(self, value: object) -> bool:
+        """Whether a value is a number within the domain; NaN never is.
+
+        >>> LEVEL.holds(0.95), LEVEL.holds(float("nan")), DRAWS.holds(20.0), DRAWS.holds(20)
+        (True, False, False, True)
+        """
+        return _is_number(value, whole=self.whole) and self.low <= value <= self.high
+
+
+LEVEL = Domain(0.001, 1 - 1e-9, "a confidence level from 0.001 to 0.999999999", "0.95")
+PREVALENCE = Domain(1e-12, 1 - 1e-12, "a prevalence from 1e-12 to 1 - 1e-12", "0.02")
+SHARE = Domain(1e-12, 1 - 1e-12, "a number from 1e-12 to 1 - 1e-12", "0.05")
+HALF_WIDTH = Domain(1e-9, 1e15, "a number from 1e-9 to 1e15", "0.03")
+COST = Domain(-1e15, 1e15, "a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size", "20")
+LEAST_COST = 1e-15
+"""In size; what is smaller is nothing beside other costs, and products with it would lose their digits."""
+FACTOR = Domain(1e-12, 1e12, "a factor from 1e-12 to 1e12", "10")
+MARGIN = Domain(-1e15, 1e15, "a number from -1e15 to 1e15", "0.02")
+DRAWS = Domain(1, 10**7, "a whole number from 1 to 10,000,000", "2000", whole=True)
+BINS = Domain(1, 10_000, "a whole number from 1 to 10,000", "10", whole=True)
+POINTS = Domain(2, 10**6, "a whole number from 2 to 1,000,000", "101", whole=True)
+FOLDS = Domain(2, 10_000, "a whole number from 2 to 10,000", "5", whole=True)
+REPEATS = Domain(1, 100_000, "a whole number from 1 to 100,000", "200", whole=True)
+ROWS = Domain(1, 10**9, "a whole number of rows from 1 to 1,000,000,000", "1000", whole=True)
+PLACE = Domain(-1e100, 1e100, "a number from -1e100 to 1e100", "0.5")
+"""Where a figure can draw a line."""
+MEAN = Domain(-1e6, 1e6, "a mean from -1e6 to 1e6", "1")
+SPREAD = Domain(1e-6, 1e6, "a standard deviation from 1e-6 to 1e6", "1")
+SHAPE = Domain(0.01, 1e6, "a shape from 0.01 to 1e6", "2")
+INCHES = Domain(0.5, 100, "a number of inches from 0.5 to 100", "7")
+
+MEMORY = 4 << 30
+"""Bytes that one array may take."""
+
+
+def check_domain(name: str, value: object, domain: Domain) -> None:
+    """Refuse a value outside its domain.
+
+    >>> check_domain("level", 1e-320, LEVEL)
+    Traceback (most recent call last):
+    baserate._errors.BadOption: level is 1e-320; expected a confidence level from 0.001 to 0.999999999. Give, for \
+example, 0.95.
+    """
+    if not domain.holds(value):
+        raise BadOption(f"{name} is {value!r}; expected {domain.words}. Give, for example, {domain.example}.")
+
+
+def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:
+    """Refuse what is no prevalence; with `ends`, 0 and 1 are prevalences, too.
+
+    >>> check_prevalence("prevalence", 5e-324, ends=True)
+    Traceback (most recent call last):
+    baserate._errors.BadOption: prevalence is 5e-324; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12. Give, for \
+example, 0.02.
+    """
+    if not (ends and _is_number(value) and value in (0, 1)):
+        words = f"0, 1 or {PREVALENCE.words}" if ends else PREVALENCE.words
+        check_domain(name, value, PREVALENCE._replace(words=words))
+
+
+def is_cost(value: object) -> bool:
+    """Whether a value is a cost: finite, and neither too great nor too small to be told from 0."""
+    return _is_number(value) and COST.holds(value) and (value == 0 or abs(value) >= LEAST_COST)
+
+
+def check_memory(what: str, numbers: float, remedy: str, *, width: int = 8) -> None:
+    """Refuse an array of so many numbers of so many bytes each, before it is made.
+
+    >>> check_memory("dealing 1000000000 times among 2 groups", 2e9, "Give fewer draws")
+    Traceback (most recent call last):
+    baserate._errors.BadOption: dealing 1000000000 times among 2 groups takes 14.9 GiB of memory; expected at most \
+4 GiB. Give fewer draws.
+    """
+    needed = numbers * width
+    if needed > MEMORY:
+        raise BadOption(
+            f"{what} takes {needed / 2**30:,.1f} GiB of memory; expected at most {MEMORY / 2**30:g} GiB. {remedy}."
+        )
+
+
+def _is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
+    """Whether a value is a finite number, and no boolean."""
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+        return False
+    number: Any = value
+    return bool(-inf < number < inf)
