@@ -175,6 +175,8 @@ def cli_page() -> str:
         "- A row of `policy show` holds scores of a `group` from `lower` on and below `upper`, an `action` and its",
         "  `chance`; `data` is what the file of the policy holds.",
         "- The row of `size` holds how many `rows` are needed, and which `half_width` or `power` they reach.",
+        "- `settings` in `data` holds the numbers that measures depend on: the `costs` of `expected_cost`, the threshold",
+        "  probability `at` of net benefit, and `beta`.",
         "- In `population`, `best` marks the best value of a measure, with `how` = `limit` where no threshold attains",
         "  it. A row of its `study` holds the mean in `value`, then `sd`, the exact `theory`, and how many of the",
         "  `repeats` were `undefined`. A row of its `draw` holds `truth` and `score`. The verbs `measure`, `curve`,",

@@ -72,7 +72,7 @@ def benefit(
     check_tallies(tallies)
     at = checked_thresholds(thresholds)
     if level is not None:
-        Asked(level).checked()
+        Asked(level)
     if prevalence is not None:
         checked_prevalence("prevalence", prevalence)
     moved = tallies if prevalence is None else reweigh(tallies, to=prevalence)

@@ -48,7 +48,7 @@ def benefit_difference(
     """
     _check(rows)
     at = checked_thresholds(thresholds)
-    Asked(level).checked()
+    Asked(level)
     pairs = list(combinations(_chosen(rows, models), 2))
     parts = [
         {"model": [first] * len(at), "against": [second] * len(at), "group": [group] * len(at)}

@@ -153,7 +153,7 @@ def cost_curves(
     if kind == "cost" and prevalence is not None:
         raise BadOption(f"prevalence={prevalence} has no use: a cost curve holds for all; see probability_cost(…).")
     if level is not None:
-        Asked(level).checked()
+        Asked(level)
     if prevalence is not None:
         checked_prevalence("prevalence", prevalence)
     moved = tallies if prevalence is None else reweigh(tallies, to=prevalence)

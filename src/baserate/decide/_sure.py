@@ -91,7 +91,7 @@ def resampled(
     """
     check(curve)
     checked_draws(draws)
-    asked, chosen = Asked(level).checked(), [_of_tables(each) for each in measures]
+    asked, chosen = Asked(level), [_of_tables(each) for each in measures]
     policy = rule(curve)
     exact = _exact(rule)
     pooled = Curve(bucketed(curve.tally, exact=exact))

@@ -43,9 +43,6 @@ from baserate.measure._registry import known
 Data = Tally | Curve | Counts[float] | Confusion | Rows | ClassRows | LabelSets
 Noun = Tally | Curve | Counts[float] | Confusion | ClassRows | LabelSets
 
-_NEAREST = 1e-9
-"""Level that still tells quantiles from 0 and from infinity, in all methods."""
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -59,12 +56,6 @@ class Asked:
         if not isinstance(self.level, _binomial.NormalLevel):  # which p-values look for, as far out as it takes
             check_domain("level", self.level, LEVEL)
         checked_seed(self.seed)
-
-    def checked(self) -> Asked:
-        """Refuse what nobody means and not every method can do."""
-        if not _NEAREST <= self.level <= 1 - _NEAREST:
-            raise BadOption(f"level={self.level} is too near to 0 or 1; give one at least {_NEAREST} away from both.")
-        return self
 
 
 class Case(NamedTuple):
@@ -112,7 +103,7 @@ def estimate(
     >>> perfect.value, round(perfect.low, 3), perfect.high
     (1.0, 0.89, 1.0)
     """
-    asked = Asked(level, method, seed).checked()
+    asked = Asked(level, method, seed)
     chosen = _chosen(measure, data)
     if isinstance(data, Rows) and data.cluster is not None:
         return _clustered(chosen, data, threshold, asked)

@@ -32,7 +32,7 @@ class Interval:
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        Asked(self.level, None, self.seed).checked()
+        Asked(self.level, None, self.seed)
         if self.method is not None and self.method not in METHODS:
             raise BadOption(f"method={self.method!r} makes no intervals; known are: {', '.join(METHODS)}.")
 

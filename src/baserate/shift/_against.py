@@ -60,7 +60,7 @@ def against(  # noqa: PLR0913  (all but two are seldom given)
     >>> [(row["prevalence"], round(row["value"], 4), round(row["low"], 2)) for row in found.rows()]
     [(0.02, 0.6689, 0.27), (0.1, 0.9167, 0.67)]
     """
-    asked = Asked(level, None, seed).checked()
+    asked = Asked(level, None, seed)
     chosen = _chosen(measures)
     at = _prevalences(prevalences)
 

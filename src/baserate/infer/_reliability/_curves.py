@@ -53,7 +53,7 @@ def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Draw
     >>> table["probability"].round(2).tolist(), table["share"].tolist(), table["mass"].tolist()
     ([0.2, 0.85], [0.0, 1.0], [2.0, 2.0])
     """
-    Asked(drawn.level, None, drawn.seed).checked()
+    Asked(drawn.level, None, drawn.seed)
     check_probabilities(tally)
     if what not in CURVES:
         raise BadOption(f"there is no calibration curve {what!r}; there are: {', '.join(CURVES)}.")

@@ -75,7 +75,7 @@ def floors(
     measures: Sequence[Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = DRAWS
 ) -> list[Floor]:
     """Do the same for several measures, from the same draws."""
-    Asked(level, None, seed).checked()
+    Asked(level, None, seed)
     check_probabilities(tally)
     for measure in measures:
         _check(measure)

@@ -88,7 +88,7 @@ def intrinsic(tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int =
     >>> found.verdict
     'calibrated for a prevalence of 0.4939, as far as can be told'
     """
-    Asked(level, None, seed).checked()
+    Asked(level, None, seed)
     moved, slope = (estimate(name, tally, level=level) for name in ("calibration_in_the_large", "calibration_slope"))
     return Intrinsic(
         derived_prevalence(tally, level=level), moved, slope, slope_test(tally), _free(tally, seed, draws), level

@@ -30,7 +30,7 @@ def resampled(
     >>> slope.how
     '1000 draws of rows'
     """
-    Asked(level, None, seed).checked()
+    Asked(level, None, seed)
     chosen = [known(measure) for measure in measures]
     unfit = [about(measure).name for measure in chosen if not about(measure).stacks]
     if unfit:

@@ -68,7 +68,7 @@ class Reliability:
     smoother: Smoother = "lowess"
 
     def __post_init__(self) -> None:
-        Asked(self.level, None, self.seed).checked()
+        Asked(self.level, None, self.seed)
         if self.draws != 0 or isinstance(self.draws, bool):
             check_domain("draws", self.draws, DRAWS.or_none)
 
