@@ -405,6 +405,25 @@ def convention_36_nothing_is_called_fair() -> None:
     assert "not legal advice" in found.data["legal"]
 
 
+def convention_37_a_number_says_at_which_prevalence_it_holds() -> None:
+    truth, score, site = [1, 0, 0, 1, 0, 0] * 20, [0.9, 0.4, 0.2, 0.6, 0.7, 0.1] * 20, ["a", "b", "b", "b"] * 30
+
+    def odds(share: float) -> float:
+        return share / (1 - share)
+
+    report = baserate.evaluate(truth, score, group={"site": site}, prevalence=0.1)
+    rows = [row for row in report.pick(where="there", group=None) if row["prevalence"] is not None]
+    assert {round(row["prevalence"], 12) for row in rows} == {0.1}
+    assert "rows" in report.here
+    assert "rows" not in report.there
+    groups = [report.within(site=each) for each in "ab"]
+    factors = [odds(each.there.prevalence.value) / odds(each.here.prevalence.value) for each in groups]
+    assert factors[0] == pytest.approx(factors[1])
+    stated = baserate.evaluate(truth, score, group={"site": site}, prevalence={"a": 0.2})
+    assert stated.within(site="a").there.prevalence.value == pytest.approx(0.2)
+    assert stated.within(site="b").there.prevalence.value == stated.within(site="b").here.prevalence.value
+
+
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
 
 
