@@ -364,7 +364,7 @@ def test_scores_must_be_probabilities() -> None:
 def test_bad_options() -> None:
     with pytest.raises(BadOption, match="level is 2; expected a confidence level"):
         decide.benefit(tallies([1, 0], [0.9, 0.1]), level=2)
-    with pytest.raises(BadOption, match="prevalence is 0; a prevalence lies between 0 and 1"):
+    with pytest.raises(BadOption, match="prevalence is 0; expected a prevalence from 1e-12 to 1 - 1e-12"):
         decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0)
     with pytest.raises(BadOption, match="is not Tallies"):
         decide.benefit(Counts(1, 1, 1, 1))  # type: ignore[arg-type]

@@ -263,6 +263,10 @@ class Number(click.FloatRange):
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain.low, domain.high)
 
+    def _describe_range(self) -> str:
+        """Tell the range in as few digits as it has."""
+        return f"{self.min:.12g}<=x<={self.max:.12g}"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Read the number."""
         found = super().convert(value, param, ctx)
