@@ -201,8 +201,8 @@ def test_a_difference_that_is_sure_is_marked(tmp_path: Path) -> None:
         (("--at", "0.1", "--points", "5"), "--at and --points both say which thresholds"),
         (("--from", "0.3", "--to", "0.3"), "thresholds from 0.3 to 0.3 are none; let --from be less than --to."),
         (("--from", "0.995"), "thresholds from 0.995 to 0.99 are none"),
-        (("--points", "1"), "1 is not in the range x>=2"),
-        (("--prevalence", "0"), "'0' is no prevalence; give a number between 0 and 1, both excluded"),
+        (("--points", "1"), "1 is not in the range 2<=x<="),
+        (("--prevalence", "0"), "'0' is no prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (("--level", "0.9", "--no-interval"), "--level is for intervals; leave out either it or --no-interval."),
         (("--compare",), "it takes two models to compare: repeat --score, or leave out --compare."),
         (("--compare", "--score", "old", "--no-interval"), "a difference comes with its interval"),
@@ -227,7 +227,7 @@ def test_scores_that_are_no_probabilities_are_unusable_data(tmp_path: Path) -> N
     for more in ((), ("--score", "old", "--compare")):
         result = run("benefit", path, *ONE, *more)
         assert (result.exit_code, result.stdout) == (3, "")
-        assert "scores outside [0, 1] (from -1 to 2.5), so they are not probabilities." in result.stderr
+        assert "scores outside [0, 1] (from -1 to 2.5), so the scores are not probabilities." in result.stderr
         assert "make them probabilities with `baserate calibrate`." in result.stderr
 
 

@@ -137,7 +137,11 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
         ((*TWO, "--measure", "acurracyy"), 2, "Did you mean accuracy"),
         ((*TWO, "--measure", "f1", "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 scores"),
         ((*TWO, "--id", "site"), 2, "--id joins several files, and this is one"),
-        ((*TWO, "--level", "95"), 2, "'95' is no confidence level; give one such as 0.95 or 95%."),
+        (
+            (*TWO, "--level", "95"),
+            2,
+            "'95' is no confidence level; expected a confidence level",
+        ),
         ((*TWO, "--measure", "flag_rate", "--alternative", "better"), 2, "--alternative greater or --alternative less"),
     ],
 )

@@ -204,8 +204,8 @@ def test_models_of_one_file_share_what_is_told_of_it(tmp_path: Path) -> None:
 
 
 def test_great_costs_are_short_to_read() -> None:
-    typed = ("--table", "M=1,1,1,2", "--fn", "1e300")
-    assert "1.000e+300" in run("costs", *typed).stdout
+    typed = ("--table", "M=1,1,1,2", "--fn", "1e15")
+    assert "1.000e+15" in run("costs", *typed).stdout
     assert max(map(cells_wide, run("costs", *typed).stdout.splitlines())) <= 100
 
 

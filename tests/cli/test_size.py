@@ -156,13 +156,16 @@ def test_what_is_assumed_is_said() -> None:
         (AUC, "give one of --half-width"),
         ((*AUC, "--half-width", "0.1", "--goal", "0.5"), "give one of --half-width"),
         ((*AUC, "--goal", "0.8"), "0.8 is expected of both"),
-        ((*AUC, "--half-width", "0.5"), "0.5 is not in the range 0<x<0.5"),
+        ((*AUC, "--half-width", "0.5"), "0.5 is not in the range 1e-09<=x<=0.499999999"),
         (("size", "auc", "--expect", "0.8", "--half-width", "0.1"), "give --prevalence"),
         (
             ("size", "auc", "--expect", "1", "--half-width", "0.1", "--prevalence", "0.1"),
-            "expect is 1.0; give a number",
+            "expect is 1.0; expected a number from 1e-12 to 1 - 1e-12",
         ),
-        (("size", "auc", "--expect", "0.8", "--half-width", "0.1", "--prevalence", "1"), "not in the range 0<x<1"),
+        (
+            ("size", "auc", "--expect", "0.8", "--half-width", "0.1", "--prevalence", "1"),
+            "not in the range 1e-12<=x<=",
+        ),
         ((*AUC, "--against", "0.7", "--paired"), "--paired means nothing"),
         ((*AUC, "--half-width", "0.1", "--correlation", "0.5"), "--correlation means nothing"),
         ((*SENSITIVITY, "--against", "0.7", "--correlation", "0.5"), "--correlation means nothing"),
@@ -180,7 +183,10 @@ def test_what_is_assumed_is_said() -> None:
         ((*SENSITIVITY, "--half-width", "0.1", "--power", "0.8"), "--power means nothing"),
         ((*SENSITIVITY, "--goal", "0.8", "--level", "0.9"), "--level means nothing"),
         ((*AUC, "--against", "0.7", "--level", "0.95"), "--level means nothing"),
-        ((*AUC, "--half-width", "0.1", "--level", "95"), "'95' is no confidence level; give one such as 0.95 or 95%."),
+        (
+            (*AUC, "--half-width", "0.1", "--level", "95"),
+            "'95' is no confidence level; expected a confidence level",
+        ),
         (("size", "npv", "--expect", "0.8", "--against", "0.7"), "or show of one model that it reaches a --goal."),
         (
             ("population", "binormal", "size", "dor", "--half-width", "0.5", "--threshold", "40"),

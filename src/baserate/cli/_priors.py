@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
-from baserate._domains import FACTOR, PREVALENCE, SHARE
+from baserate._domains import PREVALENCE, SHARE
 from baserate._errors import BadOption, UnknownName
-from baserate.cli._options import Number, share
+from baserate.cli._options import share
 
 Prior = float | dict[str, float]
 """A prevalence, or the share of every class as it is spelled."""
@@ -90,19 +90,19 @@ def _listed(names: Iterable[str], most: int = 10) -> str:
 GAMMAS = (
     click.option(
         "--gamma",
-        type=Number(FACTOR),
+        type=float,
         metavar="NUMBER",
         help="Instead: negatives are so many times as frequent there, beside positives, as here.",
     ),
     click.option(
         "--under-sampled",
-        type=Number(FACTOR._replace(low=1)),
+        type=float,
         metavar="NUMBER",
         help="Instead: negatives were left out here; there were so many for each that was kept, 1 or more.",
     ),
     click.option(
         "--over-sampled",
-        type=Number(FACTOR._replace(high=1)),
+        type=float,
         metavar="NUMBER",
         help="Instead, or too: positives were repeated here; there were so many for each that is here, at most 1.",
     ),
