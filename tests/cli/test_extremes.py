@@ -207,7 +207,7 @@ def with_numbers(group: click.Group) -> Iterator[str]:
         (f"measure {READ} --level 1e-320", "expected a confidence level from 0.001 to 0.999999999"),
         (f"prevalence {NEW} --no-recalibration --at ''", "expected a prevalence from 1e-12 to 1 - 1e-12"),
         (f"shift {READ} --to 5e-324", "expected a prevalence from 1e-12 to 1 - 1e-12"),
-        (f"shift {READ} --gamma nan", "nan is not in the range 1e-12<=x<="),
+        (f"shift {READ} --gamma nan", "--gamma is nan"),
         (f"costs {READ} --fn 1e308", "expected a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size"),
         (f"costs {READ} --fn 1e-320", "expected a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size"),
         (f"benefit {READ} --at 1e-320", "expected 0 or a number from 1e-12 to 1 - 1e-12"),
