@@ -202,12 +202,12 @@ def with_numbers(group: click.Group) -> Iterator[str]:
     [
         (f"reliability {READ} --bins 1000000000", "1<=x<=10000"),
         (f"reliability {READ} --draws 1000000000", "0<=x<=10000000"),
-        (f"decide {READ} --draws 1e21", "not a valid integer"),
         (f"groups {BY} --draws 1000000000", "1<=x<=10000000"),
         (f"measure {READ} --level 1e-320", "expected a confidence level from 0.001 to 0.999999999"),
         (f"prevalence {NEW} --no-recalibration --at ''", "expected a prevalence from 1e-12 to 1 - 1e-12"),
         (f"shift {READ} --to 5e-324", "expected a prevalence from 1e-12 to 1 - 1e-12"),
         (f"shift {READ} --gamma nan", "--gamma is nan"),
+        (f"decide {READ} --draws 1e21", "'1e21' is not a whole number in the range 0<=x<=10000000"),
         (f"costs {READ} --fn 1e308", "expected a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size"),
         (f"costs {READ} --fn 1e-320", "expected a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size"),
         (f"benefit {READ} --at 1e-320", "expected 0 or a number from 1e-12 to 1 - 1e-12"),

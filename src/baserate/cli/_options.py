@@ -252,9 +252,21 @@ def _threshold(text: str) -> float:
     return number
 
 
-def whole(domain: Domain) -> click.IntRange:
+class Whole(click.IntRange):
+    """A whole number within a range, which also the message about a number that is not whole states."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Read the number."""
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number in the range {self._describe_range()}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def whole(domain: Domain) -> Whole:
     """Make the type of an option that is a whole number; help and messages tell its domain."""
-    return click.IntRange(int(domain.low), int(domain.high))
+    return Whole(int(domain.low), int(domain.high))
 
 
 class Number(click.FloatRange):
