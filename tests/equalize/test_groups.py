@@ -427,7 +427,7 @@ class TestRefused:
         with pytest.raises(BadOption, match="read without groups; read them with group="):
             equalize.groups(ungrouped)
         t = read.tallies(data, truth="sick", score="risk", group="sex")
-        with pytest.raises(BadOption, match="draws is 0; give how often"):
+        with pytest.raises(BadOption, match="draws is 0; expected a whole number from 1"):
             equalize.groups(t, draws=0)
         with pytest.raises(BadOption, match="groups by site are needed"):
             equalize.groups(t, by="site")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri, stdtrit
 from sklearn.metrics import average_precision_score, brier_score_loss
 
-from baserate import Rows, Tally, measure
+from baserate import Costs, Rows, Tally, measure
 from baserate._errors import BadOption, EmptyData, UnknownName
 from baserate._intake import Intake
 from baserate.infer import Comparison, Question, _columns, compare, tidy
@@ -23,6 +23,7 @@ from baserate.infer._comparing._question import Side, of_intervals, of_normal
 from baserate.infer._delong import influence
 from baserate.infer._moments import Units, stretched
 from baserate.measure import MEASURES, about
+from baserate.measure._settings import Settings
 from tests import strategies
 
 Array = npt.NDArray[Any]
@@ -66,11 +67,15 @@ def numbers(found: Comparison) -> list[float]:
     return [*found.values, found.difference.value, found.difference.low, found.difference.high, found.p]
 
 
+STATED = Settings(costs=Costs(fp=1, fn=5), at=0.2)
+"""What some measures need, and a name alone cannot state."""
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_model_against_itself_differs_by_nothing(name: str) -> None:
     rows = sample()
     twice = Rows(rows.truth, {"a": rows.score["new"], "b": rows.score["new"]})
-    (found,) = compare(twice, measure=name)
+    (found,) = compare(twice, measure=STATED.apply(MEASURES[name]))
     assert found.difference.value == 0
     assert found.p == found.adjusted == 1
     assert (found.difference.low, found.difference.high) == (0, 0)
@@ -79,7 +84,7 @@ def test_a_model_against_itself_differs_by_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_is_compared(name: str) -> None:
     rows = sample()
-    (found,) = compare(rows, measure=name)
+    (found,) = compare(rows, measure=STATED.apply(MEASURES[name]))
     told = about(MEASURES[name])
     d = found.difference
     assert d.value == found.values[0] - found.values[1]

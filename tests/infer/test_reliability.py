@@ -117,7 +117,7 @@ def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) ->
 )
 def test_a_prevalence_lies_between_0_and_1(prevalence: Any, message: str) -> None:  # noqa: ANN401
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
-    with pytest.raises(BadOption, match=f"prevalence is {message}; give one between 0 and 1"):
+    with pytest.raises(BadOption, match=f"prevalence is {message}; expected a prevalence"):
         infer.reliability(read.tallies(table, truth="sick", score="risk"), prevalence=prevalence)
 
 
@@ -557,7 +557,7 @@ def test_many_classes() -> None:
 @pytest.mark.parametrize("of", [measure.ece, measure.mce, measure.rmsce, measure.rmsce_debiased, infer.hosmer_lemeshow])
 def test_bins_are_one_or_more(of: Callable[..., object], number: int) -> None:
     for by in ("width", "mass"):
-        with pytest.raises(BadOption, match=f"bins is {number}; give a whole number of 1 or more"):
+        with pytest.raises(BadOption, match=f"bins is {number}; expected a whole number from 1 to 10,000"):
             of(calibrated(0), bins=number, by=by)
 
 
@@ -580,11 +580,11 @@ def test_other_options_are_refused() -> None:
         (partial(measure.e90, t, step=-1), "step -1"),
         (partial(measure.smooth_ece, t, width=0), "width is 0"),
         (partial(measure.smooth_ece, t, width=nan), "width is nan"),
-        (partial(infer.floor, "ece", t, level=2), "level=2"),
-        (partial(infer.intrinsic, t, level=2), "level=2"),
-        (partial(infer.Reliability, level=2), "level=2"),
+        (partial(infer.floor, "ece", t, level=2), "level is 2"),
+        (partial(infer.intrinsic, t, level=2), "level is 2"),
+        (partial(infer.Reliability, level=2), "level is 2"),
         (partial(infer.Reliability, draws=-1), "draws is -1"),
-        (partial(infer.reliability_curve, t, drawn=infer.Drawn(level=2)), "level=2"),
+        (partial(infer.reliability_curve, t, drawn=infer.Drawn(level=2)), "level is 2"),
         (partial(infer.reliability_curve, t, "isotonic", drawn=infer.Drawn(band=other)), "band is 'other'"),
         (partial(infer.reliability_curve, t, other), "no calibration curve 'other'"),
         (partial(infer.reliability, t), "Tally is neither Tallies nor ClassRows"),

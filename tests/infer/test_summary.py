@@ -63,8 +63,8 @@ def test_a_method_is_for_those_that_know_it() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"level": 95}, "level=95 is no confidence level; give one between 0 and 1"),
-        ({"level": float("nan")}, "level=nan is no confidence level"),
+        ({"level": 95}, "level is 95; expected a confidence level"),
+        ({"level": float("nan")}, "level is nan; expected a confidence level"),
         ({"method": "wald"}, "method='wald' makes no intervals; known are: wilson, "),
         ({"seed": -1}, "seed is -1; give a whole number of 0 or more"),
     ],
