@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from baserate import ClassRows, Rows, Tally, scored, tally
+from baserate import ClassRows, Costs, Rows, Tally, scored, tally
 from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import Question, _columns, compare, compare_classes, compare_unpaired
 from baserate.infer._comparing import _paired, _unpaired
 from baserate.infer._hand_till import moved
 from baserate.infer._moments import Units
 from baserate.measure import MEASURES, about, multiclass
+from baserate.measure._settings import Settings
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +69,8 @@ def test_p_is_where_the_interval_ends() -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_is_compared(name: str) -> None:
     a, b = sample(1), sample(2, 150)
-    found = compare_unpaired(a, b, measure=name)
+    stated = Settings(costs=Costs(fp=1, fn=5), at=0.2)
+    found = compare_unpaired(a, b, measure=stated.apply(MEASURES[name]))
     d = found.difference
     assert d.value == found.values[0] - found.values[1]
     assert d.low <= d.value <= d.high
