@@ -174,7 +174,7 @@ def test_costs_know_their_labels() -> None:
     [
         ([[0, 1], [1, 0]], "abc", BadShape, r"the costs have shape \(2, 2\) for 3 classes"),
         ([0, 1], "ab", BadShape, r"shape \(2,\)"),
-        ([[0, np.nan], [np.inf, 0]], "ab", BadOption, "2 of 4 costs are NaN or infinite"),
+        ([[0, np.nan], [np.inf, 0]], "ab", BadOption, "2 of 4 costs are not a cost from -1e15 to 1e15"),
         ([[0, 1], [1, 0]], "aa", BadOption, "the label 'a' is given twice"),
     ],
 )

@@ -36,7 +36,8 @@ class Domain(NamedTuple):
         return _is_number(value, whole=self.whole) and self.low <= value <= self.high
 
 
-LEVEL = Domain(0.001, 1 - 1e-9, "a confidence level from 0.001 to 0.999999999", "0.95")
+LEVEL = Domain(1e-9, 1 - 1e-9, "a confidence level from 1e-9 to 1 - 1e-9", "0.95")
+"""All methods still tell quantiles from 0 and from infinity."""
 PREVALENCE = Domain(1e-12, 1 - 1e-12, "a prevalence from 1e-12 to 1 - 1e-12", "0.02")
 SHARE = Domain(1e-12, 1 - 1e-12, "a number from 1e-12 to 1 - 1e-12", "0.05")
 HALF_WIDTH = Domain(1e-9, 1e15, "a number from 1e-9 to 1e15", "0.03")
@@ -67,8 +68,8 @@ def check_domain(name: str, value: object, domain: Domain) -> None:
 
     >>> check_domain("level", 1e-320, LEVEL)
     Traceback (most recent call last):
-    baserate._errors.BadOption: level is 1e-320; expected a confidence level from 0.001 to 0.999999999. Give, for \
-example, 0.95.
+    baserate._errors.BadOption: level is 1e-320; expected a confidence level from 1e-9 to 1 - 1e-9. Give, for example, \
+0.95.
     """
     if not domain.holds(value):
         raise BadOption(f"{name} is {value!r}; expected {domain.words}. Give, for example, {domain.example}.")

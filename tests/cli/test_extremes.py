@@ -203,7 +203,7 @@ def with_numbers(group: click.Group) -> Iterator[str]:
         (f"reliability {READ} --bins 1000000000", "1<=x<=10000"),
         (f"reliability {READ} --draws 1000000000", "0<=x<=10000000"),
         (f"groups {BY} --draws 1000000000", "1<=x<=10000000"),
-        (f"measure {READ} --level 1e-320", "expected a confidence level from 0.001 to 0.999999999"),
+        (f"measure {READ} --level 1e-320", "expected a confidence level from 1e-9 to 1 - 1e-9"),
         (f"prevalence {NEW} --no-recalibration --at ''", "expected a prevalence from 1e-12 to 1 - 1e-12"),
         (f"shift {READ} --to 5e-324", "expected a prevalence from 1e-12 to 1 - 1e-12"),
         (f"shift {READ} --gamma nan", "--gamma is nan"),

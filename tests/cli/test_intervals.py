@@ -92,7 +92,7 @@ def test_bounds_may_be_infinite_or_missing(tmp_path: Path) -> None:
 
 
 def test_extreme_levels_have_intervals_of_all_measures(tmp_path: Path) -> None:
-    for level in ("0.001", "0.999999999"):
+    for level in ("1e-9", "0.999999999"):
         found = told(people(tmp_path), *ONE, "--measures", "all", "--level", level)["rows"]
         bounded = [each for each in found if each["low"] is not None]
         assert len(bounded) > 40

@@ -100,7 +100,7 @@ _LEVEL = click.option(
     "--level",
     type=level,
     metavar="SHARE",
-    help="Confidence of the intervals, such as 0.9 or 90%, from 0.001 to 0.999999999; otherwise 0.95.",
+    help="Confidence of the intervals, such as 0.9 or 90%, from 1e-9 to 1 - 1e-9; otherwise 0.95.",
 )
 _NONE = click.option("--no-interval", is_flag=True, help="Numbers alone, without intervals.")
 _INTERVALS = (

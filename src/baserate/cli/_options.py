@@ -418,7 +418,7 @@ LEVEL = click.option(
     metavar="SHARE",
     default="0.95",
     show_default=True,
-    help="Confidence of intervals, from 0.001 to 0.999999999.",
+    help="Confidence of intervals, from 1e-9 to 1 - 1e-9.",
 )
 _OUTPUT = click.option(
     "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="Write there instead of to stdout."

@@ -127,7 +127,7 @@ _TOGETHER_OF = ("roc", "det")
 
 
 def _check(what: str | Measure, level: float, *, simultaneous: bool | str) -> None:
-    check_domain("level", level, LEVEL)
+    check_domain("level", level, LEVEL._replace(high=1 - 2**-53, words="a confidence level from 1e-9 to 1 - 2⁻⁵³"))
     if simultaneous is False:
         return
     if simultaneous not in _TOGETHER:

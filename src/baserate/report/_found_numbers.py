@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import exp, floor, log10, nan
 from typing import Any
 
-from baserate import infer, shift
+from baserate import infer
 from baserate._estimate import Estimate
 from baserate.infer._binomial import two_sided
 from baserate.report._commands import Step, free_name, has_both_classes
@@ -277,7 +277,7 @@ def _miscalibrated(report: Report) -> Said | None:
 def _as_if(report: Report) -> tuple[str, dict[str, float]]:
     """The prevalence that probabilities were made for, in words and as a number."""
     here, offset = report.here.prevalence.value, report.here.calibration_in_the_large
-    made = shift.prevalence_of_gamma(exp(offset.value), at=here)
+    made = here / (here + exp(offset.value) * (1 - here))  # however near to 0 or 1 weights bring the sample
     told = f"the scores fit a prevalence of {number(made)}, and the sample has {number(here)}"
     numbers = {**in_full(calibration_in_the_large=offset), "derived_prevalence": made, "prevalence": here}
     return f"A constant shift of the log-odds explains it: {told}", numbers

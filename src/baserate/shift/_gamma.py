@@ -12,6 +12,8 @@ from baserate._errors import BadOption
 
 Pair = Sequence[float]
 """Positives and negatives."""
+_OF_A_SAMPLE = PREVALENCE._replace(low=5e-324, high=1 - 2**-53)
+"""Weights may bring a sample nearer to 0 or 1 than anybody would state."""
 
 
 def gamma(*, at: float, to: float) -> float:
@@ -20,7 +22,7 @@ def gamma(*, at: float, to: float) -> float:
     >>> gamma(at=0.5, to=0.1)
     9.0
     """
-    checked_prevalence("at", at)
+    check_domain("at", at, _OF_A_SAMPLE)
     checked_prevalence("to", to)
     return ((1 - to) * at) / (to * (1 - at))
 
@@ -68,7 +70,7 @@ def prevalence_of_gamma(gamma: float, *, at: float) -> float:
     0.1
     """
     checked_gamma(gamma)
-    checked_prevalence("at", at)
+    check_domain("at", at, _OF_A_SAMPLE)
     return float(at / (at + gamma * (1 - at)))
 
 
