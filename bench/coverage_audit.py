@@ -1,0 +1,166 @@
+"""Coverage audit: every interval and test in scenarios that are hard for it, as a table in Markdown.
+
+    python -m bench.coverage_audit                      all scenarios, 1000 replicates, all cores
+    python -m bench.coverage_audit prevalence AUC       scenarios whose subject or name contains a word
+    python -m bench.coverage_audit --replicates 200 --docs
+
+Lists everything that covers less than 93%, rejects more than 6.5%, or is wider than 1.3 times the narrowest method that
+covers on the same samples. Exit status 1 if anything is listed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from importlib import import_module
+from math import isnan
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate._files import write_text
+from bench._audit import COVERAGE, WIDTH, Outcome, Scenario, Summary, summarize
+
+SUBJECTS = {path.stem.removeprefix("audit_"): path.stem for path in sorted(Path(__file__).parent.glob("audit_*.py"))}
+"""Names of the files with scenarios, by subject."""
+_CHUNK = 25
+"""Replicates that one task draws."""
+_PAGE = Path(__file__).parents[1] / "docs" / "coverage_audit.md"
+_MARK, _END = "<!-- audit -->", "<!-- /audit -->"
+
+Key = tuple[str, str]
+"""Subject and name of a scenario."""
+
+
+class Task(NamedTuple):
+    """Some replicates of one scenario."""
+
+    key: Key
+    start: int
+    stop: int
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the scenarios, print the table, and list what does not keep its promise."""
+    parser = ArgumentParser(prog="python -m bench.coverage_audit", description="Coverage of all intervals and tests.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="run only scenarios that contain one of these words")
+    parser.add_argument("--replicates", type=int, default=1000, help="data sets per scenario [default: 1000]")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes [default: all cores]")
+    parser.add_argument("--docs", action="store_true", help="write the table into docs/coverage_audit.md")
+    options = parser.parse_args(argv)
+    scenarios = {
+        key: scenario for key, scenario in all_scenarios().items() if _matches(" ".join(key).lower(), options.words)
+    }
+    tasks = [task for key, scenario in scenarios.items() for task in _chunks(key, scenario, options.replicates)]
+    summaries = list(run(tasks, jobs=options.jobs))
+    text = "\n".join(table(summaries))
+    print(text)
+    if options.docs:
+        before, mark, rest = _PAGE.read_text(encoding="utf-8").partition(_MARK)
+        write_text(_PAGE, f"{before}{mark}\n{text}\n{rest[rest.index(_END) :]}")
+    return int(any(remarks(summaries).values()))
+
+
+def all_scenarios() -> dict[Key, Scenario]:
+    """All scenarios by subject and name."""
+    modules = {subject: import_module(f"bench.{name}") for subject, name in SUBJECTS.items()}
+    return {(subject, each.name): each for subject, module in modules.items() for each in module.SCENARIOS}
+
+
+def run(tasks: Sequence[Task], *, jobs: int | None = None) -> Iterator[tuple[str, Summary]]:
+    """Run tasks in parallel; yield the subject and summary of each quantity of each scenario."""
+    outcomes: dict[Key, dict[int, dict[str, list[Outcome]]]] = {}
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting = {pool.submit(replicate, task): task for task in tasks}
+        for done, future in enumerate(as_completed(waiting), start=1):
+            task = waiting[future]
+            outcomes.setdefault(task.key, {})[task.start] = future.result()
+            if sys.stderr.isatty():
+                print(f"{done} of {len(tasks)}", end="\r", file=sys.stderr, flush=True)
+    for key in dict.fromkeys(task.key for task in tasks):
+        parts = [part for _, part in sorted(outcomes[key].items())]
+        for quantity in dict.fromkeys(name for part in parts for name in part):
+            found = [outcome for part in parts for outcome in part.get(quantity, [])]
+            yield key[0], summarize(key[1], quantity, found)
+
+
+def replicate(task: Task) -> dict[str, list[Outcome]]:
+    """Draw the data sets of one task; each has a seed of its own, so that results do not depend on the chunks."""
+    scenario = all_scenarios()[task.key]
+    found: dict[str, list[Outcome]] = {}
+    for at in range(task.start, task.stop):
+        rng = np.random.default_rng([zlib.crc32(scenario.name.encode()), at])
+        for quantity, outcome in scenario.replicate(rng).items():
+            found.setdefault(quantity, []).append(outcome)
+    return found
+
+
+def remarks(summaries: Sequence[tuple[str, Summary]]) -> dict[tuple[str, str], str]:
+    """What does not keep its promise, by scenario and quantity, with the reason; empty texts for all others."""
+    found = {}
+    for _, each in summaries:
+        if ":" in each.quantity:
+            continue
+        why = [] if each.passes else [f"{each.kind} {_percent(each.value)}"]
+        best = _narrowest(each, [other for _, other in summaries])
+        if each.kind == "coverage" and best is not None and each.width > WIDTH * best.width:
+            why.append(f"{each.width / best.width:.1f}× as wide as {best.quantity.partition(': ')[2]}")
+        found[each.scenario, each.quantity] = "; ".join(why)
+    return found
+
+
+def _narrowest(summary: Summary, others: Sequence[Summary]) -> Summary | None:
+    """The narrowest other method for the same quantity in the same scenario that covers."""
+    same = [
+        each
+        for each in others
+        if each.scenario == summary.scenario
+        and each.quantity.startswith(f"{summary.quantity}: ")
+        and each.value >= COVERAGE
+    ]
+    return min(same, key=lambda each: each.width, default=None)
+
+
+def table(summaries: Sequence[tuple[str, Summary]]) -> Iterator[str]:
+    """One row per scenario and quantity, grouped by subject."""
+    why = remarks(summaries)
+    for subject in dict.fromkeys(subject for subject, _ in summaries):
+        yield f"\n### {subject.replace('_', ' ').capitalize()}\n"
+        yield "| scenario | quantity | result | wanted | median width | replicates | remark |"
+        yield "|---|---|---|---|---|---|---|"
+        for _, each in (pair for pair in summaries if pair[0] == subject):
+            yield _row(each, why.get((each.scenario, each.quantity), ""))
+    missed = [(key, text) for key, text in why.items() if text]
+    yield f"\n**{len(missed)} of {len(why)} do not reach what is wanted.**\n"
+    yield from (f"- {scenario}, {quantity}: {text}" for (scenario, quantity), text in missed)
+
+
+def _row(each: Summary, why: str) -> str:
+    sign = {"error rate": "≤", "planned width": "≤"}.get(each.kind, "≥")
+    result = "–" if isnan(each.value) else f"{each.kind} {_percent(each.value)} ± {_percent(each.error)}"
+    width = "" if isnan(each.width) else f"{each.width:.3g}"
+    refused = f"refused in {each.refused}: {each.reasons[0]}" if each.refused else ""
+    cells = (each.scenario, each.quantity, result, f"{sign} {_percent(each.wanted)}", width, f"{each.replicates:,}")
+    return f"| {' | '.join(cells)} | {'; '.join(filter(None, (why, refused)))} |"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def _chunks(key: Key, scenario: Scenario, replicates: int) -> Iterator[Task]:
+    wanted = max(round(replicates * scenario.share), 1)
+    return (Task(key, start, min(start + _CHUNK, wanted)) for start in range(0, wanted, _CHUNK))
+
+
+def _matches(text: str, words: Sequence[str]) -> bool:
+    return not words or any(word.lower() in text for word in words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
