@@ -1,11 +1,13 @@
 """Intervals of the AUC and of what follows from it."""
 
 from functools import partial
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given
+from scipy.special import ndtr
 
 from baserate import Curve, Tally, curve, infer, measure, tally
 from baserate.infer import _auc
@@ -175,3 +177,41 @@ def test_of_one_class_there_is_nothing() -> None:
     assert found.why == "there are no negatives"
     again = infer.estimate("auc", curve(tally([1, 1], [0.2, 0.3], positive=1)))
     assert again.why == found.why
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(20, 180), (180, 20), (100, 900)])
+def test_subgroups_that_no_row_was_drawn_of_are_allowed_for(positives: int, negatives: int) -> None:
+    perfect = tally([1] * positives + [0] * negatives, range(positives + negatives, 0, -1))
+    found = infer.estimate("auc", perfect)
+    rows = min(positives, negatives)
+    absent = 1 - 0.025 ** (1 / rows)  # the share that is missing from so many rows in 2.5% of samples
+    assert (1 - absent) ** rows == near(0.025)
+    assert found.low == near(1 - 0.75 * absent)
+    assert "rule of three" in (found.how or "")
+
+
+def test_many_rows_on_the_wrong_side_need_no_more_than_their_variance(sample: Tally) -> None:
+    found, area = infer.estimate("auc", sample), _auc.area(sample)
+    wider = area._replace(variance=area.variance * _auc.widening(area.freedom, 0.95) ** 2)
+    assert (found.low, found.high) == near(_auc.logit_delong(wider, 0.95))
+
+
+def test_positives_that_rank_below_most_negatives_are_covered() -> None:
+    """2% of a hundred positives: none of them is drawn in 13% of samples, which intervals missed."""
+    rng = np.random.default_rng(1)
+    truth = np.arange(1000) < 100
+    expected = 0.98 * ndtr(5 / sqrt(2)) + 0.02 * ndtr(-1 / sqrt(2))
+    covered = 0
+    for _ in range(300):
+        score = rng.normal(size=1000)
+        score[:100] += np.where(rng.random(100) < 0.02, -1.0, 5.0)
+        found = infer.estimate("auc", tally(truth, score))
+        covered += found.low <= expected <= found.high
+    assert covered >= 0.93 * 300
+
+
+def test_unseen_rows_are_mirrored_below_a_half() -> None:
+    up = _auc.usual(_auc.Area(0.99, 1e-6, 30.0, 90.0, 5.0), 0.95)
+    down = _auc.usual(_auc.Area(0.01, 1e-6, 30.0, 90.0, 5.0), 0.95)
+    assert (down[0], down[1]) == near((1 - up[1], 1 - up[0]))
+    assert _auc.unseen_bounds(_auc.Area(0.5, 0.0, 9.0, 9.0), 0.95) == (0.5, 0.5)

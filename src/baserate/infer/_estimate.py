@@ -101,7 +101,7 @@ def estimate(
     (0.308, 0.2553, 0.3662, 'Wilson')
     >>> perfect = infer.estimate("auc", tally([1] * 10 + [0] * 90, range(100, 0, -1)))
     >>> perfect.value, round(perfect.low, 3), perfect.high
-    (1.0, 0.89, 1.0)
+    (1.0, 0.769, 1.0)
     """
     asked = Asked(level, method, seed)
     chosen = _chosen(measure, data)
