@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from baserate import Curve, Tally, curve, infer, measure, tally
 from baserate.infer import _auc
+from baserate.infer._moments import widening
 from tests.strategies import Rows, rows
 
 Floats = npt.NDArray[np.float64]
@@ -171,6 +172,36 @@ def test_selected_thresholds_need_more() -> None:
     assert selected(0.5) < selected(0.9) < selected(0.99)
 
 
+def test_few_thresholds_need_less() -> None:
+    from baserate.infer._binomial import two_sided
+    from baserate.infer._ks import selected
+
+    assert selected(0.95, thresholds=1) == near(two_sided(0.95))
+    assert selected(0.95, thresholds=4) == near(two_sided(1 - 0.05 / 4))
+    assert selected(0.95, thresholds=1000) == selected(0.95)
+
+
+def test_upper_bound_of_ks_holds_wherever_the_rates_differ_most() -> None:
+    """At the observed maximum all positives may be flagged: another threshold is less sure, and may be the true one."""
+    counts = np.array([[16, 4, 0], [2, 34, 144]], dtype=np.uint8)
+    found = infer.estimate("ks", Tally.counted(np.array([3.0, 2.0, 1.0]), counts))
+    assert found.value == near(0.8)
+
+    def upper(true: int, false: int) -> float:
+        from statsmodels.stats.proportion import confint_proportions_2indep
+
+        return float(confint_proportions_2indep(true, 20, false, 180, method="newcomb", compare="diff")[1])
+
+    assert upper(20, 36) < upper(16, 2)
+    assert found.high == pytest.approx(upper(16, 2), abs=1e-9)
+
+
+def test_constant_scores_have_an_interval_of_ks() -> None:
+    found = infer.estimate("ks", tally([1] * 9 + [0] * 9, [1] * 18))
+    assert (found.value, found.low) == (0, 0)
+    assert 0 < found.high < 1
+
+
 def test_of_one_class_there_is_nothing() -> None:
     found = infer.estimate("auc", tally([1, 1], [0.2, 0.3], positive=1))
     assert np.isnan(found.value)
@@ -192,7 +223,7 @@ def test_subgroups_that_no_row_was_drawn_of_are_allowed_for(positives: int, nega
 
 def test_many_rows_on_the_wrong_side_need_no_more_than_their_variance(sample: Tally) -> None:
     found, area = infer.estimate("auc", sample), _auc.area(sample)
-    wider = area._replace(variance=area.variance * _auc.widening(area.freedom, 0.95) ** 2)
+    wider = area._replace(variance=area.variance * widening(area.freedom, 0.95) ** 2)
     assert (found.low, found.high) == near(_auc.logit_delong(wider, 0.95))
 
 
