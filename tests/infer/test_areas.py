@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from baserate import Curve, Tally, curve, infer, measure, tally
 from baserate.infer import _auc
+from baserate.infer._binomial import wilson
 from baserate.infer._moments import widening
 from tests.strategies import Rows, rows
 
@@ -241,8 +242,41 @@ def test_positives_that_rank_below_most_negatives_are_covered() -> None:
     assert covered >= 0.93 * 300
 
 
+def test_no_distribution_needs_more_than_a_share_of_the_smaller_class() -> None:
+    """A single row on the wrong side makes the variance very unsure, yet it has a bound."""
+    perfect = [1] * 50 + [0] * 50
+    score = np.arange(100.0, 0, -1)
+    score[0] = -1.0  # one positive below all
+    found = infer.estimate("auc", tally(perfect, score))
+    assert found.value == near(0.98)
+    assert found.low == near(wilson(49.0, 1.0, 0.95)[0])
+    assert "greatest variance" in (found.how or "")
+
+
 def test_unseen_rows_are_mirrored_below_a_half() -> None:
     up = _auc.usual(_auc.Area(0.99, 1e-6, 30.0, 90.0, 5.0), 0.95)
     down = _auc.usual(_auc.Area(0.01, 1e-6, 30.0, 90.0, 5.0), 0.95)
     assert (down[0], down[1]) == near((1 - up[1], 1 - up[0]))
     assert _auc.unseen_bounds(_auc.Area(0.5, 0.0, 9.0, 9.0), 0.95) == (0.5, 0.5)
+
+
+def test_few_negatives_above_all_positives_are_covered() -> None:
+    """0.2% of 900 negatives: none of them is drawn in 16% of samples, which intervals of average precision missed."""
+    rng = np.random.default_rng(2)
+    truth = np.arange(1000) < 100
+
+    def scores(positives: int, negatives: int) -> Floats:
+        high = rng.random(negatives) < 0.002
+        return np.concatenate([4 + rng.normal(size=positives), np.where(high, 8, 0) + rng.normal(size=negatives)])
+
+    expected = measure.average_precision(curve(tally(np.arange(1_000_000) < 100_000, scores(100_000, 900_000))))
+    found = [infer.estimate("average_precision", tally(truth, scores(100, 900))) for _ in range(200)]
+    assert sum(each.low <= expected <= each.high for each in found) >= 0.93 * 200
+
+
+def test_low_average_precision_is_surer_than_a_share_of_positives() -> None:
+    rng = np.random.default_rng(3)
+    truth = np.arange(1000) < 50
+    found = infer.estimate("average_precision", tally(truth, rng.normal(size=1000) + 0.2 * truth))
+    low, high = wilson(found.value * 50, (1 - found.value) * 50, 0.95)
+    assert found.high - found.low < (high - low) / 1.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, expm1, hypot, inf, log, nan, sqrt
+from math import exp, hypot, inf, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from baserate._arrays import ratio, whole
 from baserate._tally import Tally
 from baserate.infer import _binomial
-from baserate.infer._binomial import outside, two_sided
+from baserate.infer._binomial import two_sided
 from baserate.infer._influence import spread
-from baserate.infer._moments import widening
+from baserate.infer._moments import unseen_loss, widening
 from baserate.measure import auc
 
 Bounds = tuple[float, float]
@@ -21,8 +21,6 @@ Bounds = tuple[float, float]
 FEW = 3
 """Rows of the smaller class, times A or 1 − A, below which log-odds do not do: `python -m bench.coverage` shows why."""
 _CHANCE = 0.5
-UNSEEN_DEPTH = 0.75
-"""Share of the AUC that is lost by rows of a subgroup of which the sample may contain none: see `unseen_bounds`."""
 
 
 class Area(NamedTuple):
@@ -36,6 +34,8 @@ class Area(NamedTuple):
     negatives: float
     freedom: float = inf
     """Degrees of freedom of the variance."""
+    clusters: float | None = None
+    """Effective number of clusters, in place of rows, where rows are clustered."""
 
 
 def area(tally: Tally, value: float | None = None) -> Area:
@@ -49,7 +49,7 @@ def area(tally: Tally, value: float | None = None) -> Area:
 
     >>> from baserate import tally
     >>> area(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
-    Area(value=0.75, variance=0.125, positives=2.0, negatives=2.0, freedom=2.0)
+    Area(value=0.75, variance=0.125, positives=2.0, negatives=2.0, freedom=2.0, clusters=None)
     """
     effective = _kish(tally, 0), _kish(tally, 1)
     if not tally.positives or not tally.negatives:
@@ -104,8 +104,9 @@ def usual(found: Area, level: float) -> tuple[float, float, str]:
     """Bounds that keep their promise, and what made them: DeLong's on log-odds, but the score set where rows are few.
 
     Few are fewer than three rows of the smaller class on the wrong side, so to speak: times A, or times 1 − A. Both
-    variances are too small where rows on the wrong side exist but none was sampled, so that the bound towards ½ also
-    allows for those.
+    variances are too small where rows on the wrong side exist but none was sampled, and very unsure where one or two
+    were. So the bound towards ½ allows for unseen rows, and neither bound goes beyond Wilson's for a share of as many
+    rows as the smaller class has: no distribution has a greater variance than A(1 − A)/r [@birnbaum1957].
     """
     if whole(min(found.positives, found.negatives) * min(found.value, 1 - found.value)) < FEW:
         (low, high), how = score(found, level), METHODS["score"][1]
@@ -113,28 +114,29 @@ def usual(found: Area, level: float) -> tuple[float, float, str]:
         wider = found._replace(variance=found.variance * widening(found.freedom, level) ** 2)
         (low, high), how = logit_delong(wider, level), f"{METHODS['logit-delong'][1]}, t quantiles"
     lowest, highest = unseen_bounds(found, level)
-    if low > lowest or high < highest:
+    least, most = share_bounds(found, level)
+    bounds = max(min(low, lowest), least), min(max(high, highest), most)
+    if bounds[0] < low or bounds[1] > high:
         how = f"{how}; rule of three for unseen rows"
-    return min(low, lowest), max(high, highest), how
+    elif bounds != (low, high):
+        how = "Wilson, with the greatest variance that an AUC can have"
+    return *bounds, how
 
 
 def unseen_bounds(found: Area, level: float) -> Bounds:
-    r"""AUC closer to ½ if a subgroup of the smaller class exists of which the sample contains no row.
-
-    A share :math:`e=1-(α/2)^{1/r}` of a class is absent from r of its rows with probability α/2, where α = 1 − level
-    (the rule of three [@hanley1983rule]). If such rows score like the other class, A falls to A(1 − e/2); if they rank
-    below all of it, to A(1 − e). `UNSEEN_DEPTH` lies between: of a subgroup that ranks below up to three quarters of
-    the other class, the bound fails no more often than stated; of the worst one, at 95%, in 6.3% of samples instead of
-    2.5%. Bounds for every distribution, with the variance A(1 − A)/r [@birnbaum1957], are up to twice as wide.
-    """
-    rows = min(found.positives, found.negatives)
-    share = -expm1(log(outside(level) / 2) / rows) if rows > 0 else 1.0
-    lost = UNSEEN_DEPTH * share
+    """AUC closer to ½ if a subgroup of the smaller class exists of which the sample contains no row."""
+    left = 1 - unseen_loss(min(found.positives, found.negatives), level)
     if found.value > _CHANCE:
-        return found.value * (1 - lost), found.value
+        return found.value * left, found.value
     if found.value < _CHANCE:
-        return found.value, 1 - (1 - found.value) * (1 - lost)
+        return found.value, 1 - (1 - found.value) * left
     return found.value, found.value
+
+
+def share_bounds(found: Area, level: float) -> Bounds:
+    """Wilson's bounds of a share with the value of the AUC, of as many rows as the smaller class has, or clusters."""
+    rows = min(found.positives, found.negatives) if found.clusters is None else found.clusters
+    return _binomial.wilson(found.value * rows, (1 - found.value) * rows, level)
 
 
 def captured(tally: Tally, level: float) -> Bounds:

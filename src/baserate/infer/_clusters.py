@@ -123,12 +123,10 @@ def _area(measure: Measure, cells: Alike, model: str, level: float) -> Found:
     """Interval of an AUC with the variance of clusters [@obuchowski1997clusters]."""
     tally = cells.tally(model)
     variance = influence(cells, [model]).covariance(0, 0)
-    found = _auc.area(tally)._replace(variance=variance, freedom=cells.clusters - 1)
+    effective = [_kish(_by_cluster(cells, np.where(cells.truth == true, cells.mass, 0.0))) for true in (True, False)]
+    found = _auc.area(tally)._replace(variance=variance, freedom=cells.clusters - 1, clusters=min(effective))
     if not variance > 0:
         # Nothing is known of how clusters vary: each is worth one row.
-        effective = [
-            _kish(_by_cluster(cells, np.where(cells.truth == true, cells.mass, 0.0))) for true in (True, False)
-        ]
         found = _auc.Area(found.value, nan, *effective)
     low, high, how = _auc.usual(found, level)
     if measure is not auc:

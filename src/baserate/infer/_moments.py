@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from math import inf, isinf, sqrt
+from math import expm1, inf, isinf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,9 @@ from baserate.measure import (
 
 MANY = 100
 """Rows of the smaller class below which a number in [0, 1] is never taken to be surer than a share of as many rows."""
+
+UNSEEN_DEPTH = 0.75
+"""Share of the other class beyond which rows of an unseen subgroup are taken to rank: see `unseen_loss`."""
 
 _MUCH = 1000
 """Degrees of freedom from which a series of two terms is as good as the distribution."""
@@ -60,6 +63,21 @@ def widening(freedom: float, level: float) -> float:
     if isinstance(level, NormalLevel):
         return -float(stdtrit(max(freedom, 1.0), outside(level) / 2)) / z
     return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / z
+
+
+def unseen_loss(rows: float, level: float) -> float:
+    r"""Share of a ranking's value that a subgroup of a class may cost of which the sample contains no row.
+
+    A share :math:`e=1-(α/2)^{1/r}` of a class is absent from r of its rows with probability α/2, where α = 1 − level
+    (the rule of three [@hanley1983rule]). If such rows score like the other class, an AUC of A falls to A(1 − e/2); if
+    they rank beyond all of it, to A(1 − e). `UNSEEN_DEPTH` lies between: of a subgroup that ranks beyond up to three
+    quarters of the other class, the bound fails no more often than stated; of the worst one, at 95%, in 6.3% of samples
+    instead of 2.5%.
+
+    >>> round(unseen_loss(100, 0.95), 4)
+    0.0272
+    """
+    return -UNSEEN_DEPTH * expm1(log(outside(level) / 2) / rows) if rows > 0 else UNSEEN_DEPTH
 
 
 class Units(NamedTuple):
@@ -117,18 +135,20 @@ def positive(value: float, variance: float, level: float) -> Bounds:
 
 def interval(measure: Measure, tally: Tally, value: float, level: float) -> Bounds:
     """Bounds of a measure that has a closed form, and this value."""
-    low, high = _INTERVALS[measure](spread(measure, tally, value), level)
-    if tally.reweighed and measure is average_precision and tally.negatives:
-        low = min(low, doubted(measure, tally, level))
+    found = spread(measure, tally, value)
+    low, high = _INTERVALS[measure](found, level)
+    if measure is average_precision and tally.negatives:
+        low = min(low, doubted(measure, tally, level), value * (1 - unseen_loss(found.positives, level)))
     return low, high
 
 
 def doubted(measure: Measure, tally: Tally, level: float) -> float:
     """What would be left of an area under the precision–recall curve with z²/2 more negatives above all scores.
 
-    Where negatives were given more weight than there are of them, the precision that comes first rests on none: few
-    rows cannot show a share of false alarms as small as matters. Without this, intervals covered 42 to 90 % in place
-    of 95 where each of 100 to 500 negatives weighed eight positives and more; with it, 92 and more.
+    The precision at the strictest thresholds rests on few or no negatives: few rows cannot show a share of false
+    positives as small as matters. Without this, intervals covered 85 to 89% in place of 95% where 0.2% of 900 negatives
+    scored above all positives, and 42 to 90% where each of 100 to 500 negatives weighed eight positives and more; with
+    it, 97% and 92% or more.
     """
     mass = np.asarray(tally.mass, dtype=np.float64)
     above = two_sided(level) ** 2 / 2 * ratio(float(tally.squares[1].sum()), tally.negatives)
@@ -140,8 +160,10 @@ def doubted(measure: Measure, tally: Tally, level: float) -> float:
 
 
 def _average_precision(found: Spread, level: float) -> Bounds:
-    # Half the degrees of freedom: of a sharp model, the rows that would make most of the variance may be missing.
-    return bounded(Moments(found.value, found.seen, found.freedom / 2, found.positives), level)
+    # Half the degrees of freedom: of a sharp model, the rows that would make most of the variance may be missing. A low
+    # value rests on all rows that are flagged before most positives, so on more than there are positives.
+    rows = found.positives * max(1.0, ratio(1 - found.value, found.value))
+    return bounded(Moments(found.value, found.seen, found.freedom / 2, rows), level)
 
 
 def _variance(found: Spread, level: float) -> float:
