@@ -318,7 +318,7 @@ def _moved(case: Case, *, way: _resample.Way = "resample") -> Found:
     moments = _moments.of_draws(case.value, draws, span, float(rows.min()), freedom)
     low, high = (span[0] + (span[1] - span[0]) * bound for bound in _moments.bounded(moments, asked.level))
     if measure is pr_auc and tally.negatives:
-        low = min(low, _moments.doubted(measure, tally, asked.level))
+        low = min(low, _moments.unseen_area(measure, tally, case.value, asked.level))
     return Found(low, high, f"share as sure as {_resample.FEW} {_resample.how(tally, way)}")
 
 
