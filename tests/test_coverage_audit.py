@@ -1,0 +1,117 @@
+"""The coverage audit summarizes outcomes rightly, lists what fails, and fills its page."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import coverage_audit
+from bench._audit import (
+    Bounds,
+    Correction,
+    HalfWidth,
+    Outcome,
+    Power,
+    Refusal,
+    Rejection,
+    Scenario,
+    summarize,
+)
+
+PAGE = Path(__file__).parents[1] / "docs" / "coverage_audit.md"
+SCENARIOS = coverage_audit.all_scenarios()
+
+
+def normal_mean(rng: np.random.Generator) -> Mapping[str, Outcome]:
+    """Mean of 50 normal values: an interval that covers, one that is far too wide, one that is too narrow."""
+    mean = float(rng.normal(size=50).mean())
+    half = 1.96 / np.sqrt(50)
+    return {
+        "mean": Bounds(mean - 2 * half, mean + 2 * half, 0.0),
+        "mean: exact": Bounds(mean - half, mean + half, 0.0),
+        "short": Bounds(mean - half / 2, mean + half / 2, 0.0),
+        "test": Rejection(abs(mean) > half),
+        "refused": Refusal("for no reason"),
+    }
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = Scenario("toy", normal_mean)
+    monkeypatch.setattr(coverage_audit, "all_scenarios", lambda: {("toys", "toy"): scenario})
+
+
+def test_coverage_is_the_share_of_intervals_with_the_truth() -> None:
+    found = summarize("s", "q", [Bounds(0, 2, 1), Bounds(0, 4, 5), Bounds(1, 1, 1), Refusal("none")])
+    assert (found.kind, found.width) == ("coverage", 2)
+    assert found.value == pytest.approx(2 / 3)
+    assert (found.replicates, found.refused, found.reasons) == (3, 1, ("none",))
+    assert not summarize("s", "q", [Bounds(0, 1, 2)] * 20).passes
+
+
+def test_rates_and_biases() -> None:
+    rejections = summarize("s", "q", [Rejection(at < 6) for at in range(100)])
+    assert (rejections.kind, rejections.value, rejections.wanted) == ("error rate", 0.06, 0.065)
+    assert not summarize("s", "q", [Rejection(at < 20) for at in range(100)]).passes
+    assert not summarize("s", "q", [Power(at < 60, 0.8) for at in range(100)]).passes
+    assert summarize("s", "q", [Correction(0.95, 1.0)] * 10).value == pytest.approx(0.95)
+    assert not summarize("s", "q", [Correction(0.6, 1.0), Correction(0.4, 1.0)] * 50).passes
+    assert not summarize("s", "q", [HalfWidth(0.039, 0.03)] * 10).passes
+
+
+def test_what_fails_is_listed(toy: None) -> None:
+    outcomes = coverage_audit.replicate(coverage_audit.Task(("toys", "toy"), 0, 200))
+    summaries = [("toys", summarize("toy", name, each)) for name, each in outcomes.items()]
+    why = coverage_audit.remarks(summaries)
+    assert why["toy", "mean"] == "2.0× as wide as exact"
+    assert why["toy", "short"].startswith("coverage ")
+    assert not why["toy", "test"]
+    text = "\n".join(coverage_audit.table(summaries))
+    assert "**2 of 4 do not reach what is wanted.**" in text
+    assert "refused in 200: for no reason" in text
+
+
+def test_methods_that_fail_elsewhere_are_no_measure_of_width() -> None:
+    wide, narrow = [Bounds(-2, 2, 0)] * 100, [Bounds(-1, 1, 0)] * 100
+    here = [("x", summarize("a", "m", wide)), ("x", summarize("a", "m: other", narrow))]
+    there = [("x", summarize("b", "m", wide)), ("x", summarize("b", "m: other", [Bounds(1, 2, 0)] * 100))]
+    assert coverage_audit.remarks(here)["a", "m"] == "2.0× as wide as other"
+    assert not coverage_audit.remarks([*here, *there])["a", "m"]
+
+
+def test_replicates_do_not_depend_on_chunks(toy: None) -> None:
+    key = ("toys", "toy")
+    whole = coverage_audit.replicate(coverage_audit.Task(key, 0, 4))
+    parts = [coverage_audit.replicate(coverage_audit.Task(key, start, start + 2)) for start in (0, 2)]
+    assert whole["mean"] == parts[0]["mean"] + parts[1]["mean"]
+
+
+def test_page_is_filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "audit.md"
+    page.write_text("before\n<!-- audit -->\nold\n<!-- /audit -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(coverage_audit, "_PAGE", page)
+    coverage_audit.main(["chance", "--replicates", "2", "--jobs", "1", "--docs"])
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("<!-- /audit -->\nafter\n")
+    assert "old" not in text
+    assert "| chance; 100/300 rows | AUC | coverage" in text
+
+
+def test_the_page_has_every_scenario() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    missing = [name for _, name in SCENARIOS if f"| {name} |" not in page]
+    assert not missing, "run python -m bench.coverage_audit --docs"
+    assert sum(line.startswith("| ") and ": " not in line.split("|")[2] for line in page.splitlines()) >= 60
+
+
+@pytest.mark.parametrize("key", SCENARIOS, ids=" ".join)
+def test_every_scenario_runs(key: tuple[str, str]) -> None:
+    found = coverage_audit.replicate(coverage_audit.Task(key, 0, 1))
+    assert found
+    for quantity, outcomes in found.items():
+        for each in outcomes:
+            if isinstance(each, Bounds):
+                assert each.low <= each.high, quantity
+                assert np.isfinite(each.truth), quantity
