@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baserate import BadOption, ClassRows, Confusion, LabelSets, confusion, infer, measure, read, scored, tally
-from baserate.infer import _binomial, _influence, _means
+from baserate.infer import _binomial, _class_averages, _influence, _means
 from baserate.measure import about, multiclass
 from baserate.measure.multiclass import averaged
 
@@ -114,8 +114,9 @@ def test_rows_move_averages_as_much_as_said(name: str) -> None:
     rows = sample(5, 60, weighted=True)
     assert rows.weight is not None
     value = float(EVERY[name](rows))
-    slopes = _means._moved_by_rows(EVERY[name], rows, value)  # noqa: SLF001
-    assert slopes is not None
+    found = _class_averages.influence(EVERY[name], rows, value)
+    assert found is not None
+    slopes = found.slopes
     step = 1e-5
     for at in range(0, 60, 7):
         near = []
