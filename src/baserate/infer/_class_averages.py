@@ -22,6 +22,7 @@ LOGIT = "influence function on log-odds, t quantiles"
 SHARE = "influence function, t quantiles"
 SEPARATED = "Clopper–Pearson for the smallest class: the classes are perfectly separated"
 STILL = "Newcombe's score set of the two smallest classes: no row adds to the variance"
+_DOZEN = 12.0
 _NO_VARIANCE = "no row adds to the variance"
 
 
@@ -105,9 +106,11 @@ def _on_log_odds(sample: Sample, level: float) -> Found:
 def _precision(sample: Sample, bias: float, level: float) -> Found:
     """Interval of a share that is as sure, with and without the bias of the estimate.
 
-    Half the degrees of freedom, as for two classes: the rows that would make most of the variance may be missing.
+    Of a small class the rows that would make most of the variance may be missing: with a dozen rows in the smallest
+    class, half the degrees of freedom count.
     """
-    sure = sample._replace(freedom=sample.freedom / 2)
+    smallest = float(sample.rows[0])
+    sure = sample._replace(freedom=sample.freedom * smallest / (smallest + _DOZEN))
     middle = min(max(sample.value - bias, sample.value / 2), (1 + sample.value) / 2)
     corrected, plain = (_as_share(sure._replace(value=value), level) for value in (middle, sample.value))
     return Found(min(corrected[0], plain[0]), max(corrected[1], plain[1]), SHARE)

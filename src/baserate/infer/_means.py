@@ -42,7 +42,7 @@ def interval(measure: Measure, noun: Noun, *, level: float, seed: Seed) -> Found
     if plain in _HITS:
         return _share(_HITS[plain](measure, noun), noun, level)
     if isinstance(noun, ClassRows):
-        if plain in _LOSSES:
+        if plain in LOSSES:
             return _mean(plain, noun, value, level)
         if vars(measure).get("parts", ())[:2] == (brier_of_two, "macro"):  # the Brier score over the number of classes
             low, high, how, why = _mean(brier, noun, value * len(noun.labels), level)
@@ -73,9 +73,8 @@ def _mean(measure: Measure, rows: ClassRows, value: float, level: float) -> Foun
     if times.sum() < 2:
         return Found(nan, nan, how, "there is a single row")
     score = np.asarray(rows.score, dtype=np.float64)
-    losses = _LOSSES[measure](score)
-    own = losses[np.arange(len(rows)), rows.truth]
-    slopes = weight * (own - value) / rows.total
+    losses = LOSSES[measure](score)
+    slopes = weight * (losses[np.arange(len(rows)), rows.truth] - value) / rows.total
     second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
     part = _influence.Part.of(second, fourth, float(times.sum()))
     freedom = _influence.freedom([part])
@@ -159,6 +158,12 @@ def _exact(_measure: Measure, sets: Noun) -> Floats:
     return np.asarray((wrong.fp + wrong.fn) == 0, dtype=np.float64)
 
 
+def own_losses(measure: Measure, rows: ClassRows) -> Floats:
+    """Loss of each row: what it adds to a Brier score or log loss."""
+    losses = LOSSES[measure](np.asarray(rows.score, dtype=np.float64))
+    return np.asarray(losses[np.arange(len(rows)), rows.truth])
+
+
 def _squared(score: Floats) -> Floats:
     return np.asarray(np.square(score).sum(axis=1, keepdims=True) + 1 - 2 * score)
 
@@ -169,4 +174,5 @@ def _logarithmic(score: Floats) -> Floats:
 
 
 _HITS: Mapping[Measure, Callable[[Measure, Noun], Floats]] = {top_k_accuracy: _among_best, exact_match: _exact}
-_LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared, log_loss: _logarithmic}
+LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared, log_loss: _logarithmic}
+"""Means of a loss, and the loss for each class that may be the true one."""
