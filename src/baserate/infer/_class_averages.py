@@ -30,7 +30,7 @@ class Influence(NamedTuple):
     """What each row adds to an average over classes."""
 
     inner: Measure
-    """Which measure of two classes is averaged; AUC for Hand and Till's M."""
+    """Measure of two classes that is averaged, AUC for Hand and Till's M; of a mean loss, the loss itself."""
     slopes: Floats
     """Change of the value with the mass of a row, times its weight: one entry for each row."""
     bias: float = 0.0
@@ -104,16 +104,19 @@ def _on_log_odds(sample: Sample, level: float) -> Found:
 
 
 def _precision(sample: Sample, bias: float, level: float) -> Found:
-    """Interval of a share that is as sure, with and without the bias of the estimate.
-
-    Of a small class the rows that would make most of the variance may be missing: with a dozen rows in the smallest
-    class, half the degrees of freedom count.
-    """
-    smallest = float(sample.rows[0])
-    sure = sample._replace(freedom=sample.freedom * smallest / (smallest + _DOZEN))
+    """Interval of a share that is as sure, with and without the bias of the estimate."""
+    sure = sample._replace(freedom=precision_freedom(sample.freedom, float(sample.rows[0])))
     middle = min(max(sample.value - bias, sample.value / 2), (1 + sample.value) / 2)
     corrected, plain = (_as_share(sure._replace(value=value), level) for value in (middle, sample.value))
     return Found(min(corrected[0], plain[0]), max(corrected[1], plain[1]), SHARE)
+
+
+def precision_freedom(freedom: float, smallest: float) -> float:
+    """Degrees of freedom of averages of average precision: with a dozen rows in the smallest class, half of them.
+
+    Of a small class the rows that would make most of the variance may be missing.
+    """
+    return freedom * smallest / (smallest + _DOZEN)
 
 
 def _as_share(sample: Sample, level: float) -> tuple[float, float]:

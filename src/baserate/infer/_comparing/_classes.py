@@ -22,7 +22,7 @@ from baserate.infer._comparing._question import LEAST, Question, hybrid, of_norm
 from baserate.infer._draws import Seed, in_blocks, masses
 from baserate.infer._means import LOSSES, own_losses
 from baserate.infer._moments import Units, widening
-from baserate.measure import Measure, about, multiclass, why
+from baserate.measure import Measure, about, average_precision, multiclass, why
 
 _PRIOR = 4.0
 """Rows added to a joint table before masses are drawn."""
@@ -86,21 +86,23 @@ def _by_influence(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float,
     """Compare by what each row adds for both models; None where there is no closed form, or no variance to use."""
     if isinf(values[0]) or isinf(values[1]):
         return None
-    slopes = [_slopes(asked.measure, rows, value) for rows, value in zip((a, b), values, strict=True)]
-    if slopes[0] is None or slopes[1] is None:
+    found = [_influence_of(asked.measure, rows, value) for rows, value in zip((a, b), values, strict=True)]
+    if found[0] is None or found[1] is None:
         return None
-    apart = slopes[0] - slopes[1]
+    apart = found[0].slopes - found[1].slopes
     times = np.ones(len(a)) if a.count is None else np.asarray(a.count, dtype=np.float64)
     # Losses are means over all rows; areas are made of means within each class.
     of = np.zeros(len(a), dtype=np.intp) if asked.measure in LOSSES else a.truth
     parts = [_part(apart[of == at], times[of == at]) for at in np.unique(of)]
-    error = sqrt(sum(part.variance for part in parts))
+    error, smallest = sqrt(sum(part.variance for part in parts)), min(part.rows for part in parts)
     if not _ROUNDING * max(map(abs, values)) < error < inf:
-        smallest = min(float(times[a.truth == at].sum()) for at in np.unique(a.truth))
         return _without_variance(asked, values, smallest) if asked.measure is multiclass.hand_till else None
-    # Two classes have one curve, and DeLong's test of it is normal.
-    normal = len(parts) == 2 and asked.measure is multiclass.hand_till
-    return _by_t(asked, values, error, inf if normal else max(_influence.freedom(parts), 1.0))
+    if len(parts) == 2 and asked.measure is multiclass.hand_till:  # one curve, and DeLong's test of it is normal
+        return _by_t(asked, values, error, inf)
+    freedom = _influence.freedom(parts)
+    if found[0].inner is average_precision:
+        freedom = _class_averages.precision_freedom(freedom, smallest)
+    return _by_t(asked, values, error, max(freedom, 1.0))
 
 
 def _by_t(asked: Asked, values: tuple[float, float], error: float, freedom: float) -> Comparison:
@@ -115,15 +117,14 @@ def _by_t(asked: Asked, values: tuple[float, float], error: float, freedom: floa
     return asked.found(values, (difference - half, difference + half), how, statistic=t, p=p, test=how)
 
 
-def _slopes(measure: Measure, rows: ClassRows, value: float) -> Floats | None:
+def _influence_of(measure: Measure, rows: ClassRows, value: float) -> _class_averages.Influence | None:
     """What each row adds to a measure; None where there is no closed form."""
     if about(measure).of is not ClassRows:
         return None
     if measure in LOSSES:
         weight = 1.0 if rows.weight is None else rows.weight
-        return weight * (own_losses(measure, rows) - value) / rows.total
-    found = _class_averages.influence(measure, rows, value)
-    return None if found is None else found.slopes
+        return _class_averages.Influence(measure, weight * (own_losses(measure, rows) - value) / rows.total)
+    return _class_averages.influence(measure, rows, value)
 
 
 def _part(slopes: Floats, times: Floats) -> _influence.Part:
