@@ -46,14 +46,14 @@ CONFIDENT = Population(150, (0.4, 0.3, 0.2, 0.1), 1.5, power=2.5)
 UNDERCONFIDENT = Population(200, (0.4, 0.3, 0.2, 0.1), 2.5, power=0.3)
 MISPLACED = Population(200, (0.4, 0.3, 0.2, 0.1), 3.5, misplaced=0.04)
 
-AREAS: Mapping[str, Measure] = {
+AREAS: dict[str, Measure] = {
     "Hand–Till": multiclass.hand_till,
     "macro AUC": averaged("auc", "macro"),
     "weighted AUC": averaged("auc", "weighted"),
     "macro AP": averaged("average_precision", "macro"),
 }
-LOSSES: Mapping[str, Measure] = {"Brier": multiclass.brier, "log loss": multiclass.log_loss}
-TABLES: Mapping[str, Measure] = {
+LOSSES: dict[str, Measure] = {"Brier": multiclass.brier, "log loss": multiclass.log_loss}
+TABLES: dict[str, Measure] = {
     "accuracy": multiclass.accuracy,
     "kappa": multiclass.kappa,
     "MCC": multiclass.mcc,

@@ -86,7 +86,8 @@ def interval(found: Influence, rows: ClassRows, value: float, level: float) -> F
     variance = sum(part.variance for part in parts)
     sample = Sample(value, variance, _influence.freedom(parts), np.sort(kish))
     if found.inner is auc and len(parts) == 2:  # one curve, so its interval
-        low, high, how = _auc.usual(_auc.Area(value, variance, *sample.rows, sample.freedom), level)
+        few, many = sample.rows.tolist()
+        low, high, how = _auc.usual(_auc.Area(value, variance, few, many, sample.freedom), level)
         return Found(low, high, how)
     if not 0 < value < 1 or not variance > 0:
         return _without_variance(sample, level, ranks=found.inner in (auc, average_precision))
@@ -112,11 +113,11 @@ def _precision(sample: Sample, bias: float, level: float) -> Found:
 
 
 def precision_freedom(freedom: float, smallest: float) -> float:
-    """Degrees of freedom of averages of average precision: with a dozen rows in the smallest class, half of them.
+    """Degrees of freedom of averages of average precision: with up to a dozen rows in the smallest class, half of them.
 
     Of a small class the rows that would make most of the variance may be missing.
     """
-    return freedom * smallest / (smallest + _DOZEN)
+    return freedom * max(smallest / (smallest + _DOZEN), 0.5)
 
 
 def _as_share(sample: Sample, level: float) -> tuple[float, float]:
