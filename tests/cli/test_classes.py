@@ -120,7 +120,7 @@ def test_scores_of_each_class(tmp_path: Path) -> None:
     pairs = {(row["class"], row["against"]) for row in found if row["measure"] == "pairwise_auc"}
     assert len(pairs) == 6
     (hand_till,) = (row for row in found if row["measure"] == "hand_till")
-    assert hand_till["how"] == "mean of 3 pairs of classes; influence function"
+    assert hand_till["how"] == "mean of 3 pairs of classes; influence function on log-odds, t quantiles"
     for spelled in ("p_*", "p_cat,p_dog,p_fish", "cat=p_cat,dog=p_dog,fish=p_fish"):
         assert rows(path, "--truth", "is", "--scores", spelled) == found
     given = run("measure", "-", *SCORES, "--json", "-q", given=PETS).stdout

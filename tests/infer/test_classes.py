@@ -7,9 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from scipy.special import expit
+from scipy.stats import t as student
+from scipy.stats import ttest_rel
 
 from baserate import BadOption, ClassRows, Confusion, LabelSets, confusion, infer, measure, read, scored, tally
-from baserate.infer import _binomial, _influence, _means
+from baserate.infer import _binomial, _class_averages, _columns, _influence, _means
 from baserate.measure import about, multiclass
 from baserate.measure.multiclass import averaged
 
@@ -114,8 +117,9 @@ def test_rows_move_averages_as_much_as_said(name: str) -> None:
     rows = sample(5, 60, weighted=True)
     assert rows.weight is not None
     value = float(EVERY[name](rows))
-    slopes = _means._moved_by_rows(EVERY[name], rows, value)  # noqa: SLF001
-    assert slopes is not None
+    found = _class_averages.influence(EVERY[name], rows, value)
+    assert found is not None
+    slopes = found.slopes
     step = 1e-5
     for at in range(0, 60, 7):
         near = []
@@ -204,6 +208,165 @@ def test_wrong_nouns_are_refused() -> None:
 def test_the_registry_of_closed_forms_is_what_is_known() -> None:
     assert all(_influence.known(measure.named(inner)) for inner, _ in AVERAGES)
     assert not _influence.known(measure.named("ks"))
+
+
+def spread_out(seed: int, rows: int, signal: float, *, power: float = 1.0, shares: Any = (0.4, 0.3, 0.3)) -> ClassRows:  # noqa: ANN401
+    """Rows with normal scores and probabilities that are right, unless the power is not 1."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(len(shares), rows, p=shares)
+    evidence = power * (signal * (signal * np.eye(len(shares))[truth] + rng.normal(size=(rows, len(shares)))))
+    odds = np.exp(evidence - evidence.max(axis=1, keepdims=True))
+    return ClassRows(truth, odds / odds.sum(axis=1, keepdims=True), tuple("abcdef"[: len(shares)]))
+
+
+def fourth_moment_freedom(parts: list[Any]) -> tuple[float, float]:
+    """Variance and degrees of freedom of a sum over classes of what rows add, written out."""
+    variances, doubts, usual = [], [], []
+    for part in parts:
+        r = len(part)
+        v = r / (r - 1) * np.sum(part**2)
+        variances.append(v)
+        usual.append(v**2 / (r - 1))
+        doubts.append(max((r / (r - 1)) ** 2 * np.sum(part**4) - v**2 / r, 0) / 2)
+    return sum(variances), sum(variances) ** 2 / max(sum(usual), sum(doubts))
+
+
+def test_hand_till_of_near_perfect_classes_is_narrow() -> None:
+    rows = spread_out(1, 200, 3.0)
+    score, truth = np.asarray(rows.score), rows.truth
+    added = np.zeros(200)
+    for i in range(3):
+        for j in set(range(3)) - {i}:
+            own, other = np.flatnonzero(truth == i), np.flatnonzero(truth == j)
+            wins = (score[own, i][:, None] > score[other, i]) + 0.5 * (score[own, i][:, None] == score[other, i])
+            added[own] += (wins.mean(axis=1) - wins.mean()) / len(own) / 6
+            added[other] += (wins.mean(axis=0) - wins.mean()) / len(other) / 6
+    variance, freedom = fourth_moment_freedom([added[truth == k] for k in range(3)])
+    value, low, high = bounds("hand_till", rows)
+    middle = np.log(value / (1 - value))
+    half = student.ppf(0.975, freedom) * sqrt(variance) / (value * (1 - value))
+    assert (low, high) == pytest.approx((expit(middle - half), expit(middle + half)), rel=1e-9)
+    assert high - low < 0.02
+
+
+@pytest.mark.parametrize("name", ["hand_till", "macro auc", "weighted auc", "macro average_precision"])
+@pytest.mark.parametrize("classes", [3, 5])
+def test_perfectly_separated_classes_have_the_bound_of_the_smallest(name: str, classes: int) -> None:
+    truth = np.repeat(np.arange(classes), [12] + [40] * (classes - 1))
+    rows = ClassRows(truth, 0.8 * np.eye(classes)[truth] + 0.2 / classes, tuple("abcdef"[:classes]))
+    value, low, high = bounds(name, rows)
+    assert (value, high) == (1, 1)
+    assert low == pytest.approx(1 - 2 / classes * (1 - 0.025 ** (1 / 12)))
+
+
+def test_scores_that_are_all_the_same_have_an_interval() -> None:
+    rows = ClassRows(np.repeat([0, 1, 2], 20), np.full((60, 3), 1 / 3), LABELS)
+    value, low, high = bounds("hand_till", rows)
+    assert value == 0.5
+    assert 0.3 < low < 0.5 < high < 0.7
+
+
+def test_bias_of_average_precision_is_half_the_second_derivative() -> None:
+    rows = sample(5, 60, weighted=True)
+    assert rows.weight is not None
+    step = 1e-3
+    for name in ("macro average_precision", "weighted average_precision"):
+        value = float(EVERY[name](rows))
+        found = _class_averages.influence(EVERY[name], rows, value)
+        assert found is not None
+        bias = 0.0
+        for at in range(60):
+            near = []
+            for sign in (1, -1):
+                weight = rows.weight.copy()
+                weight[at] *= 1 + sign * step
+                near.append(float(EVERY[name](replace(rows, weight=weight))))
+            bias += (near[0] - 2 * value + near[1]) / step**2 / 2
+        # Shares of the classes have second derivatives too, which cancel on average.
+        assert found.bias == pytest.approx(bias, abs=1e-6 if name.startswith("macro") else 3e-4)
+
+
+@pytest.mark.parametrize("name", ["brier", "log_loss"])
+def test_losses_of_underconfident_models_have_their_observed_variance(name: str) -> None:
+    rows = spread_out(2, 300, 2.5, power=0.3)
+    score = np.asarray(rows.score)
+    losses = -np.log(score[np.arange(300), rows.truth])
+    if name == "brier":
+        losses = ((score - np.eye(3)[rows.truth]) ** 2).sum(axis=1)
+    variance, freedom = fourth_moment_freedom([(losses - losses.mean()) / 300])
+    _, low, high = bounds(name, rows)
+    assert high - low == pytest.approx(2 * student.ppf(0.975, freedom) * sqrt(variance), rel=0.02)
+
+
+def test_macro_brier_is_a_share_of_the_brier_score() -> None:
+    rows = spread_out(3, 150, 3.0)
+    assert np.array(bounds("macro brier", rows)) == pytest.approx(np.array(bounds("brier", rows)) / 3)
+
+
+def test_near_perfect_and_rare_classes_are_covered() -> None:
+    """Width of at most 1.6 times that of an ideal normal interval; the score set was 6 times as wide."""
+    for signal, shares, rows in ((3.0, (0.4, 0.3, 0.3), 200), (1.5, (0.4, 0.32, 0.2, 0.08), 150)):
+        truth = float(multiclass.hand_till(spread_out(10_000, 200_000, signal, shares=shares)))
+        found = np.array([bounds("hand_till", spread_out(seed, rows, signal, shares=shares)) for seed in range(200)])
+        assert np.mean((found[:, 1] <= truth) & (truth <= found[:, 2])) > 0.92
+        assert np.median(found[:, 2] - found[:, 1]) < 1.6 * 3.92 * found[:, 0].std()
+
+
+class TestComparisons:
+    """Two models on the same rows."""
+
+    @pytest.mark.parametrize("name", ["brier", "log_loss"])
+    def test_losses_are_compared_by_a_paired_t_test(self, name: str) -> None:
+        a, b = (spread_out(4, 120, signal) for signal in (1.2, 1.0))
+        b = replace(b, truth=a.truth)
+        losses = [-np.log(np.asarray(each.score)[np.arange(120), a.truth]) for each in (a, b)]
+        if name == "brier":
+            losses = [((np.asarray(each.score) - np.eye(3)[a.truth]) ** 2).sum(axis=1) for each in (a, b)]
+        found = infer.compare_classes(a, b, measure=name)
+        expected = ttest_rel(*losses)
+        assert found.statistic == pytest.approx(expected.statistic)
+        apart = losses[0] - losses[1]
+        variance, freedom = fourth_moment_freedom([(apart - apart.mean()) / 120])
+        assert found.p == pytest.approx(2 * student.sf(abs(expected.statistic), freedom))
+        half = student.ppf(0.975, freedom) * sqrt(variance)
+        assert (found.difference.low, found.difference.high) == pytest.approx(
+            (apart.mean() - half, apart.mean() + half)
+        )
+        assert found.test == "influence function, t quantiles"
+
+    def test_counts_are_repetition(self) -> None:
+        a, b = (sample(seed, 60, counted=True) for seed in (5, 6))
+        b = replace(b, truth=a.truth, count=a.count)
+        assert a.count is not None
+        again = np.repeat(np.arange(60), a.count)
+        long = [ClassRows(a.truth[again], each.score[again], LABELS) for each in (a, b)]
+        for name in ("hand_till", "brier", "log_loss"):
+            found, expected = infer.compare_classes(a, b, measure=name), infer.compare_classes(*long, measure=name)
+            assert found.p == pytest.approx(expected.p, rel=1e-9)
+            assert found.difference.low == pytest.approx(expected.difference.low, rel=1e-9)
+
+    @pytest.mark.parametrize("name", ["macro auc", "macro average_precision", "weighted brier"])
+    def test_averages_are_compared_as_resampled(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_columns, "MOST", 499)
+        a, b = (sample(seed, 400) for seed in (7, 8))
+        b = replace(b, truth=a.truth)
+        closed = infer.compare_classes(a, b, measure=EVERY[name])
+        drawn = infer.compare_classes(a, b, measure=EVERY[name], question=infer.Question(method="resample"))
+        width = closed.difference.high - closed.difference.low
+        assert drawn.difference.high - drawn.difference.low == pytest.approx(width, rel=0.15)
+
+    def test_equal_confident_models_differ_in_one_of_twenty_samples(self) -> None:
+        rejected = {"log_loss": 0, "hand_till": 0}
+        for seed in range(300):
+            truth = np.random.default_rng(seed).choice(3, 60, p=[0.4, 0.3, 0.3])
+            models = []
+            for which in (1, 2):
+                noise = np.random.default_rng([seed, which]).normal(size=(60, 3))
+                odds = np.exp(3 * 1.5 * (1.5 * np.eye(3)[truth] + noise))
+                models.append(ClassRows(truth, odds / odds.sum(axis=1, keepdims=True), LABELS))
+            for name in rejected:
+                rejected[name] += infer.compare_classes(*models, measure=name).p < 0.05
+        assert max(rejected.values()) <= 0.065 * 300
 
 
 def test_hand_till_covers() -> None:

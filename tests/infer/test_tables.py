@@ -86,11 +86,14 @@ def test_tables_of_many_classes() -> None:
 def test_many_classes_need_fewer_draws_and_a_lighter_prior() -> None:
     rng = np.random.default_rng(0)
     cells = np.diag(np.full(30, 20.0)) + rng.poisson(0.3, (30, 30))
-    found = infer.estimate("mcc", Confusion(cells.astype(np.float64), tuple(range(30))))
-    assert found.how is not None
-    assert found.how.startswith("4444 ")
-    assert found.high - found.low < 0.1
-    assert found.low < found.value < found.high
+    table = Confusion(cells.astype(np.float64), tuple(range(30)))
+    drawn, usual = infer.estimate("mcc", table, method="draws"), infer.estimate("mcc", table)
+    assert drawn.how is not None
+    assert drawn.how.startswith("4444 ")
+    assert usual.how == "delta method over the cells, t quantiles"
+    for found in (drawn, usual):
+        assert found.high - found.low < 0.1
+        assert found.low < found.value < found.high
 
 
 def test_a_class_that_is_absent_stays_away() -> None:

@@ -233,7 +233,8 @@ def test_many_classes_in_closed_form_are_as_resampled(monkeypatch: pytest.Monkey
         wide = closed.difference.high - closed.difference.low
         assert drawn.difference.high - drawn.difference.low == pytest.approx(wide, rel=0.1)
         assert drawn.p == pytest.approx(closed.p, abs=0.05)
-        assert closed.p == pytest.approx(2 * norm.sf(abs(closed.statistic)))
+        # Some 180 rows: t quantiles, which are close to normal ones.
+        assert 2 * norm.sf(abs(closed.statistic)) < closed.p < 2 * norm.sf(0.97 * abs(closed.statistic))
 
 
 @pytest.mark.parametrize("name", ["hand_till", "accuracy", "mcc", "kappa", "top_2_accuracy"])

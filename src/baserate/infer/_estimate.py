@@ -22,6 +22,7 @@ from baserate._label_sets import LabelSets
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _net, _resample, _tables
+from baserate.infer import _confusion_intervals as _confusions
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
@@ -171,7 +172,9 @@ def _ways_of_tables(measure: Measure, *, reweighed: bool) -> Mapping[str, Way]:
         return _WORTH | (_BY_CLASS if reweighed else _NAMED_TABLES)
     if reweighed:
         return _AT_KNOWN_SHARES[_known.kind(measure)]
-    return _SHARES if about(measure).share else _TABLES
+    if about(measure).share:
+        return _SHARES
+    return _CONFUSIONS if about(measure).of is Confusion else _TABLES
 
 
 def closed(measure: Measure, *, reweighed: bool, method: str | None) -> bool:
@@ -233,6 +236,11 @@ def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
     bare = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed, filled=False)
     other = middle(bare, case.asked.level, "")
     return found._replace(low=min(found.low, other.low), high=max(found.high, other.high)) if not other.why else found
+
+
+def _cells(case: Case) -> Found:
+    """Interval of a measure of a K×K table by the delta method, or by draws where there are no derivatives."""
+    return _confusions.interval(case.measure, case.noun, case.value, case.asked.level) or _table(case)
 
 
 def _predictive(case: Case, *, name: _known.Logit | None = None) -> Found:
@@ -353,6 +361,7 @@ _TABLES: dict[str, Way] = {
     "bootstrap": partial(_table, way="bootstrap"),
 }
 _NAMED_TABLES: dict[str, Way] = {name: way for name, way in _TABLES.items() if name}
+_CONFUSIONS: dict[str, Way] = {"": _cells, "influence": _cells, **_NAMED_TABLES}
 _SHARES: dict[str, Way] = {
     "": _share,
     **{name: partial(_share, name=name) for name in _binomial.METHODS},

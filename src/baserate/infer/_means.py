@@ -1,6 +1,6 @@
-"""Intervals of measures of rows with several classes: in closed form where a row's influence is known.
+"""Intervals of measures of rows with several classes: in closed form where the influence of a row is known.
 
-Losses and hits are means over rows; averages over classes of areas and losses are sums of what each row moves in every
+Losses and hits are means over rows; averages over classes of areas and losses are sums of what each row adds in every
 class. Everything else is resampled.
 """
 
@@ -9,24 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from math import isinf, nan
+from math import isinf, nan, sqrt
 from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, ratio
+from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption
 from baserate._label_sets import LabelSets
-from baserate.infer import _auc, _binomial, _influence, _moments
+from baserate.infer import _binomial, _class_averages, _influence, _moments
 from baserate.infer._draws import Seed, in_blocks, percentiles
 from baserate.infer._found import Found
-from baserate.infer._hand_till import moved
-from baserate.measure import Measure, about, auc
+from baserate.measure import Measure
+from baserate.measure import brier as brier_of_two
 from baserate.measure._about import bare
-from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss, top_k_accuracy
+from baserate.measure.multiclass import brier, exact_match, log_loss, top_k_accuracy
 
 DRAWS = 500
+FEW = 25
+"""Degrees of freedom of an observed variance below which a few rows make most of it."""
 
 Noun = ClassRows | LabelSets
 
@@ -39,12 +41,15 @@ def interval(measure: Measure, noun: Noun, *, level: float, seed: Seed) -> Found
     plain = bare(measure)
     if plain in _HITS:
         return _share(_HITS[plain](measure, noun), noun, level)
-    if plain in _LOSSES and isinstance(noun, ClassRows):
-        return _mean(plain, noun, value, level)
-    slopes = _moved_by_rows(measure, noun, value)
-    if slopes is not None:
-        areas = measure is hand_till or vars(measure)["parts"][0] is auc
-        return _smooth(slopes, noun, value, level, areas=areas)
+    if isinstance(noun, ClassRows):
+        if plain in LOSSES:
+            return _mean(plain, noun, value, level)
+        if vars(measure).get("parts", ())[:2] == (brier_of_two, "macro"):  # the Brier score over the number of classes
+            low, high, how, why = _mean(brier, noun, value * len(noun.labels), level)
+            return Found(low / len(noun.labels), high / len(noun.labels), how, why)
+        found = _class_averages.influence(measure, noun, value)
+        if found is not None:
+            return _class_averages.interval(found, noun, value, level)
     return _resampled(measure, noun, value, level, seed)
 
 
@@ -58,74 +63,43 @@ def _share(hit: Floats, noun: Noun, level: float) -> Found:
 
 
 def _mean(measure: Measure, rows: ClassRows, value: float, level: float) -> Found:
-    """Interval of a mean loss; its variance is that seen, or that to be expected of the probabilities if larger.
+    """Interval of a mean loss with its observed variance, t quantiles, and degrees of freedom by fourth moments.
 
-    That seen was estimated, and counts with a t quantile.
+    Where a few rows make most of that variance, great losses may be missing. There the variance that the probabilities
+    imply is used if it is larger, unless losses are clearly smaller than the probabilities imply.
     """
-    score = np.asarray(rows.score, dtype=np.float64)
-    losses = _LOSSES[measure](score)
-    own = losses[np.arange(len(rows)), rows.truth]
-    with np.errstate(invalid="ignore"):
-        expected = np.where(score > 0, score * (losses - value) ** 2, 0.0).sum(axis=1)
-    times = _times(rows)
-    squares = times * _weight(rows) ** 2 / rows.total**2
+    times, weight = _times(rows), _weight(rows)
+    how = "influence function, t quantiles"
     if times.sum() < 2:
-        return Found(nan, nan, "influence function", "there is a single row")
-    part = _part(_weight(rows) * (own - value) / rows.total, times)
-    seen = part.variance * _moments.widening(_influence.freedom([part]), level) ** 2
-    variance = max(seen, float(np.sum(squares * expected)))
-    how = "influence function"
+        return Found(nan, nan, how, "there is a single row")
+    score = np.asarray(rows.score, dtype=np.float64)
+    losses = LOSSES[measure](score)
+    slopes = weight * (losses[np.arange(len(rows)), rows.truth] - value) / rows.total
+    second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
+    part = _influence.Part.of(second, fourth, float(times.sum()))
+    freedom = _influence.freedom([part])
+    variance = part.variance * _moments.widening(freedom, level) ** 2
+    if not variance > 0 or freedom < FEW:
+        variance = max(variance, _implied(score, losses, times * weight, weight, value, always=not variance > 0))
     if measure is log_loss:
         return Found(*_moments.positive(value, variance, level), how)
-    share = _binomial.as_share(value / 2, variance / 4, ratio(rows.total**2, float(squares.sum()) * rows.total**2))
-    low, high = _binomial.usual(share.hits, share.misses, level)
+    share = _binomial.as_share(value / 2, variance / 4, float(np.sum(times)))
+    low, high = _binomial.wilson(share.hits, share.misses, level)
     return Found(2 * low, 2 * high, how)
 
 
-def _smooth(slopes: Floats, noun: Noun, value: float, level: float, *, areas: bool) -> Found:
-    """Interval of a number in [0, 1], or above 0, of which it is known how much each row moves it."""
-    assert isinstance(noun, ClassRows)  # noqa: S101  (for the type checker)
-    times = _times(noun)
-    parts = [_part(slopes[noun.truth == at], times[noun.truth == at]) for at in np.unique(noun.truth)]
-    fewest = sorted(part.rows for part in parts)
-    if fewest[0] < 2:
-        return Found(nan, nan, "influence function", "a class has a single row")
-    variance, freedom = sum(part.variance for part in parts), _influence.freedom(parts)
-    how = "influence function"
-    if areas:
-        low, high, _ = _auc.usual(_auc.Area(value, variance, fewest[0], fewest[1], freedom), level)
-        return Found(low, high, how)
-    found = _moments.Moments(value, variance, freedom, sum(fewest))
-    return Found(*_moments.bounded(found, level), how)
-
-
-def _part(moved: Floats, times: Floats) -> _influence.Part:
-    """What rows add to a variance, each as often as it stands for itself."""
-    second, fourth = (float(np.sum(times * moved**power)) for power in (2, 4))
-    return _influence.Part.of(second, fourth, float(times.sum()))
-
-
-def _moved_by_rows(measure: Measure, noun: Noun, value: float) -> Floats | None:
-    """How much each row moves a measure in [0, 1]; None where there is no closed form."""
-    if not isinstance(noun, ClassRows):
-        return None
-    if measure is hand_till:
-        return moved(noun)
-    inner, how, options = vars(measure).get("parts", (None, None, None))
-    if options or not _influence.known(inner) or about(inner).span != (0, 1) or how not in ("macro", "weighted"):
-        return None
-    tallies = noun.one_vs_rest()
-    if any(not tally.positives or not tally.negatives for tally in tallies):
-        return None
-    shares = noun.support / noun.total if how == "weighted" else np.full(len(noun.labels), 1 / len(noun.labels))
-    total = np.zeros(len(noun))
-    for at, (tally, share) in enumerate(zip(tallies, shares, strict=True)):
-        own, true, false = _influence.slopes(inner, tally)
-        place = np.searchsorted(-tally.score, -np.asarray(noun.score[:, at], dtype=np.float64))
-        total += share * np.where(noun.truth == at, true[place], false[place])
-        if how == "weighted":  # a row also makes its class weigh more
-            total += np.where(noun.truth == at, own - value, 0.0) / noun.total
-    return total * _weight(noun)
+def _implied(score: Floats, losses: Floats, mass: Floats, weight: Floats, value: float, *, always: bool) -> float:
+    """Variance of a mean loss if the probabilities are right; 0 where the losses are two standard errors below that."""
+    with np.errstate(invalid="ignore"):
+        chances = np.where(score > 0, score * losses, 0.0).sum(axis=1)
+        around, spread = (
+            np.where(score > 0, score * (losses - middle) ** 2, 0.0).sum(axis=1) for middle in (value, chances[:, None])
+        )
+    total = float(mass.sum())
+    mean, error = float(np.sum(mass * chances)) / total, sqrt(float(np.sum(mass * weight * spread))) / total
+    if not always and value < mean - 2 * error:
+        return 0.0
+    return float(np.sum(mass * weight * around)) / total**2
 
 
 def _resampled(measure: Measure, noun: Noun, value: float, level: float, seed: Seed) -> Found:
@@ -184,6 +158,12 @@ def _exact(_measure: Measure, sets: Noun) -> Floats:
     return np.asarray((wrong.fp + wrong.fn) == 0, dtype=np.float64)
 
 
+def own_losses(measure: Measure, rows: ClassRows) -> Floats:
+    """Loss of each row: what it adds to a Brier score or log loss."""
+    losses = LOSSES[measure](np.asarray(rows.score, dtype=np.float64))
+    return np.asarray(losses[np.arange(len(rows)), rows.truth])
+
+
 def _squared(score: Floats) -> Floats:
     return np.asarray(np.square(score).sum(axis=1, keepdims=True) + 1 - 2 * score)
 
@@ -194,4 +174,5 @@ def _logarithmic(score: Floats) -> Floats:
 
 
 _HITS: Mapping[Measure, Callable[[Measure, Noun], Floats]] = {top_k_accuracy: _among_best, exact_match: _exact}
-_LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared, log_loss: _logarithmic}
+LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared, log_loss: _logarithmic}
+"""Means of a loss, and the loss for each class that may be the true one."""

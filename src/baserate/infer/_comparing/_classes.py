@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isnan, nan, sqrt
+from math import inf, isinf, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,20 @@ from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._confusion import Confusion
 from baserate._errors import BadOption, BadShape, EmptyData
-from baserate.infer import _auc
+from baserate.infer import _auc, _class_averages, _influence
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import draws_of
 from baserate.infer._comparing._comparison import STILL, Asked, Comparison
 from baserate.infer._comparing._paired import AS_SHARES, Drawn, as_shares
-from baserate.infer._comparing._question import LEAST, Question, hybrid, of_normal
+from baserate.infer._comparing._question import LEAST, Question, hybrid, of_normal, of_student
 from baserate.infer._draws import Seed, in_blocks, masses
-from baserate.infer._hand_till import moved
-from baserate.infer._moments import Units
-from baserate.measure import Measure, about, multiclass, why
+from baserate.infer._means import LOSSES, own_losses
+from baserate.infer._moments import Units, widening
+from baserate.measure import Measure, about, average_precision, multiclass, why
 
 _PRIOR = 4.0
 """Rows added to a joint table before masses are drawn."""
+_ROUNDING = 1e-12
 _SAME = "the same predictions in every row"
 
 
@@ -39,15 +40,17 @@ def compare_classes(
 ) -> Comparison:
     """Compare two models that give a score for each of several classes to the same rows.
 
-    Hand and Till's multi-class AUC: in closed form, by how much every row moves it, as DeLong does for two classes.
-    Any other measure of scores, or of the classes they decide: random weights for rows, the same for both models.
+    Hand and Till's multi-class AUC, averages of AUC, average precision and Brier score over classes, Brier score and
+    log loss: t interval and t test of the mean difference between what each row adds for both models, as DeLong's test
+    does for two classes. Degrees of freedom follow from fourth moments [@satterthwaite1946]. Any other measure of
+    scores, or of the classes they decide: random weights for rows, the same for both models.
 
     >>> from baserate import scored
     >>> truth = ["a", "b", "c", "c", "a", "b"]
     >>> new = scored(truth, [[8, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [2, 4, 4]])
     >>> old = scored(truth, [[2, 1, 1], [3, 6, 1], [5, 3, 2], [1, 7, 2], [7, 2, 1], [9, 4, 4]])
     >>> compare_classes(new, old)
-    Comparison(hand_till: first 0.833333, second 0.666667; difference 0.166667 (-0.0333713 to 0.366705), p 0.10247)
+    Comparison(hand_till: first 0.833333, second 0.666667; difference 0.166667 (-0.272471 to 0.605804), p 0.244071)
     """
     _check(a, b)
     found = multiclass.named(measure) if isinstance(measure, str) else measure
@@ -72,34 +75,66 @@ def compare_classes(
     if np.array_equal(first.score, second.score):
         p = LEAST if question.alternative != "two-sided" and question.margin > 0 else 1.0
         return asked.found(values, (0.0, 0.0), _SAME, statistic=0.0, p=p, test=_SAME)
-    if told.name == "hand_till" and question.method != "resample":
-        return _by_influence(asked, first, second, values)
+    if question.method != "resample":
+        closed = _by_influence(asked, first, second, values)
+        if closed is not None:
+            return closed
     return _by_draws(asked, first, second, values, seed)
 
 
-def _by_influence(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float]) -> Comparison:
+def _by_influence(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float]) -> Comparison | None:
+    """Compare by what each row adds for both models; None where there is no closed form, or no variance to use."""
+    if isinf(values[0]) or isinf(values[1]):
+        return None
+    found = [_influence_of(asked.measure, rows, value) for rows, value in zip((a, b), values, strict=True)]
+    if found[0] is None or found[1] is None:
+        return None
+    apart = found[0].slopes - found[1].slopes
+    times = np.ones(len(a)) if a.count is None else np.asarray(a.count, dtype=np.float64)
+    # Losses are means over all rows; areas are made of means within each class.
+    of = np.zeros(len(a), dtype=np.intp) if asked.measure in LOSSES else a.truth
+    parts = [_part(apart[of == at], times[of == at]) for at in np.unique(of)]
+    error, smallest = sqrt(sum(part.variance for part in parts)), min(part.rows for part in parts)
+    if not _ROUNDING * max(map(abs, values)) < error < inf:
+        return _without_variance(asked, values, smallest) if asked.measure is multiclass.hand_till else None
+    if len(parts) == 2 and asked.measure is multiclass.hand_till:  # one curve, and DeLong's test of it is normal
+        return _by_t(asked, values, error, inf)
+    freedom = _influence.freedom(parts)
+    if found[0].inner is average_precision:
+        freedom = _class_averages.precision_freedom(freedom, smallest)
+    return _by_t(asked, values, error, max(freedom, 1.0))
+
+
+def _by_t(asked: Asked, values: tuple[float, float], error: float, freedom: float) -> Comparison:
+    """T interval and t test of a difference with this standard error."""
     told, question = about(asked.measure), asked.question
-    apart = moved(a) - moved(b)
-    times = np.ones(len(a), dtype=np.int64) if a.count is None else a.count
-    variance = 0.0
-    for at in range(len(a.labels)):
-        there = a.truth == at
-        rows = int(times[there].sum())
-        squares = float(np.sum(times[there] * apart[there] ** 2))
-        variance += squares * rows / (rows - 1) if rows > 1 else nan if rows else 0.0
-    difference, error = values[0] - values[1], sqrt(variance) if variance >= 0 else nan
-    if not error > 0:
-        return _without_variance(asked, values, min(int(times[a.truth == at].sum()) for at in np.unique(a.truth)))
-    half = two_sided(question.level) * error
-    z = (difference - question.bound(told)) / error
-    how = "placements, as DeLong's"
-    bounds = (difference - half, difference + half)
-    return asked.found(values, bounds, how, statistic=z, p=of_normal(z, question.side(told)), test=how)
+    difference = values[0] - values[1]
+    half = two_sided(question.level) * widening(freedom, question.level) * error
+    t = (difference - question.bound(told)) / error
+    p = of_student(t, freedom, question.side(told)) if freedom < inf else of_normal(t, question.side(told))
+    name = "placements, as DeLong's" if asked.measure is multiclass.hand_till else "influence function"
+    how = name if freedom == inf else f"{name}, t quantiles"
+    return asked.found(values, (difference - half, difference + half), how, statistic=t, p=p, test=how)
 
 
-def _without_variance(asked: Asked, values: tuple[float, float], rows: int) -> Comparison:
+def _influence_of(measure: Measure, rows: ClassRows, value: float) -> _class_averages.Influence | None:
+    """What each row adds to a measure; None where there is no closed form."""
+    if about(measure).of is not ClassRows:
+        return None
+    if measure in LOSSES:
+        weight = 1.0 if rows.weight is None else rows.weight
+        return _class_averages.Influence(measure, weight * (own_losses(measure, rows) - value) / rows.total)
+    return _class_averages.influence(measure, rows, value)
+
+
+def _part(slopes: Floats, times: Floats) -> _influence.Part:
+    second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
+    return _influence.Part.of(second, fourth, float(times.sum()))
+
+
+def _without_variance(asked: Asked, values: tuple[float, float], rows: float) -> Comparison:
     """Limits of two areas, each of as many rows as the smallest class has."""
-    areas = [_auc.Area(value, nan, float(rows), float(rows)) for value in values]
+    areas = [_auc.Area(value, nan, rows, rows) for value in values]
 
     def interval(level: float) -> tuple[float, float]:
         return hybrid(values, _auc.score(areas[0], level), _auc.score(areas[1], level))
