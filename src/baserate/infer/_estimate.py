@@ -25,6 +25,7 @@ from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _mom
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
+from baserate.infer._tails import heavy_tail
 from baserate.measure import (
     Measure,
     about,
@@ -288,6 +289,9 @@ def _closed(case: Case) -> Found:
         return Found(nan, nan, how, "the value is infinite")
     if case.tally.rows.sum(dtype=np.int64) < 2:
         return Found(nan, nan, how, "there is a single row")
+    heavy = heavy_tail(case.tally) if case.measure in _moments.UNBOUNDED else None
+    if heavy:
+        return Found(nan, nan, how, heavy)
     return Found(*_moments.interval(case.measure, case.tally, case.value, case.asked.level), how)
 
 

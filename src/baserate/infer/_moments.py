@@ -26,6 +26,8 @@ from baserate.measure import (
 MANY = 100
 """Rows of the smaller class below which a number in [0, 1] is never taken to be surer than a share of as many rows."""
 
+_FEW = 10
+"""Rows of the smaller class up to which a skill is never taken to be surer than a share of as many rows."""
 _MUCH = 1000
 """Degrees of freedom from which a series of two terms is as good as the distribution."""
 
@@ -145,8 +147,8 @@ def _average_precision(found: Spread, level: float) -> Bounds:
 
 
 def _variance(found: Spread, level: float) -> float:
-    """The larger of what was seen, which was estimated, and of what was to be expected: rows may lack great losses."""
-    return max(found.seen * widening(found.freedom, level) ** 2, found.expected)
+    """What was seen, with a t quantile since it was estimated, and what may be missing: rows may lack great losses."""
+    return found.seen * widening(found.freedom, level) ** 2 + found.unseen
 
 
 def _brier(found: Spread, level: float) -> Bounds:
@@ -162,8 +164,9 @@ def _skill(found: Spread, level: float) -> Bounds:
     """Interval of the share of the loss that is left, which is positive."""
     left = 1 - found.value
     variance = _variance(found, level)
-    if found.rare < MANY and 0 < left < 1:
-        variance = max(variance, left * (1 - left) / found.rare)
+    if 0 < left < 1:
+        # Ten rows of a class hardly ever hold those few that a model ranks far above the rest; more rows do.
+        variance = max(variance, left * (1 - left) / found.rare * min(_FEW / found.rare, 1.0))
     low, high = positive(left, variance, level)
     return 1 - high, 1 - low
 
@@ -177,6 +180,8 @@ _INTERVALS: dict[Measure, Callable[[Spread, float], Bounds]] = {
 }
 KNOWN = tuple(_INTERVALS)
 """Measures that have an interval here."""
+UNBOUNDED = (log_loss, log_loss_skill)
+"""Those whose expectation may be infinite."""
 
 
 def of_draws(value: float, draws: Floats, span: Bounds, rows: float, freedom: float) -> Moments:
