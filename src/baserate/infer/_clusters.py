@@ -5,9 +5,8 @@ What a cluster holds is added up first; only clusters are independent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from math import inf, isfinite, isinf, nan, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._columns import Sorted, of_columns
 from baserate.infer._delong import influence
 from baserate.infer._draws import Seed, checked_seed, in_blocks, percentiles
-from baserate.infer._moments import UNBOUNDED, Units, stretched, widening
+from baserate.infer._moments import UNBOUNDED, Units, scale_of, stretched, widening
 from baserate.infer._tails import heavy_tail
 from baserate.measure import Measure, about, accuracy_ratio, auc, gini, ks
 
@@ -58,7 +57,7 @@ class Spread(NamedTuple):
 def jackknife(values: Floats) -> Spread:
     r"""Jackknife variance :math:`\frac{C-1}C\sum_c(θ_{-c}-\barθ)^2` of values that each leave one of C clusters out.
 
-    A variance of C independent terms with excess kurtosis γ has :math:`2C/(γ+2)` degrees of freedom, no more than C − 1:
+    A variance of C independent terms with excess kurtosis γ has :math:`2C/(γ+2)` degrees of freedom, at most C − 1, and
     fewer where a few large clusters make most of it. γ is estimated without bias, since few clusters hardly show it
     [@efron1993] [@satterthwaite1946].
     """
@@ -149,7 +148,7 @@ def _on_scale(span: tuple[float, float], value: float, left_out: Floats, level: 
             return None
         trials = value * (1 - value) / found.variance / widening(found.freedom, level) ** 2
         return wilson(value * trials, (1 - value) * trials, level)
-    there, back = _SCALES.get(span, _IDENTITY)
+    there, back = scale_of(span)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle, found = float(there(value)), jackknife(np.asarray(there(left_out)))
     if not (found.known and isfinite(middle)):
@@ -157,15 +156,6 @@ def _on_scale(span: tuple[float, float], value: float, left_out: Floats, level: 
     reach = two_sided(level) * widening(found.freedom, level) * sqrt(found.variance)
     low, high = sorted(float(back(middle + side * reach)) for side in (-1, 1))
     return low, high
-
-
-_IDENTITY: tuple[Callable[[Any], Any], Callable[[Any], Any]] = (lambda value: value, lambda value: value)
-_SCALES: Mapping[tuple[float, float], tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    (0, inf): (np.log, np.exp),
-    (-1, 1): (np.arctanh, np.tanh),
-    (-inf, 1): (lambda value: np.log1p(-value), lambda value: -np.expm1(value)),
-}
-"""Where numbers of a span have no end, and the way back."""
 
 
 def _share(measure: Measure, cells: Alike, flagged: Bools, level: float) -> Found:

@@ -21,7 +21,7 @@ from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _net, _resample, _tables
+from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _net, _resample, _tables, _weights
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
@@ -222,18 +222,32 @@ def _only(rows: Rows) -> Tally:
 
 
 def _share(case: Case, *, name: str | None = None) -> Found:
-    return Found(*_binomial.interval(_binomial.share(case.measure, case.noun), case.asked.level, name))
+    if isinstance(case.noun, Confusion):
+        found = _binomial.share(case.measure, case.noun)
+    else:
+        found = _weights.effective_share(case.measure, case.noun, case.asked.level)
+    return Found(*_binomial.interval(found, case.asked.level, name))
 
 
 def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
-    draws = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed)
-    found = middle(draws, case.asked.level, _tables.how(way))
-    if way == "bootstrap" or not _tables.hollow(case.noun):
-        return found
-    # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
-    bare = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed, filled=False)
-    other = middle(bare, case.asked.level, "")
-    return found._replace(low=min(found.low, other.low), high=max(found.high, other.high)) if not other.why else found
+    noun, seed, level = case.noun, case.asked.seed, case.asked.level
+    weighted = isinstance(noun, Counts) and noun.moments is not None and way != "bootstrap"
+    noun = _weights.steadied(noun) if weighted else noun
+    found = middle(_tables.drawn(case.measure, noun, way=way, seed=seed), level, _tables.how(way))
+    if way != "bootstrap" and _tables.hollow(noun):
+        # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
+        bare = _tables.drawn(case.measure, noun, way=way, seed=seed, filled=False)
+        other = middle(bare, level, "")
+        if not other.why:
+            found = found._replace(low=min(found.low, other.low), high=max(found.high, other.high))
+    return _wider(case, found) if weighted and not found.why else found
+
+
+def _wider(case: Case, found: Found) -> Found:
+    """Make an interval of weighted rows as much wider as a t quantile is: their variance was estimated."""
+    factor = _moments.widening(_weights.freedom(case.measure, case.noun), case.asked.level)
+    low, high = _moments.widened((found.low, found.high), case.value, about(case.measure).span, factor)
+    return found._replace(low=low, high=high)
 
 
 def _predictive(case: Case, *, name: _known.Logit | None = None) -> Found:
@@ -248,7 +262,8 @@ def _everybody(case: Case) -> Found:
 
 def _worth(case: Case) -> Found:
     how = _net.KNOWN if case.noun.reweighed else _net.HOW
-    return Found(*_net.interval(case.noun, case.measure, case.asked.level), how)
+    noun = _weights.steadied(case.noun)
+    return _wider(case, Found(*_net.interval(noun, case.measure, case.asked.level), how))
 
 
 def _exact(case: Case) -> Found:

@@ -18,7 +18,6 @@ from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
 from baserate.measure import Measure, auc, average_precision, brier, brier_skill, cap_area, log_loss, log_loss_skill
 
-
 _PLAUSIBLE = 3.0
 """Expected number of outcomes none of which is seen with a chance of 5%."""
 

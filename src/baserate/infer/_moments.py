@@ -1,9 +1,9 @@
 """From a value and its variance to an interval that stays inside its span and is never of width 0."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from math import inf, isinf, sqrt
-from typing import NamedTuple
+from math import inf, isfinite, isinf, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,30 @@ def widening(freedom: float, level: float) -> float:
     if isinstance(level, NormalLevel):
         return -float(stdtrit(max(freedom, 1.0), outside(level) / 2)) / z
     return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / z
+
+
+_IDENTITY: tuple[Callable[[Any], Any], Callable[[Any], Any]] = (lambda value: value, lambda value: value)
+_SCALES: Mapping[Bounds, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    (0, inf): (np.log, np.exp),
+    (-1, 1): (np.arctanh, np.tanh),
+    (-inf, 1): (lambda value: np.log1p(-value), lambda value: -np.expm1(value)),
+}
+
+
+def scale_of(span: Bounds) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Function to where numbers of a span have no end, and the way back; what has other ends stays as it is."""
+    return _SCALES.get(span, _IDENTITY)
+
+
+def widened(bounds: Bounds, value: float, span: Bounds, factor: float) -> Bounds:
+    """Bounds so many times as far from a value, on the scale of its span; unchanged where one is at an end of it."""
+    there, back = scale_of(span)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, middle, high = (float(there(each)) for each in (bounds[0], value, bounds[1]))
+    if factor == 1 or not (isfinite(low) and isfinite(middle) and isfinite(high)):
+        return bounds
+    ends = sorted(float(back(middle + factor * (end - middle))) for end in (low, high))
+    return ends[0], ends[1]
 
 
 class Units(NamedTuple):
