@@ -222,10 +222,10 @@ def _only(rows: Rows) -> Tally:
 
 
 def _share(case: Case, *, name: str | None = None) -> Found:
-    if isinstance(case.noun, Confusion):
-        found = _binomial.share(case.measure, case.noun)
-    else:
+    if name is None and isinstance(case.noun, Counts):
         found = _weights.effective_share(case.measure, case.noun, case.asked.level)
+    else:
+        found = _binomial.share(case.measure, case.noun)
     return Found(*_binomial.interval(found, case.asked.level, name))
 
 
