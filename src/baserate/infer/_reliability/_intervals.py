@@ -13,6 +13,7 @@ from baserate._arrays import Cells, Floats, apart, ratio
 from baserate._tally import Tally
 from baserate.infer._binomial import as_share, two_sided, usual
 from baserate.infer._found import Found
+from baserate.infer._influence import Part, freedom
 from baserate.infer._moments import widening
 from baserate.infer._reliability._sandwich import Sandwich, of_line, of_offset
 from baserate.measure import (
@@ -114,8 +115,19 @@ def _over(asked: Asked) -> Found:
     noise = float(np.sum(tally.squares * left**2)) / tally.total**2
     rows = tally.total**2 / float(tally.squares.sum())
     share = as_share(tally.prevalence, noise, rows)
-    low, high = usual(share.hits, share.misses, asked.level)
+    shrunk = _shrunk(tally, left, asked.level)
+    low, high = usual(share.hits * shrunk, share.misses * shrunk, asked.level)
     return Found(low * tally.total / mean, high * tally.total / mean, how)
+
+
+def _shrunk(tally: Tally, slope: Floats, level: float) -> float:
+    """Share of effective trials that is left since the variance of weighted rows was estimated; 1 without weights."""
+    if not tally.weighted:
+        return 1.0
+    second = tally.squares * slope**2
+    fourth = float(np.nan_to_num(ratio(second**2, np.asarray(tally.rows, dtype=np.float64))).sum())
+    part = Part(float(second.sum()), fourth, float(tally.rows.sum(dtype=np.int64)))
+    return float(1 / widening(freedom([part]), level) ** 2)
 
 
 def _mean(asked: Asked) -> Found:
@@ -128,7 +140,8 @@ def _mean(asked: Asked) -> Found:
         how = f"{how} within each class"
     noise = float(np.sum(tally.squares * apart(tally.score, mean) ** 2)) / tally.total**2
     share = as_share(asked.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
-    return Found(*usual(share.hits, share.misses, asked.level), how)
+    shrunk = 1.0 if tally.reweighed else _shrunk(tally, np.asarray(apart(tally.score, mean)), asked.level)
+    return Found(*usual(share.hits * shrunk, share.misses * shrunk, asked.level), how)
 
 
 def _by_class(cells: Cells) -> Floats:
