@@ -169,12 +169,18 @@ def test_the_seed_decides(tmp_path: Path) -> None:
 
 
 def test_a_fitted_model_has_fewer_degrees_of_freedom(tmp_path: Path) -> None:
-    typed = ("reliability", screened(tmp_path), *ONE, "--bins", "5", "--draws", "0", "--json")
-    freedoms = [
-        next(row["freedom"] for row in read(run(*typed, *more))["rows"] if row["measure"] == "hosmer_lemeshow_test")
-        for more in ((), ("--fitted",))
-    ]
-    assert freedoms == [5, 3]
+    # Probabilities of three groups, and two shares: their best line is the identity.
+    path = tmp_path / "fitted.csv"
+    cells = ((0.2, 8, 40), (0.5, 20, 40), (0.8, 32, 40))
+    rows = (f"{int(at < positive)},{risk}\n" for risk, positive, rows in cells for at in range(rows))
+    path.write_text("sick,risk\n" + "".join(rows), encoding="utf-8")
+    for file, freedom in ((path, [3, 1]), (screened(tmp_path), [5, 5])):
+        typed = ("reliability", file, *ONE, "--bins", "5", "--draws", "0", "--json")
+        freedoms = [
+            next(row["freedom"] for row in read(run(*typed, *more))["rows"] if row["measure"] == "hosmer_lemeshow_test")
+            for more in ((), ("--fitted",))
+        ]
+        assert freedoms == freedom
 
 
 def written(folder: Path, rows: str) -> Path:

@@ -1,12 +1,15 @@
-"""Rows that belong together: variances of statsmodels, areas by hand, and what must not matter."""
+"""Rows that belong together: jackknife variances row by row, areas by hand, and what must not matter."""
 
+from collections.abc import Callable
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+import scipy.stats
 import statsmodels.api as sm
-from scipy.special import stdtrit
+from scipy.special import expit, logit, stdtrit
 
 from baserate import BadOption, Rows, infer, read
 from baserate.infer import _binomial
@@ -37,24 +40,83 @@ def chosen(measure: str, rows: Rows) -> npt.NDArray[np.bool_]:
     return {"sensitivity": rows.truth, "precision": flagged, "accuracy": rows.truth | ~rows.truth}[measure]
 
 
+def t_over_z(apart: npt.NDArray[np.float64]) -> float:
+    """Quantile of t over that of z, with degrees of freedom by the kurtosis that SciPy estimates without bias."""
+    kurtosis = float(scipy.stats.kurtosis(apart, bias=False))
+    freedom = min(len(apart) - 1, 2 * len(apart) / (kurtosis + 2))
+    return float(stdtrit(freedom, 0.975)) / _binomial.two_sided(0.95)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("measure", ["sensitivity", "precision", "accuracy"])
-def test_shares_have_the_variance_that_statsmodels_finds(measure: str, *, weighted: bool) -> None:
+def test_shares_have_the_jackknife_variance(measure: str, *, weighted: bool) -> None:
     rows = clustered(1, weighted=weighted)
     assert rows.cluster is not None
     there = chosen(measure, rows)
     right = (rows.truth == (rows.score["risk"] >= 0.5))[there].astype(float)
     weight = np.ones(there.sum()) if rows.weight is None else rows.weight[there]
-    model = sm.WLS(right, np.ones_like(right), weights=weight)
-    groups = np.unique(rows.cluster[there], return_inverse=True)[1]
-    fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True})
-    p, clusters = float(fit.params[0]), groups.max() + 1
-    # Its correction also has (n − 1)/(n − 1).
-    variance = float(fit.bse[0]) ** 2
-    t_over_z = stdtrit(clusters - 1, 0.975) / _binomial.two_sided(0.95)
-    trials = p * (1 - p) / variance / t_over_z**2
+    cluster = rows.cluster[there]
+    p = float(np.average(right, weights=weight))
+    left_out = np.array(
+        [np.average(right[cluster != c], weights=weight[cluster != c]) for c in np.unique(cluster).tolist()]
+    )
+    number = len(left_out)
+    variance = (number - 1) / number * float(np.sum((left_out - left_out.mean()) ** 2))
+    trials = p * (1 - p) / variance / t_over_z(left_out) ** 2
     low, high, _ = _binomial.interval(_binomial.Share(p * trials, (1 - p) * trials), 0.95)
     assert bounds(measure, rows) == pytest.approx((p, low, high), abs=1e-9)
+    # Leaving clusters out sees a little more than the linearized variance of statsmodels.
+    model = sm.WLS(right, np.ones_like(right), weights=weight)
+    groups = np.unique(cluster, return_inverse=True)[1]
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True})
+    assert 1 < variance / float(fit.bse[0]) ** 2 < 1.5
+
+
+@pytest.mark.parametrize(
+    ("measure", "threshold", "there", "back"),
+    [
+        ("auc", None, logit, expit),
+        ("calibration_slope", None, lambda x: x, lambda x: x),
+        ("observed_expected", None, np.log, np.exp),
+        ("log_loss", None, np.log, np.exp),
+        ("mcc", 0.5, np.arctanh, np.tanh),
+        ("positive_likelihood_ratio", 0.5, np.log, np.exp),
+        ("brier_skill", None, lambda x: np.log(1 - x), lambda x: 1 - np.exp(x)),
+    ],
+)
+def test_jackknife_row_by_row(
+    measure: str, threshold: float | None, there: Callable[[Any], Any], back: Callable[[Any], Any]
+) -> None:
+    rows = clustered(5, sizes=(9, 6, 14, 5, 30, 8, 11, 7, 20, 10))
+    assert rows.cluster is not None
+    value = infer.estimate(measure, rows, threshold=threshold)
+    left_out = np.array(
+        [
+            there(infer.estimate(measure, rows.only(np.flatnonzero(rows.cluster != c)), threshold=threshold).value)
+            for c in range(10)
+        ]
+    )
+    if measure == "auc":  # by the delta method
+        areas = back(left_out)
+        variance = 9 / 10 * np.sum((areas - areas.mean()) ** 2) / (value.value * (1 - value.value)) ** 2
+        apart = areas
+    else:
+        variance, apart = 9 / 10 * np.sum((left_out - left_out.mean()) ** 2), left_out
+    reach = _binomial.two_sided(0.95) * t_over_z(apart) * sqrt(variance)
+    ends = sorted(float(back(there(value.value) + side * reach)) for side in (-1, 1))
+    assert [value.low, value.high] == pytest.approx(ends, rel=1e-6)
+    assert value.how is not None
+    assert "jackknife" in value.how
+
+
+def test_many_clusters_are_left_out_in_groups() -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.random(1500) < 0.4
+    score = expit(rng.standard_normal(1500) + truth)
+    alone = infer.estimate("brier", Rows(truth, {"risk": score}))
+    found = infer.estimate("brier", Rows(truth, {"risk": score}, cluster=np.arange(1500)))
+    assert found.high - found.low == pytest.approx(alone.high - alone.low, rel=0.1)
+    assert found == infer.estimate("brier", Rows(truth[::-1], {"risk": score[::-1]}, cluster=np.arange(1500)))
 
 
 def test_where_all_are_hits_a_cluster_is_worth_one_trial() -> None:
@@ -62,7 +124,7 @@ def test_where_all_are_hits_a_cluster_is_worth_one_trial() -> None:
     found = infer.estimate("sensitivity", rows, threshold=0.5)
     low, high = _binomial.clopper_pearson(8.0, 0.0, 0.95)
     assert (found.low, found.high) == (low, high)
-    assert found.how == "Clopper–Pearson with the variance of 8 clusters"
+    assert found.how == "Clopper–Pearson with the jackknife variance of 8 clusters"
 
 
 def obuchowski(rows: Rows) -> tuple[float, float]:
@@ -87,14 +149,14 @@ def obuchowski(rows: Rows) -> tuple[float, float]:
 
 
 def test_area_has_the_variance_of_obuchowski() -> None:
-    rows = clustered(2, sizes=(3,) * 30)
+    rows = clustered(2, sizes=(3,) * 120)
     area, variance = obuchowski(rows)
     found = infer.estimate("auc", rows)
-    half = stdtrit(29, 0.975) * sqrt(variance) / (area * (1 - area))
+    half = stdtrit(119, 0.975) * sqrt(variance) / (area * (1 - area))
     low, high = (1 / (1 + np.exp(-(np.log(area / (1 - area)) + side * half))) for side in (-1, 1))
     assert (found.value, found.low, found.high) == pytest.approx((area, low, high), rel=0.02)
     assert found.how is not None
-    assert found.how.endswith("with the variance of 30 clusters")
+    assert found.how.endswith("with the variance of 120 clusters")
 
 
 def test_perfect_ranks_of_few_clusters_are_not_sure() -> None:

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 from baserate import Curve, NotAProbability, Tally, infer, measure, tally
 from baserate.infer import _influence, _moments, _resample
@@ -46,11 +47,27 @@ def test_variances_are_those_of_resamples(name: str) -> None:
     assert _influence.spread(MEASURES[name], t).seen == pytest.approx(draws.var(), rel=0.1)
 
 
-def test_expected_variance_where_probabilities_are_right() -> None:
-    rng = np.random.default_rng(2)
-    score = rng.uniform(0.02, 0.98, 200_000)
-    found = _influence.spread(measure.brier, tally(rng.random(len(score)) < score, score))
-    assert found.expected == pytest.approx(found.seen, rel=0.02)
+def test_losses_larger_than_all_seen_add_to_the_variance_where_they_are_plausible() -> None:
+    # A hundred rows at 0.02: two positives were to be expected, none was seen.
+    few = _influence.spread(measure.brier, tally([0] * 100 + [1] * 100, [0.02] * 100 + [0.9] * 100))
+    value = 0.5 * (0.02**2 + 0.1**2)
+    seen = max((0.02**2 - value) ** 2, (0.1**2 - value) ** 2)
+    outcomes = [(100 * 0.02, 0.98**2), (100 * 0.1, 0.9**2)]
+    assert all(((loss - value) ** 2 > seen) for _, loss in outcomes)
+    expected = sum(number for number, _ in outcomes)
+    variance = sum(number * ((loss - value) / 200) ** 2 for number, loss in outcomes)
+    assert few.unseen == pytest.approx(variance * np.exp(3 - expected))
+    # One that was seen is as large as any could be.
+    assert _influence.spread(measure.brier, tally([0, 1, 1, 0], [0.1, 0.1, 0.9, 0.9])).unseen == 0
+
+
+def test_an_underconfident_model_has_the_variance_that_was_seen() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.random(1000) < 0.3
+    score = expit(0.2 * (logit(0.3) + 3 * (rng.standard_normal(1000) + 3 * truth - 1.5)))
+    loss = np.where(truth, -np.log(score), -np.log1p(-score))
+    found = infer.estimate("log_loss", tally(truth, score))
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * loss.std() / np.sqrt(1000), rel=0.05)
 
 
 @pytest.mark.parametrize("name", ["brier", "brier_skill", "log_loss", "log_loss_skill"])

@@ -105,7 +105,8 @@ def test_a_class_that_is_absent_stays_away() -> None:
 
 def test_weighted_cells_are_drawn_by_their_squares() -> None:
     light = Counts(30.0, 12.0, 8.0, 150.0, moments=(Counts(30.0, 12.0, 8.0, 150.0), COUNTS))
-    heavy = Counts(30.0, 12.0, 8.0, 150.0, moments=(Counts(120.0, 48.0, 32.0, 600.0), COUNTS))
+    rows = Counts(7.5, 3.0, 2.0, 37.5)
+    heavy = Counts(30.0, 12.0, 8.0, 150.0, moments=(Counts(120.0, 48.0, 32.0, 600.0), rows))
     narrow, wide = infer.estimate("f1", light), infer.estimate("f1", heavy)
     assert narrow.low == infer.estimate("f1", COUNTS).low
     # Each row weighs 4: as sure as a quarter of them.

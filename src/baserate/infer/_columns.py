@@ -40,7 +40,7 @@ def of_columns(measure: Measure, cells: Alike, models: Sequence[str], seed: Seed
     pooled: draws then tell how values vary, and are moved to where the values of all scores are.
     """
     pooled = len(cells) > _MANY
-    ready = [(_Pooled if pooled else _Sorted).of(cells, model) for model in models]
+    ready = [(_Pooled if pooled else Sorted).of(cells, model) for model in models]
 
     def valued(tally: Tally) -> float:
         return float(measure(Curve(tally) if about(measure).of is Curve else tally))
@@ -61,7 +61,7 @@ def of_columns(measure: Measure, cells: Alike, models: Sequence[str], seed: Seed
     return found, f"{how} of scores pooled into {BUCKETS} ranks"
 
 
-class _Sorted(NamedTuple):
+class Sorted(NamedTuple):
     """Scores of one model, sorted, ready for any masses."""
 
     score: Floats
@@ -72,7 +72,7 @@ class _Sorted(NamedTuple):
     rows: Any
 
     @staticmethod
-    def of(cells: Alike, model: str) -> _Sorted:
+    def of(cells: Alike, model: str) -> Sorted:
         score = cells.score[model]
         order, ends, runs = ranked(score)
         first = np.concatenate([[0], ends[:-1] + 1])
@@ -80,7 +80,7 @@ class _Sorted(NamedTuple):
         rows = np.zeros((2, len(ends)), dtype=np.uint8)
         rows[0, runs[positive]] = rows[1, runs[~positive]] = 1
         alone = None if len(first) == len(order) else first
-        return _Sorted(sealed(score[order][first]), order, positive, alone, sealed(rows))
+        return Sorted(sealed(score[order][first]), order, positive, alone, sealed(rows))
 
     def tallies(self, mass: Floats) -> Iterator[Tally]:
         """Tallies of random masses; of rows they know only that there are some, which no measure asks."""

@@ -21,11 +21,12 @@ from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _net, _resample, _tables
+from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _net, _resample, _tables, _weights
 from baserate.infer import _confusion_intervals as _confusions
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
+from baserate.infer._tails import heavy_tail
 from baserate.measure import (
     Measure,
     about,
@@ -224,18 +225,32 @@ def _only(rows: Rows) -> Tally:
 
 
 def _share(case: Case, *, name: str | None = None) -> Found:
-    return Found(*_binomial.interval(_binomial.share(case.measure, case.noun), case.asked.level, name))
+    if name is None and isinstance(case.noun, Counts):
+        found = _weights.effective_share(case.measure, case.noun, case.asked.level)
+    else:
+        found = _binomial.share(case.measure, case.noun)
+    return Found(*_binomial.interval(found, case.asked.level, name))
 
 
 def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
-    draws = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed)
-    found = middle(draws, case.asked.level, _tables.how(way))
-    if way == "bootstrap" or not _tables.hollow(case.noun):
-        return found
-    # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
-    bare = _tables.drawn(case.measure, case.noun, way=way, seed=case.asked.seed, filled=False)
-    other = middle(bare, case.asked.level, "")
-    return found._replace(low=min(found.low, other.low), high=max(found.high, other.high)) if not other.why else found
+    noun, seed, level = case.noun, case.asked.seed, case.asked.level
+    weighted = isinstance(noun, Counts) and noun.moments is not None and way != "bootstrap"
+    noun = _weights.steadied(noun) if weighted else noun
+    found = middle(_tables.drawn(case.measure, noun, way=way, seed=seed), level, _tables.how(way))
+    if way != "bootstrap" and _tables.hollow(noun):
+        # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
+        bare = _tables.drawn(case.measure, noun, way=way, seed=seed, filled=False)
+        other = middle(bare, level, "")
+        if not other.why:
+            found = found._replace(low=min(found.low, other.low), high=max(found.high, other.high))
+    return _wider(case, found) if weighted and not found.why else found
+
+
+def _wider(case: Case, found: Found) -> Found:
+    """Make an interval of weighted rows as much wider as a t quantile is: their variance was estimated."""
+    factor = _moments.widening(_weights.freedom(case.measure, case.noun), case.asked.level)
+    low, high = _moments.widened((found.low, found.high), case.value, about(case.measure).span, factor)
+    return found._replace(low=low, high=high)
 
 
 def _cells(case: Case) -> Found:
@@ -255,7 +270,8 @@ def _everybody(case: Case) -> Found:
 
 def _worth(case: Case) -> Found:
     how = _net.KNOWN if case.noun.reweighed else _net.HOW
-    return Found(*_net.interval(case.noun, case.measure, case.asked.level), how)
+    noun = _weights.steadied(case.noun)
+    return _wider(case, Found(*_net.interval(noun, case.measure, case.asked.level), how))
 
 
 def _exact(case: Case) -> Found:
@@ -296,6 +312,9 @@ def _closed(case: Case) -> Found:
         return Found(nan, nan, how, "the value is infinite")
     if case.tally.rows.sum(dtype=np.int64) < 2:
         return Found(nan, nan, how, "there is a single row")
+    heavy = heavy_tail(case.tally) if case.measure in _moments.UNBOUNDED else None
+    if heavy:
+        return Found(nan, nan, how, heavy)
     return Found(*_moments.interval(case.measure, case.tally, case.value, case.asked.level), how)
 
 

@@ -7,7 +7,7 @@ derivatives below are exact; each takes one pass over the scores.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import inf, isfinite, log
+from math import exp, inf, isfinite, log
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,9 @@ from baserate._curve import Curve
 from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
 from baserate.measure import Measure, auc, average_precision, brier, brier_skill, cap_area, log_loss, log_loss_skill
+
+_PLAUSIBLE = 3.0
+"""Expected number of outcomes none of which is seen with a chance of 5%."""
 
 
 class Part(NamedTuple):
@@ -47,8 +50,8 @@ class Spread(NamedTuple):
     value: float
     of_positives: Part
     of_negatives: Part
-    expected: float
-    """The variance that there would be if the probabilities were right; 0 for measures of ranks."""
+    unseen: float = 0.0
+    """Variance by outcomes that matter more than any that was seen, as far as they are plausible; 0 of ranks."""
 
     @property
     def seen(self) -> float:
@@ -110,18 +113,33 @@ def spread(measure: Measure, tally: Tally, value: float | None = None) -> Spread
     """
     value = _value(measure, tally) if value is None else value
     rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
-    probable = measure not in _OF_CURVES and not tally.reweighed
-    sums = np.zeros((2, 2))
-    expected = 0.0
+    sums, largest = np.zeros((2, 2)), 0.0
     for block, *slopes in _within(measure, tally, value) if tally.reweighed else _SLOPES[measure](tally, value):
         for at, slope in enumerate(slopes):
-            sums[at] += _powers(block.squares[at], block.rows[at], slope)
-        if probable:
-            both = block.squares.sum(axis=0, dtype=np.float64)
-            chances = block.score, 1 - block.score
-            expected += sum(_summed(both * each, slope) for each, slope in zip(chances, slopes, strict=True))
+            second, fourth, most = _powers(block.squares[at], block.rows[at], slope)
+            sums[at] += second, fourth
+            largest = max(largest, most)
     parts = [Part.of(float(second), float(fourth), row) for (second, fourth), row in zip(sums, rows, strict=True)]
-    return Spread(value, parts[0], parts[1], expected)
+    probable = measure not in _OF_CURVES and not tally.reweighed
+    return Spread(value, parts[0], parts[1], _unseen(measure, tally, value, largest) if probable else 0.0)
+
+
+def _unseen(measure: Measure, tally: Tally, value: float, largest: float) -> float:
+    r"""Variance that outcomes would add whose squared slope is larger than the largest of those that were seen.
+
+    By the probabilities, E of them were to be expected, and none was seen. Up to :math:`E=3` that is plausible, with a
+    chance of 5% or more, and they count in full: a few rows of a confident model may lack the great losses that make
+    most of its variance. Of more they count :math:`e^{3-E}` times: then the probabilities are too moderate.
+    """
+    variance = expected = 0.0
+    for block, *slopes in _SLOPES[measure](tally, value):
+        squares, rows = (cells.sum(axis=0, dtype=np.float64) for cells in (block.squares, block.rows))
+        for slope, chance in zip(slopes, (block.score, 1 - block.score), strict=True):
+            there = np.flatnonzero(np.square(slope) > largest)
+            probable = there[chance[there] > 0]
+            expected += float(np.sum(rows[probable] * chance[probable]))
+            variance += float(np.sum(squares[probable] * chance[probable] * np.square(slope[probable])))
+    return variance * min(1.0, exp(_PLAUSIBLE - expected))
 
 
 def known(measure: Measure) -> bool:
@@ -166,18 +184,15 @@ def _weighted_sum(mass: Floats, slope: Floats) -> float:
     return total if isfinite(total) else float(np.dot(mass[mass > 0], slope[mass > 0]))
 
 
-def _powers(squares: Cells, rows: Cells, slope: Floats) -> tuple[float, float]:
-    """Sums of the second and the fourth powers of what rows add; those at one score are taken to be alike."""
+def _powers(squares: Cells, rows: Cells, slope: Floats) -> tuple[float, float, float]:
+    """Sums of the second and the fourth powers of what rows add, and the largest squared slope.
+
+    Rows at one score are taken to be alike.
+    """
     there = np.flatnonzero(rows)
-    second = squares[there] * np.square(slope[there])
-    return float(np.sum(second)), float(np.sum(np.square(second) / rows[there]))
-
-
-def _summed(squares: Cells, slope: Floats) -> float:
-    """Sum of what there is; an infinite slope does not matter where there is nothing."""
-    with np.errstate(invalid="ignore"):
-        total = float(np.sum(squares * np.square(slope)))
-        return total if isfinite(total) else float(np.sum(np.where(squares > 0, squares * np.square(slope), 0.0)))
+    power = np.square(slope[there])
+    second = squares[there] * power
+    return float(np.sum(second)), float(np.sum(np.square(second) / rows[there])), float(power.max(initial=0.0))
 
 
 def _brier(t: Tally, value: float) -> Slopes:

@@ -1,9 +1,9 @@
 """From a value and its variance to an interval that stays inside its span and is never of width 0."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from math import expm1, inf, isinf, log, log1p, sqrt
-from typing import NamedTuple
+from math import expm1, inf, isfinite, isinf, log, log1p, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,9 @@ MANY = 100
 UNSEEN_DEPTH = 0.75
 """Share of the other class beyond which rows of an unseen subgroup are taken to rank: see `unseen_loss`."""
 
+
+_FEW = 10
+"""Rows of the smaller class up to which a skill is never taken to be surer than a share of as many rows."""
 _MUCH = 1000
 """Degrees of freedom from which a series of two terms is as good as the distribution."""
 
@@ -78,6 +81,30 @@ def unseen_loss(rows: float, level: float) -> float:
     0.0272
     """
     return -UNSEEN_DEPTH * expm1(log(outside(level) / 2) / rows) if rows > 0 else UNSEEN_DEPTH
+
+
+_IDENTITY: tuple[Callable[[Any], Any], Callable[[Any], Any]] = (lambda value: value, lambda value: value)
+_SCALES: Mapping[Bounds, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    (0, inf): (np.log, np.exp),
+    (-1, 1): (np.arctanh, np.tanh),
+    (-inf, 1): (lambda value: np.log1p(-value), lambda value: -np.expm1(value)),
+}
+
+
+def scale_of(span: Bounds) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Function to where numbers of a span have no end, and the way back; what has other ends stays as it is."""
+    return _SCALES.get(span, _IDENTITY)
+
+
+def widened(bounds: Bounds, value: float, span: Bounds, factor: float) -> Bounds:
+    """Bounds so many times as far from a value, on the scale of its span; unchanged where one is at an end of it."""
+    there, back = scale_of(span)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, middle, high = (float(there(each)) for each in (bounds[0], value, bounds[1]))
+    if factor == 1 or not (isfinite(low) and isfinite(middle) and isfinite(high)):
+        return bounds
+    ends = sorted(float(back(middle + factor * (end - middle))) for end in (low, high))
+    return ends[0], ends[1]
 
 
 class Units(NamedTuple):
@@ -175,8 +202,8 @@ def _average_precision(found: Spread, level: float) -> Bounds:
 
 
 def _variance(found: Spread, level: float) -> float:
-    """The larger of what was seen, which was estimated, and of what was to be expected: rows may lack great losses."""
-    return max(found.seen * widening(found.freedom, level) ** 2, found.expected)
+    """What was seen, with a t quantile since it was estimated, and what may be missing: rows may lack great losses."""
+    return found.seen * widening(found.freedom, level) ** 2 + found.unseen
 
 
 def _brier(found: Spread, level: float) -> Bounds:
@@ -192,8 +219,9 @@ def _skill(found: Spread, level: float) -> Bounds:
     """Interval of the share of the loss that is left, which is positive."""
     left = 1 - found.value
     variance = _variance(found, level)
-    if found.rare < MANY and 0 < left < 1:
-        variance = max(variance, left * (1 - left) / found.rare)
+    if 0 < left < 1:
+        # Ten rows of a class hardly ever hold those few that a model ranks far above the rest; more rows do.
+        variance = max(variance, left * (1 - left) / found.rare * min(_FEW / found.rare, 1.0))
     low, high = positive(left, variance, level)
     return 1 - high, 1 - low
 
@@ -207,6 +235,8 @@ _INTERVALS: dict[Measure, Callable[[Spread, float], Bounds]] = {
 }
 KNOWN = tuple(_INTERVALS)
 """Measures that have an interval here."""
+UNBOUNDED = (log_loss, log_loss_skill)
+"""Those whose expectation may be infinite."""
 
 
 def of_draws(value: float, draws: Floats, span: Bounds, rows: float, freedom: float) -> Moments:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import erfc, inf, isnan, nan, sqrt
 from typing import NoReturn
 
 import numpy as np
 
-from baserate._arrays import Floats, number, ratio
+from baserate._arrays import Bools, Floats, number, ratio
 from baserate._errors import UsageError
-from baserate._numeric.logistic import log_odds
+from baserate._numeric.logistic import chance, log_odds
 from baserate._plurals import count_of
 from baserate._stack import Forecasts
 from baserate._tally import Tally
+from baserate.infer._draws import Seed
+from baserate.infer._reliability._null import drawn, is_smallest, neighbours_pooled, reached
 from baserate.measure import calibration_slope, ecce, why
-from baserate.measure._bins import By, binned
+from baserate.measure._bins import Bins, By, binned
 from baserate.measure._cox import cox, offset
 from baserate.measure._proper import check_probabilities
 
@@ -26,6 +28,11 @@ REWEIGHED = (
     "rows were reweighed by class, so that chance is not what the probabilities say; test them as they came, after "
     "reprior to their own prevalence"
 )
+_HELD_OUT = "on rows not fitted to"
+_FITTED = ("not the best fit to these rows", "intercept fitted to these rows", "fitted to these rows")
+_ALREADY = 0.02
+"""Likelihood-ratio statistic of a line below which it is the best already: by chance that happens in 1%."""
+_DRAWS = 999
 _SHORTEST = 0.01
 """Range of a Brownian motion that none is seen to fall short of."""
 
@@ -85,39 +92,90 @@ def _seen(t: Tally, terms: Floats) -> float:
     return float(np.sum(t.squares * (terms - middle) ** 2))
 
 
-def hosmer_lemeshow(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False) -> Check:
+def hosmer_lemeshow(
+    t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False, seed: Seed = 0
+) -> Check:
     r"""Whether bins hold as many positives as expected: :math:`\sum_b\frac{(O_b-E_b)^2}{E_b(1-E_b/n_b)}`.
 
-    On data that the model has not seen each bin is a degree of freedom; of a model `fitted` to the same rows there are
-    two less. Bins that leave nothing to chance count only if they are wrong, and then without bound; where there are no
-    others it is undefined. With many rows it rejects any model, with few hardly one [@hosmer2013].
+    On data that the model has not seen each bin is a degree of freedom; equal scores share a bin, so a score of five
+    values has five at most. A model `fitted` to the same rows has one less for each parameter of the recalibration line
+    that is already at its maximum likelihood: two after logistic regression, none if the line says that these rows were
+    not fitted to. Where expected counts are small (below 5 in a fifth of the bins, or below 1 in any) p is the share
+    of simulated outcomes with at least this statistic [@cochran1954]; the `seed` decides these. Bins that leave nothing
+    to chance count only if they are wrong, and then without bound; where there are no others it is undefined. With many
+    rows it rejects any model, with few hardly one [@hosmer2013].
 
     >>> from baserate import tally
-    >>> found = hosmer_lemeshow(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]), bins=3)
-    >>> round(found.statistic, 4), found.freedom, round(found.p, 4)
-    (1.7917, 3, 0.6168)
+    >>> found = hosmer_lemeshow(tally([0, 1, 0, 1, 1, 0] * 20, [0.2, 0.3, 0.4, 0.6, 0.9, 0.7] * 20), bins=3)
+    >>> round(found.statistic, 4), found.freedom, f"{found.p:.2g}"
+    (35.8333, 3, '8.1e-08')
     """
     check_probabilities(t)
     if t.reweighed:
         return Check("hosmer_lemeshow", nan, nan, "χ²", why=REWEIGHED)
     found = binned(t, bins=bins, by=by)
-    mean = found.expected / found.mass
-    noise, gap = found.squares * mean * (1 - mean), found.positive - found.expected
-    by_chance = noise > 0
-    freedom = int(np.count_nonzero(by_chance)) - 2 * fitted
-    how = (
-        f"χ² with {count_of(freedom, 'degree', 'degrees')} of freedom, "
-        f"{'fitted to these rows' if fitted else 'on rows not fitted to'}"
-    )
+    by_chance = found.expected * (1 - found.expected / found.mass) > 0
+    lost = _fitted_parameters(t) if fitted else 0
+    freedom = int(np.count_nonzero(by_chance)) - lost
+    how = f"χ² with {count_of(freedom, 'degree', 'degrees')} of freedom, {_FITTED[lost] if fitted else _HELD_OUT}"
     if freedom < 1:
-        few = "three bins are" if fitted else "a bin is"
+        few = "three bins are" if lost == 2 else "two bins are" if lost else "a bin is"
         reason = f"{few} needed in which chance has a say" if t.total else "there are no rows"
         return Check("hosmer_lemeshow", nan, nan, how, why=reason)
     # Beyond rounding, what is certain and does not happen is impossible.
+    gap = found.positive - found.expected
     impossible = (np.abs(gap[~by_chance]) > 1e-9 * found.mass[~by_chance]).any()
+    statistic = inf if impossible else float(bin_statistic(found))
+    if statistic == inf or not _has_small_counts(found, by_chance):
+        return Check("hosmer_lemeshow", statistic, _tail(freedom, statistic), how, freedom)
+    draws = _simulated(t, bins, by, lost=lost, seed=seed)
+    p = reached(statistic, draws)
+    how = f"{len(draws)} simulated outcomes, {_FITTED[lost] if fitted else _HELD_OUT}"
+    return Check("hosmer_lemeshow", statistic, p, how, freedom, p_is_bound=is_smallest(p, draws))
+
+
+def bin_statistic(found: Bins) -> Floats:
+    """Sum of squared gaps over their variances in bins where there is one; of a stack, an array."""
+    noise = found.squares * ratio(found.expected, found.mass) * (1 - ratio(found.expected, found.mass))
     with np.errstate(over="ignore"):  # what is next to impossible
-        statistic = inf if impossible else float(np.sum(gap[by_chance] ** 2 / noise[by_chance]))
-    return Check("hosmer_lemeshow", statistic, _tail(freedom, statistic), how, freedom)
+        terms = np.nan_to_num(ratio((found.positive - found.expected) ** 2, noise), nan=0.0, posinf=0.0)
+        return np.asarray(np.where(noise > 0, terms, 0.0).sum(axis=-1))
+
+
+def _fitted_parameters(t: Tally) -> int:
+    """How many parameters of the recalibration line have their maximum likelihood: 2, 1 (the intercept), or none."""
+    if isnan(cox(t).slope):
+        return 2  # without a line nothing speaks against what the caller says
+    if cox_test(t).statistic < _ALREADY:
+        return 2
+    moved = offset(t)
+    return int(moved.value**2 < _ALREADY / 20 * moved.variance)
+
+
+def _has_small_counts(found: Bins, by_chance: Bools) -> bool:
+    """Whether expected counts are too small for χ², after Cochran's rule."""
+    scale = ratio(found.rows, found.mass)[by_chance]
+    expected = (np.minimum(found.expected, found.mass - found.expected)[by_chance]) * scale
+    return bool((expected < 1).any() or np.mean(expected < 5) > 0.2)
+
+
+def _simulated(t: Tally, bins: int | Sequence[float], by: By, *, lost: int, seed: Seed) -> Floats:
+    """Statistics of outcomes that the probabilities give, after fitting again as many parameters as were fitted."""
+    pooled = neighbours_pooled(t)
+    stack = drawn(pooled, pooled.score, draws=_DRAWS, seed=seed)
+    usual = float(pooled.squares.sum()) / pooled.total
+    found = binned(replace(stack, weight=usual), bins=bins, by=by)
+    if not lost:
+        return bin_statistic(found)
+    x = log_odds(pooled.score)
+    if lost == 2:
+        fit = cox(stack)
+        a, b = np.nan_to_num(fit.intercept), np.nan_to_num(fit.slope, nan=1.0)
+    else:
+        a, b = np.nan_to_num(offset(stack).value), np.ones(len(stack.positive))
+    mass = stack.positive[0] + stack.negative[0]
+    again = replace(stack, positive=mass * chance(a, b, x))
+    return bin_statistic(found._replace(expected=binned(again, bins=bins, by=by).positive))
 
 
 def cox_test(t: Tally) -> Check:
@@ -200,6 +258,8 @@ def log_likelihood(t: Forecasts, line: Floats) -> float:
     return number((t.positive * log_expit(line) + t.negative * log_expit(-line)).sum(axis=-1))
 
 
-def checks(t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False) -> tuple[Check, ...]:
+def checks(
+    t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False, seed: Seed = 0
+) -> tuple[Check, ...]:
     """All tests of calibration."""
-    return cox_test(t), spiegelhalter(t), hosmer_lemeshow(t, bins=bins, by=by, fitted=fitted), ecce_test(t)
+    return cox_test(t), spiegelhalter(t), hosmer_lemeshow(t, bins=bins, by=by, fitted=fitted, seed=seed), ecce_test(t)

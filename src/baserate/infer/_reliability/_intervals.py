@@ -13,6 +13,9 @@ from baserate._arrays import Cells, Floats, apart, ratio
 from baserate._tally import Tally
 from baserate.infer._binomial import as_share, two_sided, usual
 from baserate.infer._found import Found
+from baserate.infer._influence import Part, freedom
+from baserate.infer._moments import widening
+from baserate.infer._reliability._sandwich import Sandwich, of_line, of_offset
 from baserate.measure import (
     Measure,
     brier_discrimination,
@@ -42,7 +45,7 @@ from baserate.measure import (
 )
 from baserate.measure._about import bare
 from baserate.measure._bins import binned
-from baserate.measure._cox import cox, expected, offset
+from baserate.measure._cox import expected
 
 DISTANCES: tuple[Measure, ...] = (
     *(ece, mce, rmsce, ece_sweep, smooth_ece, ici, e50, e90, emax, cox_ici, ecce, ecce_mad),
@@ -90,11 +93,12 @@ def _distance(_asked: Asked) -> Found:
 
 
 def _wald(asked: Asked) -> Found:
-    """Bounds of a coefficient of a logistic regression, by its standard error."""
-    variance = _VARIANCES[bare(asked.measure)](asked.tally)
-    reach = two_sided(asked.level) * sqrt(variance)
-    how = "Wald, with the variance within each class" if asked.tally.reweighed else "Wald"
-    return Found(asked.value - reach, asked.value + reach, how)
+    """Bounds of a coefficient of a logistic regression, by its sandwich variance: its line need not be the true one."""
+    found = _VARIANCES[bare(asked.measure)](asked.tally)
+    reach = widening(found.freedom, asked.level) * two_sided(asked.level) * sqrt(found.variance)
+    how = "Wald, sandwich (Huber–White) variance, t quantiles"
+    where = " within each class" if asked.tally.reweighed else ""
+    return Found(asked.value - reach, asked.value + reach, how.replace(" variance", f" variance{where}"))
 
 
 def _over(asked: Asked) -> Found:
@@ -111,8 +115,19 @@ def _over(asked: Asked) -> Found:
     noise = float(np.sum(tally.squares * left**2)) / tally.total**2
     rows = tally.total**2 / float(tally.squares.sum())
     share = as_share(tally.prevalence, noise, rows)
-    low, high = usual(share.hits, share.misses, asked.level)
+    shrunk = _shrunk(tally, left, asked.level)
+    low, high = usual(share.hits * shrunk, share.misses * shrunk, asked.level)
     return Found(low * tally.total / mean, high * tally.total / mean, how)
+
+
+def _shrunk(tally: Tally, slope: Floats, level: float) -> float:
+    """Share of effective trials that is left since the variance of weighted rows was estimated; 1 without weights."""
+    if not tally.weighted:
+        return 1.0
+    second = tally.squares * slope**2
+    fourth = float(np.nan_to_num(ratio(second**2, np.asarray(tally.rows, dtype=np.float64))).sum())
+    part = Part(float(second.sum()), fourth, float(tally.rows.sum(dtype=np.int64)))
+    return float(1 / widening(freedom([part]), level) ** 2)
 
 
 def _mean(asked: Asked) -> Found:
@@ -125,7 +140,8 @@ def _mean(asked: Asked) -> Found:
         how = f"{how} within each class"
     noise = float(np.sum(tally.squares * apart(tally.score, mean) ** 2)) / tally.total**2
     share = as_share(asked.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
-    return Found(*usual(share.hits, share.misses, asked.level), how)
+    shrunk = 1.0 if tally.reweighed else _shrunk(tally, np.asarray(apart(tally.score, mean)), asked.level)
+    return Found(*usual(share.hits * shrunk, share.misses * shrunk, asked.level), how)
 
 
 def _by_class(cells: Cells) -> Floats:
@@ -208,10 +224,6 @@ def _resolved(_asked: Asked) -> Found:
     return _PLUGGED[_resolved]
 
 
-def _of_line(tally: Tally, at: int) -> float:
-    return float(cox(tally).covariance[at, at])
-
-
 def _brier(share: float) -> float:
     return share * (1 - share)
 
@@ -222,10 +234,10 @@ def _entropy(share: float) -> float:
     return float(entr(share) + entr(1 - share))
 
 
-_VARIANCES: Mapping[Measure, Callable[[Tally], float]] = {
-    calibration_intercept: partial(_of_line, at=0),
-    calibration_slope: partial(_of_line, at=1),
-    calibration_in_the_large: lambda tally: float(offset(tally).variance),
+_VARIANCES: Mapping[Measure, Callable[[Tally], Sandwich]] = {
+    calibration_intercept: partial(of_line, at=0),
+    calibration_slope: partial(of_line, at=1),
+    calibration_in_the_large: of_offset,
 }
 _OF_SHARE: Mapping[Measure, Callable[[float], float]] = {
     brier_uncertainty: _brier,

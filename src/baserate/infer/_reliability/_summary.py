@@ -138,7 +138,7 @@ def _whole(tally: Tally, asked: Reliability, *, original: bool) -> Iterator[dict
     names += [about(each).name for each in DISTANCES] + ["rmsce_debiased"]
     yield from _measured(tally, list(dict.fromkeys(names)), asked)
     by: dict[str, By] = {} if asked.by is None else {"by": asked.by}
-    yield from map(_of_check, checks(tally, bins=asked.bins, fitted=asked.fitted, **by))
+    yield from map(_of_check, checks(tally, bins=asked.bins, fitted=asked.fitted, seed=asked.seed, **by))
     if original and tally.positives and tally.negatives:
         found = intrinsic(tally, level=asked.level, seed=asked.seed)
         yield {"measure": "derived_prevalence", "verdict": found.verdict} | tidy(found.prevalence)
