@@ -118,26 +118,36 @@ def _weighted(measure: Measure, nouns: Sequence[Counts[float]], draws: int, rng:
     unsure. Rows permuted with their weights would hold only if weights varied alike in all groups: where those of a
     small group varied more, they rejected 9 to 18 of a hundred true hypotheses at 5%.
     """
-    classes = _strata(measure)
-    order = sorted(
-        ([float(getattr(noun, c)) for c in _CELLS], [float(getattr(noun.squares, c)) for c in _CELLS]) for noun in nouns
-    )
-    mass, squares = (np.array([each[at] for each in order]) for at in (0, 1))
-    check_memory(f"drawing {draws} times for {len(order)} groups", 8.0 * draws * len(order), "Give fewer draws")
-    mean, drawn = np.zeros_like(mass), np.zeros((draws, *mass.shape))
-    for cells in classes:
-        part, spread = mass[:, cells], squares[:, cells]
-        whole, all_squares = part.sum(axis=1, keepdims=True), spread.sum(axis=1, keepdims=True)
-        # In units of the usual weight of a group, so that the scale of its weights does not matter.
-        usual = np.nan_to_num(ratio(all_squares, whole), nan=1.0)
-        usual[usual == 0] = 1.0
-        mean[:, cells] = whole * _common(part / usual)
-        variance = all_squares * _common(spread / usual**2)
-        scale = np.where(variance > 0, ratio(variance, mean[:, cells]), 1.0)
-        drawn[:, :, cells] = rng.standard_gamma(mean[:, cells] / scale, (draws, len(mass), len(cells))) * scale
-    expected, values = (measure(Counts(*np.moveaxis(each, -1, 0))) for each in (mean, drawn))
+    mass, squares = _tables(nouns)
+    check_memory(f"drawing {draws} times for {len(mass)} groups", 8.0 * draws * len(mass), "Give fewer draws")
+    mean, drawn, effective = np.zeros_like(mass), np.zeros((draws, *mass.shape)), 0.0
+    for cells in _strata(measure):
+        mean[:, cells], drawn[:, :, cells] = _masses(mass[:, cells], squares[:, cells], draws, rng)
+        effective += float(np.nansum(ratio(mass[:, cells].sum(axis=1) ** 2, squares[:, cells].sum(axis=1))))
+    expected, values = (np.asarray(measure(Counts(*np.moveaxis(each, -1, 0)))) for each in (mean, drawn))
+    # How much a row varies was estimated, from as many rows as are effective.
+    degrees = max(effective - len(mass), 1.0)
+    widening = np.sqrt(degrees / rng.chisquare(degrees, (draws, 1)))
     # A group of which nothing is left has no value.
-    return np.nan_to_num(np.asarray(values) - np.asarray(expected))
+    return np.asarray(np.nan_to_num(values - expected) * widening)
+
+
+def _tables(nouns: Sequence[Counts[float]]) -> tuple[Floats, Floats]:
+    """Masses and squared weights of the cells of each group, sorted, so that the order of groups does not matter."""
+    rows = sorted([float(getattr(each, cell)) for each in (noun, noun.squares) for cell in _CELLS] for noun in nouns)
+    table = np.array(rows)
+    return table[:, : len(_CELLS)], table[:, len(_CELLS) :]
+
+
+def _masses(mass: Floats, squares: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Means of the masses of some cells at common rates, and random masses about them."""
+    whole, all_squares = mass.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
+    # In units of the usual weight of a group, so that the scale of its weights does not matter.
+    usual = np.where(whole > 0, ratio(all_squares, whole), 1.0)
+    mean = whole * _common(mass / usual)
+    variance = all_squares * _common(squares / usual**2)
+    scale = np.where(variance > 0, ratio(variance, mean), 1.0)
+    return mean, rng.standard_gamma(mean / scale, (draws, *mass.shape)) * scale
 
 
 def _common(parts: Floats) -> Floats:

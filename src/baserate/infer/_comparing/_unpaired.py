@@ -27,7 +27,7 @@ from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
 from baserate.infer._estimate import CLOSED, Case, ways
 from baserate.infer._estimate import Asked as One
 from baserate.infer._influence import spread
-from baserate.infer._moments import Units
+from baserate.infer._moments import Units, widening
 from baserate.measure import Measure, about, brier, brier_skill, log_loss, log_loss_skill, why
 from baserate.measure._registry import known
 from baserate.measure._settings import Settings, require_stated
@@ -153,13 +153,23 @@ def _without_variance(asked: Asked, areas: list[_auc.Area], values: Bounds) -> C
 
 def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
     first, second = effective_shares(asked.measure, nouns)
+    degrees = inf if all(noun.moments is None for noun in nouns) else _welch_degrees(first, second)
 
     def interval(level: float) -> Bounds:
-        bounds = [wilson(each.hits, each.misses, level) for each in (first, second)]
+        part = 1 / widening(degrees, level) ** 2
+        bounds = [wilson(part * each.hits, part * each.misses, level) for each in (first, second)]
         return hybrid((_value(first), _value(second)), *bounds)
 
     values = float(asked.measure(nouns[0])), float(asked.measure(nouns[1]))
     return asked.by_intervals(values, interval, "Newcombe's hybrid score interval")
+
+
+def _welch_degrees(first: Share[float], second: Share[float]) -> float:
+    """Degrees of freedom of a variance that is estimated from as many rows as weighted ones are worth [@welch1947]."""
+    variances = [each.hits * each.misses / each.trials**3 for each in (first, second)]
+    rows = [max(each.trials - 1, 1.0) for each in (first, second)]
+    doubt = sum(variance**2 / each for variance, each in zip(variances, rows, strict=True))
+    return sum(variances) ** 2 / doubt if doubt > 0 else sum(rows)
 
 
 def effective_shares(measure: Measure, nouns: Sequence[Counts[float]]) -> list[Share[float]]:
