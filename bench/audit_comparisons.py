@@ -8,6 +8,7 @@ from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtrit
 
 from baserate import Curve, Rows, Tally
@@ -15,6 +16,7 @@ from baserate.infer import Comparison, compare, compare_unpaired
 from baserate.measure import MEASURES, about
 from bench._audit import Bounds, Floats, Outcome, Rejection, Scenario
 
+Bools = npt.NDArray[np.bool_]
 _PREVALENCE = 0.3
 _LOSSES = ("brier", "log_loss", "brier_skill", "log_loss_skill")
 _RANKS = ("auc", "average_precision", "ks")
@@ -57,13 +59,13 @@ def _rows(setting: Setting, rng: np.random.Generator) -> Rows:
     return Rows(truth, score, weight=weight, cluster=cluster)
 
 
-def _probability(model: Model, prevalence: float, truth: Floats, seen: Floats) -> Floats:
+def _probability(model: Model, prevalence: float, truth: Bools, seen: Floats) -> Floats:
     centered = model.separation * truth + seen - model.separation / 2
     log_odds = log(prevalence / (1 - prevalence)) + model.separation * centered
     return np.asarray(1 / (1 + np.exp(-model.confidence * log_odds)))
 
 
-def _clusters(setting: Setting, rng: np.random.Generator) -> Floats | None:
+def _clusters(setting: Setting, rng: np.random.Generator) -> npt.NDArray[np.int64] | None:
     if not setting.clusters:
         return None
     share = rng.gamma(1.5, size=setting.clusters)
@@ -114,7 +116,7 @@ def _paired_t(rows: Rows, found: Comparison, setting: Setting) -> Bounds:
     return Bounds(float(apart.mean()) - half, float(apart.mean()) + half, _truth(setting, found.measure))
 
 
-def _losses(name: str, truth: Floats, score: Floats) -> Floats:
+def _losses(name: str, truth: Bools, score: Floats) -> Floats:
     right = np.where(truth, score, 1 - score)
     return np.asarray((1 - right) ** 2 if name == "brier" else -np.log(right))
 

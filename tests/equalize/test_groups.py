@@ -413,7 +413,7 @@ class TestNoise:
 
     def test_ratios_without_an_end_are_drawn_normally(self) -> None:
         rng = np.random.default_rng(6)
-        made = {
+        made: dict[tuple[object, ...], Tally] = {
             (at,): Tally.of_rows(rng.random(200) < 0.5, rng.integers(0, 2, 200) * 1.0, weight=rng.random(200) + 1)
             for at in range(3)
         }

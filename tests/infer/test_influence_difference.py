@@ -23,13 +23,13 @@ def sample(size: int, seed: int, *, sharp: float = 2.5, separation: float = 2.0)
 
     def score() -> Array:
         seen = separation * truth + sqrt(0.7) * shared + sqrt(0.3) * rng.normal(size=size)
-        return 1 / (1 + np.exp(-sharp * (np.log(3 / 7) - separation**2 / 2 + separation * seen)))
+        return np.asarray(1 / (1 + np.exp(-sharp * (np.log(3 / 7) - separation**2 / 2 + separation * seen))))
 
     return Rows(truth, {"new": score(), "old": score()})
 
 
 def losses(rows: Rows, model: str) -> Array:
-    return (rows.truth - np.asarray(rows.score[model], dtype=np.float64)) ** 2
+    return np.asarray((rows.truth - np.asarray(rows.score[model], dtype=np.float64)) ** 2)
 
 
 def freedom(added: Array) -> float:

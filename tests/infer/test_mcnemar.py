@@ -12,7 +12,7 @@ from scipy.stats import beta, binomtest, chi2, multinomial, norm
 from baserate import Rows
 from baserate.infer import Question, compare
 from baserate.infer._comparing._mcnemar import TESTS, Discordant, asymptotic, corrected, exact, interval, mid_p, p_at
-from baserate.infer._comparing._question import holm, of_draws
+from baserate.infer._comparing._question import Side, holm, of_draws
 
 count = st.integers(0, 60)
 
@@ -155,7 +155,8 @@ def test_no_discordant_row_leaves_three_of_so_many() -> None:
 
 def test_a_margin_has_the_p_value_of_the_interval_that_reaches_it() -> None:
     seen, test = Discordant(9, 6, 80), TESTS["mcnemar-mid-p"]
-    for side, bound in (("greater", -0.06), ("less", 0.1)):
+    questions: list[tuple[Side, float]] = [("greater", -0.06), ("less", 0.1)]
+    for side, bound in questions:
         p = p_at(test, seen, bound, side)
         low, high = interval(test, seen, 1 - 2 * p)
         assert (low if side == "greater" else high) == pytest.approx(bound, abs=1e-6)
