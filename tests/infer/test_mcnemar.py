@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, chi2, norm
+from scipy.stats import beta, binomtest, chi2, multinomial, norm
 
 from baserate import Rows
 from baserate.infer import Question, compare
-from baserate.infer._comparing._mcnemar import TESTS, asymptotic, corrected, exact, mid_p
-from baserate.infer._comparing._question import holm, of_draws
+from baserate.infer._comparing._mcnemar import TESTS, Discordant, asymptotic, corrected, exact, interval, mid_p, p_at
+from baserate.infer._comparing._question import Side, holm, of_draws
 
 count = st.integers(0, 60)
 
@@ -39,7 +39,7 @@ def test_exact_and_mid_p_are_binomial_sums(first: int, second: int) -> None:
 
 @given(count, count)
 def test_equal_numbers_are_no_evidence_and_order_is_only_a_sign(first: int, second: int) -> None:
-    for test, _ in TESTS.values():
+    for test in (each.tested for each in TESTS.values()):
         assert test(first, first, "two-sided").p == pytest.approx(1)
         assert test(first, second, "two-sided").p == test(second, first, "two-sided").p
         if first > second:
@@ -57,7 +57,7 @@ def test_agresti_table_of_approval() -> None:
 
 
 def test_many_rows_do_not_underflow_to_zero() -> None:
-    for test, _ in TESTS.values():
+    for test in (each.tested for each in TESTS.values()):
         assert 0 < test(100_000, 0, "two-sided").p < 1e-100
 
 
@@ -85,10 +85,10 @@ def test_rows_that_only_one_model_hits(name: str, first: int, second: int) -> No
     }
     table = np.repeat(list(kinds), list(kinds.values()), axis=0)
     rows = Rows(table[:, 0] == 1, {"a": table[:, 1] * 1.0, "b": table[:, 2] * 1.0})
-    for method, (test, _) in TESTS.items():
+    for method, test in TESTS.items():
         (found,) = compare(rows, measure=name, question=Question(method=method))
         assert f"{first} rows against {second}" in found.test
-        assert found.p == test(first, second, "two-sided").p
+        assert found.p == test.tested(first, second, "two-sided").p
     assert compare(rows, measure=name)[0].test.startswith("McNemar, mid-p")
 
 
@@ -120,3 +120,53 @@ def test_p_of_draws() -> None:
     assert of_draws(draws, "less", 0.0) == 4 / 5
     assert of_draws(draws, "two-sided", 0.0) == 1
     assert of_draws(np.ones(99), "two-sided", 0.0) == 2 / 100
+
+
+@pytest.mark.parametrize("method", TESTS)
+def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -> None:
+    test = TESTS[method]
+    for first in range(13):
+        for second in range(13):
+            for concordant in (0, 30):
+                seen = Discordant(first, second, first + second + concordant or 1)
+                low, high = interval(test, seen, 0.95)
+                rejected = test.tested(first, second, "two-sided").p < 0.05
+                assert (not low <= 0 <= high) is rejected, (first, second, concordant)
+                assert low <= (first - second) / seen.rows <= high
+
+
+def test_an_interval_covers_whatever_the_shares_are() -> None:
+    rows = 25
+    cells = [(first, second) for first in range(rows + 1) for second in range(rows + 1 - first)]
+    bounds = np.array([interval(TESTS["mcnemar-mid-p"], Discordant(*each, rows), 0.95) for each in cells])
+    counts = np.column_stack([np.array(cells), rows - np.sum(cells, axis=1)])
+    for discordant, share in ((0.04, 0.5), (0.1, 0.9), (0.1, 1.0), (0.3, 0.5), (0.3, 0.7), (0.6, 0.95)):
+        first, second = discordant * share, discordant * (1 - share)
+        chance = multinomial.pmf(counts, rows, [first, second, 1 - discordant])
+        covered = (bounds[:, 0] <= first - second) & (first - second <= bounds[:, 1])
+        assert chance @ covered >= 0.94, (discordant, share)
+
+
+def test_no_discordant_row_leaves_three_of_so_many() -> None:
+    low, high = interval(TESTS["mcnemar-mid-p"], Discordant(0, 0, 100), 0.95)
+    # Half of the confidence lies on either side: the bound of Clopper and Pearson at 95 % for one side.
+    assert (-low, high) == pytest.approx((beta.ppf(0.95, 1, 100),) * 2, abs=1e-3)
+
+
+def test_a_margin_has_the_p_value_of_the_interval_that_reaches_it() -> None:
+    seen, test = Discordant(9, 6, 80), TESTS["mcnemar-mid-p"]
+    questions: list[tuple[Side, float]] = [("greater", -0.06), ("less", 0.1)]
+    for side, bound in questions:
+        p = p_at(test, seen, bound, side)
+        low, high = interval(test, seen, 1 - 2 * p)
+        assert (low if side == "greater" else high) == pytest.approx(bound, abs=1e-6)
+    assert p_at(test, seen, 0.0, "greater") == pytest.approx(mid_p(9, 6, "greater").p)
+
+
+def test_shares_are_compared_at_a_margin_by_the_same_interval() -> None:
+    truth = np.ones(80, dtype=bool)
+    new, old = np.arange(80) >= 6, (np.arange(80) < 71)
+    rows = Rows(truth, {"new": new * 1.0, "old": old * 1.0})
+    (found,) = compare(rows, measure="sensitivity", question=Question("better", margin=0.06))
+    assert found.p == p_at(TESTS["mcnemar-mid-p"], Discordant(9, 6, 80), -0.06, "greater")
+    assert "McNemar, mid-p: 9 rows against 6, at the margin" in found.test

@@ -4,16 +4,21 @@ from math import isnan, sqrt
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from scipy.stats import norm
+from scipy.special import stdtr, stdtrit
+from scipy.stats import norm, ttest_ind
 
-from baserate import ClassRows, Costs, Rows, Tally, scored, tally
+from baserate import ClassRows, Costs, Counts, Rows, Tally, scored, tally
 from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import Question, _columns, compare, compare_classes, compare_unpaired
 from baserate.infer._comparing import _paired, _unpaired
+from baserate.infer._comparing._comparison import Asked
+from baserate.infer._comparing._unpaired import compared, effective_shares
 from baserate.infer._hand_till import moved
+from baserate.infer._influence import freedom, spread
 from baserate.infer._moments import Units
-from baserate.measure import MEASURES, about, multiclass
+from baserate.measure import MEASURES, about, multiclass, sensitivity
 from baserate.measure._settings import Settings
 
 
@@ -81,13 +86,69 @@ def test_every_measure_is_compared(name: str) -> None:
 def test_draws_rest_on_the_smaller_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[float] = []
 
-    def units(seen: float) -> Units:
+    def units(seen: float, added: float) -> Units:
         made.append(seen)
-        return Units(seen)
+        return Units(seen, added)
 
     monkeypatch.setattr(_unpaired, "Units", units)
     compare_unpaired(sample(1, 70), sample(2, 30), measure="brier", question=Question(method="resample"))
-    assert made == [70, 30, 30]
+    assert made == [70, 30]
+
+
+@pytest.mark.parametrize("name", ["brier", "log_loss_skill"])
+def test_losses_are_compared_by_welch(name: str) -> None:
+    a, b = sample(1, 70), sample(2, 30)
+    found = compare_unpaired(a, b, measure=name)
+    spreads = [spread(MEASURES[name], each) for each in (a, b)]
+    error = np.sqrt(sum(each.seen for each in spreads))
+    degrees = freedom([part for each in spreads for part in (each.of_positives, each.of_negatives)])
+    assert found.statistic == pytest.approx(found.difference.value / error)
+    assert found.p == pytest.approx(2 * stdtr(degrees, -abs(found.statistic)))
+    assert found.difference.high - found.difference.value == pytest.approx(stdtrit(degrees, 0.975) * error)
+    if name == "brier":
+        losses = [_losses(each) for each in (a, b)]
+        assert found.statistic == pytest.approx(ttest_ind(*losses, equal_var=False).statistic, rel=0.03)
+
+
+def _losses(tally: Tally) -> npt.NDArray[np.float64]:
+    return np.concatenate([np.repeat((truth - tally.score) ** 2, tally.rows[at]) for at, truth in enumerate((1, 0))])
+
+
+def weighted(hits: npt.NDArray[np.float64], misses: npt.NDArray[np.float64]) -> Counts[float]:
+    """Table of positives with these weights."""
+    cells = [Counts(np.sum(hits**power), 0.0, np.sum(misses**power), 0.0) for power in (1, 2, 0)]
+    return Counts(cells[0].tp, 0.0, cells[0].fn, 0.0, moments=(cells[1], cells[2]))
+
+
+def test_effective_shares_have_the_variance_of_all_samples() -> None:
+    rng = np.random.default_rng(1)
+    weights = [(np.exp(rng.normal(size=20)), np.exp(rng.normal(size=15))), (rng.random(9) + 1, rng.random(30) + 1)]
+    found = effective_shares(sensitivity, [weighted(*each) for each in weights])
+    expected, seen, kish, rates = 0.0, 0.0, [], []
+    for hits, misses in weights:
+        every = np.concatenate([hits, misses])
+        unit = np.sum(every**2) / every.sum()
+        p = hits.sum() / every.sum()
+        residual = np.append(np.full(len(hits), 1 - p), np.full(len(misses), -p))
+        seen += np.sum((every / unit * residual) ** 2)
+        expected += p * (1 - p) * np.sum((every / unit) ** 2)
+        kish.append(every.sum() ** 2 / np.sum(every**2))
+        rates.append(p)
+    assert [each.trials for each in found] == pytest.approx([each * expected / seen for each in kish])
+    assert [each.hits / each.trials for each in found] == pytest.approx(rates)
+    even = effective_shares(sensitivity, [weighted(np.full(7, 3.0), np.full(4, 3.0)), weighted(np.ones(5), np.ones(9))])
+    assert np.ravel(even) == pytest.approx([7, 4, 5, 9])
+
+
+def test_weighted_shares_raise_no_false_alarms() -> None:
+    # With the variance of each sample alone: 16 % false alarms.
+    rng, runs, alarms = np.random.default_rng(2), 400, 0
+    for _ in range(runs):
+        weights = [np.exp(s * rng.normal(size=n)) for n, s in ((40, 1.2), (70, 0.3))]
+        hit = [rng.random(len(each)) < 0.75 for each in weights]
+        nouns = [weighted(each[got], each[~got]) for each, got in zip(weights, hit, strict=True)]
+        alarms += compared(Asked(sensitivity, Question()), nouns).p < 0.05
+    assert alarms / runs < 0.065 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.parametrize("name", ["auc", "brier", "ks", "partial_auc", "sensitivity", "mcc"])

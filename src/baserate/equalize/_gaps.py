@@ -117,7 +117,8 @@ def gaps(  # noqa: PLR0913  (all but the first are seldom given)
     would leave out the truth, and hide that. So there is none; instead, `floor` is the mean of the greatest difference
     if the groups were alike, `floor_high` what one in twenty would exceed, and `p` how many of `draws` are as great as
     the one that was seen; `p_is_bound` marks a p that no permutation reaches. Of a share, groups are permuted among the
-    rows that it is of; where rows have weights, and of other measures, numbers are drawn normally.
+    rows that it is of. Where rows have weights, confusion matrices with common rates are simulated, each group with its
+    effective number of rows. Of other measures, numbers are drawn normally.
 
     A small group raises the floor and may hide that two large groups differ. So gaps are of groups whose number rests
     on at least `min_size` rows, as in `differences`, and a note names the others. Where there are others, the kind

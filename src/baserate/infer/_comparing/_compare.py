@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from itertools import combinations
-from math import isnan, nan, sqrt
+from math import isfinite, isinf, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from baserate.infer._alike import Alike, Place, alike
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import of_columns
 from baserate.infer._comparing._comparison import Asked, Comparison, Grouped, adjusted, of_group
-from baserate.infer._comparing._mcnemar import TESTS
+from baserate.infer._comparing._influence_difference import has_closed_form, studentized
+from baserate.infer._comparing._mcnemar import TESTS, Discordant, McNemar, interval, p_at
 from baserate.infer._comparing._paired import AS_SHARES, Drawn, as_shares, joint, of_tables
 from baserate.infer._comparing._question import LEAST, Question, hybrid, of_normal, of_student
 from baserate.infer._delong import Influence, influence, same_ranks
@@ -54,12 +55,14 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
 ) -> tuple[Comparison, ...]:
     """Compare models on the same rows: the difference of a measure, its interval, and a p-value.
 
-    What tests it follows from the measure, unless the question names a method. AUC, and what is an AUC on another
-    scale: DeLong's paired test. Shares of rows that truth alone chooses (accuracy, sensitivity, specificity and their
-    complements, flag rate): McNemar's mid-p, and an interval from draws of the joint table of truth and both decisions.
-    Other measures of a 2×2 table: those draws for both. All else: random weights for rows (Bayesian bootstrap), the
-    same for both models. Of clustered rows whole clusters get a weight, and DeLong's components are summed within them.
-    Where draws do not vary, few rows are not taken for proof: limits of shares of as many rows take their place.
+    The test follows from the measure, unless the question names a method. AUC, and what is an AUC on another scale:
+    DeLong's paired test. Shares of rows that the label alone chooses (accuracy, sensitivity, specificity and their
+    complements, flag rate): McNemar's mid-p test, and an interval that excludes 0 exactly where the test rejects. Brier
+    score, log loss, their skill, and average precision: t test of what each row adds, with fourth-moment degrees of
+    freedom; KS: the same at the thresholds of the sample. Other measures of a confusion matrix: simulated joint tables
+    of the label and both decisions. All else: random weights for rows (Bayesian bootstrap), the same for both models.
+    Of clustered rows whole clusters get a weight, and what rows add is summed within them. Where rows show no variance,
+    few of them are not taken for proof: limits of shares of as many rows take their place.
 
     Parameters
     ----------
@@ -131,6 +134,8 @@ class _Case:
             by = partial(self._decided, method)
         elif left and method == "delong":
             by = partial(self._delong, names, influence(self.cells, names))
+        elif left and method == "influence":
+            by = self._studentized
         elif left:
             by = partial(self._resampled, names, of_columns(self.asked.measure, self.cells, names, self.seed))
         for pair in pairs:
@@ -255,17 +260,53 @@ class _Case:
         value = values[0] - values[1]
         if isnan(value):
             return self._found(pair, (nan, nan), "")
+        if method in TESTS:
+            return self._mcnemar(TESTS[method], table.discordant(self.asked.measure), pair)
         drawn = of_tables(self.asked.measure, table, self.seed, turned=pair[0] > pair[1])
         bounds = drawn.interval(value, self.asked.question.level)
-        if method in TESTS:
-            test, named = TESTS[method]
-            first, second = table.alone(self.asked.measure)
-            how = f"{named}: {count_of(first, 'row')} against {second}"
-            return self._found(pair, bounds, drawn.told, **test(first, second, self._side)._asdict(), test=how)
         tested = drawn.test(value, self._side, self._bound)
         if table.agree and self._side == "two-sided":
             tested = {"p": 1.0}
         return self._found(pair, bounds, drawn.told, **tested, test=drawn.told)
+
+    def _mcnemar(self, test: McNemar, seen: Discordant, pair: Pair) -> Comparison:
+        """One of McNemar's tests, and the interval that agrees with it."""
+        bounds = interval(test, seen, self.asked.question.level)
+        how = f"{test.name}: {count_of(seen.first, 'row')} against {seen.second}"
+        made = f"{test.name} p-values inverted, over the confidence distribution of the share of discordant rows"
+        if self.asked.question.margin:
+            p = p_at(test, seen, self._bound, self._side)
+            return self._found(pair, bounds, made, p=p, test=f"{how}, at the margin")
+        tested = test.tested(seen.first, seen.second, self._side)
+        return self._found(pair, bounds, made, **tested._asdict(), test=how)
+
+    def _studentized(self, pair: Pair) -> Comparison:
+        """T test of what rows add to the difference; where they show no variance, limits of shares."""
+        values = self._values(pair)
+        if not isfinite(values[0] - values[1]):
+            return self._unbounded(pair, values)
+        found = studentized(self.asked.measure, self.cells, pair, values)
+        if not found.usable(max(map(abs, values))):
+            return self._unvaried(pair, values)
+        t, p = found.test(self._side, self._bound)
+        bounds = found.interval(self.asked.question.level)
+        return self._found(pair, bounds, found.how, statistic=t, p=p, test=found.how)
+
+    def _unbounded(self, pair: Pair, values: tuple[float, float]) -> Comparison:
+        """No interval and no test of a difference that is infinite or undefined, with the reason."""
+        infinite = [model for model, value in zip(pair, values, strict=True) if isinf(value)]
+        if isnan(sum(values)) or len(infinite) == len(pair):
+            return self._found(pair, (nan, nan), "")
+        name = about(self.asked.measure).name
+        reason = f"{name} of {infinite[0]} is infinite: a row has probability 0 of its own class"
+        return self._found(pair, (nan, nan), "", why=reason)
+
+    def _unvaried(self, pair: Pair, values: tuple[float, float]) -> Comparison:
+        """Limits of shares where rows show no variance, unless both models rank all rows alike."""
+        if values[0] == values[1] and self._function(pair):
+            return self._identical(pair, "the same ranks in every row")
+        shares = as_shares(self.asked.measure, values, Units(self._units))
+        return self.asked.by_intervals(values, shares, AS_SHARES, **self._place(pair))
 
     def _resampled(self, names: Sequence[str], columns: tuple[Any, str], pair: Pair) -> Comparison:
         """Draws with random weights for rows."""
@@ -278,8 +319,8 @@ class _Case:
             apart = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
         drawn = Drawn(apart, how, Units(self._units))
         if drawn.still(max(map(abs, values))) and not (value == 0 and self._function(pair)):
-            interval = as_shares(self.asked.measure, values, drawn.units)
-            return self.asked.by_intervals(values, interval, AS_SHARES, **self._place(pair))
+            shares = as_shares(self.asked.measure, values, drawn.units)
+            return self.asked.by_intervals(values, shares, AS_SHARES, **self._place(pair))
         bounds = drawn.interval(value, self.asked.question.level)
         return self._found(pair, bounds, drawn.told, **drawn.test(value, self._side, self._bound), test=drawn.told)
 
@@ -294,9 +335,9 @@ def _method(asked: Asked, cells: Alike) -> str:
     """Return the method that was asked for, if it fits, otherwise the one that does."""
     told, method = about(asked.measure), asked.question.method
     area = told.name in AREAS and told.of is Curve
-    unfit = _no_mcnemar(asked, cells)
+    unfit = _no_mcnemar(cells)
     if method is None:
-        return "delong" if area else "resample" if unfit or not matched(asked.measure) else "mcnemar-mid-p"
+        return "delong" if area else _default(asked.measure, unfit)
     if method == "delong" and not area:
         raise BadOption(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
     if method in TESTS and not matched(asked.measure):
@@ -309,12 +350,19 @@ def _method(asked: Asked, cells: Alike) -> str:
     return method
 
 
-def _no_mcnemar(asked: Asked, cells: Alike) -> str | None:
+def _default(measure: Measure, unfit: str | None) -> str:
+    """Method for all that is no AUC."""
+    if has_closed_form(measure):
+        return "influence"
+    return "resample" if unfit or not matched(measure) else "mcnemar-mid-p"
+
+
+def _no_mcnemar(cells: Alike) -> str | None:
     if cells.weight is not None:
         return "counts rows, and these have weights"
     if cells.cluster is not None:
         return "needs rows that are independent, and these are clustered"
-    return "has no margin" if asked.question.margin else None
+    return None
 
 
 def _area(cells: Alike, tally: Tally) -> _auc.Area:

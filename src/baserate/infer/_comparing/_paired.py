@@ -15,6 +15,7 @@ from baserate.infer._alike import Alike
 from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._columns import LEAST, WORK
 from baserate.infer._comparing._comparison import STILL
+from baserate.infer._comparing._mcnemar import Discordant
 from baserate.infer._comparing._question import Bounds, Side, hybrid, of_draws, of_intervals, of_normal
 from baserate.infer._draws import Seed, in_blocks, masses, percentiles
 from baserate.infer._moments import Units, stretched
@@ -118,8 +119,8 @@ class Joint(NamedTuple):
         """Table of one model."""
         return _counts(self.mass, which)
 
-    def alone(self, measure: Measure) -> tuple[int, int]:
-        """Rows that only the first model hits, and those that only the second does, of a measure that is a share."""
+    def discordant(self, measure: Measure) -> Discordant:
+        """Rows that only the first model hits, those that only the second hits, and all that a share is of."""
         share = about(measure).share
         assert share is not None  # noqa: S101  (for the type checker)
         hits = [[_cell(at, which) in share[0] for at in range(8)] for which in (0, 1)]
@@ -128,7 +129,7 @@ class Joint(NamedTuple):
             sum(int(self.rows[at]) for at in range(8) if within[at] and mine[at] and not other[at])
             for mine, other in (hits, hits[::-1])
         )
-        return first, second
+        return Discordant(first, second, sum(int(self.rows[at]) for at in range(8) if within[at]))
 
     @property
     def turned(self) -> Joint:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, sealed
+from baserate._arrays import Floats, ratio, sealed
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
@@ -20,17 +20,20 @@ from baserate.infer._binomial import Share, share, wilson
 from baserate.infer._columns import BUCKETS, draws_of, pooled_scores
 from baserate.infer._comparing._compare import AREAS, cut
 from baserate.infer._comparing._comparison import STILL, Asked, Comparison
+from baserate.infer._comparing._influence_difference import Studentized
 from baserate.infer._comparing._paired import TABLES, Drawn, as_share
 from baserate.infer._comparing._question import Bounds, Question, hybrid, of_student
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
 from baserate.infer._estimate import CLOSED, Case, ways
 from baserate.infer._estimate import Asked as One
-from baserate.infer._moments import Units
-from baserate.measure import Measure, about, why
+from baserate.infer._influence import spread
+from baserate.infer._moments import Units, widening
+from baserate.measure import Measure, about, brier, brier_skill, log_loss, log_loss_skill, why
 from baserate.measure._registry import known
 from baserate.measure._settings import Settings, require_stated
 
 _PRIOR = 0.5
+_LOSSES = (brier, brier_skill, log_loss, log_loss_skill)
 _CONSTANT = 0.5
 """AUC of constant scores."""
 
@@ -49,10 +52,11 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
 
     AUC, and what is an AUC on another scale: DeLong's variances with Student's distribution and Welch's degrees of
     freedom, as pROC does [@delong1988] [@welch1947]; score limits where a sample is perfect. Shares:
-    Newcombe's hybrid of Wilson's intervals, and the p-value at which it reaches the bound [@newcombe1998]. KS, average
-    precision, losses and their skill: the same hybrid of the intervals that `estimate` gives. All else: independent
-    draws of both. Models that judged the same rows belong to `compare`, which knows that they rise and fall
-    together. Expected costs need `costs`, as of `compare`.
+    Newcombe's hybrid of Wilson's intervals, and the p-value at which it reaches the bound [@newcombe1998]; of weighted
+    rows with the effective sizes of both samples. Brier score, log loss and their skill: Welch's t with fourth-moment
+    degrees of freedom [@satterthwaite1946]. KS and average precision: Newcombe's hybrid of the intervals that
+    `estimate` gives. All else: independent bootstrap samples of both. Models that judged the same rows belong to
+    `compare`, which accounts for their correlation. Expected costs need `costs`, as of `compare`.
 
     >>> men = Tally.counted([1.0, 0.0], [[56, 14], [0, 0]])
     >>> women = Tally.counted([1.0, 0.0], [[48, 32], [0, 0]])
@@ -81,6 +85,7 @@ def compared(asked: Asked, nouns: list[Any], *, seed: Seed = 0) -> Comparison:
     by: dict[str, Callable[[], Comparison]] = {
         "delong": partial(_welch, asked, nouns),
         "newcombe": partial(_newcombe, asked, nouns),
+        "t": partial(_loss, asked, nouns, values),
         "hybrid": partial(_hybrid, asked, nouns, values),
         "resample": partial(_drawn, asked, nouns, values, seed),
     }
@@ -94,6 +99,8 @@ def _method(asked: Asked, values: Bounds, *, reweighed: bool) -> str:
         if method is None:
             return "hybrid"
         raise BadOption(f"method={method!r} draws everybody, but the shares of the classes are known: leave it out.")
+    if method is None and asked.measure in _LOSSES and isfinite(values[0]) and isfinite(values[1]):
+        return "t"
     if method is None and asked.measure in CLOSED and not area and isfinite(values[0]) and isfinite(values[1]):
         return "hybrid"
     if method is None:
@@ -145,14 +152,65 @@ def _without_variance(asked: Asked, areas: list[_auc.Area], values: Bounds) -> C
 
 
 def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
-    first, second = (share(asked.measure, noun) for noun in nouns)
+    first, second = effective_shares(asked.measure, nouns)
+    degrees = inf if all(noun.moments is None for noun in nouns) else _welch_degrees(first, second)
 
     def interval(level: float) -> Bounds:
-        bounds = [wilson(each.hits, each.misses, level) for each in (first, second)]
+        part = 1 / widening(degrees, level) ** 2
+        bounds = [wilson(part * each.hits, part * each.misses, level) for each in (first, second)]
         return hybrid((_value(first), _value(second)), *bounds)
 
     values = float(asked.measure(nouns[0])), float(asked.measure(nouns[1]))
     return asked.by_intervals(values, interval, "Newcombe's hybrid score interval")
+
+
+def _welch_degrees(first: Share[float], second: Share[float]) -> float:
+    """Degrees of freedom of a variance that is estimated from as many rows as weighted ones are worth [@welch1947]."""
+    variances = [each.hits * each.misses / each.trials**3 for each in (first, second)]
+    rows = [max(each.trials - 1, 1.0) for each in (first, second)]
+    doubt = sum(variance**2 / each for variance, each in zip(variances, rows, strict=True))
+    return sum(variances) ** 2 / doubt if doubt > 0 else sum(rows)
+
+
+def effective_shares(measure: Measure, nouns: Sequence[Counts[float]]) -> list[Share[float]]:
+    r"""Hits and misses of several samples; of weighted rows, as many as plain counts would need to be as sure.
+
+    Sample g has Kish's :math:`(\sum w)^2/\sum w^2` rows [@kish1965], times the ratio of :math:`p_g(1-p_g)` to the
+    residual variance :math:`\sum w^2(y-p_g)^2/\sum w^2`, a mean over all samples. A variance of each sample alone, as
+    intervals of single shares have it, is too unsure: where the few heavy rows of a sample agree it is far too small.
+    """
+    if all(noun.moments is None for noun in nouns):
+        return [share(measure, noun) for noun in nouns]
+    cells = np.array([_hits_and_misses(measure, noun) for noun in nouns])
+    mass, squares = cells[:, :2].sum(axis=1), cells[:, 2:].sum(axis=1)
+    p, q = cells[:, 0] / mass, cells[:, 1] / mass
+    kish = mass**2 / squares
+    # Of weights that mean nothing but scale, in units of the usual weight of a sample.
+    usual = (squares / mass) ** 2
+    expected = float(np.sum(p * q * squares / usual))
+    seen = float(np.sum((q**2 * cells[:, 2] + p**2 * cells[:, 3]) / usual))
+    trials = kish * (expected / seen if seen > 0 else 1.0)
+    return [Share(float(hit), float(miss)) for hit, miss in zip(p * trials, q * trials, strict=True)]
+
+
+def _hits_and_misses(measure: Measure, noun: Counts[float]) -> list[float]:
+    """Masses of hits and misses, then their squared weights."""
+    names = about(measure).share
+    assert names is not None  # noqa: S101  (for the type checker)
+    return [sum(getattr(table, name) for name in each) for table in (noun, noun.squares) for each in names]
+
+
+def _loss(asked: Asked, tallies: list[Tally], values: Bounds) -> Comparison:
+    """Welch's t test of mean losses; where a sample shows no variance, limits of both."""
+    spreads = [spread(asked.measure, tally, value) for tally, value in zip(tallies, values, strict=True)]
+    # Sorted, so that the order of the samples does not change the last digit.
+    parts = sorted(part for each in spreads for part in (each.of_positives, each.of_negatives) if part.rows)
+    found = Studentized.of(values[0] - values[1], parts, "Welch's t with fourth-moment degrees of freedom")
+    if not all(each.seen > 0 for each in spreads) or not found.usable(max(map(abs, values))):
+        return _hybrid(asked, tallies, values)
+    told = about(asked.measure)
+    t, p = found.test(asked.question.side(told), asked.question.bound(told))
+    return asked.found(values, found.interval(asked.question.level), found.how, statistic=t, p=p, test=found.how)
 
 
 def _hybrid(asked: Asked, nouns: list[Any], values: Bounds) -> Comparison:
@@ -178,7 +236,7 @@ def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Compar
     # By content, so that it does not matter which comes first.
     turned = _content(values[0], nouns[0]) > _content(values[1], nouns[1])
     each = [
-        Drawn(_draws(asked.measure, noun, rng), "", Units(_units(noun)))
+        Drawn(_draws(asked.measure, noun, rng), "", Units(_units(noun), _added(noun)))
         for noun, rng in zip(nouns, own[::-1] if turned else own, strict=True)
     ]
     if any(one.still(value) for one, value in zip(each, values, strict=True)):
@@ -186,7 +244,8 @@ def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Compar
     fewest = min(len(one.draws) for one in each)
     with np.errstate(invalid="ignore"):  # infinite ones
         apart = each[0].draws[:fewest] - each[1].draws[:fewest]
-    drawn = Drawn(apart, f"independent draws of both{_told(nouns)}", Units(min(one.units.seen for one in each)))
+    fewest_units = min((one.units for one in each), key=lambda units: units.seen)
+    drawn = Drawn(apart, f"independent draws of both{_told(nouns)}", fewest_units)
     value = values[0] - values[1]
     tested = drawn.test(value, asked.question.side(told), asked.question.bound(told))
     return asked.found(values, drawn.interval(value, asked.question.level), drawn.told, **tested, test=drawn.told)
@@ -245,11 +304,16 @@ def _draws(measure: Measure, noun: Any, rng: np.random.Generator) -> Floats:  # 
 
 
 def _units(noun: Any) -> float:  # noqa: ANN401  (what the measure takes)
-    """How many rows a value rests on; it does not matter for tables, to which half rows are added."""
+    """How many rows a value rests on; it does not matter for counted tables, to which half rows are added."""
     if isinstance(noun, Counts):
-        return inf
+        return inf if noun.moments is None else ratio(noun.total**2, noun.squares.total)
     rows = (noun.tally if isinstance(noun, Curve) else noun).rows.sum(axis=1, dtype=np.int64)
     return float(rows.min() if isinstance(noun, Curve) else rows.sum())
+
+
+def _added(noun: Any) -> float:  # noqa: ANN401  (what the measure takes)
+    """Rows that were added to a table before drawing."""
+    return 4 * _PRIOR if isinstance(noun, Counts) else 0.0
 
 
 def _told(nouns: list[Any]) -> str:

@@ -1,0 +1,75 @@
+"""Scenarios of the coverage audit: groups that do not differ, with and without weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from baserate import Rows, equalize
+from bench._audit import Outcome, Rejection, Scenario
+
+_MEASURES = ("flag_rate", "sensitivity", "precision", "accuracy", "f1")
+_DRAWS = 999
+
+
+class Setting(NamedTuple):
+    """Groups of the same distribution: their sizes, and how much the weights of each vary."""
+
+    sizes: tuple[int, ...]
+    weights: tuple[float, ...] | None = None
+    """Standard deviations of the logarithm of weights."""
+    scale: tuple[float, ...] | None = None
+    """Weight of a usual row of each group."""
+    informative: float = 0.0
+    """How much the logarithm of the weight is greater for flagged rows."""
+    prevalence: tuple[float, ...] | None = None
+
+
+def _rows(setting: Setting, rng: np.random.Generator) -> Rows:
+    group = np.repeat(np.arange(len(setting.sizes)), setting.sizes)
+    share = 0.4 if setting.prevalence is None else np.array(setting.prevalence)[group]
+    truth = rng.random(len(group)) < share
+    score = 1 / (1 + np.exp(1 - 2 * truth - 1.2 * rng.normal(size=len(group))))
+    weight = None
+    if setting.weights is not None:
+        weight = np.exp(np.array(setting.weights)[group] * rng.normal(size=len(group)))
+        weight *= np.exp(setting.informative * (score >= 0.5))
+        weight *= 1.0 if setting.scale is None else np.array(setting.scale)[group]
+    groups = tuple((f"group {at}",) for at in range(len(setting.sizes)))
+    return Rows(truth, {"m": score}, group=group.astype(np.uint8), groups=groups, attributes=("g",), weight=weight)
+
+
+def _replicate(setting: Setting, measures: tuple[str, ...], rng: np.random.Generator) -> Mapping[str, Outcome]:
+    tallies = _rows(setting, rng).tallies()
+    outcomes: dict[str, Outcome] = {}
+    for row in equalize.gaps(tallies, measures=measures, draws=_DRAWS).rows():
+        if row["kind"] == "max_difference" and row["measure"] in measures and row["p"] is not None:
+            outcomes[f"largest gap of {row['measure']}"] = Rejection(row["p"] < 0.05)
+    adjusted: dict[str, list[float]] = {}
+    for row in equalize.differences(tallies, measures=measures).rows():
+        if row["p_adjusted"] is not None:
+            adjusted.setdefault(row["measure"], []).append(row["p_adjusted"])
+    for name, several in adjusted.items():
+        outcomes[f"any difference of {name}, Holm-adjusted"] = Rejection(min(several) < 0.05)
+    return outcomes
+
+
+_FIVE = (150,) * 5
+_SETTINGS = {
+    "five equal groups without weights": Setting(_FIVE),
+    "five equal groups, survey weights": Setting(_FIVE, (1.0,) * 5),
+    "five equal groups, weights on other scales": Setting(_FIVE, (0.7,) * 5, scale=(1, 5, 0.2, 1, 3)),
+    "five equal groups, informative weights": Setting(_FIVE, (0.7,) * 5, informative=1.0),
+    "a large and four small groups, survey weights": Setting((600, 80, 80, 80, 80), (1.0,) * 5),
+    "a small group whose weights vary most": Setting((80, 250, 250, 250, 250), (1.2, 0.3, 0.3, 0.3, 0.3)),
+    "two groups, survey weights": Setting((120, 120), (1.0, 1.0)),
+}
+_RATES = ("sensitivity", "fpr")
+_APART = Setting((200,) * 4, (0.8,) * 4, prevalence=(0.2, 0.3, 0.5, 0.6))
+SCENARIOS = (
+    *(Scenario(name, partial(_replicate, each, _MEASURES), 0.5) for name, each in _SETTINGS.items()),
+    Scenario("equal rates at other prevalences, survey weights", partial(_replicate, _APART, _RATES), 0.5),
+)
