@@ -22,7 +22,8 @@ LOGIT = "influence function on log-odds, t quantiles"
 SHARE = "influence function, t quantiles"
 SEPARATED = "Clopper–Pearson for the smallest class: the classes are perfectly separated"
 STILL = "Newcombe's score set of the two smallest classes: no row adds to the variance"
-_DOZEN = 12.0
+_MISSING = 18.0
+"""Rows of the smallest class at which half the degrees of freedom count for average precision."""
 _NO_VARIANCE = "no row adds to the variance"
 
 
@@ -113,11 +114,11 @@ def _precision(sample: Sample, bias: float, level: float) -> Found:
 
 
 def precision_freedom(freedom: float, smallest: float) -> float:
-    """Degrees of freedom of averages of average precision: with up to a dozen rows in the smallest class, half of them.
+    """Degrees of freedom of averages of average precision: with up to a dozen rows in the smallest class, 40% of them.
 
     Of a small class the rows that would make most of the variance may be missing.
     """
-    return freedom * max(smallest / (smallest + _DOZEN), 0.5)
+    return freedom * max(smallest / (smallest + _MISSING), 0.4)
 
 
 def _as_share(sample: Sample, level: float) -> tuple[float, float]:
