@@ -104,7 +104,7 @@ class Sampled(NamedTuple):
     rows: int
     names: tuple[str, ...]
 
-    def __call__(self, rng: np.random.Generator) -> Mapping[str, Outcome]:
+    def replicate(self, rng: np.random.Generator) -> Mapping[str, Outcome]:
         """Draw a sample, and estimate each measure."""
         wanted = truths(self.draw, self.names)
         x, y = self.draw(rng, self.rows)
@@ -206,7 +206,7 @@ def _with_rng(
 
 
 def _scenario(name: str, draw: Draw, rows: int, names: tuple[str, ...]) -> Scenario:
-    return Scenario(f"{name}, {rows} rows", Sampled(draw, rows, names))
+    return Scenario(f"{name}, {rows} rows", Sampled(draw, rows, names).replicate)
 
 
 under = partial(normal, apart=3.0, times=0.2)

@@ -57,20 +57,16 @@ def truths(unequal: float, *, informative: bool) -> Mapping[str, float]:
 
 
 def replicate(clusters: int, unequal: float, rng: np.random.Generator, *, informative: bool) -> Mapping[str, Outcome]:
-    """Draw clusters, and estimate each measure; once more as if rows were independent."""
+    """Draw clusters, and estimate each measure."""
     wanted = truths(unequal, informative=informative)
     truth, p, cluster = drawn(rng, clusters, unequal=unequal, informative=informative)
-    rows, alone = Rows(truth, {"p": p}, cluster=cluster), Rows(truth, {"p": p})
+    rows = Rows(truth, {"p": p}, cluster=cluster)
     found: dict[str, Outcome] = {}
     for name in NAMES:
         threshold = AT if name in OF_DECISIONS else None
-        label = name.replace("_", " ")
-        for suffix, data in (("", rows), (": rows taken as independent", alone)):
-            number = infer.estimate(name, data, threshold=threshold)
-            undefined = isnan(number.low)
-            found[label + suffix] = (
-                Refusal(number.why or "") if undefined else Bounds(number.low, number.high, wanted[name])
-            )
+        number = infer.estimate(name, rows, threshold=threshold)
+        bounds = Bounds(number.low, number.high, wanted[name])
+        found[name.replace("_", " ")] = Refusal(number.why or "") if isnan(number.low) else bounds
     return found
 
 

@@ -72,8 +72,9 @@ def sandwich(model: Model, contrast: tuple[float, float]) -> Sandwich:
     rows = t.rows.sum(axis=1, dtype=np.float64)
     if not t.reweighed:
         sums, rows = sums.sum(axis=0, keepdims=True), rows.sum(keepdims=True)
-    pairs = zip(sums.tolist(), rows.tolist(), strict=True)
-    parts = [Part(second, fourth, number) for (second, fourth), number in pairs]
+    parts = [
+        Part(second, fourth, number) for (second, fourth), number in zip(sums.tolist(), rows.tolist(), strict=True)
+    ]
     return Sandwich(sum(part.variance for part in parts), freedom(parts))
 
 
