@@ -273,7 +273,7 @@ class _Case:
         """One of McNemar's tests, and the interval that agrees with it."""
         bounds = interval(test, seen, self.asked.question.level)
         how = f"{test.name}: {count_of(seen.first, 'row')} against {seen.second}"
-        made = f"{test.name} p-values inverted, over the confidence distribution of the share of discordant rows"
+        made = f"{test.name}, inverted"
         if self.asked.question.margin:
             p = p_at(test, seen, self._bound, self._side)
             return self._found(pair, bounds, made, p=p, test=f"{how}, at the margin")
