@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from baserate import Rows, Tally, infer
+from baserate import ClassRows, Rows, Tally, infer
 from baserate.infer._tails import heavy_tail, pareto_shape
 
 
@@ -46,3 +46,14 @@ def test_clusters_are_refused_too() -> None:
     reason = infer.estimate("log_loss", rows).why
     assert reason is not None
     assert "infinite" in reason
+
+
+def test_several_classes_are_refused_too() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 1500)
+    for noise, refused in ((rng.standard_cauchy((1500, 3)), True), (rng.normal(size=(1500, 3)), False)):
+        odds = np.clip(1.5 * (noise + np.eye(3)[truth]), -200, 200)
+        odds -= odds.max(axis=1, keepdims=True)
+        score = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+        reason = infer.estimate("log_loss", ClassRows(truth, score, ("a", "b", "c"))).why
+        assert (reason is not None and "infinite" in reason) == refused

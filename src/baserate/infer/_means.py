@@ -18,9 +18,11 @@ from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption
 from baserate._label_sets import LabelSets
+from baserate._tally import Tally
 from baserate.infer import _binomial, _class_averages, _influence, _moments
 from baserate.infer._draws import Seed, in_blocks, percentiles
 from baserate.infer._found import Found
+from baserate.infer._tails import heavy_tail
 from baserate.measure import Measure
 from baserate.measure import brier as brier_of_two
 from baserate.measure._about import bare
@@ -82,10 +84,17 @@ def _mean(measure: Measure, rows: ClassRows, value: float, level: float) -> Foun
     if not variance > 0 or freedom < FEW:
         variance = max(variance, _implied(score, losses, times * weight, weight, value, always=not variance > 0))
     if measure is log_loss:
-        return Found(*_moments.positive(value, variance, level), how)
+        heavy = heavy_tail(_own_probabilities(score, rows))
+        return Found(nan, nan, how, heavy) if heavy else Found(*_moments.positive(value, variance, level), how)
     share = _binomial.as_share(value / 2, variance / 4, float(np.sum(times)))
     low, high = _binomial.wilson(share.hits, share.misses, level)
     return Found(2 * low, 2 * high, how)
+
+
+def _own_probabilities(score: Floats, rows: ClassRows) -> Tally:
+    """Tally of the probability that each row gave to its own class, as of so many positives."""
+    own = score[np.arange(len(rows)), rows.truth]
+    return Tally.of_rows(np.ones(len(rows), dtype=np.bool_), own, count=rows.count)
 
 
 def _implied(score: Floats, losses: Floats, mass: Floats, weight: Floats, value: float, *, always: bool) -> float:
