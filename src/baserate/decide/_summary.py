@@ -17,12 +17,13 @@ from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.decide._cost import cost
+from baserate.decide._cross_validation import CrossValidated, crossvalidated
 from baserate.decide._evaluate import evaluated
 from baserate.decide._front import front
 from baserate.decide._judge import SAME, Row, judged, measures_of, number_of, results, with_settings
 from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
 from baserate.decide._rule import Choose
-from baserate.decide._sure import DRAWS, CrossValidated, Sureness, crossvalidated, resampled
+from baserate.decide._sure import DRAWS, Sureness, resampled
 from baserate.decide._vertices import ALL, NONE
 from baserate.infer import Interval, estimate
 from baserate.infer._estimate import ways
