@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot, isfinite
+from math import hypot, isfinite, nan
 from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, sealed
+from baserate._arrays import Cells, Floats, ratio, sealed
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
@@ -31,29 +31,45 @@ from baserate.measure._registry import known as known_measure
 _REPEATS = 5
 """Divisions into folds over which cross-validated performance is averaged."""
 _CELLS = ("tp", "fp", "fn", "tn")
-_NOTHING = np.zeros(4)
 
 
 class HeldOut(NamedTuple):
-    """Tables at the thresholds that were chosen without each fold, one entry for each division into folds."""
+    """The four cells at the threshold that was chosen without a fold: of each fold of each division of the rows."""
 
-    everywhere: Counts[Floats]
-    """All rows, averaged over the thresholds."""
-    held: Counts[Floats]
-    """Each fold at the threshold that was chosen without it, together."""
-    folds: int
+    everywhere: Floats
+    """All rows: of shape (divisions, folds, 4), NaN where nothing could be chosen."""
+    held: Floats
+    """The fold alone."""
+
+    @property
+    def folds(self) -> int:
+        """How many there are in a division."""
+        return int(self.held.shape[1])
 
     def optimism(self, measure: Measure) -> Floats:
-        r"""Optimism of the choice by each division, :math:`(1-1/k)^{-1/3}(m_{all}-m_{held\,out})`.
+        r"""Optimism of the choice by each division; undefined ones are left out.
 
-        All rows contain the fold, so that they differ from it by 1 − 1/k of what the other folds differ from it, which
-        is the optimism of a choice among (1 − 1/k)·n rows. The optimism of a maximum over thresholds falls as
-        :math:`n^{-2/3}` [@kim1990]. Both tables are of the same thresholds, so that what a measure loses by mixing
-        thresholds cancels.
+        It is the change of the measure when a fold k of all K loses its weight at the threshold that was chosen without
+        it, less that when it gains as much, :math:`½[m(T_k(1+1/K)-F_k)-m(T_k(1-1/K)+F_k)]`, summed over the folds,
+        where T are all rows and F the fold. Of a measure that is linear in the cells it is the difference between all
+        rows and the folds that were held out; others do not suffer from mixing the thresholds of folds.
+
+        All rows contain the fold, so that they differ from it by 1 − 1/K of what the other folds differ from it, which
+        is the optimism of a choice among (1 − 1/K)·n rows. That falls as :math:`n^{-2/3}` [@kim1990]; so the sum is
+        multiplied by :math:`(1-1/K)^{-1/3}`.
         """
+        usable = np.isfinite(self.everywhere[..., 0])
+        found = np.full(usable.shape, nan)
+        share = 1 / self.folds
+        without, with_more = (
+            Counts(*np.maximum(self.everywhere[usable] * (1 + sign * share) - sign * self.held[usable], 0).T)
+            for sign in (1, -1)
+        )
         with np.errstate(invalid="ignore"):
-            difference: Floats = measure(self.everywhere) - measure(self.held)
-        optimism: Floats = difference * (1 - 1 / self.folds) ** (-1 / 3)
+            found[usable] = (measure(without) - measure(with_more)) / 2
+        defined = np.isfinite(found)
+        total = ratio(np.where(defined, found, 0.0).sum(axis=1), defined.sum(axis=1)) * self.folds
+        optimism: Floats = total[np.isfinite(total)] * (1 - share) ** (-1 / 3)
         return optimism
 
 
@@ -72,8 +88,8 @@ def held_out(tally: Tally, policy: Policy, rule: Choose, *, folds: int, repeats:
     def some(rng: np.random.Generator, many: int) -> Floats:
         return np.array([_one_division(tally, judge, folds, rng) for _ in range(many)])
 
-    rows = in_blocks(some, draws=repeats, seed=seed, size=tally.mass.size * folds)
-    return HeldOut(Counts(*rows[:, :4].T), Counts(*rows[:, 4:].T), folds)
+    cells = in_blocks(some, draws=repeats, seed=seed, size=tally.mass.size * folds)
+    return HeldOut(cells[..., :4], cells[..., 4:])
 
 
 Judge = Callable[[Cells, Cells], tuple[Floats, Floats] | None]
@@ -81,18 +97,18 @@ Judge = Callable[[Cells, Cells], tuple[Floats, Floats] | None]
 
 
 def _one_division(tally: Tally, judge: Judge, folds: int, rng: np.random.Generator) -> Floats:
-    """Cells of all rows, averaged over the folds, and of the folds together."""
-    everywhere, held, used = _NOTHING, _NOTHING, 0
+    """Cells of all rows and of the fold, for each fold; NaN where nothing could be chosen."""
+    cells = np.full((folds, 8), nan)
     totals = np.array([tally.positives, tally.negatives])[:, None]
-    for part in _masses_of_folds(tally, folds, rng):
+    for at, part in enumerate(_masses_of_folds(tally, folds, rng)):
         rest = np.maximum(tally.mass - part, 0)  # below 0 by rounding alone
         left = rest.sum(axis=1, keepdims=True, dtype=np.float64)
         if not left.all():
             continue
         found = judge(rest * (totals / left) if tally.reweighed else rest, part)
         if found is not None:
-            everywhere, held, used = everywhere + found[0], held + found[1], used + 1
-    return np.concatenate([everywhere / max(used, 1), held])
+            cells[at] = np.concatenate(found)
+    return cells
 
 
 def _masses_of_folds(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Cells]:
@@ -142,7 +158,7 @@ def _weighted(tally: Tally, mass: Cells) -> Tally:
     return Tally(tally.score, sealed(np.asarray(mass, dtype=np.float64)), tally.rows, tally.rows)
 
 
-def _cells(counts: Counts[float] | Counts[Floats]) -> Floats:
+def _cells(counts: Counts[float]) -> Floats:
     return np.array([getattr(counts, cell) for cell in _CELLS], dtype=np.float64)
 
 
@@ -171,8 +187,8 @@ def crossvalidated(
     """Choose without a fold of the rows, judge the choice by that fold, and repeat that with other folds.
 
     Rows of one cluster stay together. The policy is the one that all rows give. A measure's performance is its value
-    there, less the optimism of the choice: the difference between all rows and the held-out folds at the thresholds
-    that were chosen without them (`HeldOut.optimism`), averaged over five divisions into folds. Its interval is that of
+    there, less the optimism of the choice: what all rows give too much, beside folds of them, at the thresholds that
+    were chosen without those folds (`HeldOut.optimism`), averaged over five divisions. Its interval is that of
     the held-out table, moved there, with the variation between divisions added in quadrature. Where a measure is
     undefined or infinite, its estimate is that of the held-out table alone.
 
@@ -188,10 +204,10 @@ def crossvalidated(
     policy = rule(everybody)
     if not policy.cut.has_table:
         raise BadOption(f"a cut into {', '.join(policy.cut.actions)} has no 2×2 table to be judged by.")
-    cuts, counts = _division(data, rule, folds, seed)
-    tables = _several(
-        [_tables(everybody, cuts, counts), *_more_divisions(data, everybody, policy, rule, (folds, seed))]
-    )
+    cuts, held = _division(data, rule, folds, seed)
+    counts = _added(held)
+    more = _more_divisions(data, everybody, policy, rule, (folds, seed))
+    tables = _several([_tables(everybody, cuts, held), *more])
     apparent = policy.cut.counts(everybody)
     performance = {about(each).name: _judged(each, counts, apparent, tables, asked) for each in chosen}
     return CrossValidated(policy, tuple(cuts), counts, performance)
@@ -203,7 +219,6 @@ def _judged(
     """Estimate a measure at the threshold that all rows give."""
     held, seen = estimate(measure, counts, level=asked.level), float(measure(apparent))
     optimism = tables.optimism(measure)
-    optimism = optimism[np.isfinite(optimism)]
     if not (isfinite(held.value) and isfinite(seen) and len(optimism)):
         return held
     value = seen - float(optimism.mean())
@@ -213,8 +228,8 @@ def _judged(
     return Estimate(value, low, high, asked.level, f"{held.how} in held-out folds, repeated cross-validation")
 
 
-def _division(data: Data, rule: Choose, folds: int, seed: int) -> tuple[list[Cut], Counts[float]]:
-    """Cuts that were chosen without each fold, and the folds' tables together."""
+def _division(data: Data, rule: Choose, folds: int, seed: int) -> tuple[list[Cut], list[Counts[float]]]:
+    """Cuts that were chosen without each fold, and the table of each fold there."""
     inner = told(rule)
     find: Callable[[Curve], Cut] = inner.cut if inner is not None else lambda curve: rule(curve).cut
     cuts, tables = [], []
@@ -225,7 +240,7 @@ def _division(data: Data, rule: Choose, folds: int, seed: int) -> tuple[list[Cut
         except BaserateError as error:
             raise type(error)(f"without fold {at} of {len(parts)}: {error}") from error
         tables.append(cuts[-1].counts(Curve(Tally.sum(fold.values()))))
-    return cuts, _added(tables)
+    return cuts, tables
 
 
 def _more_divisions(
@@ -244,17 +259,15 @@ def _more_divisions(
             continue
 
 
-def _tables(everybody: Curve, cuts: Sequence[Cut], held: Counts[float]) -> HeldOut:
-    everywhere = np.mean([_cells(cut.counts(everybody)) for cut in cuts], axis=0)
-    return HeldOut(Counts(*everywhere[:, None]), Counts(*_cells(held)[:, None]), len(cuts))
+def _tables(everybody: Curve, cuts: Sequence[Cut], held: Sequence[Counts[float]]) -> HeldOut:
+    everywhere = [_cells(cut.counts(everybody)) for cut in cuts]
+    return HeldOut(np.array([everywhere]), np.array([[_cells(each) for each in held]]))
 
 
 def _several(divisions: Sequence[HeldOut]) -> HeldOut:
-    """Tables of all divisions, one after the other."""
-    everywhere, held = (
-        np.concatenate([_cells(getattr(each, name)) for each in divisions], axis=1) for name in ("everywhere", "held")
-    )
-    return HeldOut(Counts(*everywhere), Counts(*held), divisions[0].folds)
+    """All divisions, one after the other; those with fewer folds, of few clusters, are left out."""
+    alike = [each for each in divisions if each.folds == divisions[0].folds]
+    return HeldOut(np.concatenate([each.everywhere for each in alike]), np.concatenate([each.held for each in alike]))
 
 
 def _added(tables: Sequence[Counts[float]]) -> Counts[float]:

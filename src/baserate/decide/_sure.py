@@ -77,8 +77,8 @@ def resampled(
     """Let a rule choose again on samples drawn from the rows, and see how far its cut-offs lie apart.
 
     `rule` is a rule of this room, its options given by `functools.partial`, or any function from a curve to a policy.
-    The optimism of a measure is estimated by repeated cross-validation: the difference between all rows and folds of
-    them at the thresholds that were chosen without those folds (`HeldOut.optimism`), averaged over a fiftieth as many
+    The optimism of a measure is estimated by repeated cross-validation: what all rows give too much, beside folds of
+    them, at the thresholds that were chosen without those folds (`HeldOut.optimism`), averaged over a fiftieth as many
     divisions into ten folds as there are draws. The bootstrap estimate, the mean difference between what a draw gives
     at its own threshold and what all rows give there [@efron1983], is smaller by 15 to 45 %, since the draws share the
     scores of the sample; it stands in where no fold can be judged. The interval of the corrected value spans the usual
@@ -235,7 +235,6 @@ def _corrected(measure: Measure, counts: Counts[float], draw: _Drawn, folds: Hel
         return Corrected(apparent, nan, Estimate(nan, why=apparent.why or "it is undefined in every draw"))
     drawn = float(difference.mean())
     judged = folds.optimism(measure)
-    judged = judged[np.isfinite(judged)]
     optimism = float(judged.mean()) if len(judged) else drawn
     below, above = percentiles(difference, asked.level)
     value = apparent.value - optimism
