@@ -94,7 +94,7 @@ def resampled(
     >>> [round(each, 2) for each in (sure.cutoffs[0].low, sure.cutoffs[0].value, sure.cutoffs[0].high)]
     [-0.18, 0.34, 0.93]
     >>> round(sure.performance["youden"].optimism, 3)
-    0.032
+    0.03
     """
     check(curve)
     checked_draws(draws)
