@@ -235,9 +235,8 @@ def test_the_variance_of_normal_scores_of_any_spread_is_that_of_their_placements
 
 @pytest.mark.parametrize(("auc", "null", "prevalence"), [(0.8, 0.5, 0.1), (0.8, 0.7, 0.3), (0.2, 0.5, 0.3)])
 def test_the_size_to_show_an_auc_gives_its_interval_the_power(auc: float, null: float, prevalence: float) -> None:
-    """The interval that `estimate` gives lies beyond the null as often as planned; Obuchowski's size falls short."""
+    """The interval that `estimate` gives lies beyond the null as often as planned."""
     rows = size_to_show_auc(auc, power=0.9, null=null, prevalence=prevalence).rows
-    assert rows > size_to_show_auc(auc, power=0.9, null=null, prevalence=prevalence, method="obuchowski").rows
     rng = np.random.default_rng(1)
     whole = population.binormal(means=(0, sqrt(2) * ndtri(auc)), prevalence=prevalence)
     shown = 0
@@ -347,10 +346,24 @@ def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, tr
     assert power_of_share(expect, goal=goal, trials=trials, sides=sides) == pytest.approx(exact, rel=1e-7, abs=1e-12)
 
 
+@pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.99, 0.9), (0.6, 0.5)])
+def test_the_power_of_a_share_is_averaged_over_the_rows_that_count(expect: float, goal: float) -> None:
+    found = size_to_show_share("sensitivity", expect, goal=goal, power=0.8, prevalence=0.5)
+    assert found.rows == 2 * (found.trials or 0)
+    near = np.arange(1, found.rows + 1)
+    chances = binom.pmf(near, found.rows, 0.5)
+    mean = sum(
+        chance * power_of_share(expect, goal=goal, trials=int(n)) for n, chance in zip(near, chances, strict=True)
+    )
+    assert found.power == pytest.approx(mean, abs=1e-4)
+    assert found.power >= 0.8
+    assert (found.trials or 0) >= (size_to_show_share("accuracy", expect, goal=goal, power=0.8).trials or 0)
+
+
 @pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.8, 0.9), (0.6, 0.5), (1, 0.9), (0, 0.02), (0.04, 0.02)])
 def test_this_and_every_larger_size_has_the_power(expect: float, goal: float) -> None:
-    found = size_to_show_share("sensitivity", expect, goal=goal, power=0.8, prevalence=0.25)
-    assert found.rows == 4 * (found.trials or 0)
+    found = size_to_show_share("accuracy", expect, goal=goal, power=0.8)
+    assert found.rows == found.trials
     assert power_of_share(expect, goal=goal, trials=(found.trials or 0) - 1) < 0.8
     assert found.power == power_of_share(expect, goal=goal, trials=found.trials or 0)
     for more in range(300):

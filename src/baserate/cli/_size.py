@@ -287,10 +287,8 @@ def _notes(measure: str, plan: Plan, found: "Size") -> Iterator[str]:
     elif plan.against is not None and measure != "auc" and plan.discordance is None:
         yield "The models are taken to err independently; if they err on the same rows, fewer will do: --discordance."
     if measure == "auc" and plan.against is None:
-        yield (
-            "Scores are taken to be normal in both classes, with a standard deviation of positives that is "
-            f"{plan.ratio:g} times that of negatives (--spread-ratio)."
-        )
+        times = "equal" if plan.ratio == 1 else f"{plan.ratio:g} times as large among positives"
+        yield f"Scores are taken to be normal in both classes, with standard deviations {times} (--spread-ratio)."
     if plan.half_width is not None:
         yield "The half-width is that of the interval if exactly what is expected is seen."
 

@@ -76,7 +76,8 @@ class HeldOut(NamedTuple):
 def held_out(tally: Tally, policy: Policy, rule: Choose, *, folds: int, repeats: int, seed: Seed) -> HeldOut:
     """Divide the rows into folds, choose without each of them, and repeat that.
 
-    Folds whose remaining rows give no threshold are left out. `policy` is what the rule chooses on all rows.
+    There are two folds at least, and no more than rows. Folds whose remaining rows give no threshold are left out.
+    `policy` is what the rule chooses on all rows.
     """
     folds = max(min(folds, int(tally.rows.sum(dtype=np.int64))), 2)
     inner = told(rule)

@@ -34,6 +34,8 @@ _TOGETHER = 16
 """How many times as many draws are made in a block as elsewhere: they share their memory."""
 _FOLDS = 10
 """Into which the rows are divided to estimate the optimism."""
+_ROWS_IN_FOLD = 5
+"""At least: a row that is left out alone is of the class that the others have less of."""
 _DRAWS_PER_DIVISION = 50
 """So that choosing without folds takes a fraction of the time of the draws."""
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -115,7 +117,8 @@ def resampled(
     if policy.cut.has_table:
         draw = _Drawn(Counts(*seen[usable].T), _tables(pooled, drawn[usable]))
         repeats = max(draws // _DRAWS_PER_DIVISION, 2)
-        folds = held_out(pooled.tally, policy, rule, folds=_FOLDS, repeats=repeats, seed=rng)
+        parts = min(_FOLDS, int(curve.tally.rows.sum(dtype=np.int64)) // _ROWS_IN_FOLD)
+        folds = held_out(pooled.tally, policy, rule, folds=parts, repeats=repeats, seed=rng)
         for each in chosen:
             performance[about(each).name] = _corrected(each, policy.cut.counts(curve), draw, folds, asked)
     failed, other = (int((state == kind).sum()) for kind in (_FAILED, _OTHER))
