@@ -190,7 +190,7 @@ def main(folder: Path) -> None:
             f"What flagging at {threshold:g} or above does (missed case {COSTS.fn:g}, needless call-back {COSTS.fp:g})",
             decisions,
         ),
-        ("Which cut-off? What rules choose, without the optimism of the choice", choices),
+        ("Which cut-off? What rules choose, corrected for the optimism of the choice", choices),
         (f"The same decisions where {ELSEWHERE:.0%} are sick", moved),
         (f"Does flagging at {policy.threshold:g}, chosen on half of the people, keep what was promised?", kept),
         ("Finding the sick as often at each site, within 0.02", equal),

@@ -56,6 +56,7 @@ PLACE = Domain(-1e100, 1e100, "a number from -1e100 to 1e100", "0.5")
 """Where a figure can draw a line."""
 MEAN = Domain(-1e6, 1e6, "a mean from -1e6 to 1e6", "1")
 SPREAD = Domain(1e-6, 1e6, "a standard deviation from 1e-6 to 1e6", "1")
+SPREAD_RATIO = Domain(1e-3, 1e3, "a number from 0.001 to 1000", "1.5")
 SHAPE = Domain(0.01, 1e6, "a shape from 0.01 to 1e6", "2")
 INCHES = Domain(0.5, 100, "a number of inches from 0.5 to 100", "7")
 

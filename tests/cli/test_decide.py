@@ -120,8 +120,8 @@ def test_what_is_told(tmp_path: Path) -> None:
         "rule = cost, inferred; name it with --rule.",
         "positive = 1, inferred; name it with --positive.",
         (
-            "note: the cut-off was chosen on these very rows, which flatters it: take it to others, or read what is "
-            "left after correction."
+            "note: the cut-off was chosen on these very rows, which flatters it: take it to others, or read the "
+            "optimism-corrected values."
         ),
         (
             "note: expected_cost is at these costs: a false positive 1, a false negative 20, a true positive 0, a true "
@@ -208,7 +208,7 @@ def test_folds_beside_other_rows_and_groups(tmp_path: Path) -> None:
     assert (row["set"], row["group"]) == ("choice", None)
     shown = run("decide", path, *ONE, "--folds", "2", "--judge-on", other, "--measures", "f1").stdout
     heads = next(line for line in shown.splitlines() if line.startswith("measures"))
-    assert heads.index("without optimism") < heads.index("in 2 folds") < heads.index("on others.csv")
+    assert heads.index("optimism-corrected") < heads.index("in 2 folds") < heads.index("on others.csv")
     bare = run("decide", path, *ONE, "--folds", "2", "--draws", "0").stderr
     assert "or read what it gives in folds that had no part in the choice." in bare
 

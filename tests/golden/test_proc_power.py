@@ -32,6 +32,9 @@ PRINTED: dict[str, Any] = {"rel": 2e-7, "abs": 0}
 PREVALENCE = 41 / 113
 
 
+FORMULA: dict[str, Any] = {"method": "obuchowski"}
+
+
 @pytest.fixture(scope="module")
 def facts(published: Callable[[str], Any]) -> dict[str, Any]:
     entries = published("pROC_aSAH_reference.json")
@@ -49,9 +52,11 @@ def patients(columns: Columns) -> Rows:
 def test_one_curve(facts: dict[str, Any]) -> None:
     power, auc = facts["power"], facts["auc"]["s100b_recomputed"]
     classes: dict[str, Any] = {"positives": 41, "negatives": 72}
-    assert power_of_auc(auc, **classes) == pytest.approx(power["s100b_41_72"], **PRINTED)
-    assert power_of_auc(0.73, **classes) == pytest.approx(power["auc.73_41_72"], **PRINTED)
-    assert alpha_to_show_auc(0.73, power=0.95, **classes) == pytest.approx(power["siglevel_for_.95"], **PRINTED)
+    assert power_of_auc(auc, **classes, **FORMULA) == pytest.approx(power["s100b_41_72"], **PRINTED)
+    assert power_of_auc(0.73, **classes, **FORMULA) == pytest.approx(power["auc.73_41_72"], **PRINTED)
+    assert alpha_to_show_auc(0.73, power=0.95, **classes, **FORMULA) == pytest.approx(
+        power["siglevel_for_.95"], **PRINTED
+    )
 
 
 def test_the_root_of_two_as_printed_in_the_paper_is_what_gives_the_digits(facts: dict[str, Any]) -> None:
@@ -60,22 +65,22 @@ def test_the_root_of_two_as_printed_in_the_paper_is_what_gives_the_digits(facts:
     exact = 0.0099 * np.exp(-square / 2) * np.array([5 * square + 8, square + 8])
     assert binormal_spread(0.73) == pytest.approx(exact, rel=1e-3)
     assert binormal_spread(0.73) != pytest.approx(exact, rel=1e-5)
-    assert power_of_auc(0.73, positives=41, negatives=72) != pytest.approx(0.9897465, rel=5e-7)
+    assert power_of_auc(0.73, positives=41, negatives=72, **FORMULA) != pytest.approx(0.9897465, rel=5e-7)
 
 
 def test_rows_of_one_curve(facts: dict[str, Any]) -> None:
     cases, controls = facts["power"]["n_for_power.95_kappa1.7"]
     auc = facts["auc"]["s100b_recomputed"]
-    assert power_of_auc(auc, positives=cases, negatives=controls) == pytest.approx(0.95, rel=1e-6)
-    found = size_to_show_auc(auc, power=0.95, prevalence=1 / 2.7)
+    assert power_of_auc(auc, positives=cases, negatives=controls, **FORMULA) == pytest.approx(0.95, rel=1e-6)
+    found = size_to_show_auc(auc, power=0.95, prevalence=1 / 2.7, **FORMULA)
     assert found.rows == ceil(cases + controls)
 
 
 def test_detectable_auc(facts: dict[str, Any]) -> None:
     # pROC's search stops at a tolerance of 1e-4: what it prints has power 0.95001.
-    found = detectable_auc(power=0.95, positives=41, negatives=72)
+    found = detectable_auc(power=0.95, positives=41, negatives=72, **FORMULA)
     assert found == pytest.approx(facts["power"]["auc_for_.95"], rel=0, abs=1e-5)
-    assert power_of_auc(found, positives=41, negatives=72) == pytest.approx(0.95, rel=1e-12)
+    assert power_of_auc(found, positives=41, negatives=72, **FORMULA) == pytest.approx(0.95, rel=1e-12)
 
 
 def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
@@ -91,7 +96,7 @@ def test_table_4_of_obuchowski(facts: dict[str, Any]) -> None:
             least_cases, least_controls = 10 / ratio * (controls < 10), 10 * ratio * (cases < 10)
             assert max(10, least_cases, cases) == table["ncases"][line][column]
             assert max(10, least_controls, controls) == table["ncontrols"][line][column]
-            found = size_to_show_auc(auc, power=0.9, prevalence=share, alpha=0.05, sides=1)
+            found = size_to_show_auc(auc, power=0.9, prevalence=share, alpha=0.05, sides=1, **FORMULA)
             assert found.rows == max(ceil(rows - 1e-9), ceil(2 / min(share, 1 - share) - 1e-9))
             compared += 1
     assert compared == 25

@@ -24,6 +24,7 @@ from baserate.infer import (
     binormal_spread,
     delong_pair,
     detectable_auc,
+    estimate,
     power_of_auc,
     power_of_auc_difference,
     power_of_share,
@@ -40,6 +41,7 @@ from baserate.infer import (
 )
 from baserate.infer._auc import Area, newcombe_variance
 from baserate.infer._binomial import METHODS, Share, interval
+from baserate.infer._sizing._expected_area import expected_area
 from baserate.infer._sizing._power import Sides
 
 shares = st.floats(0.01, 0.99)
@@ -182,18 +184,20 @@ def test_power_of_an_auc_grows_with_rows_and_with_what_is_expected() -> None:
 def test_the_size_to_show_an_auc_has_the_power_and_one_row_fewer_has_not(
     auc: float, prevalence: float, power: float, sides: Sides
 ) -> None:
-    found = size_to_show_auc(auc, power=power, prevalence=prevalence, sides=sides)
+    test: dict[str, Any] = {"sides": sides, "method": "obuchowski"}
+    found = size_to_show_auc(auc, power=power, prevalence=prevalence, **test)
 
     def at(rows: int) -> float:
-        return power_of_auc(auc, positives=prevalence * rows, negatives=(1 - prevalence) * rows, sides=sides)
+        return power_of_auc(auc, positives=prevalence * rows, negatives=(1 - prevalence) * rows, **test)
 
     assert found.power == pytest.approx(at(found.rows))
     assert at(found.rows) >= power - 1e-12
     assert found.rows == ceil(round(2 / min(prevalence, 1 - prevalence), 6)) or at(found.rows - 1) < power
 
 
-def test_another_null_and_the_other_side_of_it() -> None:
-    classes: dict[str, Any] = {"positives": 100, "negatives": 300}
+@pytest.mark.parametrize("method", ["interval", "obuchowski"])
+def test_another_null_and_the_other_side_of_it(method: str) -> None:
+    classes: dict[str, Any] = {"positives": 100, "negatives": 300, "method": method}
     assert power_of_auc(0.8, null=0.7, **classes) < power_of_auc(0.8, **classes)
     assert power_of_auc(0.3, **classes) == pytest.approx(power_of_auc(0.7, **classes))
     found = detectable_auc(power=0.9, null=0.7, **classes)
@@ -211,7 +215,55 @@ def test_power_is_what_simulation_finds() -> None:
         truth, score = scores.draw(80, rng, positives=40)
         pair = delong_pair(Rows(truth, {"a": score, "b": score}))
         shown += pair.first - Z * sqrt(pair.variance[0].at(40, 40)) > 0.5
-    assert power_of_auc(0.7, positives=40, negatives=40) - 0.05 < shown / 400 < 1
+    assert power_of_auc(0.7, positives=40, negatives=40, method="obuchowski") - 0.05 < shown / 400 < 1
+
+
+def exact_area(auc: float, positives: float, negatives: float, ratio: float) -> float:
+    """Variance of the AUC of two normal classes, with both placements integrated on a grid."""
+    grid = ndtri((np.arange(20_000) + 0.5) / 20_000)
+    mean = ndtri(auc) * sqrt(1 + ratio**2)
+    above, below = ndtr(mean + ratio * grid), ndtr((mean - grid) / ratio)
+    pairs = positives * negatives
+    return float(auc * (1 - auc) + (negatives - 1) * above.var() + (positives - 1) * below.var()) / pairs
+
+
+@pytest.mark.parametrize(("auc", "ratio"), [(0.6, 1.0), (0.8, 2.0), (0.9, 0.5), (0.3, 1.5)])
+def test_the_variance_of_normal_scores_of_any_spread_is_that_of_their_placements(auc: float, ratio: float) -> None:
+    found = expected_area(auc, 40, 160, ratio)
+    assert found.variance == pytest.approx(exact_area(auc, 40, 160, ratio), rel=1e-3)
+
+
+@pytest.mark.parametrize(("auc", "null", "prevalence"), [(0.8, 0.5, 0.1), (0.8, 0.7, 0.3), (0.2, 0.5, 0.3)])
+def test_the_size_to_show_an_auc_gives_its_interval_the_power(auc: float, null: float, prevalence: float) -> None:
+    """The interval that `estimate` gives lies beyond the null as often as planned."""
+    rows = size_to_show_auc(auc, power=0.9, null=null, prevalence=prevalence).rows
+    rng = np.random.default_rng(1)
+    whole = population.binormal(means=(0, sqrt(2) * ndtri(auc)), prevalence=prevalence)
+    shown = 0
+    for _ in range(300):
+        found = estimate("auc", tally(*whole.draw(rows, rng)))
+        shown += found.low > null or found.high < null
+    assert 0.87 < shown / 300 < 0.95
+
+
+def test_an_auc_of_positives_that_are_spread_wider_is_as_sure_as_planned() -> None:
+    rng = np.random.default_rng(1)
+    found = size_of_auc(0.8, 0.05, prevalence=0.1, spread_ratio=2)
+    assert found.rows > 1.5 * size_of_auc(0.8, 0.05, prevalence=0.1).rows
+    assert "spread ratio of 2" in found.how
+    whole = population.binormal(means=(0, sqrt(5) * ndtri(0.8)), sds=(1, 2), prevalence=0.1)
+    seen = [estimate("auc", tally(*whole.draw(found.rows, rng))) for _ in range(100)]
+    assert np.mean([(each.high - each.low) / 2 for each in seen]) == pytest.approx(0.05, rel=0.05)
+
+
+def test_the_usual_interval_is_reached_and_with_one_row_fewer_it_is_not() -> None:
+    found = size_of_auc(0.8, 0.03, prevalence=0.1, spread_ratio=1.5)
+
+    def half(rows: int) -> float:
+        low, high, _ = _auc.usual(expected_area(0.8, 0.1 * rows, 0.9 * rows, 1.5), 0.95)
+        return (high - low) / 2
+
+    assert found.half_width == half(found.rows) <= 0.03 < half(found.rows - 1)
 
 
 @given(
@@ -294,10 +346,24 @@ def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, tr
     assert power_of_share(expect, goal=goal, trials=trials, sides=sides) == pytest.approx(exact, rel=1e-7, abs=1e-12)
 
 
+@pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.99, 0.9), (0.6, 0.5)])
+def test_the_power_of_a_share_is_averaged_over_the_rows_that_count(expect: float, goal: float) -> None:
+    found = size_to_show_share("sensitivity", expect, goal=goal, power=0.8, prevalence=0.5)
+    assert found.rows == 2 * (found.trials or 0)
+    near = np.arange(1, found.rows + 1)
+    chances = binom.pmf(near, found.rows, 0.5)
+    mean = sum(
+        chance * power_of_share(expect, goal=goal, trials=int(n)) for n, chance in zip(near, chances, strict=True)
+    )
+    assert found.power == pytest.approx(mean, abs=1e-4)
+    assert (found.power or 0) >= 0.8
+    assert (found.trials or 0) >= (size_to_show_share("accuracy", expect, goal=goal, power=0.8).trials or 0)
+
+
 @pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.8, 0.9), (0.6, 0.5), (1, 0.9), (0, 0.02), (0.04, 0.02)])
 def test_this_and_every_larger_size_has_the_power(expect: float, goal: float) -> None:
-    found = size_to_show_share("sensitivity", expect, goal=goal, power=0.8, prevalence=0.25)
-    assert found.rows == 4 * (found.trials or 0)
+    found = size_to_show_share("accuracy", expect, goal=goal, power=0.8)
+    assert found.rows == found.trials
     assert power_of_share(expect, goal=goal, trials=(found.trials or 0) - 1) < 0.8
     assert found.power == power_of_share(expect, goal=goal, trials=found.trials or 0)
     for more in range(300):
@@ -471,6 +537,23 @@ PILOT = Rows(np.array([True, False, True, False]), {"a": np.arange(4.0), "b": np
         (lambda: size_of_auc(1.0, 0.1, prevalence=0.1), "expect is 1.0; expected a number from 1e-12 to 1 - 1e-12"),
         (lambda: size_of_auc(0.8, 0.1, prevalence=0.0), "prevalence is 0.0"),
         (lambda: size_of_auc(0.8, 0.1, prevalence=0.1, method="wald"), "method is 'wald'"),
+        (
+            lambda: size_of_auc(0.8, 0.1, prevalence=0.1, spread_ratio=0.0),
+            "spread_ratio is 0.0; expected",
+        ),
+        (
+            lambda: size_of_auc(0.8, 0.1, prevalence=0.1, method="hanley-mcneil", spread_ratio=2),
+            "formula is of exponential scores; leave spread_ratio= out",
+        ),
+        (
+            lambda: power_of_auc(0.8, positives=9, negatives=9, method="obuchowski", spread_ratio=2),
+            "takes both classes to be equally spread; leave spread_ratio= out",
+        ),
+        (lambda: power_of_auc(0.8, positives=9, negatives=9, method="t"), "method is 't'"),  # type: ignore[arg-type]
+        (
+            lambda: power_of_auc(0.8, positives=9, negatives=9, alpha=0.6, sides=1),
+            "alpha is 0.6; expected less than 0.5 for one side",
+        ),
         (lambda: power_of_auc(0.5, positives=10, negatives=10), "no number of rows would show a difference"),
         (lambda: power_of_auc(0.8, positives=0, negatives=10), "0 positives and 10 negatives"),
         (lambda: power_of_auc(0.8, positives=9, negatives=9, sides=3), "sides is 3; a test has 1 or 2"),  # type: ignore[arg-type]

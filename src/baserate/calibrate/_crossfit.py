@@ -154,7 +154,7 @@ def _fewer(tally: Tally, folds: int) -> int:
 
 def _of_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Tally]:
     """Deal the rows at each score; where they have weights, each has the mean of those at its score and class."""
-    dealt = _of_counts(tally.rows.ravel().astype(np.int64), folds, rng)
+    dealt = dealt_counts(tally.rows.ravel().astype(np.int64), folds, rng)
     for rows in dealt.reshape(folds, 2, -1):
         there = rows.any(axis=0)
         if not tally.weighted:
@@ -165,7 +165,7 @@ def _of_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator[Ta
         yield Tally(tally.score[there], mass, squares, rows[:, there], reweighed=tally.reweighed)
 
 
-def _of_counts(counts: Codes, folds: int, rng: np.random.Generator) -> Codes:
+def dealt_counts(counts: Codes, folds: int, rng: np.random.Generator) -> Codes:
     """How many rows of each cell are in each fold; folds are equally large, or nearly so where rows are many."""
     total, cells = int(counts.sum()), len(counts)
     if total > _MANY:

@@ -69,10 +69,10 @@ def decide(
     """Choose a cut-off: by costs, requirements, capacity or a rule of your choice.
 
     A score at or above the cut-off is flagged. Shown are the cut-off with its interval, the 2×2 table, measures as they
-    look and without the optimism of the choice, and what other rules would have said; -o writes the policy, to be
-    applied to new rows. Of several classes, with --scores
-    and --costs, each row gets the class that costs least by its probabilities, or is referred. FILE is a CSV, TSV,
-    Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin.
+    look and optimism-corrected, and what other rules would have said; -o writes the policy, to be applied to new rows.
+    Of several classes, with --scores and --costs, each row gets the class that costs least by its probabilities, or is
+    referred. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for
+    stdin.
     """
     from baserate.cli._decided import page
 

@@ -35,9 +35,9 @@ _MEANINGS = {
     "coverage": "Share of everybody who is decided.",
     "cost_with_referrals": "Mean cost of a case, with what referring costs.",
 }
-_WITHOUT = "without optimism"
-_OPTIMISM = f"{_WITHOUT}: less what it flatters a cut-off to be judged by the rows that it was chosen on."
-_IN_FOLDS = "in folds: each part of the rows at the cut-off that was chosen without it."
+_WITHOUT = "optimism-corrected"
+_OPTIMISM = f"{_WITHOUT}: less the gain of a choice on these very rows, by cross-validation; a tenth may remain."
+_IN_FOLDS = "in folds: as it looks, less its lead over parts of the rows at cut-offs that were chosen without them."
 _DECIDED = "Measures are of the cases that are decided; referred ones count for the flag rate beside other rules alone."
 _COMPARED = ("sensitivity", "specificity", "precision", "flag_rate", "expected_cost")
 _LONGEST = 8
@@ -135,7 +135,7 @@ class _Sheet:
         return f", on {self.data['held_out']['name']}" if case.set == HELD_OUT else ", where it was chosen"
 
     def _measures(self, case: _Case) -> Panel:
-        """Measures as they look, without the optimism of the choice, and on other rows."""
+        """Measures as they look, optimism-corrected, and on other rows."""
         lines = {name: row for (name, _), row in self.chosen[case].items() if _is_measure(name)}
         there = {name: row for (name, _), row in self.chosen.get(case._replace(set=HELD_OUT), {}).items()}
         columns: dict[str, Callable[[str], Line | None]] = {"as it looks": lines.get}
@@ -235,7 +235,7 @@ def _is_measure(name: str) -> bool:
 
 
 def _corrected(row: Line) -> Line | None:
-    """What is left of a number without the optimism of the choice; nothing if that is not known."""
+    """Optimism-corrected value of a number; nothing if that is not known."""
     return _instead(row, "corrected")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from baserate._domains import DRAWS, HALF_WIDTH, SHARE
+from baserate._domains import DRAWS, HALF_WIDTH, SHARE, SPREAD_RATIO
 from baserate.cli._ask import answer
 from baserate.cli._options import Number, Writing, bundled, command, complete_two_class, level, whole, writing
 from baserate.cli._say import say
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _EXAMPLES = (
     ("to know an AUC to ± 0.03", "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1"),
+    (
+        "the same, if positives are spread twice as far as negatives",
+        "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1 --spread-ratio 2",
+    ),
     ("to know a sensitivity", "baserate size sensitivity --half-width 0.05 --expect 0.9 --prevalence 0.1"),
     ("to show that it is above a goal", "baserate size sensitivity --expect 0.9 --goal 0.8 --prevalence 0.1"),
     (
@@ -51,6 +55,7 @@ class Plan:
     correlation: float | None
     paired: bool
     discordance: float | None
+    spread_ratio: float | None
     level: float
 
     def __post_init__(self) -> None:
@@ -67,6 +72,11 @@ class Plan:
         """Options of a test."""
         return {"power": self.power, "alpha": self.alpha, "sides": 1 if self.one_sided else 2}
 
+    @property
+    def ratio(self) -> float:
+        """Spread of positives over that of negatives."""
+        return 1.0 if self.spread_ratio is None else self.spread_ratio
+
     def only(self, measure: str, *names: str) -> None:
         """Refuse options that do not belong to what is asked."""
         source = click.get_current_context().get_parameter_source
@@ -78,7 +88,7 @@ class Plan:
 
 
 _OF_INTERVALS, _OF_TESTS = ("level",), ("power", "alpha", "one_sided")
-_OF_SOME = ("flag_rate", "correlation", "paired", "discordance", *_OF_INTERVALS, *_OF_TESTS)
+_OF_SOME = ("flag_rate", "correlation", "paired", "discordance", "spread_ratio", *_OF_INTERVALS, *_OF_TESTS)
 _SHARE = Number(SHARE._replace(low=0, high=1))
 _INSIDE = Number(SHARE)
 _OPTIONS = (
@@ -104,6 +114,11 @@ _OPTIONS = (
     ),
     click.option("--paired", is_flag=True, help="Two shares are of the same rows; otherwise each model has its own."),
     click.option("--discordance", type=_SHARE, help="Share of these rows on which paired models differ."),
+    click.option(
+        "--spread-ratio",
+        type=Number(SPREAD_RATIO),
+        help="Standard deviation of the scores of positives over that of negatives, for an AUC. [default: 1]",
+    ),
     click.option(
         "--level", type=level, metavar="SHARE", default="0.95", show_default=True, help="Confidence of the interval."
     ),
@@ -233,11 +248,12 @@ def _of_auc(plan: Plan) -> "Size":
 
     if plan.prevalence is None:
         raise click.UsageError("an AUC needs positives and negatives; give --prevalence, the share of positives.")
-    plan.only("auc", *["correlation"] * (plan.against is not None))
+    plan.only("auc", "correlation" if plan.against is not None else "spread_ratio")
+    assumed: dict[str, Any] = {"prevalence": plan.prevalence, "spread_ratio": plan.ratio}
     if plan.half_width is not None:
-        return infer.size_of_auc(plan.expect, plan.half_width, prevalence=plan.prevalence, level=plan.level)
+        return infer.size_of_auc(plan.expect, plan.half_width, level=plan.level, **assumed)
     if plan.goal is not None:
-        return infer.size_to_show_auc(plan.expect, null=plan.goal, prevalence=plan.prevalence, **plan.test)
+        return infer.size_to_show_auc(plan.expect, null=plan.goal, **assumed, **plan.test)
     pair = infer.assumed_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
     return infer.size_to_show_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
 
@@ -270,6 +286,9 @@ def _notes(measure: str, plan: Plan, found: "Size") -> Iterator[str]:
         yield "Each of the two models has rows of its own, so many are needed for each."
     elif plan.against is not None and measure != "auc" and plan.discordance is None:
         yield "The models are taken to err independently; if they err on the same rows, fewer will do: --discordance."
+    if measure == "auc" and plan.against is None:
+        times = "equal" if plan.ratio == 1 else f"{plan.ratio:g} times as large among positives"
+        yield f"Scores are taken to be normal in both classes, with standard deviations {times} (--spread-ratio)."
     if plan.half_width is not None:
         yield "The half-width is that of the interval if exactly what is expected is seen."
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from baserate.decide._cost import actions, cost
     from baserate.decide._cost_curve import brier_curve, cost_curve, cost_curves, probability_cost
     from baserate.decide._cost_table import IsoCost, cost_table, iso_cost
+    from baserate.decide._cross_validation import CrossValidated, crossvalidated
     from baserate.decide._evaluate import tables
     from baserate.decide._front import front
     from baserate.decide._judge import judge
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from baserate.decide._rules import RULES, named
     from baserate.decide._slopes import slopes
     from baserate.decide._summary import Trial, summary
-    from baserate.decide._sure import Corrected, CrossValidated, Sureness, crossvalidated, resampled
+    from baserate.decide._sure import Corrected, Sureness, resampled
     from baserate.decide._unmapped import unmapped
     from baserate.decide._vertices import Dominated, Front, Hybrid, Reversible, Vertex
 
@@ -68,6 +69,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "cost_table",
         "iso_cost",
     ),
+    "_cross_validation": ("CrossValidated", "crossvalidated"),
     "_evaluate": ("tables",),
     "_front": ("front",),
     "_judge": ("judge",),
@@ -97,9 +99,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "_summary": ("Trial", "summary"),
     "_sure": (
         "Corrected",
-        "CrossValidated",
         "Sureness",
-        "crossvalidated",
         "resampled",
     ),
     "_unmapped": ("unmapped",),

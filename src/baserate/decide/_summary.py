@@ -17,12 +17,13 @@ from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.decide._cost import cost
+from baserate.decide._cross_validation import CrossValidated, crossvalidated
 from baserate.decide._evaluate import evaluated
 from baserate.decide._front import front
 from baserate.decide._judge import SAME, Row, judged, measures_of, number_of, results, with_settings
 from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
 from baserate.decide._rule import Choose
-from baserate.decide._sure import DRAWS, CrossValidated, Sureness, crossvalidated, resampled
+from baserate.decide._sure import DRAWS, Sureness, resampled
 from baserate.decide._vertices import ALL, NONE
 from baserate.infer import Interval, estimate
 from baserate.infer._estimate import ways
@@ -37,7 +38,7 @@ from baserate.measure import (
 )
 from baserate.measure._summary import check_tallies, named_group, tidy
 
-CORRECTED = f"{SAME[:-1]}, or read what is left after correction."
+CORRECTED = f"{SAME[:-1]}, or read the optimism-corrected values."
 FOLDED = f"{SAME[:-1]}, or read what it gives in folds that had no part in the choice."
 FLATTERED = (SAME, CORRECTED, FOLDED)
 _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
@@ -76,11 +77,11 @@ def summary(
     """Let a rule choose for each model, and tell all that a reader should know before using its cut-off.
 
     First come the cut-offs (`measure` is "threshold", `action` what begins there) with intervals from `draws` samples,
-    then the 2×2 table and the measures as `judge` gives them, with the optimism of the choice and what is left without
-    it; then what other rules would have chosen, and what that gives. For another prevalence, carry the tallies there
-    first, with `shift.reweigh`. Without draws, without an interval, and of a rule that does not look at the data,
-    nothing is drawn, and nothing corrected. `draws` may be a `Trial`, whose folds are judged by what is chosen without
-    them (`crossvalidated`); `data["folds"]` then holds their cut-offs.
+    then the 2×2 table and the measures as `judge` gives them, with the optimism of the choice and the
+    optimism-corrected value; then what other rules would have chosen, and what that gives. For another prevalence,
+    carry the tallies there first, with `shift.reweigh`. Without draws, without an interval, and of a rule that does not
+    look at the data, nothing is drawn, and nothing corrected. `draws` may be a `Trial`, whose folds are judged by what
+    is chosen without them (`crossvalidated`); `data["folds"]` then holds their cut-offs.
 
     >>> from baserate import decide, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
@@ -190,7 +191,7 @@ def _checked(sure: Sureness | None, folded: CrossValidated | None, row: Row) -> 
 
 
 def _flattered(sure: Sureness | None, row: Row) -> Row:
-    """Interval of a cut-off, or what is left of a measure without the optimism of the choice."""
+    """Interval of a cut-off, or the optimism-corrected value of a measure."""
     if sure is None:
         return {}
     if row["measure"] == "threshold":

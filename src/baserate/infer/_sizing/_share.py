@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, floor
+from math import ceil, floor, sqrt
 from numbers import Real
 
 import numpy as np
@@ -50,8 +50,9 @@ def size_to_show_share(  # noqa: PLR0913  (each is something that one knows or w
     """Rows needed to show, with that power, that a share is above a goal, or below it, by the exact binomial test.
 
     Power does not grow with every trial, since hits are whole numbers and the test spends less than α on most of them;
-    so many trials are returned that this and every larger number has the power. It is looked for between half
-    and twice the number of the normal approximation, from 1 on where that is below 1000.
+    so many trials are returned that this and every larger number has the power, and more where the number of rows that
+    count for the share is left to chance: then it is the mean power over that number that is reached. It is looked for
+    between half and twice the number of the normal approximation, from 1 on where that is below 1000.
 
     >>> size_to_show_share("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).trials
     113
@@ -69,7 +70,8 @@ def size_to_show_share(  # noqa: PLR0913  (each is something that one knows or w
     place = int(lacking[-1]) + 1 if len(lacking) else 0
     if place == len(tried):
         raise BadOption(f"even {tried[-1]} trials would not do; ask for less, or a goal farther away.")
-    return portion.size(int(tried[place]), power=float(found[place]), how=f"exact binomial test, {told_sides(sides)}")
+    trials, reached = _averaged(dict(zip(tried.tolist(), found.tolist(), strict=True)), place, portion, power)
+    return portion.size(trials, power=reached, how=f"exact binomial test, {told_sides(sides)}")
 
 
 def power_of_share_difference(  # noqa: PLR0913  (each is something that one knows or wants)
@@ -134,6 +136,33 @@ def size_to_show_share_difference(  # noqa: PLR0913  (each is something that one
     reached = normal_power(first - second, zero / trials, real / trials, z=z)
     test = "McNemar's test" if paired else "test of two proportions"
     return portion.size(trials, power=reached, samples=1 if paired else 2, how=f"{test}, {told_sides(sides)}")
+
+
+def _averaged(powers: dict[int, float], place: int, portion: Portion, power: float) -> tuple[int, float]:
+    """Trials from which on the power is reached, averaged over how many of all rows count for the share.
+
+    Trials beside those that were tried have the power of the nearest that was.
+    """
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    tried = np.array(list(powers))
+    values = np.array(list(powers.values()))
+    share = float(portion.share)
+
+    def reached(trials: int) -> float:
+        if portion.share == 1:
+            return powers[trials]
+        rows = portion.rows(trials)
+        spread = 8 * sqrt(rows * share * (1 - share)) + 8
+        near = np.arange(max(floor(rows * share - spread), 0), min(ceil(rows * share + spread), rows) + 1)
+        chance = gammaln(rows + 1) - gammaln(near + 1) - gammaln(rows - near + 1)
+        chance = np.exp(chance + xlogy(near, share) + xlog1py(rows - near, -share))
+        return float(np.sum(chance * np.interp(near, tried, values)) / chance.sum())
+
+    start = int(tried[place])
+    most = int(tried[-1])
+    trials = next((many for many in range(start, most + 1) if reached(many) >= power), most)
+    return trials, reached(trials)
 
 
 def _first(about_so_many: float) -> int:

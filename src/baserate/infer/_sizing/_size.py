@@ -98,35 +98,76 @@ def size_of_share(  # noqa: PLR0913  (each is something that one knows or wants)
 
 
 def size_of_auc(
-    expect: float, half_width: float, *, prevalence: float, level: float = 0.95, method: str = "score"
+    expect: float,
+    half_width: float,
+    *,
+    prevalence: float,
+    level: float = 0.95,
+    method: str | None = None,
+    spread_ratio: float = 1.0,
 ) -> Size:
     """Rows needed to know an AUC to within a half-width, when so much is expected.
 
-    The variance is that of exponential scores as Newcombe has it [@newcombe2006], which for normal scores of one spread
-    is close to the truth at any prevalence; with `method="hanley-mcneil"` it is that of Hanley and McNeil
-    [@hanley1982], which takes positives to be the more spread out. There are never fewer than two rows of each class.
+    The interval is that which `infer.estimate` will give, and the variance that of normal scores in both classes
+    (`expected_area`); `spread_ratio` is the standard deviation of positives over that of negatives, and matters most
+    where one class is rare. Exponential scores vary as much as normal ones with a ratio of 1.1, 1.3, 1.5 and 1.8 where
+    the AUC is 0.6, 0.7, 0.8 and 0.9.
+
+    `method` names another interval. With a ratio of 1 its variance is that of exponential scores as Newcombe has it
+    [@newcombe2006], and with "hanley-mcneil" that of Hanley and McNeil [@hanley1982]. There are never fewer than two
+    rows of each class.
 
     >>> found = size_of_auc(0.8, half_width=0.03, prevalence=0.1)
     >>> found.rows, found.positives, found.negatives, found.how
-    (2320, 232, 2088, "Newcombe's score set")
+    (2259, 226, 2033, 'interval of the AUC, normal scores with a spread ratio of 1')
+    >>> size_of_auc(0.8, half_width=0.03, prevalence=0.1, spread_ratio=2).rows
+    3906
     """
+    from baserate.infer._sizing._expected_area import check_ratio  # which imports this module
+
     check_inside("expect", expect, "0.8")
     check_half_width(half_width)
     check_inside("prevalence", prevalence, "0.1")
     check_inside("level", level, "0.95")
-    if method not in _auc.METHODS:
-        raise BadOption(f"method is {method!r}; there are {', '.join(map(repr, _auc.METHODS))}.")
-    limits, how = _auc.METHODS[method]
-    variance = exponential_variance if method == "hanley-mcneil" else newcombe_variance
+    check_ratio(spread_ratio)
+    limits, how = _limits(expect, method, spread_ratio)
 
     def reached(rows: int) -> float:
-        classes = prevalence * rows, (1 - prevalence) * rows
-        low, high = limits(Area(expect, variance(expect, *classes), *classes), level)
+        low, high = limits(prevalence * rows, (1 - prevalence) * rows, level)
         return (high - low) / 2
 
     rows = smallest(lambda many: reached(many) <= half_width, least_rows(prevalence))
-    told = "Newcombe's score set" if method == "score" else how
-    return sized(rows, prevalence, half_width=reached(rows), how=told)
+    return sized(rows, prevalence, half_width=reached(rows), how=how)
+
+
+Limits = Callable[[float, float, float], tuple[float, float]]
+"""With positives, negatives and a level, gives the interval of the AUC that is expected."""
+
+
+def _limits(expect: float, method: str | None, spread_ratio: float) -> tuple[Limits, str]:
+    """Return the interval of a method, and what is assumed."""
+    from baserate.infer._sizing._expected_area import expected_area
+
+    def normal(positives: float, negatives: float) -> Area:
+        return expected_area(expect, positives, negatives, spread_ratio)
+
+    assumed = f"normal scores with a spread ratio of {spread_ratio:g}"
+    if method is None:
+        return lambda some, others, level: _auc.usual(normal(some, others), level)[
+            :2
+        ], f"interval of the AUC, {assumed}"
+    if method not in _auc.METHODS:
+        raise BadOption(f"method is {method!r}; there are {', '.join(map(repr, _auc.METHODS))}.")
+    bounds, how = _auc.METHODS[method]
+    how = "Newcombe's score set" if method == "score" else how
+    if spread_ratio == 1:
+        variance = exponential_variance if method == "hanley-mcneil" else newcombe_variance
+        return lambda some, others, level: bounds(
+            Area(expect, variance(expect, some, others), some, others), level
+        ), how
+    if method == "hanley-mcneil":
+        raise BadOption("Hanley and McNeil's formula is of exponential scores; leave spread_ratio= out.")
+    return lambda some, others, level: bounds(normal(some, others), level), f"{how}, {assumed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +197,13 @@ class Portion:
         share = 1 - known_share if margin in {"negatives", "passed"} else known_share
         return cls(_AMONG[margin], share, prevalence)
 
+    def rows(self, trials: int) -> int:
+        """Rows among which so many are expected to count."""
+        return ceil(trials / self.share)
+
     def size(self, trials: int, **reached: object) -> Size:
-        """Rows among which so many count."""
-        return sized(ceil(trials / self.share), self.prevalence, trials=trials, among=self.among, **reached)
+        """Answer with the rows among which so many count."""
+        return sized(self.rows(trials), self.prevalence, trials=trials, among=self.among, **reached)
 
 
 _MISSING = {
@@ -180,10 +225,10 @@ def sized(rows: int, prevalence: float | None, **others: object) -> Size:
     return Size(rows, positives, rows - positives, **others)  # type: ignore[arg-type]  # the fields of Size
 
 
-def least_rows(prevalence: float) -> int:
-    """Rows in which two of each class are expected."""
+def least_rows(prevalence: float, each: int = _EACH) -> int:
+    """Rows in which so many of each class are expected."""
     rarer = Fraction(str(float(prevalence)))
-    return ceil(_EACH / min(rarer, 1 - rarer))
+    return ceil(each / min(rarer, 1 - rarer))
 
 
 def smallest(holds: Callable[[int], bool], start: int) -> int:
@@ -197,6 +242,14 @@ def smallest(holds: Callable[[int], bool], start: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def least_from(holds: Callable[[int], bool], guess: int, least: int) -> int:
+    """Smallest number of at least `least` for which something holds that keeps holding, looked for near a guess."""
+    low = guess
+    while low > least and holds(low):
+        low //= 2
+    return smallest(holds, max(low, least))
 
 
 def check_share(name: str, value: float) -> None:
