@@ -71,10 +71,10 @@ def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agre
     line = fitted(pair, soft, level=shares.estimates[0].level or 0.95)
     other, spread = line.solved()
     covariance = _covariance(pair, fit, line, shares.value)
-    return _compared(shares.unclipped - other, covariance, spread)
+    return compared(shares.unclipped - other, covariance, spread)
 
 
-def _compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreement:
+def compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreement:
     """The statistic, in those directions in which the two can differ; `spread` is the covariance of one of them."""
     from scipy.special import chdtrc
 
@@ -95,14 +95,22 @@ def _compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreeme
 
 def _covariance(pair: Pair, fit: Fit, line: Linear, q: Floats) -> Floats:
     """Covariance of the difference, from its influences."""
-    inner, back = turned(pair, fit, q), np.linalg.inv(line.c)
+    back = np.linalg.inv(line.c)
     new, _ = soft(pair)
-    of_target = (fit.across / (q @ fit.across)).T @ inner - (new - line.o) @ back.T / pair.target.total
-    of_validation = -line.moved(pair)
-    if fit.line is not None and fit.x is not None:
-        pull = pulled(pair.target, q, fit.across, fit.x)
-        of_validation += calibrated(pair, fit) @ pull.T @ inner
+    of_target, of_validation = influences(pair, fit, q)
+    of_target -= (new - line.o) @ back.T / pair.target.total
+    of_validation -= line.moved(pair)
     found = pair.target.squared(of_target) + pair.validation.squared(of_validation)
     known = pair.seen > 0
-    seen = inner[known] / q[known, None]
+    seen = turned(pair, fit, q)[known] / q[known, None]
     return found + seen.T @ (seen * pair.seen_squares[known, None])
+
+
+def influences(pair: Pair, fit: Fit, q: Floats) -> tuple[Floats, Floats]:
+    """What each row of the target, and of validation, does to the likeliest shares."""
+    inner = turned(pair, fit, q)
+    of_target = np.asarray((fit.across / (q @ fit.across)).T @ inner)
+    if fit.line is None or fit.x is None:
+        return of_target, np.zeros((len(pair.truth), len(q)))
+    pull = pulled(pair.target, q, fit.across, fit.x)
+    return of_target, np.asarray(calibrated(pair, fit) @ pull.T @ inner)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -115,6 +115,11 @@ class Pair:
         rows, mass, squares = (_seen(target.labelled, order, power) for power in range(3))
         notes = (*_other_scale(side.score, other.score),)
         return Pair(validation.labels, side, other, truth, validation, rows, mass, squares, there, notes)
+
+    def unlabelled(self) -> Pair:
+        """The same without the rows of the target whose truth is known."""
+        none = np.zeros(len(self.labels))
+        return replace(self, seen_rows=none, seen=none, seen_squares=none)
 
     def of_all(self, moved: Floats) -> Floats:
         """Something of the rows that count, with nothing for those that do not."""
