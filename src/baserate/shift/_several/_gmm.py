@@ -22,11 +22,14 @@ from baserate.shift._several._result import Shares
 
 _FLAT = 1e-6
 """Eigenvalue of a correlation matrix, beside the largest, below which a direction says nothing new."""
-_SHRUNK = 0.05
+_SHRUNK = 0.15
 """How far shares are drawn to those of validation before likelihood ratios are weighed: none is 0."""
 _MOST = 0.5
 """Share of the information that may be taken for noise of the means."""
-_SIZE = 0.05
+_WIDER = 1.5
+"""Times the variance that one by the calibration may be, if it is greater than the observed one."""
+SIZE = 0.05
+"""Chance of a note if there is no reason for it."""
 _LEAST = 5e-324
 """No p-value is 0: less than this, a float cannot hold."""
 
@@ -52,6 +55,8 @@ class Gmm(NamedTuple):
     shares: Floats
     """Wherever they lie."""
     covariance: Floats
+    of_target: Floats
+    """What the target's rows add to each variance."""
     freedom: Floats
     """Satterthwaite's degrees of freedom of each variance."""
     statistic: float
@@ -111,7 +116,7 @@ def gmm(
     value = free.shares
     if value.min() < 0:
         value = nearest(found.root @ found.c, found.root @ found.c @ value)
-    wide = np.array([widening(each, level) for each in found.freedom])
+    wide = np.array([widening(each, level) for each in found.freedom]) * _tails(pair, fit, found)
     extra = Extra(wide, None if fit is None else fit.map, (*why, *_doubts(pair, fit, found)))
     return shares_of(pair, "gmm", value, free, level=level, extra=extra)
 
@@ -143,8 +148,7 @@ def _features(pair: Pair, fit: Fit | None, near: Floats, p: tuple[Floats, Floats
     if fit is None:
         return Features(*p, np.zeros(width))
     q = (1 - _SHRUNK) * near + _SHRUNK * pair.shares
-    rows = np.array([pair.validation.part(np.flatnonzero(pair.truth == k)).effective for k in range(width)])
-    gain = q * q * pair.target.effective / rows
+    gain = q * q * pair.target.effective / _rows(pair)
     ratios = fit.across.T, fit.right / fit.at
     new, old = (
         np.concatenate([each / (each @ (q + gain))[:, None], own], axis=1) for each, own in zip(ratios, p, strict=True)
@@ -173,7 +177,7 @@ def _fitted(pair: Pair, features: Features, near: Floats) -> Gmm:
     gap = root @ (o - c @ q)
     over = len(root) - (len(near) - 1)
     freedom = _satterthwaite(pair, of)
-    return Gmm(features, o, c, lead, q, covariance, freedom, float(gap @ gap), max(over, 0), root)
+    return Gmm(features, o, c, lead, q, covariance, of[0], freedom, float(gap @ gap), max(over, 0), root)
 
 
 def _root(covariance: Floats) -> Floats:
@@ -198,13 +202,38 @@ def _noise(steep: Floats, trace: Floats, z: Floats) -> Floats:
 
 def _satterthwaite(pair: Pair, parts: Floats) -> Floats:
     """Degrees of freedom of a sum of variances: of the target, and of each class in validation."""
-    width = len(pair.labels)
-    rows = [pair.validation.part(np.flatnonzero(pair.truth == k)).effective for k in range(width)]
-    freedom = np.maximum(np.array([pair.target.effective, *rows]) - 1, 1.0)
+    freedom = np.maximum(np.array([pair.target.effective, *_rows(pair)]) - 1, 1.0)
     total = parts.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.nan_to_num(total**2 / (parts**2 / freedom[:, None]).sum(axis=0), nan=np.inf)
     return found
+
+
+def _tails(pair: Pair, fit: Fit | None, found: Gmm) -> Floats:
+    r"""How many times as great standard errors are if classes vary as probabilities say, between 1 and a limit.
+
+    Rows that look like another class are rare, and few rows of a class may hold none of them: their variance is then
+    too small, and the share of that other class too great. All validation rows, weighted by the probability of the
+    class, hold some.
+    """
+    if fit is None:
+        return np.ones(len(pair.labels))
+    along = found.features.old @ found.lead.T
+    amount = np.ones(len(along)) if pair.validation.amount is None else pair.validation.amount
+    weight = fit.right * amount[:, None]
+    weight /= weight.sum(axis=0)
+    own = _rows(pair)
+    spread = weight.T @ along**2 - (weight.T @ along) ** 2
+    model = np.square(found.shares) / own @ spread + found.of_target
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nan_to_num(model / np.diag(found.covariance), nan=1.0, posinf=1.0)
+    return np.sqrt(np.clip(ratio, 1.0, _WIDER))
+
+
+def _rows(pair: Pair) -> Floats:
+    """Rows of each class in validation: as many of equal weight as would be as sure."""
+    parts = (pair.validation.part(np.flatnonzero(pair.truth == k)) for k in range(len(pair.labels)))
+    return np.array([part.effective for part in parts])
 
 
 def _doubts(pair: Pair, fit: Fit | None, found: Gmm) -> Iterator[str]:
@@ -213,19 +242,19 @@ def _doubts(pair: Pair, fit: Fit | None, found: Gmm) -> Iterator[str]:
     p = {"moments": found.p if found.over else np.nan, "likelihood": np.nan if likely is None else likely[1]}
     tests = sorted((each, name) for name, each in p.items() if not np.isnan(each))
     for place, (each, name) in enumerate(tests):
-        if each * (len(tests) - place) > _SIZE:
+        if each * (len(tests) - place) > SIZE:
             return
         if name == "moments":
             yield (
-                f"no shares explain all mean features of the target ({format_p_phrase(each, digits=3)}): it is not label "
-                "shift alone, and the estimate is in doubt."
+                f"no shares explain all mean features of the target ({format_p_phrase(each, digits=3)}): it is not "
+                "label shift alone, and the estimate is in doubt."
             )
         elif likely is not None:
             shares = [f"{label} {q:.3g}" for label, q in zip(pair.labels, likely[0], strict=True)]
             yield (
-                f"maximum likelihood (mlls) disagrees, with {listed(shares)} ({format_p_phrase(each, digits=3)}): either "
-                "its calibration curve does not fit, on which this estimate does not depend, or it is not label shift "
-                "alone."
+                f"maximum likelihood (mlls) disagrees, with {listed(shares)} ({format_p_phrase(each, digits=3)}): "
+                "either its calibration curve does not fit, on which this estimate does not depend, or it is not label "
+                "shift alone."
             )
 
 

@@ -162,7 +162,13 @@ class Extra(NamedTuple):
 
 
 def shares_of(
-    pair: Pair, method: str, value: Floats, free: Free, *, level: float, extra: Extra = Extra()  # noqa: B008  (a tuple)
+    pair: Pair,
+    method: str,
+    value: Floats,
+    free: Free,
+    *,
+    level: float,
+    extra: Extra = Extra(),  # noqa: B008  (a tuple)
 ) -> Shares:
     """Give shares their intervals and notes."""
     unclipped, covariance, moved = free
