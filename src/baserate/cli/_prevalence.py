@@ -133,9 +133,9 @@ _ESTIMATING = (
         metavar="METHOD",
         shell_complete=_methods,
         help="gmm: moments, of several classes (also elsa). mlls: maximum likelihood after recalibration (also em, "
-        "emq, sld, saerens). By decisions: acc (cm, bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean probabilities: pacc (scm, bbse, "
-        "bbse-soft, gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). By histograms, of two classes: "
-        "hdy, binned.",
+        "emq, sld, saerens). By decisions: acc (cm, bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean "
+        "probabilities: pacc (scm, bbse, bbse-soft, gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). By "
+        "histograms, of two classes: hdy, binned.",
     ),
     *AS_THEY_ARE,
     click.option(

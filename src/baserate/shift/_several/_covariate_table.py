@@ -42,7 +42,8 @@ def under_covariate_shift(pair: Pair, fit: Fit, *, level: float) -> Expected:
     mass = np.ones(len(p)) if side.amount is None else side.amount
     squares = mass if side.squares is None else side.squares
     decided = side.as_rows().decision()
-    width, errors, notes = len(pair.labels), None, ()
+    width, errors = len(pair.labels), None
+    notes: tuple[str, ...] = ()
     if fit.line is not None:
         old = pair.validation.as_rows().decision()
         errors = np.zeros((width, width, width))

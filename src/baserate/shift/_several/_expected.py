@@ -18,6 +18,8 @@ class Expected(NamedTuple):
     variances: Callable[[Floats], tuple[float, float]]
     """Variance of a number with these slopes in the cells: from the target's rows, and from those of validation."""
     notes: tuple[str, ...] = ()
+    absent: tuple[int, ...] = ()
+    """Classes that may not be there at all, as far as the interval of their share says."""
 
 
 def tabulated(columns: Floats, decided: Codes, mass: Floats, width: int) -> Floats:

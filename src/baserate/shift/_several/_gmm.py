@@ -15,7 +15,7 @@ from baserate._numeric.simplex import contrasts, mixed, nearest, projected
 from baserate._target import ClassTarget
 from baserate.calibrate.multiclass._given import listed
 from baserate.infer._moments import widening
-from baserate.shift._several._linear import Extra, Free, check_told_apart, means, shares_of, soft, with_seen
+from baserate.shift._several._linear import Extra, Free, check_told_apart, means, normalized, shares_of, soft, with_seen
 from baserate.shift._several._mlls import Fit, Given, Recalibration, prepared
 from baserate.shift._several._pair import Pair
 from baserate.shift._several._result import Shares
@@ -109,7 +109,17 @@ def gmm(
     >>> gmm(ClassTarget(np.array(score), ("a", "b"), count=np.array([40, 30, 40])), rows).value.round(3).tolist()
     [0.5, 0.5]
     """
-    pair = Pair.of(target, validation)
+    return estimate(Pair.of(target, validation), level=level, recalibrate=recalibrate, at=at)[0]
+
+
+def estimate(
+    pair: Pair,
+    *,
+    level: float,
+    recalibrate: Recalibration | bool | None = "bias-corrected",
+    at: Given | None = None,
+) -> tuple[Shares, Gmm]:
+    """Estimate as `gmm`; return also what the estimate is made of."""
     fit, why = calibration(pair, recalibrate=recalibrate, at=at)
     found = solved(pair, fit, level=level)
     free = with_seen(pair, Free(found.shares, found.covariance, found.moved(pair)))
@@ -118,7 +128,7 @@ def gmm(
         value = nearest(found.root @ found.c, found.root @ found.c @ value)
     wide = np.array([widening(each, level) for each in found.freedom]) * _tails(pair, fit, found)
     extra = Extra(wide, None if fit is None else fit.map, (*why, *_doubts(pair, fit, found)))
-    return shares_of(pair, "gmm", value, free, level=level, extra=extra)
+    return shares_of(pair, "gmm", value, free, level=level, extra=extra), found
 
 
 def calibration(
@@ -133,13 +143,14 @@ def calibration(
 
 def solved(pair: Pair, fit: Fit | None, *, level: float) -> Gmm:
     """Compute the features and their means, and solve for the shares."""
-    new, old = soft(pair)
+    new, old = soft(pair) if fit is None else (normalized(pair.target), normalized(pair.validation))
     c, spread = means(pair.truth, pair.validation, old)
-    right = old if fit is None else fit.right
-    check_told_apart(*(means(pair.truth, pair.validation, right) if fit else (c, spread)), pair.labels, level=level)
-    near = projected(np.linalg.lstsq(c, pair.target.mean(new)[0])[0])
-    features = _features(pair, fit, near, (new, old))
-    return _fitted(pair, features, near)
+    if fit is not None:
+        check_told_apart(*means(pair.truth, pair.validation, fit.right), pair.labels, level=level)
+    else:
+        check_told_apart(c, spread, pair.labels, level=level)
+    near = projected(np.asarray(np.linalg.lstsq(c, pair.target.middle(new))[0], dtype=np.float64))
+    return _fitted(pair, _features(pair, fit, near, (new, old)), near)
 
 
 def _features(pair: Pair, fit: Fit | None, near: Floats, p: tuple[Floats, Floats]) -> Features:
@@ -148,7 +159,7 @@ def _features(pair: Pair, fit: Fit | None, near: Floats, p: tuple[Floats, Floats
     if fit is None:
         return Features(*p, np.zeros(width))
     q = (1 - _SHRUNK) * near + _SHRUNK * pair.shares
-    gain = q * q * pair.target.effective / _rows(pair)
+    gain = q * q * pair.target.effective / pair.class_rows
     ratios = fit.across.T, fit.right / fit.at
     new, old = (
         np.concatenate([each / (each @ (q + gain))[:, None], own], axis=1) for each, own in zip(ratios, p, strict=True)
@@ -202,7 +213,7 @@ def _noise(steep: Floats, trace: Floats, z: Floats) -> Floats:
 
 def _satterthwaite(pair: Pair, parts: Floats) -> Floats:
     """Degrees of freedom of a sum of variances: of the target, and of each class in validation."""
-    freedom = np.maximum(np.array([pair.target.effective, *_rows(pair)]) - 1, 1.0)
+    freedom = np.maximum(np.array([pair.target.effective, *pair.class_rows]) - 1, 1.0)
     total = parts.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.nan_to_num(total**2 / (parts**2 / freedom[:, None]).sum(axis=0), nan=np.inf)
@@ -222,18 +233,11 @@ def _tails(pair: Pair, fit: Fit | None, found: Gmm) -> Floats:
     amount = np.ones(len(along)) if pair.validation.amount is None else pair.validation.amount
     weight = fit.right * amount[:, None]
     weight /= weight.sum(axis=0)
-    own = _rows(pair)
     spread = weight.T @ along**2 - (weight.T @ along) ** 2
-    model = np.square(found.shares) / own @ spread + found.of_target
+    model = np.square(found.shares) / pair.class_rows @ spread + found.of_target
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.nan_to_num(model / np.diag(found.covariance), nan=1.0, posinf=1.0)
     return np.sqrt(np.clip(ratio, 1.0, _WIDER))
-
-
-def _rows(pair: Pair) -> Floats:
-    """Rows of each class in validation: as many of equal weight as would be as sure."""
-    parts = (pair.validation.part(np.flatnonzero(pair.truth == k)) for k in range(len(pair.labels)))
-    return np.array([part.effective for part in parts])
 
 
 def _doubts(pair: Pair, fit: Fit | None, found: Gmm) -> Iterator[str]:

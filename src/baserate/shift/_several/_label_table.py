@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from baserate._arrays import Floats
 from baserate._numeric.codes import Codes
 from baserate.shift._several._expected import Expected, products, tabulated
-from baserate.shift._several._gmm import Gmm, calibration, solved
+from baserate.shift._several._gmm import Gmm
 from baserate.shift._several._linear import lean
 from baserate.shift._several._pair import Pair, Side
 from baserate.shift._several._result import Shares
@@ -21,7 +20,7 @@ _APART = 2.0
 """Ratio of the share of a class and the sum of its cells from which on its cells are rates alone."""
 
 
-def under_label_shift(pair: Pair, found: Shares, options: dict[str, Any], *, level: float) -> Expected:
+def under_label_shift(pair: Pair, found: Shares, fit: Gmm) -> Expected:
     r"""Expect of the class l the share :math:`q_l`, and decisions at the rates of its validation rows.
 
     Of the weight :math:`v_l=q_l^2a_lφ_ln/n_l` that validation has at a score (see `gmm`), the mean in the target less
@@ -30,10 +29,10 @@ def under_label_shift(pair: Pair, found: Shares, options: dict[str, Any], *, lev
     estimator of Robins, Rotnitzky and Zhao [@robins1994], right whether or not the calibration is. The variance is
     that of the influences of the rows of both sets.
     """
-    fit, _ = calibration(pair, **options)
-    parts = _Parts.of(pair, solved(pair, fit, level=level), found)
+    parts = _Parts.of(pair, fit, found)
     total = pair.target.total
-    return Expected(total * parts.cells, lambda slopes: parts.variances(total * slopes))
+    absent = tuple(at for at, each in enumerate(found.estimates) if each.low == 0)
+    return Expected(total * parts.cells, lambda slopes: parts.variances(total * slopes), found.notes, absent)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -100,8 +100,14 @@ def _hard(pair: Pair) -> tuple[Floats, Floats]:
 def soft(pair: Pair) -> tuple[Floats, Floats]:
     """Probabilities of target and validation, made to add up to 1."""
     pair.check_probabilities()
-    new, old = (np.asarray(side.score, dtype=np.float64) for side in (pair.target, pair.validation))
-    return new / new.sum(axis=1, keepdims=True), old / old.sum(axis=1, keepdims=True)
+    return normalized(pair.target), normalized(pair.validation)
+
+
+def normalized(side: Side) -> Floats:
+    """Probabilities, made to add up to 1; the sum by a product, which is faster for a few columns."""
+    p = np.asarray(side.score, dtype=np.float64)
+    found: Floats = p / (p @ np.ones(p.shape[1]))[:, None]
+    return found
 
 
 Features = Callable[[Pair], tuple[Floats, Floats]]

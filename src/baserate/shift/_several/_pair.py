@@ -54,11 +54,14 @@ class Side:
 
     def mean(self, z: Floats) -> tuple[Floats, Floats]:
         """Mean of the rows of z, and its covariance."""
+        middle = self.middle(z)
+        return middle, self.squared(z - middle) / self.total**2
+
+    def middle(self, z: Floats) -> Floats:
+        """Mean of the rows of z."""
         amount = np.ones(len(z)) if self.amount is None else self.amount
-        middle = amount @ z / self.total
-        apart = z - middle
-        squares = amount if self.squares is None else self.squares
-        return middle, (apart * squares[:, None]).T @ apart / self.total**2
+        found: Floats = amount @ z / self.total
+        return found
 
     def squared(self, influence: Floats) -> Floats:
         """Covariance of what each row moves by so much: the sum of squares, with squared weights."""
@@ -135,6 +138,12 @@ class Pair:
         mass = np.bincount(self.truth, weights=self.validation.amount, minlength=len(self.labels))
         found: Floats = mass / self.validation.total
         return found
+
+    @property
+    def class_rows(self) -> Floats:
+        """Rows of each class in validation: as many of equal weight as would be as sure."""
+        parts = (self.validation.part(np.flatnonzero(self.truth == k)) for k in range(len(self.labels)))
+        return np.array([part.effective for part in parts])
 
     @property
     def known(self) -> int:

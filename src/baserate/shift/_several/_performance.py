@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,13 +24,14 @@ from baserate.shift._scale import Sure, around
 from baserate.shift._several._corrected import values
 from baserate.shift._several._covariate_table import under_covariate_shift
 from baserate.shift._several._expected import Expected, products, quadratic, tabulated
-from baserate.shift._several._gmm import gmm
+from baserate.shift._several._gmm import estimate
 from baserate.shift._several._label_table import under_label_shift
 from baserate.shift._several._mlls import prepared
 from baserate.shift._several._pair import Pair
-from baserate.shift._several._result import Shares
 from baserate.shift._slopes import differences
 
+_NEAREST = 1e-9
+"""What is left of a class that may be absent: without any of it, recall would be undefined."""
 _AT_ONCE = 256
 """Tables that are measured together."""
 
@@ -45,27 +47,19 @@ def performance(
     averages, level = options.pop("averages", None), options.pop("level")
     if validation is not None and not isinstance(validation, ClassRows):
         raise BadOption(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
-    found = None
-    if assume == "label shift":
-        if validation is None:
-            raise BadOption("under label shift the shares must be estimated first; give a validation set.")
-        found = gmm(target, validation, level=level, **options)
     if validation is None:
+        if assume == "label shift":
+            raise BadOption("under label shift the shares must be estimated first; give a validation set.")
         refuse_idle(options)
-    expected = _bare(target) if validation is None else _expected(target, validation, found, options, level)
+    pair = None if validation is None else Pair.of(target, validation)
+    expected = _bare(target) if pair is None else _expected(pair, assume, options, level)
     table = Confusion(sealed(expected.cells), target.labels if validation is None else validation.labels)
     plain = multiclass.summary(Confusions({(): table}), measures=measures, averages=averages)
-    wide = 1.0 if validation is None else widening(float(validation.support.min()) - 1, level)
-    alone = validation is None or not (found or options.get("recalibrate", True))
+    wide = 1.0 if pair is None else widening(float(pair.class_rows.min()) - 1, level)
+    alone = pair is None or not (assume == "label shift" or options.get("recalibrate", True))
     judge = _Judge(expected, table, averages, wide, level, ALONE if alone else HOW, _rows(target))
     rows = [row | judge(row) for row in plain.rows()]
-    notes = [
-        TOLD[assume],
-        *target.intake.notes,
-        *plain.data["notes"],
-        *(() if found is None else found.notes),
-        *expected.notes,
-    ]
+    notes = [TOLD[assume], *target.intake.notes, *plain.data["notes"], *expected.notes]
     data = {
         "rows": len(target),
         "assume": assume,
@@ -97,13 +91,10 @@ def _bare(target: ClassTarget) -> Expected:
     return Expected(tabulated(p, decided, mass, width), lambda slopes: (quadratic(slopes, sums), 0.0))
 
 
-def _expected(
-    target: ClassTarget, validation: ClassRows, found: Shares | None, options: dict[str, Any], level: float
-) -> Expected:
+def _expected(pair: Pair, assume: str, options: dict[str, Any], level: float) -> Expected:
     """Expect what validation says, under label shift at the estimated shares."""
-    pair = Pair.of(target, validation)
-    if found is not None:
-        return under_label_shift(pair, found, options, level=level)
+    if assume == "label shift":
+        return under_label_shift(pair, *estimate(pair, level=level, **options))
     return under_covariate_shift(pair, prepared(pair, **options), level=level)
 
 
@@ -131,7 +122,17 @@ class _Judge(NamedTuple):
         variance, z = max(target + validation, 0.0), two_sided(self.level)
         reach = z * ((target + validation * self.wide**2) / variance) ** 0.5 if variance > 0 else z
         low, high = around(value, Sure(variance, reach, self.rows, self.level), about(own[name]).span)
-        return {"low": min(low, value), "high": max(high, value), "level": self.level, "how": how}
+        ends = [value, *self._without(row)]
+        return {"low": min(low, *ends), "high": max(high, *ends), "level": self.level, "how": how}
+
+    def _without(self, row: dict[str, Any]) -> Iterator[float]:
+        """Values where a class that may be absent is: no scale without ends would reach them."""
+        for at in self.expected.absent:
+            cells = self.table.mass.copy()
+            cells[at] *= _NEAREST
+            found = float(values(row, Confusion(sealed(cells), self.table.labels), self.averages))
+            if isfinite(found):
+                yield found
 
     def _slopes(self, row: dict[str, Any]) -> Floats | None:
         """Change with each cell; None where it has a corner, or no value."""
