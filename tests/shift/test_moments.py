@@ -213,7 +213,7 @@ def test_the_scale_of_weights_does_not_matter_in_performance() -> None:
     new, old = np.random.default_rng(9).uniform(0.5, 2, size=(2, 400))
     for assume in ("label shift", "covariate shift"):
         light, heavy, plain = (
-            shift.performance(*each, assume=assume, measures=["accuracy"]).rows()[-1]  # type: ignore[arg-type]
+            shift.performance(*each, assume=assume, measures=["accuracy"]).rows()[-1]
             for each in (
                 (replace(t, weight=new), replace(v, weight=old)),
                 (replace(t, weight=5 * new), replace(v, weight=0.1 * old)),

@@ -350,7 +350,7 @@ def test_label_shift_of_classes_in_words() -> None:
     truth, score = drawn(7, 800)
     rows = ClassRows(truth, score, LABELS)
     fits = shift.label_shift(ClassTarget(drawn(8, 900, (0.2, 0.3, 0.5))[1], LABELS), rows)
-    assert [check.name for check in fits.checks] == ["goodness_of_fit"]
+    assert [check.name for check in fits.checks] == ["overidentification"]
     assert fits.checks[0].freedom == 2
     assert len(fits.told) == 2
     with pytest.raises(BadOption, match="give a ClassTarget and ClassRows"):

@@ -32,7 +32,8 @@ _METHODS = {
 }
 _RECALIBRATED = " They were recalibrated on validation."
 _TESTS = {
-    "goodness_of_fit_test": "The target's scores are a mixture of those of the classes.",
+    "goodness_of_fit_test": "The target's scores are a mixture of those of both classes.",
+    "overidentification_test": "The target's scores are a mixture of those of the classes.",
     "mlls_less_pacc_test": "Estimates by likelihood and by the mean agree.",
 }
 _PLACES = {VALIDATION: "in validation", TARGET: "at the estimate"}

@@ -32,7 +32,7 @@ def under_covariate_shift(pair: Pair, fit: Fit, *, level: float) -> Expected:
     Among the rows with the same decision, errors y − m of validation are regressed on functions b of the scores (1, m,
     √m and m² of each class, as far as there are rows for them), and the target gets :math:`m+b^⊤β`. It is right if
     either the errors or the ratio of the two densities is a sum of the functions, and nearly so if both almost are: a
-    generalized regression estimator, doubly robust [@deville1992; @robins1994]. Each validation row moves a cell by its
+    generalized regression estimator, doubly robust [@deville1992]. Each validation row moves a cell by its
     weight :math:`\bar b^⊤(\sum bb^⊤)^{-1}b_i` times its residual over 1 − leverage (jackknife, HC3 [@mackinnon1985]).
     Refused where more than a tenth of the target lies outside of the scores of validation.
     """

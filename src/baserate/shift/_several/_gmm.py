@@ -28,6 +28,7 @@ _MOST = 0.5
 """Share of the information that may be taken for noise of the means."""
 _WIDER = 1.5
 """Times the variance that one by the calibration may be, if it is greater than the observed one."""
+_HOW = "influence functions of both sets, t quantiles, cut at 0 and 1"
 SIZE = 0.05
 """Chance of a note if there is no reason for it."""
 _LEAST = 5e-324
@@ -127,7 +128,7 @@ def estimate(
     if value.min() < 0:
         value = nearest(found.root @ found.c, found.root @ found.c @ value)
     wide = np.array([widening(each, level) for each in found.freedom]) * _tails(pair, fit, found)
-    extra = Extra(wide, None if fit is None else fit.map, (*why, *_doubts(pair, fit, found)))
+    extra = Extra(wide, None if fit is None else fit.map, (*why, *_doubts(pair, fit, found)), _HOW)
     return shares_of(pair, "gmm", value, free, level=level, extra=extra), found
 
 

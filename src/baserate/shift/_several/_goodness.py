@@ -26,7 +26,7 @@ _BARELY = 1e-12
 """Variance, beside that of other directions, that is rounding."""
 _LEAST = 5e-324
 """No p-value is 0: less than this, a float cannot hold."""
-FIT = "goodness_of_fit"
+FIT = "overidentification"
 _HOW = "Hansen's test of moments, χ²"
 _FITS = "The target's scores could be a mixture of those of the classes ({p}): nothing speaks against label shift."
 _MISFITS = (

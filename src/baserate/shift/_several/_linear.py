@@ -20,7 +20,7 @@ from baserate._target import ClassTarget
 from baserate.calibrate.multiclass._given import listed
 from baserate.infer._binomial import two_sided
 from baserate.shift._several._pair import Pair, Side
-from baserate.shift._several._result import Shares, estimated
+from baserate.shift._several._result import HOW, Shares, estimated
 
 _ALIKE = 1e-9
 """Distance of mean scores that is rounding."""
@@ -165,6 +165,7 @@ class Extra(NamedTuple):
     """How many times as wide as with normal quantiles intervals are."""
     map: ClassMap | None = None
     notes: tuple[str, ...] = ()
+    how: str = HOW
 
 
 def shares_of(
@@ -187,7 +188,7 @@ def shares_of(
         )
     return Shares(
         pair.labels,
-        tuple(estimated(value, unclipped, np.diag(covariance) * extra.wide**2, rows=rows, level=level)),
+        tuple(estimated(value, unclipped, np.diag(covariance) * extra.wide**2, rows=rows, level=level, how=extra.how)),
         method=method,
         unclipped=unclipped,
         covariance=covariance,

@@ -19,7 +19,7 @@ from baserate.infer._binomial import two_sided
 from baserate.infer._moments import widening
 from baserate.measure import MEASURES, Measure, about, multiclass
 from baserate.measure.multiclass._scored import check_class_probabilities
-from baserate.shift._assumed import ALONE, HOW, TOLD, refuse_idle
+from baserate.shift._assumed import ALONE, HOW, refuse_idle
 from baserate.shift._scale import Sure, around
 from baserate.shift._several._corrected import values
 from baserate.shift._several._covariate_table import under_covariate_shift
@@ -30,6 +30,16 @@ from baserate.shift._several._mlls import prepared
 from baserate.shift._several._pair import Pair
 from baserate.shift._slopes import differences
 
+TOLD = {
+    "label shift": (
+        "Assumed: label shift. The scores of each class are distributed as in validation, and only the shares have "
+        "changed; classes are decided at their rates in validation, at the estimated shares."
+    ),
+    "covariate shift": (
+        "Assumed: covariate shift. The chance of each class at given scores is what it was, and only the scores are "
+        "distributed otherwise; probabilities are those of validation."
+    ),
+}
 _NEAREST = 1e-9
 """What is left of a class that may be absent: without any of it, recall would be undefined."""
 _AT_ONCE = 256
