@@ -248,7 +248,9 @@ def test_decisions_that_validation_hardly_has() -> None:
 
 def test_precision_of_a_class_that_may_be_absent_may_be_0() -> None:
     t, v = sides(2, (0.6, 0.4, 0.0), rows=(300, 600))
-    assert shift.prevalence(t, v).estimates[2].low == 0
+    shares = shift.prevalence(t, v)
+    assert shares.estimates[2].low == 0
     found = shift.performance(t, v, assume="label shift", measures=["precision"])
-    row = next(row for row in found.rows() if row["measure"] == "precision" and row["class"] == "c")
-    assert row["low"] < 1e-6
+    for results in (found, shift.corrected(shares, measures=["precision"])):
+        row = next(row for row in results.rows() if row["measure"] == "precision" and row["class"] == "c")
+        assert row["low"] < 1e-6

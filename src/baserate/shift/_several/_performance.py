@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from math import isfinite
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from baserate.measure import MEASURES, Measure, about, multiclass
 from baserate.measure.multiclass._scored import check_class_probabilities
 from baserate.shift._assumed import ALONE, HOW, refuse_idle
 from baserate.shift._scale import Sure, around
-from baserate.shift._several._corrected import values
+from baserate.shift._several._corrected import limits, values, without
 from baserate.shift._several._covariate_table import under_covariate_shift
 from baserate.shift._several._expected import Expected, products, quadratic, tabulated
 from baserate.shift._several._gmm import estimate
@@ -40,8 +39,6 @@ TOLD = {
         "distributed otherwise; probabilities are those of validation."
     ),
 }
-_NEAREST = 1e-9
-"""What is left of a class that may be absent: without any of it, recall would be undefined."""
 _AT_ONCE = 256
 """Tables that are measured together."""
 
@@ -132,17 +129,9 @@ class _Judge(NamedTuple):
         variance, z = max(target + validation, 0.0), two_sided(self.level)
         reach = z * ((target + validation * self.wide**2) / variance) ** 0.5 if variance > 0 else z
         low, high = around(value, Sure(variance, reach, self.rows, self.level), about(own[name]).span)
-        ends = [value, *self._without(row)]
+        tables = (without(self.table, at) for at in self.expected.absent)
+        ends = [value, *limits(row, tables, self.averages)]
         return {"low": min(low, *ends), "high": max(high, *ends), "level": self.level, "how": how}
-
-    def _without(self, row: dict[str, Any]) -> Iterator[float]:
-        """Values where a class that may be absent is: no scale without ends would reach them."""
-        for at in self.expected.absent:
-            cells = self.table.mass.copy()
-            cells[at] *= _NEAREST
-            found = float(values(row, Confusion(sealed(cells), self.table.labels), self.averages))
-            if isfinite(found):
-                yield found
 
     def _slopes(self, row: dict[str, Any]) -> Floats | None:
         """Change with each cell; None where it has a corner, or no value."""
