@@ -36,34 +36,38 @@ def under_covariate_shift(pair: Pair, fit: Fit, *, level: float) -> Expected:
     weight :math:`\bar b^⊤(\sum bb^⊤)^{-1}b_i` times its residual over 1 − leverage (jackknife, HC3 [@mackinnon1985]).
     Refused where more than a tenth of the target lies outside of the scores of validation.
     """
-    p = (fit.across * fit.at[:, None]).T
-    p /= p.sum(axis=1, keepdims=True)
-    side = pair.target
-    mass = np.ones(len(p)) if side.amount is None else side.amount
-    squares = mass if side.squares is None else side.squares
-    decided = side.as_rows().decision()
-    width, errors = len(pair.labels), None
-    notes: tuple[str, ...] = ()
-    if fit.line is not None:
-        old = pair.validation.as_rows().decision()
-        errors = np.zeros((width, width, width))
-        plain = p.copy()
-        for region in _regions(old, decided, width):
-            part = _Region.of(pair, fit, np.flatnonzero(np.isin(old, region)))
-            there = np.flatnonzero(np.isin(decided, region))
-            part.check_support(p[there], mass[there])
-            b = part.basis(plain[there])
-            p[there] = plain[there] + b @ part.slopes
-            for at in region:
-                own = decided[there] == at
-                errors[at] = part.squared(mass[there][own] @ b[own])
-        notes = (*_misfit(plain, p, (decided, mass), errors, level=level),)
-    sums = products(p, decided, squares, width)
+    plain = (fit.across * fit.at[:, None]).T
+    plain /= plain.sum(axis=1, keepdims=True)
+    side, width = pair.target, len(pair.labels)
+    mass = np.ones(len(plain)) if side.amount is None else side.amount
+    rows = side.as_rows().decision(), mass
+    p, errors = plain, np.zeros((width, width, width))
+    if fit.line is not None:  # else probabilities are taken as they are
+        p, errors = _corrected(pair, fit, plain, rows)
+    sums = products(p, rows[0], mass if side.squares is None else side.squares, width)
 
     def variances(slopes: Floats) -> tuple[float, float]:
-        return quadratic(slopes, sums), 0.0 if errors is None else quadratic(slopes, errors)
+        return quadratic(slopes, sums), quadratic(slopes, errors)
 
-    return Expected(np.maximum(tabulated(p, decided, mass, width), 0.0), variances, notes)
+    notes = (*_misfit(p - plain, rows, errors, level=level),)
+    return Expected(np.maximum(tabulated(p, *rows, width), 0.0), variances, notes)
+
+
+def _corrected(pair: Pair, fit: Fit, plain: Floats, rows: tuple[Codes, Floats]) -> tuple[Floats, Floats]:
+    """Add the regressed errors to probabilities; return also the covariance of their sums by decision."""
+    (decided, mass), width = rows, len(pair.labels)
+    old = pair.validation.as_rows().decision()
+    p, errors = np.empty(plain.shape), np.zeros((width, width, width))
+    for region in _regions(old, decided, width):
+        part = _Region.of(pair, fit, np.flatnonzero(np.isin(old, region)))
+        there = np.flatnonzero(np.isin(decided, region))
+        b = _functions(plain[there], part.kind)
+        part.check_support(b, mass[there])
+        p[there] = plain[there] + b @ part.slopes
+        for at in region:
+            own = decided[there] == at
+            errors[at] = part.squared(mass[there][own] @ b[own])
+    return p, errors
 
 
 def _regions(old: Codes, new: Codes, width: int) -> Iterator[list[int]]:
@@ -83,10 +87,8 @@ class _Region(NamedTuple):
     """A regression of the errors of some validation rows."""
 
     kind: int
-    keep: Cells
-    """Functions that are not sums of others."""
     inner: Floats
-    """Inverse of their products."""
+    """Inverse of the products of the functions, in the directions that are not sums of others."""
     slopes: Floats
     rows: Floats
     residual: Floats
@@ -108,24 +110,19 @@ class _Region(NamedTuple):
         inner = np.asarray((axes[:, sure] / size[sure]) @ axes[:, sure].T)
         error = np.eye(width)[pair.truth[there]] - right
         slopes = inner @ (whole * amount[:, None]).T @ error
-        each = np.einsum("ij,jk,ik->i", whole, inner, whole)
+        each = np.einsum("ij,ij->i", whole @ inner, whole)
         own = each * squares / amount  # of a single row, where some are counted together
         residual = (error - whole @ slopes) * (np.sqrt(squares) / np.maximum(1 - own, _NEARLY))[:, None]
-        return _Region(kind, np.flatnonzero(sure), inner, slopes, whole, residual, each)
-
-    def basis(self, p: Floats) -> Floats:
-        """Functions of the scores."""
-        return _functions(p, self.kind)
+        return _Region(kind, inner, slopes, whole, residual, each)
 
     def squared(self, total: Floats) -> Floats:
         """Covariance of what the regression adds up to, of each class, at a sum of functions."""
         moved = self.residual * (self.rows @ (self.inner @ total))[:, None]
         return np.asarray(moved.T @ moved)
 
-    def check_support(self, p: Floats, mass: Floats) -> None:
+    def check_support(self, b: Floats, mass: Floats) -> None:
         """Refuse a target much of which lies where validation has no rows."""
-        b = self.basis(p)
-        far = np.einsum("ij,jk,ik->i", b, self.inner, b) > self.leverage.max() * (1 + _NEARLY)
+        far = np.einsum("ij,ij->i", b @ self.inner, b) > self.leverage.max() * (1 + _NEARLY)
         share = float(mass[far].sum() / mass.sum())
         if share > max(_OUTSIDE, 2 * b.shape[1] / len(self.rows)):
             raise CannotFit(
@@ -140,15 +137,13 @@ def _functions(p: Floats, kind: int) -> Floats:
     return np.concatenate(columns[: kind + 1], axis=1)
 
 
-def _misfit(plain: Floats, p: Floats, rows: tuple[Codes, Floats], errors: Floats, *, level: float) -> Iterator[str]:
+def _misfit(change: Floats, rows: tuple[Codes, Floats], errors: Floats, *, level: float) -> Iterator[str]:
     """Say if the correction of the expected accuracy is more than chance."""
     decided, mass = rows
-    at = np.arange(len(p))
-    gap = float(mass @ (p - plain)[at, decided]) / float(mass.sum())
-    width = p.shape[1]
-    error = sqrt(quadratic(np.eye(width), errors)) / float(mass.sum())
+    gap = float(mass @ change[np.arange(len(change)), decided]) / float(mass.sum())
+    error = sqrt(quadratic(np.eye(change.shape[1]), errors)) / float(mass.sum())
     if abs(gap) > two_sided(level) * error:
         yield (
-            f"the calibration curve does not fit in validation: without the correction by its errors there, the "
-            f"expected accuracy would be {-gap:+.3g} (standard error {error:.2g})."
+            f"the calibration curve does not fit in validation: the correction by its errors there changes the expected "
+            f"accuracy by {gap:+.3g} (standard error {error:.2g})."
         )

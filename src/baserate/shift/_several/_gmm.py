@@ -145,11 +145,9 @@ def calibration(
 def solved(pair: Pair, fit: Fit | None, *, level: float) -> Gmm:
     """Compute the features and their means, and solve for the shares."""
     new, old = soft(pair) if fit is None else (normalized(pair.target), normalized(pair.validation))
-    c, spread = means(pair.truth, pair.validation, old)
-    if fit is not None:
-        check_told_apart(*means(pair.truth, pair.validation, fit.right), pair.labels, level=level)
-    else:
-        check_told_apart(c, spread, pair.labels, level=level)
+    check_told_apart(*means(pair.truth, pair.validation, old if fit is None else fit.right), pair.labels, level=level)
+    places = [np.flatnonzero(pair.truth == k) for k in range(len(pair.labels))]
+    c = np.stack([pair.validation.part(there).middle(old[there]) for there in places], axis=1)
     near = projected(np.asarray(np.linalg.lstsq(c, pair.target.middle(new))[0], dtype=np.float64))
     return _fitted(pair, _features(pair, fit, near, (new, old)), near)
 
