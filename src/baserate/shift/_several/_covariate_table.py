@@ -144,6 +144,6 @@ def _misfit(change: Floats, rows: tuple[Codes, Floats], errors: Floats, *, level
     error = sqrt(quadratic(np.eye(change.shape[1]), errors)) / float(mass.sum())
     if abs(gap) > two_sided(level) * error:
         yield (
-            f"the calibration curve does not fit in validation: the correction by its errors there changes the expected "
+            "the calibration curve does not fit in validation: the correction by its errors there changes the expected "
             f"accuracy by {gap:+.3g} (standard error {error:.2g})."
         )
