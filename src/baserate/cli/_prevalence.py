@@ -59,7 +59,7 @@ _EXAMPLES = (
 class Estimating:
     """How to estimate, and what else is wanted."""
 
-    method: str
+    method: str | None
     no_recalibration: bool
     at: str | None
     threshold: tuple[tuple[float, ...], ...]
@@ -89,9 +89,9 @@ class Estimating:
 
     def options(self, *, many: bool) -> dict[str, Any]:
         """Options of the method; those that it does not have are refused."""
-        from baserate.shift._prevalence import named, options_of
+        from baserate.shift._prevalence import DEFAULT, DEFAULT_OF_CLASSES, named, options_of
 
-        name = named(self.method)
+        name = named(self.method or (DEFAULT_OF_CLASSES if many else DEFAULT))
         known = options_of(name, many=many)
         given: dict[str, Any] = {
             "recalibrate": False if self.no_recalibration else None,
@@ -129,14 +129,13 @@ def _estimating(verb: Verb) -> Verb:
 _ESTIMATING = (
     click.option(
         "--method",
-        default="mlls",
-        show_default=True,
+        show_default="mlls; of several classes gmm",
         metavar="METHOD",
         shell_complete=_methods,
-        help="mlls: maximum likelihood after recalibration (also em, emq, sld, saerens). By decisions: acc (cm, "
-        "bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean probabilities: pacc (scm, bbse, "
-        "bbse-soft, gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). By histograms, of two classes: "
-        "hdy, binned.",
+        help="gmm: moments, of several classes (also elsa). mlls: maximum likelihood after recalibration (also em, "
+        "emq, sld, saerens). By decisions: acc (cm, bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean "
+        "probabilities: pacc (scm, bbse, bbse-soft, gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). By "
+        "histograms, of two classes: hdy, binned.",
     ),
     *AS_THEY_ARE,
     click.option(

@@ -17,6 +17,7 @@ from baserate.shift._summary import CORRECTED, GIVEN
 Line = Mapping[str, Any]
 
 _METHODS = {
+    "gmm": "Moments of probabilities and likelihood ratios.",
     "mlls": "Maximum likelihood of probabilities.",
     "acc": "Adjusted share of the flagged.",
     "pacc": "Adjusted mean score.",
@@ -32,6 +33,7 @@ _METHODS = {
 _RECALIBRATED = " They were recalibrated on validation."
 _TESTS = {
     "goodness_of_fit_test": "The target's scores are a mixture of those of both classes.",
+    "overidentification_test": "The target's scores are a mixture of those of the classes.",
     "mlls_less_pacc_test": "Estimates by likelihood and by the mean agree.",
 }
 _PLACES = {VALIDATION: "in validation", TARGET: "at the estimate"}

@@ -11,10 +11,8 @@ from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate._target import ClassTarget, Target
 from baserate.calibrate._data import tally_of
-from baserate.infer import Check
-from baserate.shift._prevalence import prevalence
-from baserate.shift._several import goodness
-from baserate.shift._two._assumption import HAUSMAN, Assumption, assumption, told
+from baserate.shift._several._goodness import label_shift as of_classes
+from baserate.shift._two._assumption import Assumption, assumption
 from baserate.shift._two._given import Given
 
 
@@ -28,7 +26,7 @@ def label_shift(
 
     A goodness of fit, whether the target's histogram is a mixture of those of the classes; and whether two estimates
     agree that label shift would make agree. The result says in words what was and what was not tested. Of several
-    classes it is the latter alone.
+    classes it is a single test, whether some shares explain the means of all features (Hansen's).
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
@@ -40,9 +38,7 @@ def label_shift(
     True
     """
     if isinstance(target, ClassTarget) and isinstance(validation, ClassRows):
-        found = goodness(target, validation, prevalence(target, validation))
-        why = None if found.why is None else found.why.rstrip(".")
-        return told((Check(HAUSMAN, found.statistic, found.p, "χ²", found.freedom, why),))
+        return of_classes(target, validation)
     if isinstance(target, ClassTarget) or isinstance(validation, ClassRows):
         raise BadOption("of several classes, give a ClassTarget and ClassRows.")
     given = Given(target, tally_of(validation))

@@ -24,8 +24,8 @@ from baserate.shift._two._methods import METHODS as OF_TWO
 from baserate.shift._two._methods import called
 from baserate.shift._two._result import Prevalence
 
-METHODS = tuple(OF_TWO)
-"""Names of the methods; hdy and binned are for two classes alone."""
+METHODS = tuple(dict.fromkeys((*OF_TWO, *several.METHODS)))
+"""Names of the methods; hdy and binned are for two classes alone, gmm for several."""
 ALIASES = {
     **dict.fromkeys(("em", "emq", "sld", "saerens"), "mlls"),
     **dict.fromkeys(("cm", "bbse-hard", "gacc"), "acc"),
@@ -33,10 +33,13 @@ ALIASES = {
     "cm-m": "cm-map",
     "scm-m": "scm-map",
     "rlls-soft": "rlls",
+    "elsa": "gmm",
 }
 """Names that others give to the same method."""
 
 DEFAULT = "mlls"
+DEFAULT_OF_CLASSES = "gmm"
+"""Method of several classes: it does not depend on whether a calibration is right."""
 
 
 @overload
@@ -44,7 +47,7 @@ def prevalence(
     target: Target,
     validation: Tally | Tallies | Rows,
     *,
-    method: str = ...,
+    method: str | None = ...,
     level: float = ...,
     **options: Any,  # noqa: ANN401
 ) -> Prevalence: ...
@@ -53,20 +56,21 @@ def prevalence(
     target: ClassTarget,
     validation: ClassRows,
     *,
-    method: str = ...,
+    method: str | None = ...,
     level: float = ...,
     **options: Any,  # noqa: ANN401
 ) -> Shares: ...
 def prevalence(
-    target: Any, validation: Any, *, method: str = DEFAULT, level: float = 0.95, **options: Any
+    target: Any, validation: Any, *, method: str | None = None, level: float = 0.95, **options: Any
 ) -> Prevalence | Shares:
     """Estimate the share of the positive class, or of each of several, among scores without truth.
 
     It assumes label shift: the scores of each class are distributed as in the validation set, and only the shares of
     the classes differ; `label_shift` tests that. The interval includes how few rows validation has. `METHODS` names the
-    methods, and `ALIASES` what others call them; without one it is maximum likelihood after recalibration, "mlls".
-    Options are those of the method: `recalibrate` and `at` of mlls, `threshold` of those with hard decisions, `alpha`
-    of those with a prior or a penalty, `bins` of binned. A `ClassTarget` and `ClassRows` give `Shares` of the classes.
+    methods, and `ALIASES` what others call them; without one it is maximum likelihood after recalibration, "mlls"; of
+    several classes moments, "gmm". Options are those of the method: `recalibrate` and `at` of mlls and gmm, `threshold`
+    of those with hard decisions, `alpha` of those with a prior or a penalty, `bins` of binned. A `ClassTarget` and
+    `ClassRows` give `Shares` of the classes.
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
@@ -77,9 +81,9 @@ def prevalence(
     >>> shift.prevalence(target, validation)
     Prevalence(0.10344, 0.0638134 to 0.145034, by mlls)
     """
-    name = named(method)
     if isinstance(target, ClassTarget):
-        return _of_classes(target, validation, name, {"level": level, **options})
+        return _of_classes(target, validation, named(method or DEFAULT_OF_CLASSES), {"level": level, **options})
+    name = _check_two(named(method or DEFAULT))
     given = Given(target, tally_of(validation), level)
     given.check_information()
     found: Prevalence = called(OF_TWO[name], (given,), name, options)
@@ -93,6 +97,13 @@ def _of_classes(target: ClassTarget, validation: ClassRows, name: str, options: 
         raise BadOption(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
     found: Shares = called(several.method(name), (target, validation), name, options)
     return found
+
+
+def _check_two(name: str) -> str:
+    """Refuse a method that is for several classes alone."""
+    if name in OF_TWO:
+        return name
+    raise BadOption(f"{name} is for several classes; of two, take one of {', '.join(OF_TWO)}.")
 
 
 def named(method: str) -> str:
@@ -114,7 +125,7 @@ def options_of(name: str, *, many: bool = False) -> tuple[str, ...]:
     >>> options_of("mlls"), options_of("acc"), options_of("acc", many=True)
     (('recalibrate', 'at'), ('threshold',), ())
     """
-    function = several.method(name) if many else OF_TWO[name]
+    function = several.method(name) if many else OF_TWO[_check_two(name)]
     kinds = signature(function).parameters.values()
     return tuple(each.name for each in kinds if each.kind is each.KEYWORD_ONLY and each.name != "level")
 

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 from baserate._errors import BadOption
+from baserate.shift._several._gmm import gmm
 from baserate.shift._several._goodness import Agreement, goodness
 from baserate.shift._several._linear import acc, cm_l, cm_map, pacc, rlls, rlls_hard, scm_l, scm_map
 from baserate.shift._several._mlls import mlls
 from baserate.shift._several._result import Shares
 
 METHODS: dict[str, Callable[..., Shares]] = {
+    "gmm": gmm,
     "mlls": mlls,
     "acc": acc,
     "pacc": pacc,

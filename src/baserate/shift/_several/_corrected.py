@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -39,11 +40,13 @@ def corrected(
     shares = np.maximum(found.value, _NEAREST)
     shares /= shares.sum()
     seen = found.validation.decided()
-    data = Confusions({(): reweigh(seen, to=shares)}, intake=found.validation.intake)
+    table = reweigh(seen, to=shares)
+    data = Confusions({(): table}, intake=found.validation.intake)
     plain = multiclass.summary(data, measures=measures, averages=averages)
     drawn = _drawn(found, seen, seed)
     level = found.estimates[0].level or 0.95
-    rows = [row | _bounds(row, drawn, level, averages) for row in plain.rows()]
+    ends = [without(table, at) for at, each in enumerate(found.estimates) if each.low == 0]
+    rows = [row | _bounds(row, (drawn, ends), level, averages) for row in plain.rows()]
     told = dict(zip(map(str, found.labels), found.value.tolist(), strict=True))
     columns = {name: [row.get(name) for row in rows] for name in plain.columns}
     return Results(columns, {**plain.data, "prevalences": told, "notes": [*plain.data["notes"], *found.notes]})
@@ -85,8 +88,21 @@ def _regressed(found: Shares, seen: Confusion, own: Floats) -> tuple[Floats, Flo
     return together, rest
 
 
-def _bounds(row: dict[str, Any], drawn: Confusion, level: float, averages: object) -> dict[str, Any]:
+def without(table: Confusion, at: int) -> Confusion:
+    """Return a table as it would be if a class were absent, but for a trace, so that its recall is defined.
+
+    Where the interval of a share holds 0, intervals of measures must hold what they then are.
+    """
+    cells = np.array(table.mass, dtype=np.float64)
+    cells[at] *= _NEAREST
+    return Confusion(sealed(cells), table.labels)
+
+
+def _bounds(
+    row: dict[str, Any], tables: tuple[Confusion, list[Confusion]], level: float, averages: object
+) -> dict[str, Any]:
     """Bounds of a tidy row; none of cells, nor of what is undefined."""
+    drawn, ends = tables
     if row["measure"] not in (MEASURES.keys() | multiclass.MEASURES.keys()) or row["value"] is None:
         return {}
     found = values(row, drawn, averages)
@@ -95,7 +111,14 @@ def _bounds(row: dict[str, Any], drawn: Confusion, level: float, averages: objec
         return {"why": "no draw is defined"}
     low, high = percentiles(defined, level)
     how = "; ".join(filter(None, (row["how"], HOW)))
-    return {"low": min(low, row["value"]), "high": max(high, row["value"]), "level": level, "how": how}
+    others = [row["value"], *limits(row, ends, averages)]
+    return {"low": min(low, *others), "high": max(high, *others), "level": level, "how": how}
+
+
+def limits(row: dict[str, Any], ends: Iterable[Confusion], averages: object) -> Iterator[float]:
+    """Values of a tidy row at some tables, where they are finite."""
+    found = (float(values(row, each, averages)) for each in ends)
+    yield from (value for value in found if isfinite(value))
 
 
 def values(row: dict[str, Any], drawn: Confusion, averages: object) -> Floats:

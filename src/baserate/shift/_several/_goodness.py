@@ -11,17 +11,28 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, UsageError
+from baserate._numbers import format_p_phrase
 from baserate._numeric.simplex import contrasts
 from baserate._target import ClassTarget
+from baserate.infer import Check
+from baserate.shift._several._gmm import SIZE, calibration, solved
 from baserate.shift._several._linear import Linear, fitted, soft
 from baserate.shift._several._mlls import Fit, as_it_is, calibrated, made_right, pulled, turned
 from baserate.shift._several._pair import Pair
 from baserate.shift._several._result import Shares
+from baserate.shift._two._assumption import UNTESTED, Assumption
 
 _BARELY = 1e-12
 """Variance, beside that of other directions, that is rounding."""
 _LEAST = 5e-324
 """No p-value is 0: less than this, a float cannot hold."""
+FIT = "overidentification"
+_HOW = "Hansen's test of moments, χ²"
+_FITS = "The target's scores could be a mixture of those of the classes ({p}): nothing speaks against label shift."
+_MISFITS = (
+    "The target's scores are no mixture of those of the classes ({p}): it is not label shift alone, and whatever rests "
+    "on it is in doubt."
+)
 _SEEN = 1e-2
 """Variance of a difference, beside that of what is compared, below which nothing can be seen in it."""
 
@@ -71,10 +82,27 @@ def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agre
     line = fitted(pair, soft, level=shares.estimates[0].level or 0.95)
     other, spread = line.solved()
     covariance = _covariance(pair, fit, line, shares.value)
-    return _compared(shares.unclipped - other, covariance, spread)
+    return compared(shares.unclipped - other, covariance, spread)
 
 
-def _compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreement:
+def label_shift(target: ClassTarget, validation: ClassRows) -> Assumption:
+    """Test whether the target is a mixture of the classes, and say in words what was tested.
+
+    Hansen's test of the moments that `gmm` uses, of which there are more than shares [@hansen1982]. It does not depend
+    on whether probabilities are right. The notes of `gmm` say whether maximum likelihood, which does, disagrees.
+    """
+    pair = Pair.of(target, validation)
+    found = solved(pair, calibration(pair)[0], level=0.95)
+    if not found.over:
+        why = "there are no more moments than shares"
+        check = Check(FIT, nan, nan, _HOW, why=why)
+        return Assumption((check,), (f"Not tested by {FIT}: {why}.", UNTESTED))
+    check = Check(FIT, found.statistic, found.p, _HOW, found.over)
+    line = (_FITS, _MISFITS)[check.p < SIZE].format(p=format_p_phrase(check.p, digits=3))
+    return Assumption((check,), (line, UNTESTED))
+
+
+def compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreement:
     """The statistic, in those directions in which the two can differ; `spread` is the covariance of one of them."""
     from scipy.special import chdtrc
 
@@ -95,14 +123,22 @@ def _compared(difference: Floats, covariance: Floats, spread: Floats) -> Agreeme
 
 def _covariance(pair: Pair, fit: Fit, line: Linear, q: Floats) -> Floats:
     """Covariance of the difference, from its influences."""
-    inner, back = turned(pair, fit, q), np.linalg.inv(line.c)
+    back = np.linalg.inv(line.c)
     new, _ = soft(pair)
-    of_target = (fit.across / (q @ fit.across)).T @ inner - (new - line.o) @ back.T / pair.target.total
-    of_validation = -line.moved(pair)
-    if fit.line is not None and fit.x is not None:
-        pull = pulled(pair.target, q, fit.across, fit.x)
-        of_validation += calibrated(pair, fit) @ pull.T @ inner
+    of_target, of_validation = influences(pair, fit, q)
+    of_target -= (new - line.o) @ back.T / pair.target.total
+    of_validation -= line.moved(pair)
     found = pair.target.squared(of_target) + pair.validation.squared(of_validation)
     known = pair.seen > 0
-    seen = inner[known] / q[known, None]
+    seen = turned(pair, fit, q)[known] / q[known, None]
     return found + seen.T @ (seen * pair.seen_squares[known, None])
+
+
+def influences(pair: Pair, fit: Fit, q: Floats) -> tuple[Floats, Floats]:
+    """What each row of the target, and of validation, does to the likeliest shares."""
+    inner = turned(pair, fit, q)
+    of_target = np.asarray((fit.across / (q @ fit.across)).T @ inner)
+    if fit.line is None or fit.x is None:
+        return of_target, np.zeros((len(pair.truth), len(q)))
+    pull = pulled(pair.target, q, fit.across, fit.x)
+    return of_target, np.asarray(calibrated(pair, fit) @ pull.T @ inner)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import BadOption, CannotFit
@@ -19,7 +20,7 @@ from baserate._target import ClassTarget
 from baserate.calibrate.multiclass._given import listed
 from baserate.infer._binomial import two_sided
 from baserate.shift._several._pair import Pair, Side
-from baserate.shift._several._result import Shares, estimated
+from baserate.shift._several._result import HOW, Shares, estimated
 
 _ALIKE = 1e-9
 """Distance of mean scores that is rounding."""
@@ -54,10 +55,11 @@ class Linear:
         return q / q.sum(), np.linalg.solve(self.c, half.T)
 
 
-def means(truth: Codes, side: Side, z: Floats) -> tuple[Floats, Floats]:
-    """Mean of z in each class, as columns, and the covariance of each."""
-    c, spread = np.empty((z.shape[1],) * 2), np.empty((z.shape[1],) * 3)
-    for k in range(z.shape[1]):
+def means(truth: Codes, side: Side, z: Floats, *, classes: int | None = None) -> tuple[Floats, Floats]:
+    """Mean of z in each class, as columns, and the covariance of each; there are as many classes as z has columns."""
+    width, many = z.shape[1], z.shape[1] if classes is None else classes
+    c, spread = np.empty((width, many)), np.empty((many, width, width))
+    for k in range(many):
         there = np.flatnonzero(truth == k)
         part = side.part(there)
         c[:, k], varied = part.mean(z[there])
@@ -98,8 +100,14 @@ def _hard(pair: Pair) -> tuple[Floats, Floats]:
 def soft(pair: Pair) -> tuple[Floats, Floats]:
     """Probabilities of target and validation, made to add up to 1."""
     pair.check_probabilities()
-    new, old = (np.asarray(side.score, dtype=np.float64) for side in (pair.target, pair.validation))
-    return new / new.sum(axis=1, keepdims=True), old / old.sum(axis=1, keepdims=True)
+    return normalized(pair.target), normalized(pair.validation)
+
+
+def normalized(side: Side) -> Floats:
+    """Probabilities, made to add up to 1; the sum by a product, which is faster for a few columns."""
+    p = np.asarray(side.score, dtype=np.float64)
+    found: Floats = p / (p @ np.ones(p.shape[1]))[:, None]
+    return found
 
 
 Features = Callable[[Pair], tuple[Floats, Floats]]
@@ -135,19 +143,44 @@ def with_seen(pair: Pair, free: Free) -> Free:
     if not pair.seen.any():
         return free
     q, covariance, moved = free
-    z, share = contrasts(len(q)), pair.seen / pair.seen.sum()
-    smooth = (share * pair.labelled + 0.5) / (pair.labelled + len(q) / 2)
+    share, weight = pair.seen / pair.seen.sum(), lean(pair, covariance)
+    return Free(share + weight @ (q - share), weight @ covariance, moved @ weight.T)
+
+
+def lean(pair: Pair, covariance: Floats) -> Floats:
+    """Weight of shares with this covariance beside those of labelled rows, a matrix; all of it where there are none."""
+    z = contrasts(len(covariance))
+    if not pair.seen.any():
+        return np.asarray(z @ z.T)
+    share = pair.seen / pair.seen.sum()
+    smooth = (share * pair.labelled + 0.5) / (pair.labelled + len(share) / 2)
     own = z.T @ ((np.diag(smooth) - np.outer(smooth, smooth)) / pair.labelled) @ z
-    other = z.T @ covariance @ z
-    weight = np.linalg.solve(own + other, own).T
-    found = share + z @ weight @ z.T @ (q - share)
-    return Free(found, z @ weight @ other @ z.T, moved @ z @ weight.T @ z.T)
+    return np.asarray(z @ np.linalg.solve(own + z.T @ covariance @ z, own).T @ z.T)
 
 
-def _made(pair: Pair, method: str, value: Floats, free: Free, *, level: float) -> Shares:
+class Extra(NamedTuple):
+    """What only some methods say of their shares."""
+
+    wide: Floats | float = 1.0
+    """How many times as wide as with normal quantiles intervals are."""
+    map: ClassMap | None = None
+    notes: tuple[str, ...] = ()
+    how: str = HOW
+
+
+def shares_of(
+    pair: Pair,
+    method: str,
+    value: Floats,
+    free: Free,
+    *,
+    level: float,
+    extra: Extra = Extra(),  # noqa: B008  (a tuple)
+) -> Shares:
+    """Give shares their intervals and notes."""
     unclipped, covariance, moved = free
     rows = pair.target.effective + pair.labelled
-    notes = list(pair.notes)
+    notes = [*pair.notes, *extra.notes]
     outside = [f"{label} {q:.4g}" for label, q in zip(pair.labels, unclipped, strict=True) if not 0 <= q <= 1]
     if outside:
         notes.append(
@@ -155,13 +188,14 @@ def _made(pair: Pair, method: str, value: Floats, free: Free, *, level: float) -
         )
     return Shares(
         pair.labels,
-        tuple(estimated(value, unclipped, np.diag(covariance), rows=rows, level=level)),
+        tuple(estimated(value, unclipped, np.diag(covariance) * extra.wide**2, rows=rows, level=level, how=extra.how)),
         method=method,
         unclipped=unclipped,
         covariance=covariance,
         at=pair.shares,
         rows=pair.target.rows,
         labelled=pair.known,
+        map=extra.map,
         notes=tuple(notes),
         validation=pair.rows,
         moved=pair.of_all(moved),
@@ -172,6 +206,7 @@ _LEAST = "the point of the simplex with the least squared distance |Cq − o|"
 _INSIDE = {
     "acc": _LEAST,
     "pacc": _LEAST,
+    "gmm": "the point of the simplex with the least weighted squared distance of o from Cq",
     "cm-l": "the likeliest point of the simplex",
     "scm-l": "the likeliest point of the simplex",
     "cm-map": "the most probable point of the simplex",
@@ -186,7 +221,7 @@ def _inverse(pair: Pair, method: str, features: Features, *, level: float) -> Sh
     fit = fitted(pair, features, level=level)
     free = Free.of(pair, fit)
     value = free.shares if free.shares.min() >= 0 else nearest(fit.c, fit.c @ free.shares)
-    return _made(pair, method, value, free, level=level)
+    return shares_of(pair, method, value, free, level=level)
 
 
 def acc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -233,7 +268,7 @@ def _likely(pair: Pair, method: str, features: Features, *, level: float, alpha:
     # As o is, a share of the rows that have no truth: Dirichlet's α−1 rows of each class, and those that have one.
     prior = (alpha - 1) / pair.target.effective + pair.seen / pair.target.total
     value = likeliest(fit.c, fit.o, prior=prior).q
-    return _made(pair, method, value, Free.of(pair, fit), level=level)
+    return shares_of(pair, method, value, Free.of(pair, fit), level=level)
 
 
 def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
@@ -304,7 +339,7 @@ def _regular(pair: Pair, method: str, features: Features, *, level: float, penal
     size = penalty.of(len(shares), pair.validation.effective)
     weight = 1 + regularised(fit.c * shares, fit.c @ free.shares, fit.c @ shares, penalty=size)
     value = shares * np.maximum(weight, 0.0)
-    return _made(pair, method, value / value.sum(), free, level=level)
+    return shares_of(pair, method, value / value.sum(), free, level=level)
 
 
 def rlls(

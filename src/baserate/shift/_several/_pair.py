@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,11 +54,14 @@ class Side:
 
     def mean(self, z: Floats) -> tuple[Floats, Floats]:
         """Mean of the rows of z, and its covariance."""
+        middle = self.middle(z)
+        return middle, self.squared(z - middle) / self.total**2
+
+    def middle(self, z: Floats) -> Floats:
+        """Mean of the rows of z."""
         amount = np.ones(len(z)) if self.amount is None else self.amount
-        middle = amount @ z / self.total
-        apart = z - middle
-        squares = amount if self.squares is None else self.squares
-        return middle, (apart * squares[:, None]).T @ apart / self.total**2
+        found: Floats = amount @ z / self.total
+        return found
 
     def squared(self, influence: Floats) -> Floats:
         """Covariance of what each row moves by so much: the sum of squares, with squared weights."""
@@ -116,6 +119,11 @@ class Pair:
         notes = (*_other_scale(side.score, other.score),)
         return Pair(validation.labels, side, other, truth, validation, rows, mass, squares, there, notes)
 
+    def unlabelled(self) -> Pair:
+        """The same without the rows of the target whose truth is known."""
+        none = np.zeros(len(self.labels))
+        return replace(self, seen_rows=none, seen=none, seen_squares=none)
+
     def of_all(self, moved: Floats) -> Floats:
         """Something of the rows that count, with nothing for those that do not."""
         if self.kept is None:
@@ -130,6 +138,12 @@ class Pair:
         mass = np.bincount(self.truth, weights=self.validation.amount, minlength=len(self.labels))
         found: Floats = mass / self.validation.total
         return found
+
+    @property
+    def class_rows(self) -> Floats:
+        """Rows of each class in validation: as many of equal weight as would be as sure."""
+        parts = (self.validation.part(np.flatnonzero(self.truth == k)) for k in range(len(self.labels)))
+        return np.array([part.effective for part in parts])
 
     @property
     def known(self) -> int:

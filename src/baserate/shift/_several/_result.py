@@ -16,6 +16,7 @@ from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
 from baserate.infer._binomial import two_sided, usual
 
+HOW = "delta method, cut at 0 and 1"
 _SHOWN = 6
 """Classes that are shown in a line."""
 
@@ -76,7 +77,9 @@ class Shares:
         return f"Shares({', '.join(told)}; {self.method}, {count_of(self.rows, 'row')}{with_truth})"
 
 
-def estimated(value: Floats, unclipped: Floats, variance: Floats, *, rows: float, level: float) -> list[Estimate]:
+def estimated(
+    value: Floats, unclipped: Floats, variance: Floats, *, rows: float, level: float, how: str = HOW
+) -> list[Estimate]:
     r"""Shares with their intervals, :math:`\tilde q±\sqrt{(\hat q-\tilde q)^2+z^2v}`, cut at 0 and 1.
 
     What is unclipped, q̃, is near normal even where the share is 0. The set holds all x for which the normal likelihood
@@ -89,7 +92,5 @@ def estimated(value: Floats, unclipped: Floats, variance: Floats, *, rows: float
         half = sqrt((q - free) ** 2 + z * z * v)
         least, most = usual(q * rows, (1 - q) * rows, level)
         low, high = min(free - half, least, q), max(free + half, most, q)
-        found.append(
-            Estimate(q, low=max(low, 0.0), high=min(high, 1.0), level=level, how="delta method, cut at 0 and 1")
-        )
+        found.append(Estimate(q, low=max(low, 0.0), high=min(high, 1.0), level=level, how=how))
     return found
