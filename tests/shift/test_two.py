@@ -62,8 +62,8 @@ def test_every_method_finds_it_and_its_interval_holds_it(method: str, target: Ta
     assert repr(found).startswith("Prevalence(0.")
 
 
-# Bins of equal width hold their lower ends, so that turned scores may change bins: hdy is not among them.
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "hdy"])
+# Bins hold one of their ends, so that turned scores may change bins: hdy and binned are not among them.
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in ("hdy", "binned")])
 def test_classes_change_places(method: str, target: Target, validation: Tally) -> None:
     swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
     turned = Target(1 - target.score)
@@ -74,6 +74,14 @@ def test_classes_change_places(method: str, target: Target, validation: Tally) -
     assert then.value == pytest.approx(1 - first.value, abs=1e-9)
     assert then.estimate.low == pytest.approx(1 - first.estimate.high, abs=1e-7)
     assert then.variance == pytest.approx(first.variance, rel=1e-6)
+
+
+def test_classes_change_places_in_bins_as_well_but_for_rows_between_them(target: Target, validation: Tally) -> None:
+    first = shift.prevalence(target, validation, method="binned")
+    swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
+    then = shift.prevalence(Target(1 - target.score), swapped, method="binned")
+    assert then.value == pytest.approx(1 - first.value, abs=0.2 * first.standard_error)
+    assert then.estimate.low == pytest.approx(1 - first.estimate.high, abs=0.2 * first.standard_error)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -125,7 +133,9 @@ def test_validation_itself_has_its_own_prevalence(validation: Tally) -> None:
 @given(share=st.floats(0.02, 0.98), seed=st.integers(0, 1000))
 def test_maximum_likelihood_with_true_posteriors_is_consistent(share: float, seed: int) -> None:
     validation = tally(*drawn(400, 0.4, 8))
-    found = shift.prevalence(Target(drawn(40_000, share, seed)[1]), validation, recalibrate=False, at=0.4)
+    found = shift.prevalence(
+        Target(drawn(40_000, share, seed)[1]), validation, method="mlls", recalibrate=False, at=0.4
+    )
     assert abs(found.value - share) < 5 * found.standard_error < 0.05
 
 
@@ -177,10 +187,12 @@ def test_other_names_lead_to_the_same(validation: Tally, target: Target) -> None
         first, then = (shift.prevalence(target, validation, method=each) for each in (alias.upper(), name))
         assert first.value == then.value
         assert first.method == name
-    with pytest.raises(UnknownName, match="no method is called 'guess'; known are: mlls"):
+    with pytest.raises(UnknownName, match="no method is called 'guess'; known are: binned, mlls"):
         shift.prevalence(target, validation, method="guess")
     with pytest.raises(BadOption, match="bins= has no use for mlls"):
-        shift.prevalence(target, validation, bins=5)
+        shift.prevalence(target, validation, method="mlls", bins=5)
+    with pytest.raises(BadOption, match="at= has no use for binned; it has bins; method='mlls' takes it"):
+        shift.prevalence(target, validation, at=0.3)
 
 
 def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> None:
@@ -212,22 +224,23 @@ def test_at_the_ends_an_interval_has_width(validation: Tally) -> None:
 
 def test_certain_scores_are_counted_and_harmless(validation: Tally, target: Target) -> None:
     certain = Target(np.concatenate([target.score, [0.0, 1.0, 1.0]]))
-    found = shift.prevalence(certain, validation)
+    found = shift.prevalence(certain, validation, method="mlls")
     assert "3 rows of the target have a probability of 0 or 1, or next to it." in found.notes
-    assert found.value == pytest.approx(shift.prevalence(target, validation).value, abs=0.005)
+    assert found.value == pytest.approx(shift.prevalence(target, validation, method="mlls").value, abs=0.005)
     for method in METHODS:
         assert np.isfinite(shift.prevalence(certain, validation, method=method).estimate.high)
     # As they are, certain rows rule out that there is none of their class.
-    exact = shift.prevalence(Target(np.array([0.0] * 50 + [1.0])), validation, recalibrate=False)
+    exact = shift.prevalence(Target(np.array([0.0] * 50 + [1.0])), validation, method="mlls", recalibrate=False)
     assert exact.value == pytest.approx(1 / 51, abs=1e-9)
 
 
 def test_a_map_makes_posteriors_right(validation: Tally, target: Target) -> None:
     made = calibrate.logistic(validation)
-    first, then = shift.prevalence(target, validation), shift.prevalence(target, validation, recalibrate=made)
+    first = shift.prevalence(target, validation, method="mlls")
+    then = shift.prevalence(target, validation, method="mlls", recalibrate=made)
     assert then.value == pytest.approx(first.value, abs=1e-12)
     assert then.standard_error < first.standard_error  # the map is taken as exact
-    other = shift.prevalence(target, validation, recalibrate=calibrate.beta(validation))
+    other = shift.prevalence(target, validation, method="mlls", recalibrate=calibrate.beta(validation))
     assert other.value == pytest.approx(first.value, abs=0.02)
 
 
@@ -250,20 +263,22 @@ def test_what_cannot_be_used_is_refused(validation: Tally, target: Target) -> No
     with pytest.raises(CannotFit, match=r"carry no information.*Fieller's set is unbounded"):
         shift.prevalence(target, tally(rng.random(200) < 0.4, rng.random(200)))
     with pytest.raises(CannotFit, match="turn scores round"):
-        shift.prevalence(target, Tally.counted(1 - validation.score[::-1], validation.rows[:, ::-1]))
+        shift.prevalence(target, Tally.counted(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls")
     with pytest.raises(CannotFit, match=r"cannot be recalibrated.*parts the classes.*Or estimate by 'pacc'"):
-        shift.prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)))
+        shift.prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)), method="mlls")
     with pytest.raises(NotAProbability, match=r"scores of the target go from .* to 30"):
-        shift.prevalence(Target(np.array([0.1, 30.0])), validation, recalibrate=False)
+        shift.prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)
     with pytest.raises(BadOption, match="reweighed"):
         shift.prevalence(target, shift.reweigh(validation, to=0.2))
     with pytest.raises(BadOption, match="is no Target"):
         shift.prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
     for at in (0.0, 1.0, np.nan):
         with pytest.raises(BadOption, match="a prevalence lies between"):
-            shift.prevalence(target, validation, recalibrate=False, at=at)
+            shift.prevalence(target, validation, method="mlls", recalibrate=False, at=at)
     with pytest.raises(BadOption, match="has no use: recalibrated"):
-        shift.prevalence(target, validation, at=0.3)
+        shift.prevalence(target, validation, method="mlls", at=0.3)
+    with pytest.raises(BadOption, match="recalibrate is 'beta'; expected 'logistic'"):
+        shift.prevalence(target, validation, method="mlls", recalibrate="beta")
     with pytest.raises(CannotFit, match="does not tell the classes apart"):
         shift.prevalence(target, validation, method="acc", threshold=0.9999)
     with pytest.raises(BadOption, match=r"alpha is 0\.5"):
@@ -290,16 +305,18 @@ def test_rows_and_tallies_are_taken_as_well(validation: Tally, target: Target) -
 def test_many_rows_are_pooled_for_the_interval_alone(validation: Tally) -> None:
     """Beyond 16 384 rows the shape of the likelihood is that of pooled rows; the estimate is exact."""
     score = drawn(60_000, 0.1, 13)[1]
-    found = shift.prevalence(Target(score), validation)
+    found = shift.prevalence(Target(score), validation, method="mlls")
     ratio = np.exp(logit(calibrate.logistic(validation)(score)) - logit(validation.prevalence))
     slope = ((ratio - 1) / (found.value * ratio + 1 - found.value)).sum()
     assert abs(slope) < 1e-6
-    parts = [shift.prevalence(Target(score[at : at + 15_000]), validation) for at in range(0, 60_000, 15_000)]
+    parts = [
+        shift.prevalence(Target(score[at : at + 15_000]), validation, method="mlls") for at in range(0, 60_000, 15_000)
+    ]
     assert found.spread == pytest.approx(np.mean([part.spread for part in parts]) / 4, rel=0.02)
 
 
 def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Target) -> None:
-    found = shift.prevalence(target, validation)
+    found = shift.prevalence(target, validation, method="mlls")
     made = shift.posterior(found)
     assert isinstance(made, Map)
     assert found.map is not None
@@ -309,7 +326,7 @@ def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Targe
     assert [each.value for each in made.parameters] == [validation.prevalence, found.value]
     assert made(score) == pytest.approx(before / (before + gamma * (1 - before)))
     assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=1e-9)  # what EM's last step says
-    raw = shift.prevalence(target, validation, recalibrate=False, at=0.4)
+    raw = shift.prevalence(target, validation, method="mlls", recalibrate=False, at=0.4)
     assert shift.posterior(raw)(score) == pytest.approx(shift.reprior(score, from_=0.4, to=raw.value))
     assert shift.posterior(shift.prevalence(target, validation, method="pacc"), to=0.2)(score).max() < 1
     with pytest.raises(BadOption, match="every posterior is the same"):
@@ -369,7 +386,7 @@ def test_all_measures_can_be_corrected(validation: Tally, target: Target) -> Non
 def test_label_shift_is_told_from_noise(validation: Tally, target: Target) -> None:
     fits = shift.label_shift(target, validation)
     assert not fits.doubtful
-    assert [check.name for check in fits.checks] == ["goodness_of_fit", "mlls_less_pacc"]
+    assert [check.name for check in fits.checks] == ["goodness_of_fit", "binned_less_pacc"]
     assert "nothing speaks against label shift" in fits.told[0]
     assert "Not tested, since scores alone cannot tell" in fits.told[-1]
     noisier = Target(np.asarray(expit(1.6 * logit(np.asarray(target.score)))))
@@ -384,7 +401,7 @@ def test_label_shift_needs_three_bins_and_another_prevalence(validation: Tally) 
     assert "so near to that of validation" in (alike.why or "")
     ended = shift.label_shift(Target(np.full(500, 0.02)), validation)
     assert "at an end of [0, 1]" in (ended.checks[1].why or "")
-    assert any("Not tested by mlls_less_pacc" in line for line in ended.told)
+    assert any("Not tested by binned_less_pacc" in line for line in ended.told)
 
 
 def test_the_goodness_of_fit_keeps_its_size() -> None:
