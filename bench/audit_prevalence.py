@@ -1,4 +1,4 @@
-"""Scenarios of prevalence estimates, of measures at them, of measures without labels, and of the label-shift warning."""
+"""Scenarios of prevalence estimates, measures at them, measures without labels, and the label-shift warning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import stats
 from scipy.special import expit
 
-from baserate import CannotFit, Tally, Target, shift, tally
+from baserate import CannotFit, Target, shift, tally
 from bench._audit import Bounds, Outcome, Refusal, Rejection, Scenario
 
 Floats = npt.NDArray[np.float64]

@@ -1,14 +1,14 @@
 """Performance without labels: what calibrated probabilities promise of the target, measure by measure.
 
-Under covariate shift the chance at each score is what it was. A row with probability p is p of a positive and 1 − p of a
-negative; the target then has a tally, and every measure of a tally, curve or 2×2 table has a value [@bialek2024]. Under
-label shift the classes score as they did, and validation at the prevalence of the target, which is estimated first, is
-what the target would be if its truth were known.
+Under covariate shift the chance at each score is what it was. A row with probability p is p of a positive and 1 − p of
+a negative; the target then has a tally, and every measure of a tally, curve or 2×2 table has a value [@bialek2024].
+Under label shift the classes score as they did, and validation at the prevalence of the target, which is estimated
+first, is what the target would be if its truth were known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isinf, isnan, log, log1p, nan
 from typing import Any, Literal, NamedTuple
 
@@ -109,9 +109,9 @@ def _default(options: Mapping[str, Any]) -> bool:
 def _at_estimate(
     target: Target,
     validation: Tally,
-    measures: Any,
+    measures: Sequence[str | Measure] | Literal["usual", "all"],
     cuts: list[float] | None,
-    level: float,  # noqa: ANN401
+    level: float,
 ) -> Results:
     """Measure validation at the estimated prevalence: under label shift, that is what happens in the target."""
     found = prevalence(target, validation, level=level)

@@ -101,11 +101,12 @@ def prevalence(
 
 def _of_two(given: Given, name: str, options: dict[str, Any]) -> Prevalence:
     """Estimate, and test what the estimate rests on."""
+    found: Prevalence
     if name == "binned":
         found, joint = called(jointly, (given,), name, options)
         tests = tested(given, found, joint)
         return replace(found, checks=tests.checks, notes=(*found.notes, *disagreements(given, found, tests)))
-    found: Prevalence = called(OF_TWO[name], (given,), name, options)
+    found = called(OF_TWO[name], (given,), name, options)
     if name != "mlls":
         return found
     assert found.at is not None  # noqa: S101  (for the type checker)

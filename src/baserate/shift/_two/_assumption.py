@@ -9,16 +9,16 @@ from typing import NoReturn
 
 import numpy as np
 
-from baserate._errors import UsageError
 from baserate._arrays import Floats
+from baserate._errors import UsageError
 from baserate._numbers import format_p_phrase, number
 from baserate._numeric.two_samples import free
 from baserate._plurals import there_are
 from baserate.infer import Check
 from baserate.infer._comparing._question import holm
 from baserate.shift._two._bins import Joint, jointly
-from baserate.shift._two._given import Given
 from baserate.shift._two._fit import SIZE, curve_fit
+from baserate.shift._two._given import Given
 from baserate.shift._two._likelihood import Posterior
 from baserate.shift._two._moments import line, moved, pacc, scores
 from baserate.shift._two._result import Prevalence

@@ -123,9 +123,8 @@ def sorted_into(given: Given, bins: int | Sequence[float] | None) -> Binned:
 
     labelled = given.target.labelled
     more = 0.0 if labelled is None else _classes(labelled, place, len(edges) + 1)
-    classes = _classes(given.validation, place, len(edges) + 1) + more
-    seen_ = Seen(*classes, _of_target(given, edges), given.known)
-    return Binned(seen_, place(given.validation.score), edges)
+    first, second = _classes(given.validation, place, len(edges) + 1) + more
+    return Binned(Seen(first, second, _of_target(given, edges), given.known), place(given.validation.score), edges)
 
 
 def usual_bins(rows: tuple[float, float]) -> int:
@@ -151,8 +150,8 @@ def _of_target(given: Given, edges: Floats) -> Floats:
     """Counts of the target, as many as would be as sure."""
     target = given.target
     if target.mass is None or target.squares is None:
-        below = [0, *(np.count_nonzero(target.score <= edge) for edge in edges), len(target.score)]
-        return np.diff(below).astype(np.float64)
+        below = [0, *(int(np.count_nonzero(target.score <= edge)) for edge in edges), len(target.score)]
+        return np.diff(np.array(below, dtype=np.float64))
     places = np.searchsorted(edges, target.score, side="left")
     return effective(np.bincount(places, weights=target.mass, minlength=len(edges) + 1), target.squares)
 

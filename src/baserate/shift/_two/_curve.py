@@ -82,7 +82,7 @@ class Curve(NamedTuple):
         size = len(self.middle)
 
         def summed(values: Floats) -> Floats:
-            return np.bincount(at, weights=values, minlength=size)
+            return np.asarray(np.bincount(at, weights=values, minlength=size), dtype=np.float64)
 
         upper = (_above_half(at, mass)).astype(np.float64)
         x = tally.score - self.middle[at]
@@ -100,7 +100,8 @@ class Curve(NamedTuple):
 
     def notes(self, check: Check) -> tuple[str, ...]:
         """Say how scores were recalibrated, and whether that fits."""
-        made = f"Scores were recalibrated on validation by a curve that is straight in each of {count_of(len(self.middle), 'bin')}"
+        bins = count_of(len(self.middle), "bin")
+        made = f"Scores were recalibrated on validation by a curve that is straight in each of {bins}"
         if check.why:
             return (f"{made}; whether it fits was not tested: {check.why}.",)
         p = format_p_phrase(check.p, digits=3)
@@ -130,7 +131,7 @@ def fitted_curve(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[
     own = tally.positive + tally.negative
 
     def summed(values: Floats | Cells) -> Floats:
-        return np.bincount(at, weights=values, minlength=len(edges) + 1)
+        return np.asarray(np.bincount(at, weights=values, minlength=len(edges) + 1), dtype=np.float64)
 
     total, rows = summed(own), summed(tally.rows.sum(axis=0))
     middle, level = summed(own * tally.score) / total, summed(tally.positive) / total
