@@ -138,14 +138,15 @@ def warned(rng: np.random.Generator, *, classes: Classes, sizes: Sizes) -> dict[
     return {"label-shift warning": Rejection(shift.label_shift(target, validation).doubtful)}
 
 
-Curve = Literal["calibrated", "quadratic", "threshold", "wave", "rare", "steep"]
+Curve = Literal["calibrated", "quadratic", "convex", "threshold", "wave", "rare", "steep"]
 
 
 def chance(curve: Curve, score: Floats) -> Floats:
     """Chance of the positive class at each score."""
     found: dict[str, Callable[[], Floats]] = {
         "calibrated": lambda: score,
-        "quadratic": lambda: score**2,
+        "quadratic": lambda: 0.05 + 2.5 * (score - 0.4) ** 2,
+        "convex": lambda: score**2,
         "threshold": lambda: np.where(score < 0.6, 0.1, 0.8),
         "wave": lambda: 0.5 + 0.4 * np.sin(7 * score),
         "rare": lambda: 0.15 * score**1.5,
@@ -212,7 +213,8 @@ SCENARIOS = (
     Scenario("label shift, two normal classes", partial(warned, classes=NORMAL, sizes=Sizes(300, 0.4, 1000, 0.15))),
     _covariate("covariate shift, quadratic curve, 2000/5000 rows", "quadratic", Scores(2000, (1, 1), 5000, (2, 4))),
     _covariate("covariate shift, threshold curve, 2000/5000 rows", "threshold", Scores(2000, (1, 1), 5000, (2, 4))),
-    _covariate("covariate shift, curve that falls and rises", "wave", Scores(2000, (1, 1), 5000, (2, 4))),
+    _covariate("covariate shift, convex curve, 2000/5000 rows", "convex", Scores(2000, (1, 1), 5000, (2, 4))),
+    _covariate("covariate shift, wave, 2000/5000 rows", "wave", Scores(2000, (1, 1), 5000, (2, 4))),
     _covariate("covariate shift, quadratic curve, 300/1000 rows", "quadratic", Scores(300, (1, 1), 1000, (2, 4))),
     _covariate("covariate shift, threshold curve, 300/1000 rows", "threshold", Scores(300, (1, 1), 1000, (2, 4))),
     _covariate("covariate shift, calibrated", "calibrated", Scores(1000, (1.2, 1.6), 1000, (1.6, 1.2)), logistic=True),

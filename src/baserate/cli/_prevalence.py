@@ -59,7 +59,7 @@ _EXAMPLES = (
 class Estimating:
     """How to estimate, and what else is wanted."""
 
-    method: str
+    method: str | None
     no_recalibration: bool
     at: str | None
     threshold: tuple[tuple[float, ...], ...]
@@ -89,9 +89,9 @@ class Estimating:
 
     def options(self, *, many: bool) -> dict[str, Any]:
         """Options of the method; those that it does not have are refused."""
-        from baserate.shift._prevalence import named, options_of
+        from baserate.shift._prevalence import DEFAULT, DEFAULT_OF_CLASSES, named, options_of
 
-        name = named(self.method)
+        name = named(self.method or (DEFAULT_OF_CLASSES if many else DEFAULT))
         known = options_of(name, many=many)
         given: dict[str, Any] = {
             "recalibrate": False if self.no_recalibration else None,
@@ -106,7 +106,8 @@ class Estimating:
         if idle:
             flag = "no-recalibration" if idle[0] == "recalibrate" else idle[0]
             whom = f"{name} of many classes" if many else name
-            raise click.UsageError(f"--{flag} has no use for {whom}; leave it out.")
+            other = "add --method mlls, or " if name == DEFAULT and idle[0] in ("recalibrate", "at") else ""
+            raise click.UsageError(f"--{flag} has no use for {whom}; {other}leave it out.")
         return {each: value for each, value in given.items() if value is not None and each in known}
 
     def _cut(self, name: str) -> float | None:
@@ -129,14 +130,12 @@ def _estimating(verb: Verb) -> Verb:
 _ESTIMATING = (
     click.option(
         "--method",
-        default="mlls",
-        show_default=True,
         metavar="METHOD",
         shell_complete=_methods,
-        help="mlls: maximum likelihood after recalibration (also em, emq, sld, saerens). By decisions: acc (cm, "
-        "bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean probabilities: pacc (scm, bbse, "
-        "bbse-soft, gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). By histograms, of two classes: "
-        "hdy, binned.",
+        help="By histograms, of two classes, without calibration: binned, hdy. After calibration: mlls, by maximum "
+        "likelihood (also em, emq, sld, saerens). By decisions: acc (cm, bbse-hard, gacc), cm-l, cm-map (cm-m), "
+        "rlls-hard. By mean probabilities: pacc (scm, bbse, bbse-soft, gpacc, smm), scm-l, scm-map (scm-m), rlls "
+        "(rlls-soft). [default: binned; of many classes mlls]",
     ),
     *AS_THEY_ARE,
     click.option(
@@ -156,7 +155,7 @@ _ESTIMATING = (
     click.option(
         "--bins",
         type=whole(BINS._replace(low=2)),
-        help="Bins of equal mass, of the test and of binned; otherwise 10, fewer where validation is small.",
+        help="Bins of the test and of binned; otherwise 10, fewer where validation is small.",
     ),
     LEVEL,
     click.option(

@@ -19,6 +19,7 @@ from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, NotAProbability
 from baserate._estimate import Estimate
 from baserate._map import Map
+from baserate._numbers import number, plain
 from baserate._numeric.distinct import occurrences, run_sums, summed_columns
 from baserate._numeric.threads import mapped
 from baserate._results import Results
@@ -38,7 +39,7 @@ from baserate.shift._scale import Sure, around
 from baserate.shift._several._performance import performance as of_classes
 from baserate.shift._slopes import Slopes, slopes
 from baserate.shift._summary import GIVEN
-from baserate.shift._two._assumption import calibration_fit, calibration_notes
+from baserate.shift._two._assumption import calibration_fit, calibration_notes, doubts
 from baserate.shift._two._curve import Curve, fitted_curve
 from baserate.shift._two._given import Given, reach
 from baserate.shift._two._likelihood import Posterior, made_right, moved_by
@@ -127,8 +128,20 @@ def _at_estimate(
         **{name: results.data[name] for name in ("settings",) if name in results.data},
         "prevalence": found.value,
     }
-    head["notes"] = list(dict.fromkeys([*head["notes"], *results.data["notes"]]))
+    head["notes"] = list(dict.fromkeys([*head["notes"], *results.data["notes"], *_flagged(target, rows)]))
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
+
+
+def _flagged(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How much of the target itself is flagged, which need not be what is expected of validation at the estimate."""
+    cuts = dict.fromkeys(row["threshold"] for row in rows if row["threshold"] is not None)
+    mass = np.ones(len(target.score)) if target.mass is None else target.mass
+    shares = [100 * float(np.dot(mass, target.score >= cut)) / target.total for cut in cuts]
+    return [
+        f"{number(share, 4)} % of the target itself are flagged at {plain(cut)}; counts and rates are those that label "
+        "shift leads to expect."
+        for share, cut in zip(shares, cuts, strict=True)
+    ]
 
 
 class Promised(NamedTuple):
@@ -311,6 +324,7 @@ def _header(made: Promised, assume: str, notes: list[str]) -> dict[str, Any]:
         "estimate": None if found is None else tidy(found.estimate),
         "validation": None if made.given is None else int(made.given.validation.rows.sum(dtype=np.int64)),
         "calibration": [_tidy_check(check) for check in made.checks],
+        "doubts": doubts(made.checks if found is None else found.checks),
         "notes": [
             *(TOLD[assume], *made.notes, *target.intake.notes, *notes),
             *(() if found is None else found.notes),

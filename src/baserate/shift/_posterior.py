@@ -44,7 +44,7 @@ def posterior(found: Prevalence | Shares, *, to: Any = None) -> Map | ClassMap:
     >>> found = shift.prevalence(Target(np.array([0.1, 0.2, 0.3, 0.9] * 5)), validation)
     >>> corrected = shift.posterior(found)
     >>> corrected([0.2, 0.8]).round(3).tolist(), bool(found.value < validation.prevalence)
-    PLACE
+    ([0.0, 0.194], True)
     """
     if isinstance(found, Shares):
         return _of_classes(found, found.value if to is None else to)

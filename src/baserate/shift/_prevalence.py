@@ -87,7 +87,7 @@ def prevalence(
     >>> validation = tally(truth, rng.normal(1.5 * truth, 1.0))
     >>> target = Target(rng.normal(1.5 * (rng.random(5000) < 0.1), 1.0))
     >>> shift.prevalence(target, validation)
-    Prevalence(0.10344, 0.0638134 to 0.145034, by mlls)
+    Prevalence(0.105078, 0.0656881 to 0.140993, by binned)
     """
     if isinstance(target, ClassTarget):
         return _of_classes(target, validation, named(method or DEFAULT_OF_CLASSES), {"level": level, **options})

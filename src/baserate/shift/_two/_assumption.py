@@ -17,7 +17,7 @@ from baserate._plurals import there_are
 from baserate.infer import Check
 from baserate.infer._comparing._question import holm
 from baserate.shift._two._bins import Joint, jointly
-from baserate.shift._two._fit import SIZE, curve_fit
+from baserate.shift._two._fit import NAME, SIZE, curve_fit
 from baserate.shift._two._given import Given
 from baserate.shift._two._likelihood import Posterior
 from baserate.shift._two._moments import line, moved, pacc, scores
@@ -28,6 +28,7 @@ _LEAST = 5e-324
 _ALIKE = 0.02
 """Share of the variance of either estimate below which their difference is no more than rounding and small samples."""
 _SIZE = 0.05
+_ADJUSTED = "Holm-adjusted p"
 
 _FIT = "goodness_of_fit"
 HAUSMAN = "mlls_less_pacc"
@@ -84,7 +85,7 @@ def tested(given: Given, found: Prevalence, joint: Joint) -> Assumption:
 def told(checks: tuple[Check, ...]) -> Assumption:
     """Say in words what was and was not tested."""
     words = {_FIT: (_FITS, _MISFITS), HAUSMAN: (_AGREE, _DISAGREE), DIFFERENCE: (_AGREE, _DIFFER)}
-    named = "Holm-adjusted p" if len([check for check in checks if not check.why]) > 1 else "p"
+    named = _ADJUSTED if len([check for check in checks if not check.why]) > 1 else "p"
     made = Assumption(checks, ())
     lines = [
         f"Not tested by {check.name}: {check.why}."
@@ -93,6 +94,26 @@ def told(checks: tuple[Check, ...]) -> Assumption:
         for check, p in zip(checks, made.adjusted, strict=True)
     ]
     return Assumption(checks, (*lines, UNTESTED))
+
+
+_SHORT = {
+    _FIT: "no mixture of the classes",
+    DIFFERENCE: "estimates disagree",
+    HAUSMAN: "estimates disagree",
+    NAME: "calibration does not fit",
+}
+
+
+def doubts(checks: Sequence[Check]) -> list[str]:
+    """Say in a few words which tests reject, for a headline; those of label shift adjusted for being several."""
+    apart = [[check for check in checks if (check.name == NAME) is curve] for curve in (False, True)]
+    pairs = [pair for part in apart for pair in zip(part, holm([check.p for check in part]), strict=True)]
+    several = len([check for check in apart[0] if not check.why]) > 1
+    return [
+        f"{_SHORT[check.name]} ({format_p_phrase(p, name=_ADJUSTED if several and check.name != NAME else 'p')})"
+        for check, p in pairs
+        if p < _SIZE
+    ]
 
 
 def disagreements(given: Given, found: Prevalence, tests: Assumption) -> tuple[str, ...]:
