@@ -227,7 +227,7 @@ def _promised(
     if _default(options):
         curve = fitted_curve(validation, seen.score, seen.mass, cuts or _usual_cuts(validation))
         check = curve.fit()
-        promised = _shared(seen, curve(seen.score))
+        promised = _shared(seen, curve.of_falling(seen.score))
         return Promised(target, promised, None, None, given, curve, (check,), curve.notes(check))
     right = called(made_right, (given,), "performance", options)
     found = prevalence(target, validation, method="mlls", level=level, **options) if assume == "label shift" else None
