@@ -211,12 +211,26 @@ SCENARIOS = (
     Scenario("unequal variances, 200 target rows with labels", partly_labelled),
     Scenario("label shift, unequal variances", partial(warned, classes=UNEQUAL, sizes=Sizes(1000, 0.4, 2000, 0.1))),
     Scenario("label shift, two normal classes", partial(warned, classes=NORMAL, sizes=Sizes(300, 0.4, 1000, 0.15))),
-    _covariate("covariate shift, quadratic curve, 2000/5000 rows", "quadratic", Scores(2000, (1, 1), 5000, (2, 4))),
-    _covariate("covariate shift, threshold curve, 2000/5000 rows", "threshold", Scores(2000, (1, 1), 5000, (2, 4))),
+    _covariate(
+        "covariate shift, quadratic curve, 2000/5000 rows",
+        "quadratic",
+        Scores(2000, (1, 1), 5000, (2, 4)),
+        logistic=True,
+    ),
+    _covariate(
+        "covariate shift, threshold curve, 2000/5000 rows",
+        "threshold",
+        Scores(2000, (1, 1), 5000, (2, 4)),
+        logistic=True,
+    ),
     _covariate("covariate shift, convex curve, 2000/5000 rows", "convex", Scores(2000, (1, 1), 5000, (2, 4))),
     _covariate("covariate shift, wave, 2000/5000 rows", "wave", Scores(2000, (1, 1), 5000, (2, 4))),
-    _covariate("covariate shift, quadratic curve, 300/1000 rows", "quadratic", Scores(300, (1, 1), 1000, (2, 4))),
-    _covariate("covariate shift, threshold curve, 300/1000 rows", "threshold", Scores(300, (1, 1), 1000, (2, 4))),
+    _covariate(
+        "covariate shift, quadratic curve, 300/1000 rows", "quadratic", Scores(300, (1, 1), 1000, (2, 4)), logistic=True
+    ),
+    _covariate(
+        "covariate shift, threshold curve, 300/1000 rows", "threshold", Scores(300, (1, 1), 1000, (2, 4)), logistic=True
+    ),
     _covariate("covariate shift, calibrated", "calibrated", Scores(1000, (1.2, 1.6), 1000, (1.6, 1.2)), logistic=True),
     _covariate("covariate shift, rare positives", "rare", Scores(3000, (0.6, 2), 3000, (1, 2))),
     _covariate("covariate shift, steep curve", "steep", Scores(500, (1, 1), 1000, (0.6, 0.6))),

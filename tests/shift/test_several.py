@@ -580,7 +580,7 @@ def test_performance_without_labels_of_two_classes_is_that_of_many(
     truth = rng.random(700) < 0.4
     old, new = (1 / (1 + np.exp(0.5 - rng.normal(1.5 * hit, 1.0))) for hit in (truth, rng.random(1500) < 0.2))
     names = ["accuracy", "sensitivity", "precision"]
-    one = shift.performance(Target(new), tally(truth, old), assume=assume, measures=names)
+    one = shift.performance(Target(new), tally(truth, old), assume=assume, measures=names, recalibrate="logistic")
     rows = ClassRows(truth.astype(np.uint8), np.column_stack([1 - old, old]), ("no", "yes"))
     two = ClassTarget(np.column_stack([1 - new, new]), ("no", "yes"))
     many = shift.performance(two, rows, assume=assume, measures=names)
