@@ -1,5 +1,6 @@
 """The prevalence of a target without truth, and what follows from it."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -572,7 +573,10 @@ def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -
     assert "of the target itself are flagged at 0.5" in " ".join(found.data["notes"])
 
 
-CURVES = {"quadratic": lambda s: 0.05 + 3.6 * (s - 0.4) ** 2 / 1.44, "threshold": lambda s: np.where(s < 0.6, 0.1, 0.8)}
+CURVES: dict[str, Callable[[Floats], Floats]] = {
+    "quadratic": lambda s: 0.05 + 3.6 * (s - 0.4) ** 2 / 1.44,
+    "threshold": lambda s: np.where(s < 0.6, 0.1, 0.8),
+}
 
 
 @pytest.mark.parametrize("curve", CURVES)
@@ -585,7 +589,8 @@ def test_under_covariate_shift_no_curve_is_assumed(curve: str) -> None:
     counts = baserate.curve(happened).at(0.5)
     truth = {"sensitivity": measure.sensitivity(counts), "accuracy": measure.accuracy(counts)}
     truth |= {"auc": measure.auc(baserate.curve(happened)), "brier": measure.brier(happened)}
-    hits, misses = [], []
+    hits: list[list[bool]] = []
+    misses: list[list[bool]] = []
     for _ in range(20):
         before, target = rng.random(2000), Target(rng.beta(2, 4, 5000))
         made = partial(
