@@ -285,6 +285,23 @@ ROWS: dict[str, Row] = {
         duel(partial(shift.mlls, rival="mlquantify")),
         n=10**6,
     ),
+    "prevalence-quapy-1e6": Row(
+        "a prevalence by the default method, with its interval and tests, from 10⁶ scores",
+        "QuaPy's EMQ",
+        ">=",
+        12,
+        duel(shift.histograms),
+        n=10**6,
+    ),
+    "label-free-validated-1e6": Row(
+        "six measures of 10⁶ rows without truth, recalibrated on 2000 others, with intervals",
+        "the tally of as many rows with truth",
+        "<=",
+        2,
+        shift.recalibrated,
+        n=10**6,
+        repeats=15,
+    ),
     "label-free-1e6": Row(
         "six measures of 10⁶ rows without truth, with intervals",
         "the tally of as many rows with truth",

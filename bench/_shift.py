@@ -23,6 +23,8 @@ with warnings.catch_warnings():
 _PREVALENCES = 1000
 _NEAR = 2e-3
 """The rivals stop when they move slowly, before the maximum."""
+_APART = 0.02
+"""Two estimates of a tenth differ by less: four standard errors."""
 _AT = 0.3
 _MEASURES = ("accuracy", "precision", "sensitivity", "specificity", "f1", "auc")
 
@@ -62,7 +64,7 @@ def mlls(n: int, *, rival: str) -> Duel:
     labels = np.repeat([0, 1], [7, 3])
 
     def ours() -> float:
-        return shift.prevalence(Target(p), validation, recalibrate=False, at=_AT).value
+        return shift.prevalence(Target(p), validation, method="mlls", recalibrate=False, at=_AT).value
 
     def quapy() -> float:
         return float(aggregative.EMQ.EM(prior, both)[0][1])
@@ -72,6 +74,42 @@ def mlls(n: int, *, rival: str) -> Duel:
         return float(found[1])
 
     return Duel(ours, quapy if rival == "quapy" else mlquantify, lambda a, b: max(abs(a - b) - _NEAR, 0.0))
+
+
+def histograms(n: int) -> Duel:
+    """Share of a class by the default method, with its interval and tests of label shift, beside QuaPy's EMQ."""
+    p = _posteriors(n)
+    both, prior = np.column_stack([1 - p, p]), np.array([1 - _AT, _AT])
+    rng = np.random.default_rng(1)
+    truth = rng.random(20_000) < _AT
+    validation = br.tally(truth, 1 / (1 + np.exp(1.125 - 1.5 * rng.normal(1.5 * truth, 1.0) - np.log(_AT / (1 - _AT)))))
+
+    def ours() -> float:
+        return shift.prevalence(Target(p), validation).value
+
+    def quapy() -> float:
+        return float(aggregative.EMQ.EM(prior, both)[0][1])
+
+    # Both are estimates of a tenth, by other means: ours also has the error of the validation set.
+    return Duel(ours, quapy, lambda a, b: max(abs(a - b) - _APART, 0.0))
+
+
+def recalibrated(n: int, repeats: int) -> Outcome:
+    """Six measures of a target, recalibrated on 2000 validation rows, beside making a tally of rows with truth."""
+    columns = positive_scores(n)
+    target, rng = Target(columns["score"]), np.random.default_rng(2)
+    chosen = rng.integers(0, n, 2000)
+    validation = br.tally(columns["truth"][chosen], columns["score"][chosen])
+
+    def ours() -> object:
+        return shift.performance(target, validation, assume="covariate shift", measures=_MEASURES)
+
+    def rival() -> object:
+        return br.tally(columns["truth"], columns["score"])
+
+    ours()
+    seconds, whole = medians([ours, rival], repeats)
+    return Outcome(seconds, whole, note=f"{len(_MEASURES)} measures")
 
 
 def without_labels(n: int, repeats: int) -> Outcome:

@@ -134,15 +134,15 @@ def test_rows_come_in_order(both: tuple[str, ...]) -> None:
     assert first["measure"] == "prevalence"
     assert 0.05 < first["low"] < first["value"] < first["high"] < 0.25
     assert (first["level"], first["set"]) == (0.95, "target")
-    assert [row["measure"] for row in rows[1:3]] == ["goodness_of_fit_test", "mlls_less_pacc_test"]
-    assert all(0 < row["p"] <= 1 for row in rows[1:3])
+    assert [row["measure"] for row in rows[1:3]] == ["goodness_of_fit_test", "binned_less_pacc_test"]
+    assert all(0 < row["p"] <= row["p_adjusted"] <= 1 for row in rows[1:3])
     there = [row for row in rows[3:] if row["set"] == "target"]
     assert {row["prevalence"] for row in there} == {first["value"]}
     assert [row["measure"] for row in there if row["scores"] == "corrected"] == ["brier", "brier_skill", "log_loss"]
     seen = [row for row in rows[3:] if row["set"] == "validation"]
     assert {row["prevalence"] for row in seen} == {results["data"]["validation"]["prevalence"]}
     data = results["data"]
-    assert (data["method"], data["assume"], data["rows"], data["labelled"]) == ("mlls", "label shift", 2000, 0)
+    assert (data["method"], data["assume"], data["rows"], data["labelled"]) == ("binned", "label shift", 2000, 0)
     assert (data["prevalence"], data["validation"]["rows"]) == (first["value"], 500)
 
 
@@ -170,9 +170,11 @@ def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
         rows = found(run("prevalence", *both, *SCORED, *typed, "--measures", "auc", "--json"))["rows"]
         return float(rows[0]["value"])
 
-    assert value("--method", "EM") == value()
-    assert value("--no-recalibration") != value()
-    assert value("--no-recalibration", "--at", "10%") > value("--no-recalibration", "--at", "0.4")
+    assert value("--method", "binned") == value()
+    assert value("--method", "EM") == value("--method", "mlls") != value()
+    as_they_are = ("--method", "mlls", "--no-recalibration")
+    assert value(*as_they_are) != value("--method", "mlls")
+    assert value(*as_they_are, "--at", "10%") > value(*as_they_are, "--at", "0.4")
     assert value("--method", "acc", "--threshold", "0.2") != value("--method", "acc")
     assert value("--method", "cm-map", "--alpha", "50") > value("--method", "cm-map")
     assert value("--method", "binned", "--bins", "4") != value("--method", "binned")
@@ -210,13 +212,46 @@ def test_notes_say_what_was_tested(both: tuple[str, ...]) -> None:
     assert "note: Not tested, since" in Path("kept.md").read_text(encoding="utf-8")
 
 
+def unequal(seed: int, rows: int, share: float) -> tuple[list[int], list[float]]:
+    """Sick people whose log-odds vary twice as much as those of the others: no logistic calibration fits."""
+    rng = np.random.default_rng(seed)
+    sick = rng.random(rows) < share
+    risk = 1 / (1 + np.exp(1 - rng.normal(1.5 * sick, 1.0 + sick)))
+    return sick.astype(int).tolist(), risk.round(5).tolist()
+
+
+def test_the_headline_says_that_a_calibration_does_not_fit_and_estimates_disagree(both: tuple[str, ...]) -> None:
+    sick, risk = unequal(5, 2000, 0.4)
+    table(Path("old.csv"), {"sick": sick, "risk": risk})
+    table(Path("new.csv"), {"risk": unequal(6, 5000, 0.1)[1]})
+    result = run("prevalence", *both, *SCORED, "--method", "mlls", "--measures", "auc", env={"COLUMNS": "250"})
+    first = result.stdout.splitlines()[0]
+    assert "doubtful: calibration does not fit (p < 0.0001); estimates disagree: binned gives 0." in first
+    assert "do not fit validation" in result.stdout
+    assert "Estimates by likelihood and by the mean agree" not in result.stdout
+    assert "note: By binned, which needs no calibration, the prevalence is 0." in result.stderr
+    usual = run("prevalence", *both, *SCORED, "--measures", "auc", env={"COLUMNS": "250"})
+    assert "doubtful" not in usual.stdout
+    assert "Holm-adjusted p" in usual.stdout
+
+
+def test_the_headline_says_that_it_is_not_label_shift(both: tuple[str, ...]) -> None:
+    _, risk = people(2, 4000, 0.125)
+    table(Path("new.csv"), {"risk": [min(1.3 * each, 1.0) if at % 2 else each for at, each in enumerate(risk)]})
+    result = run("prevalence", *both, *SCORED, "--measures", "auc", env={"COLUMNS": "250"})
+    assert "doubtful: no mixture of the classes (Holm-adjusted p" in result.stdout.splitlines()[0]
+    expected = run("expect", *both, *SCORED, "--assume", "label-shift", env={"COLUMNS": "250"})
+    assert "doubtful: no mixture of the classes" in expected.stdout.splitlines()[0]
+
+
 def test_the_map_can_be_applied(both: tuple[str, ...]) -> None:
-    result = run("prevalence", *both, *SCORED, "--map", "there.json", "--json")
-    assert "wrote there.json" in result.stderr
-    assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
-    rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
-    mean = np.mean([float(row["risk_calibrated"]) for row in rows])
-    assert mean == pytest.approx(json.loads(result.stdout)["data"]["prevalence"], abs=1e-6)
+    for typed, near in (((), 0.02), (("--method", "mlls"), 1e-6)):
+        result = run("prevalence", *both, *SCORED, *typed, "--map", "there.json", "--json")
+        assert "wrote there.json" in result.stderr
+        assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
+        rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
+        mean = np.mean([float(row["risk_calibrated"]) for row in rows])
+        assert mean == pytest.approx(json.loads(result.stdout)["data"]["prevalence"], abs=near)
 
 
 def test_the_map_of_many_classes_can_be_applied(many: tuple[str, ...]) -> None:
@@ -402,10 +437,14 @@ ONE = ("new.csv", "--score", "risk")
         (("prevalence", "new.csv", *OLD, *MANY, "--bins", "5"), "--bins has no use for gmm of many classes"),
         (("prevalence", "new.csv", *OLD, *MANY, "--method", "hdy"), "so it is for two classes"),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "gmm"), "gmm is for several classes; of two, take one of"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--method", "magic"), "no method is called 'magic'; known are: mlls,"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--alpha", "3"), "--alpha has no use for mlls; leave it out."),
+        (
+            ("prevalence", *ONE, *OLD, *SCORED, "--method", "magic"),
+            "no method is called 'magic'; known are: binned, mlls,",
+        ),
+        (("prevalence", *ONE, *OLD, *SCORED, "--alpha", "3"), "--alpha has no use for binned; leave it out."),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "pacc", "--no-recalibration"), "--no-recalibration has no"),
         (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities taken as they are"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration"), "for binned; add --method mlls, or leave it out."),
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is no prevalence"),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "acc", "--threshold", "0.1,0.2"), "at one threshold; give"),
         (("prevalence", *ONE, *OLD, *SCORED, "--measures", "precisoin"), "precision"),

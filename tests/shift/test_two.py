@@ -1,5 +1,6 @@
 """The prevalence of a target without truth, and what follows from it."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -26,6 +27,10 @@ from baserate import (
     shift,
     tally,
 )
+from baserate.shift._two._bins import jointly
+from baserate.shift._two._curve import fitted_curve
+from baserate.shift._two._fit import curve_fit
+from baserate.shift._two._given import Given
 from baserate.shift._two._methods import METHODS
 
 Floats = npt.NDArray[np.float64]
@@ -62,8 +67,8 @@ def test_every_method_finds_it_and_its_interval_holds_it(method: str, target: Ta
     assert repr(found).startswith("Prevalence(0.")
 
 
-# Bins of equal width hold their lower ends, so that turned scores may change bins: hdy is not among them.
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "hdy"])
+# Bins hold one of their ends, so that turned scores may change bins: hdy and binned are not among them.
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in ("hdy", "binned")])
 def test_classes_change_places(method: str, target: Target, validation: Tally) -> None:
     swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
     turned = Target(1 - target.score)
@@ -74,6 +79,14 @@ def test_classes_change_places(method: str, target: Target, validation: Tally) -
     assert then.value == pytest.approx(1 - first.value, abs=1e-9)
     assert then.estimate.low == pytest.approx(1 - first.estimate.high, abs=1e-7)
     assert then.variance == pytest.approx(first.variance, rel=1e-6)
+
+
+def test_classes_change_places_in_bins_as_well_but_for_rows_between_them(target: Target, validation: Tally) -> None:
+    first = shift.prevalence(target, validation, method="binned")
+    swapped = Tally.counted(1 - validation.score[::-1], validation.rows[::-1, ::-1])
+    then = shift.prevalence(Target(1 - target.score), swapped, method="binned")
+    assert then.value == pytest.approx(1 - first.value, abs=0.2 * first.standard_error)
+    assert then.estimate.low == pytest.approx(1 - first.estimate.high, abs=0.2 * first.standard_error)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -125,7 +138,9 @@ def test_validation_itself_has_its_own_prevalence(validation: Tally) -> None:
 @given(share=st.floats(0.02, 0.98), seed=st.integers(0, 1000))
 def test_maximum_likelihood_with_true_posteriors_is_consistent(share: float, seed: int) -> None:
     validation = tally(*drawn(400, 0.4, 8))
-    found = shift.prevalence(Target(drawn(40_000, share, seed)[1]), validation, recalibrate=False, at=0.4)
+    found = shift.prevalence(
+        Target(drawn(40_000, share, seed)[1]), validation, method="mlls", recalibrate=False, at=0.4
+    )
     assert abs(found.value - share) < 5 * found.standard_error < 0.05
 
 
@@ -177,10 +192,12 @@ def test_other_names_lead_to_the_same(validation: Tally, target: Target) -> None
         first, then = (shift.prevalence(target, validation, method=each) for each in (alias.upper(), name))
         assert first.value == then.value
         assert first.method == name
-    with pytest.raises(UnknownName, match="no method is called 'guess'; known are: mlls"):
+    with pytest.raises(UnknownName, match="no method is called 'guess'; known are: binned, mlls"):
         shift.prevalence(target, validation, method="guess")
     with pytest.raises(BadOption, match="bins= has no use for mlls"):
-        shift.prevalence(target, validation, bins=5)
+        shift.prevalence(target, validation, method="mlls", bins=5)
+    with pytest.raises(BadOption, match="at= has no use for binned; it has bins; method='mlls' takes it"):
+        shift.prevalence(target, validation, at=0.3)
 
 
 def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> None:
@@ -212,22 +229,23 @@ def test_at_the_ends_an_interval_has_width(validation: Tally) -> None:
 
 def test_certain_scores_are_counted_and_harmless(validation: Tally, target: Target) -> None:
     certain = Target(np.concatenate([target.score, [0.0, 1.0, 1.0]]))
-    found = shift.prevalence(certain, validation)
+    found = shift.prevalence(certain, validation, method="mlls")
     assert "3 rows of the target have a probability of 0 or 1, or next to it." in found.notes
-    assert found.value == pytest.approx(shift.prevalence(target, validation).value, abs=0.005)
+    assert found.value == pytest.approx(shift.prevalence(target, validation, method="mlls").value, abs=0.005)
     for method in METHODS:
         assert np.isfinite(shift.prevalence(certain, validation, method=method).estimate.high)
     # As they are, certain rows rule out that there is none of their class.
-    exact = shift.prevalence(Target(np.array([0.0] * 50 + [1.0])), validation, recalibrate=False)
+    exact = shift.prevalence(Target(np.array([0.0] * 50 + [1.0])), validation, method="mlls", recalibrate=False)
     assert exact.value == pytest.approx(1 / 51, abs=1e-9)
 
 
 def test_a_map_makes_posteriors_right(validation: Tally, target: Target) -> None:
     made = calibrate.logistic(validation)
-    first, then = shift.prevalence(target, validation), shift.prevalence(target, validation, recalibrate=made)
+    first = shift.prevalence(target, validation, method="mlls")
+    then = shift.prevalence(target, validation, method="mlls", recalibrate=made)
     assert then.value == pytest.approx(first.value, abs=1e-12)
     assert then.standard_error < first.standard_error  # the map is taken as exact
-    other = shift.prevalence(target, validation, recalibrate=calibrate.beta(validation))
+    other = shift.prevalence(target, validation, method="mlls", recalibrate=calibrate.beta(validation))
     assert other.value == pytest.approx(first.value, abs=0.02)
 
 
@@ -250,20 +268,22 @@ def test_what_cannot_be_used_is_refused(validation: Tally, target: Target) -> No
     with pytest.raises(CannotFit, match=r"carry no information.*Fieller's set is unbounded"):
         shift.prevalence(target, tally(rng.random(200) < 0.4, rng.random(200)))
     with pytest.raises(CannotFit, match="turn scores round"):
-        shift.prevalence(target, Tally.counted(1 - validation.score[::-1], validation.rows[:, ::-1]))
+        shift.prevalence(target, Tally.counted(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls")
     with pytest.raises(CannotFit, match=r"cannot be recalibrated.*parts the classes.*Or estimate by 'pacc'"):
-        shift.prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)))
+        shift.prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)), method="mlls")
     with pytest.raises(NotAProbability, match=r"scores of the target go from .* to 30"):
-        shift.prevalence(Target(np.array([0.1, 30.0])), validation, recalibrate=False)
+        shift.prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)
     with pytest.raises(BadOption, match="reweighed"):
         shift.prevalence(target, shift.reweigh(validation, to=0.2))
     with pytest.raises(BadOption, match="is no Target"):
         shift.prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
     for at in (0.0, 1.0, np.nan):
         with pytest.raises(BadOption, match="a prevalence lies between"):
-            shift.prevalence(target, validation, recalibrate=False, at=at)
+            shift.prevalence(target, validation, method="mlls", recalibrate=False, at=at)
     with pytest.raises(BadOption, match="has no use: recalibrated"):
-        shift.prevalence(target, validation, at=0.3)
+        shift.prevalence(target, validation, method="mlls", at=0.3)
+    with pytest.raises(BadOption, match="recalibrate is 'beta'; expected 'logistic'"):
+        shift.prevalence(target, validation, method="mlls", recalibrate="beta")
     with pytest.raises(CannotFit, match="does not tell the classes apart"):
         shift.prevalence(target, validation, method="acc", threshold=0.9999)
     with pytest.raises(BadOption, match=r"alpha is 0\.5"):
@@ -290,16 +310,18 @@ def test_rows_and_tallies_are_taken_as_well(validation: Tally, target: Target) -
 def test_many_rows_are_pooled_for_the_interval_alone(validation: Tally) -> None:
     """Beyond 16 384 rows the shape of the likelihood is that of pooled rows; the estimate is exact."""
     score = drawn(60_000, 0.1, 13)[1]
-    found = shift.prevalence(Target(score), validation)
+    found = shift.prevalence(Target(score), validation, method="mlls")
     ratio = np.exp(logit(calibrate.logistic(validation)(score)) - logit(validation.prevalence))
     slope = ((ratio - 1) / (found.value * ratio + 1 - found.value)).sum()
     assert abs(slope) < 1e-6
-    parts = [shift.prevalence(Target(score[at : at + 15_000]), validation) for at in range(0, 60_000, 15_000)]
+    parts = [
+        shift.prevalence(Target(score[at : at + 15_000]), validation, method="mlls") for at in range(0, 60_000, 15_000)
+    ]
     assert found.spread == pytest.approx(np.mean([part.spread for part in parts]) / 4, rel=0.02)
 
 
 def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Target) -> None:
-    found = shift.prevalence(target, validation)
+    found = shift.prevalence(target, validation, method="mlls")
     made = shift.posterior(found)
     assert isinstance(made, Map)
     assert found.map is not None
@@ -309,7 +331,7 @@ def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Targe
     assert [each.value for each in made.parameters] == [validation.prevalence, found.value]
     assert made(score) == pytest.approx(before / (before + gamma * (1 - before)))
     assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=1e-9)  # what EM's last step says
-    raw = shift.prevalence(target, validation, recalibrate=False, at=0.4)
+    raw = shift.prevalence(target, validation, method="mlls", recalibrate=False, at=0.4)
     assert shift.posterior(raw)(score) == pytest.approx(shift.reprior(score, from_=0.4, to=raw.value))
     assert shift.posterior(shift.prevalence(target, validation, method="pacc"), to=0.2)(score).max() < 1
     with pytest.raises(BadOption, match="every posterior is the same"):
@@ -369,7 +391,7 @@ def test_all_measures_can_be_corrected(validation: Tally, target: Target) -> Non
 def test_label_shift_is_told_from_noise(validation: Tally, target: Target) -> None:
     fits = shift.label_shift(target, validation)
     assert not fits.doubtful
-    assert [check.name for check in fits.checks] == ["goodness_of_fit", "mlls_less_pacc"]
+    assert [check.name for check in fits.checks] == ["goodness_of_fit", "binned_less_pacc"]
     assert "nothing speaks against label shift" in fits.told[0]
     assert "Not tested, since scores alone cannot tell" in fits.told[-1]
     noisier = Target(np.asarray(expit(1.6 * logit(np.asarray(target.score)))))
@@ -377,14 +399,13 @@ def test_label_shift_is_told_from_noise(validation: Tally, target: Target) -> No
     assert "not label shift alone" in " ".join(shift.label_shift(noisier, validation).told)
 
 
-def test_label_shift_needs_three_bins_and_another_prevalence(validation: Tally) -> None:
+def test_label_shift_needs_three_bins_and_an_estimate_inside(validation: Tally) -> None:
     same = Target(drawn(2000, 0.4, 14)[1])
-    two, alike = shift.label_shift(same, validation, bins=2).checks
+    two, _ = shift.label_shift(same, validation, bins=2).checks
     assert "it takes 3" in (two.why or "")
-    assert "so near to that of validation" in (alike.why or "")
     ended = shift.label_shift(Target(np.full(500, 0.02)), validation)
     assert "at an end of [0, 1]" in (ended.checks[1].why or "")
-    assert any("Not tested by mlls_less_pacc" in line for line in ended.told)
+    assert any("Not tested by binned_less_pacc" in line for line in ended.told)
 
 
 def test_the_goodness_of_fit_keeps_its_size() -> None:
@@ -449,7 +470,175 @@ def test_performance_says_what_it_cannot_do(target: Target, validation: Tally) -
         shift.performance(target, validation, assume="covariate shift", averages=["macro"])
     with pytest.raises(NotAProbability, match="must be probabilities"):
         shift.performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
-    found = shift.performance(target, validation, assume="label shift", measures=["ece", "ks"])
+    as_they_are = partial(shift.performance, validation=validation, assume="label shift", recalibrate=False)
+    found = as_they_are(target, measures=["ece", "ks"])
     assert all("no closed form" in row["why"] for row in found.rows())
-    ended = shift.performance(Target(np.full(500, 0.02)), validation, assume="label shift", measures=["accuracy"])
+    ended = as_they_are(Target(np.full(500, 0.02)), measures=["accuracy"])
     assert "the estimated prevalence is 0 or 1" in ended.rows()[-1]["why"]
+    with pytest.raises(BadOption, match="recalibrate is 'isotonic'; expected 'logistic', True, False or a Map"):
+        shift.performance(target, validation, assume="covariate shift", recalibrate="isotonic")
+
+
+def unequal(n: int, share: float, seed: int) -> tuple[npt.NDArray[np.bool_], Floats]:
+    """Positives vary twice as much as negatives: the log-likelihood ratio is not linear in the log-odds."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < share
+    return truth, expit(rng.normal(1.5 * truth, 1.0 + truth) - 1)
+
+
+def test_the_default_needs_no_calibration_and_mlls_says_that_its_own_does_not_fit() -> None:
+    """In twelve samples of unequal variances mlls averages half of the truth; the default does not."""
+    found = []
+    for seed in range(12):
+        validation, target = tally(*unequal(2000, 0.4, seed)), Target(unequal(5000, 0.1, 100 + seed)[1])
+        usual = shift.prevalence(target, validation)
+        assert usual.method == "binned"
+        other = shift.prevalence(target, validation, method="mlls")
+        notes = " ".join(other.notes)
+        assert "do not fit the validation data (p < 0.0001)" in notes
+        assert f"By binned, which needs no calibration, the prevalence is {usual.value:.3g}"[:70] in notes
+        found.append((usual.value, other.value, usual.estimate.low <= 0.1 <= usual.estimate.high))
+    assert np.mean([each[0] for each in found]) == pytest.approx(0.1, abs=0.01)
+    assert np.mean([each[1] for each in found]) < 0.07
+    assert sum(each[2] for each in found) >= 10
+
+
+def test_a_calibration_that_fits_is_said_to_do_so(target: Target, validation: Tally) -> None:
+    found = shift.prevalence(target, validation, method="mlls")
+    assert "rest on fit the validation data (p = " in found.notes[-1]
+    assert [check.name for check in found.checks] == ["calibration_curve"]
+    assert shift.prevalence(target, validation, method="mlls", recalibrate="logistic").value == found.value
+
+
+def test_the_calibration_test_is_a_score_test_of_bins(validation: Tally) -> None:
+    """Beside statsmodels: the same score test, of indicators of the same bins added to a logistic regression."""
+    statsmodels = pytest.importorskip("statsmodels.api")
+    made = calibrate.logistic(validation)
+    x, chance = logit(validation.score), made(validation.score)
+    check = curve_fit(validation, chance, np.stack([np.ones_like(x), x]))
+    weight = np.cumsum((chance * (1 - chance))[::-1])
+    middle = (weight - (chance * (1 - chance))[::-1] / 2) / weight[-1]
+    at = np.minimum((middle * 10).astype(int), 9)[::-1]
+    own = np.column_stack([np.ones_like(x), x])
+    fit = statsmodels.GLM(validation.positive, own, family=statsmodels.families.Binomial()).fit(tol=1e-12)
+    added = (at[:, None] == np.arange(1, 10)).astype(float)
+    statistic, p, _ = fit.model.score_test(fit.params, exog_extra=added)
+    assert check.freedom == 9
+    assert check.statistic == pytest.approx(float(np.ravel(statistic)[0]), rel=1e-6)
+    assert check.p == pytest.approx(float(np.ravel(p)[0]), rel=1e-5)
+
+
+def test_bins_divide_a_rare_class_as_finely_as_the_other() -> None:
+    truth, score = drawn(4000, 0.04, 31)
+    seen = jointly(Given(Target(drawn(500, 0.2, 32)[1]), tally(truth, score)))[1].found.seen
+    both = seen.first / seen.first.sum() + seen.second / seen.second.sum()
+    assert len(both) == 10
+    assert both == pytest.approx(np.full(10, 0.2), abs=0.01)
+
+
+def test_the_warning_is_adjusted_for_two_tests(target: Target, validation: Tally) -> None:
+    checks = tuple(baserate.infer.Check(name, 2.0, 0.03, "χ²") for name in ("goodness_of_fit", "binned_less_pacc"))
+    assert not shift.Assumption(checks, ()).doubtful
+    assert shift.Assumption(checks[:1], ()).doubtful
+    assert shift.Assumption(checks, ()).adjusted == (0.06, 0.06)
+    assert "Holm-adjusted p" in shift.label_shift(target, validation).told[0]
+
+
+def test_disagreement_is_noted_by_the_estimate_itself(target: Target, validation: Tally) -> None:
+    assert not shift.prevalence(target, validation).notes
+    noisier = Target(np.asarray(expit(1.6 * logit(np.asarray(target.score)))))
+    notes = " ".join(shift.prevalence(noisier, validation).notes)
+    assert "not label shift alone" in notes
+
+
+def test_posteriors_where_no_logistic_curve_fits_are_shares_of_bins() -> None:
+    validation, target = tally(*unequal(2000, 0.4, 1)), Target(unequal(5000, 0.1, 2)[1])
+    found = shift.prevalence(target, validation)
+    made = shift.posterior(found)
+    assert "a logistic curve does not fit the validation data" in made.notes[0]
+    assert made(np.asarray(target.score)).mean() == pytest.approx(found.value, abs=0.01)
+    assert made([0.02])[0] > made([0.2])[0]  # positives vary more, so that low scores are theirs, too
+
+
+def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -> None:
+    validation, target = tally(*unequal(2000, 0.4, 3)), Target(unequal(5000, 0.1, 4)[1])
+    found = shift.performance(target, validation, assume="label shift", measures=["precision", "accuracy", "brier"])
+    rows = {row["measure"]: row for row in found.rows()}
+    there = shift.reweigh(validation, to=shift.prevalence(target, validation).value)
+    assert rows["brier"]["value"] == pytest.approx(measure.brier(there))
+    assert rows["precision"]["value"] == pytest.approx(measure.precision(baserate.curve(there).at(0.5)))
+    assert sum(rows[cell]["value"] for cell in ("tp", "fp", "fn", "tn")) == pytest.approx(5000)
+    happened = tally(*unequal(400_000, 0.1, 5))
+    assert rows["brier"]["low"] < measure.brier(happened) < rows["brier"]["high"]
+    assert "of the target itself are flagged at 0.5" in " ".join(found.data["notes"])
+
+
+CURVES: dict[str, Callable[[Floats], Floats]] = {
+    "quadratic": lambda s: 0.05 + 3.6 * (s - 0.4) ** 2 / 1.44,
+    "threshold": lambda s: np.where(s < 0.6, 0.1, 0.8),
+}
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_under_covariate_shift_no_curve_is_assumed(curve: str) -> None:
+    """In 20 samples of each curve intervals hold what a large sample shows; a logistic curve misses, and says so."""
+    names, chance = ["sensitivity", "accuracy", "auc", "brier"], CURVES[curve]
+    rng = np.random.default_rng(41)
+    large = rng.beta(2, 4, 400_000)
+    happened = tally(rng.random(400_000) < chance(large), large)
+    counts = baserate.curve(happened).at(0.5)
+    truth = {"sensitivity": measure.sensitivity(counts), "accuracy": measure.accuracy(counts)}
+    truth |= {"auc": measure.auc(baserate.curve(happened)), "brier": measure.brier(happened)}
+    hits: list[list[bool]] = []
+    misses: list[list[bool]] = []
+    for _ in range(20):
+        before, target = rng.random(2000), Target(rng.beta(2, 4, 5000))
+        made = partial(
+            shift.performance, target, tally(rng.random(2000) < chance(before), before), assume="covariate shift"
+        )
+        found, other = made(measures=names), made(measures=names, recalibrate="logistic")
+        for results, seen in ((found, hits), (other, misses)):
+            rows = {row["measure"]: row for row in results.rows()}
+            seen.append([rows[name]["low"] <= truth[name] <= rows[name]["high"] for name in names])
+        assert "recalibrated on validation by a curve that is straight in each of" in found.data["notes"][1]
+        assert "do not fit the validation data (p < 0.0001)" in " ".join(other.data["notes"])
+        assert other.data["doubts"] == ["calibration does not fit (p < 0.0001)"]
+    assert np.mean(hits) > 0.85
+    assert np.mean(misses, axis=0).min() < 0.5
+
+
+def test_the_curve_is_least_squares_in_each_bin_and_moves_as_its_rows_say() -> None:
+    rng = np.random.default_rng(43)
+    score = rng.random(400)
+    validation, there = tally(rng.random(400) < score, score), np.sort(rng.random(300))[::-1]
+    made = fitted_curve(validation, there, np.ones(300), [0.5])
+    assert np.nextafter(0.5, 0) in made.edges
+    at = np.searchsorted(made.edges, score)
+    truth = validation.positive[np.searchsorted(-validation.score, -score)]
+    for place in range(len(made.middle)):
+        slope, level = np.polyfit(score[at == place] - made.middle[place], truth[at == place], 1)
+        assert (level, slope) == pytest.approx((made.level[place], made.slope[place]))
+    assert made.of_falling(there) == pytest.approx(made(there))
+    change = rng.normal(size=300)
+    row = 17  # one row's outcome moves a sum of chances by the hat matrix; so do its residual and the influence
+    turned = validation.positive.copy()
+    turned[row] = 1 - turned[row]
+    other = fitted_curve(tally(turned.astype(bool), validation.score), there, np.ones(300), [0.5])
+    moved = made.moved_by(there, change)
+    per_unit = (moved[0] - moved[1])[row] / np.sqrt(made.lost[made.places(validation.score[row])])
+    expected = float(change @ (other.straight(there) - made.straight(there)))
+    assert per_unit * (turned[row] - validation.positive[row]) == pytest.approx(expected)
+
+
+def test_targets_beyond_validation_are_refused() -> None:
+    rng = np.random.default_rng(44)
+    score = rng.beta(2, 8, 300)
+    with pytest.raises(CannotFit, match="% of the target lies outside the scores of validation"):
+        shift.performance(Target(rng.beta(8, 2, 1000)), tally(rng.random(300) < score, score), assume="covariate shift")
+    near = Target(np.append(rng.beta(2, 8, 999), 0.99))
+    assert shift.performance(near, tally(rng.random(300) < score, score), assume="covariate shift").rows()
+
+
+def test_without_validation_the_notes_say_that_calibration_is_assumed(target: Target) -> None:
+    found = shift.performance(target, assume="covariate shift", measures=["accuracy"])
+    assert "Probabilities were taken as right: there is no validation set" in found.data["notes"][1]

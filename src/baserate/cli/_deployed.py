@@ -207,7 +207,8 @@ def headline(asked: Deployed, data: Mapping[str, Any]) -> str:
     else:
         share = number(100 * seen["prevalence"], 4)
         parts += [f"positive: {label(asked.truth)} = {label(data['positive'])}", f"prevalence there {share} %"]
-    return " · ".join([*parts, *["weighted"] * bool(seen["weighted"])])
+    doubts = [f"doubtful: {'; '.join(data['doubts'])}"] if data.get("doubts") else []
+    return " · ".join([*parts, *["weighted"] * bool(seen["weighted"]), *doubts])
 
 
 def _stated(text: str) -> str:

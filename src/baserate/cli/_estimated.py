@@ -8,17 +8,21 @@ from baserate import infer, shift
 from baserate._class_rows import ClassRows
 from baserate._confusions import Confusions
 from baserate._errors import BaserateError
+from baserate._numbers import number
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._target import ClassTarget, Target
 from baserate.cli._deployed import header, renamed
+from baserate.infer import Check
 from baserate.measure import Measure
 from baserate.measure._summary import COLUMNS, tidy
 from baserate.shift import Assumption, Prevalence, Shares
 from baserate.shift._summary import GIVEN
+from baserate.shift._two._assumption import doubts
+from baserate.shift._two._fit import NAME, SIZE
 
 TARGET, VALIDATION = "target", "validation"
-MORE = ("p", "freedom", "prevalence", "scores", "set")
+MORE = ("p", "p_adjusted", "freedom", "prevalence", "scores", "set")
 """Columns beside those of every measure."""
 
 Line = dict[str, Any]
@@ -43,7 +47,8 @@ def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wante
         interval=infer.Interval(level=level),
     )
     bins = {} if wanted.bins is None else {"bins": wanted.bins}
-    tested, told = _tested(target, validation, bins)
+    tested, told, doubtful = _tested(target, validation, bins, found.checks)
+    doubtful += _elsewhere(found, target, validation)
     notes = [*target.intake.notes, *plain.data["notes"], *told, *there.data["notes"]]
     share = {"prevalence": found.validation.prevalence, "scores": GIVEN}
     rows = [
@@ -57,6 +62,7 @@ def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wante
         **{name: plain.data[name] for name in ("positive", "negative", "settings") if name in plain.data},
         "prevalence": found.value,
         **_common(found, plain, level),
+        "doubts": doubtful,
         "notes": renamed(notes, next(iter(validation.models))),
     }
     return Results({name: [row.get(name) for row in rows] for name in (*COLUMNS, *MORE)}, data)
@@ -68,7 +74,7 @@ def of_many(found: Shares, target: ClassTarget, validation: ClassRows, wanted: W
     there = shift.corrected(found, measures=wanted.measures)
     decided = Confusions({(): validation.decided()}, intake=validation.intake)
     plain = infer.class_summary(decided, measures=wanted.measures, interval=infer.Interval(level=level))
-    tested, told = _tested(target, validation, {})
+    tested, told, doubtful = _tested(target, validation, {})
     notes = [*target.intake.notes, *plain.data["notes"], *told, *there.data["notes"]]
     columns = tuple(there.columns)
     rows = [
@@ -85,6 +91,7 @@ def of_many(found: Shares, target: ClassTarget, validation: ClassRows, wanted: W
         **{name: plain.data[name] for name in ("classes", "truth_in")},
         "prevalences": dict(zip(map(str, found.labels), found.value.tolist(), strict=True)),
         **_common(found, plain, level),
+        "doubts": doubtful,
         "notes": list(dict.fromkeys(notes)),
     }
     return Results({name: [row.get(name) for row in rows] for name in (*columns, *MORE)}, data)
@@ -104,24 +111,44 @@ def _common(found: Prevalence | Shares, plain: Results, level: float) -> dict[st
     }
 
 
-def _tested(target: Any, validation: Any, bins: Mapping[str, Any]) -> tuple[list[Line], Iterable[str]]:  # noqa: ANN401
-    """Rows of the tests of label shift, and what they say in words."""
+def _tested(
+    target: Any,  # noqa: ANN401  (of two classes or many)
+    validation: Any,  # noqa: ANN401
+    bins: Mapping[str, Any],
+    own: Sequence[Check] = (),
+) -> tuple[list[Line], Iterable[str], list[str]]:
+    """Rows of the tests of label shift and of calibration, what they say in words, and in short what they reject."""
+    curve = [check for check in own if check.name == NAME]
     try:
         found: Assumption = shift.label_shift(target, validation, **bins)
     except BaserateError as error:
-        return [], [f"label shift was not tested: {error}"]
-    rows = [
-        {
-            "measure": f"{check.name}_test",
-            "value": check.statistic,
-            "p": None if isnan(check.p) else check.p,
-            "freedom": check.freedom,
-            "how": check.how,
-            "why": check.why,
-        }
-        for check in found.checks
-    ]
-    return rows, found.told
+        return [_test(check, check.p) for check in curve], [f"label shift was not tested: {error}"], doubts(curve)
+    rows = [_test(check, p) for check, p in zip(found.checks, found.adjusted, strict=True)]
+    rows += [_test(check, check.p) for check in curve]
+    return rows, found.told, doubts([*found.checks, *curve])
+
+
+def _elsewhere(found: Prevalence, target: Target, validation: Tallies) -> list[str]:
+    """What the default method estimates, if the calibration of another does not fit and it lies apart."""
+    if not any(check.name == NAME and check.p < SIZE for check in found.checks):
+        return []
+    own, other = found.estimate, shift.prevalence(target, validation, level=found.estimate.level or 0.95).estimate
+    if own.low <= other.value <= own.high and other.low <= own.value <= other.high:
+        return []
+    return [f"estimates disagree: binned gives {number(other.value, 3)}"]
+
+
+def _test(check: Check, adjusted: float) -> Line:
+    """The row of a test."""
+    return {
+        "measure": f"{check.name}_test",
+        "value": check.statistic,
+        "p": None if isnan(check.p) else check.p,
+        "p_adjusted": None if isnan(adjusted) else adjusted,
+        "freedom": check.freedom,
+        "how": check.how,
+        "why": check.why,
+    }
 
 
 def prevalences(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -106,7 +106,8 @@ class Estimating:
         if idle:
             flag = "no-recalibration" if idle[0] == "recalibrate" else idle[0]
             whom = f"{name} of many classes" if many else name
-            raise click.UsageError(f"--{flag} has no use for {whom}; leave it out.")
+            other = "add --method mlls, or " if name == DEFAULT and idle[0] in ("recalibrate", "at") else ""
+            raise click.UsageError(f"--{flag} has no use for {whom}; {other}leave it out.")
         return {each: value for each, value in given.items() if value is not None and each in known}
 
     def _cut(self, name: str) -> float | None:
@@ -129,13 +130,12 @@ def _estimating(verb: Verb) -> Verb:
 _ESTIMATING = (
     click.option(
         "--method",
-        show_default="mlls; of several classes gmm",
         metavar="METHOD",
         shell_complete=_methods,
-        help="gmm: moments, of several classes (also elsa). mlls: maximum likelihood after recalibration (also em, "
-        "emq, sld, saerens). By decisions: acc (cm, bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean "
-        "probabilities: pacc (scm, bbse, bbse-soft, gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). By "
-        "histograms, of two classes: hdy, binned.",
+        help="By histograms, of two classes, without calibration: binned, hdy. By moments, of several classes: gmm "
+        "(also elsa). After calibration: mlls, by maximum likelihood (also em, emq, sld, saerens). By decisions: acc "
+        "(cm, bbse-hard, gacc), cm-l, cm-map (cm-m), rlls-hard. By mean probabilities: pacc (scm, bbse, bbse-soft, "
+        "gpacc, smm), scm-l, scm-map (scm-m), rlls (rlls-soft). [default: binned; of several classes gmm]",
     ),
     *AS_THEY_ARE,
     click.option(
@@ -155,7 +155,7 @@ _ESTIMATING = (
     click.option(
         "--bins",
         type=whole(BINS._replace(low=2)),
-        help="Bins of equal mass, of the test and of binned; otherwise 10, fewer where validation is small.",
+        help="Bins of the test and of binned; otherwise 10, fewer where validation is small.",
     ),
     LEVEL,
     click.option(

@@ -32,10 +32,30 @@ _METHODS = {
 }
 _RECALIBRATED = " They were recalibrated on validation."
 _TESTS = {
-    "goodness_of_fit_test": "The target's scores are a mixture of those of both classes.",
-    "overidentification_test": "The target's scores are a mixture of those of the classes.",
-    "mlls_less_pacc_test": "Estimates by likelihood and by the mean agree.",
+    "goodness_of_fit_test": (
+        "The target's scores can be a mixture of those of both classes.",
+        "The target's scores are no mixture of those of both classes.",
+    ),
+    "overidentification_test": (
+        "The target's scores can be a mixture of those of the classes.",
+        "The target's scores are no mixture of those of the classes.",
+    ),
+    "binned_less_pacc_test": (
+        "Estimates by histograms and by the mean score agree.",
+        "Estimates by histograms and by the mean score disagree.",
+    ),
+    "mlls_less_pacc_test": (
+        "Estimates by likelihood and by the mean agree.",
+        "Estimates by likelihood and by the mean disagree.",
+    ),
+    "calibration_curve_test": (
+        "Probabilities that the estimate rests on fit validation.",
+        "Probabilities that the estimate rests on do not fit validation.",
+    ),
 }
+"""What a test says where it does not reject, and where it does."""
+_CURVE = "calibration_curve_test"
+_SIZE = 0.05
 _PLACES = {VALIDATION: "in validation", TARGET: "at the estimate"}
 
 
@@ -94,19 +114,25 @@ class _Numbers:
         yield Section("made from", tuple(rows), apart=True)
 
     def tests(self) -> Iterator[Panel]:
-        """Tests of label shift."""
-        rows = [self._test(row) for row in self.rows if row["measure"] in _TESTS]
-        if rows:
-            columns = ("statistic", "df", "p")
-            yield split_when_narrow(Panel("tests of label shift", columns, (Section("", tuple(rows)),)))
+        """Tests of label shift, and of the calibration that the estimate rests on."""
+        found = [row for row in self.rows if row["measure"] in _TESTS]
+        if not found:
+            return
+        several = any(row["p"] != row["p_adjusted"] for row in found)
+        columns = ("statistic", "df", "p", *["Holm-adjusted p"] * several)
+        rows = tuple(self._test(row, columns) for row in found)
+        title = "tests" if any(row["measure"] == _CURVE for row in found) else "tests of label shift"
+        yield split_when_narrow(Panel(title, columns, (Section("", rows),)))
 
-    def _test(self, row: Line) -> Row:
+    def _test(self, row: Line, columns: Sequence[str]) -> Row:
         name = row["measure"].removesuffix("_test").replace("_", " ")
+        agree, reject = _TESTS[row["measure"]]
         if row["value"] is None:
-            return Row(name, (self.reasons.undefined(row["why"]), "", ""), _TESTS[row["measure"]])
+            return Row(name, (self.reasons.undefined(row["why"]), *[""] * (len(columns) - 1)))
         freedom = "" if row["freedom"] is None else str(row["freedom"])
-        shown = (number(row["value"], self.digits), freedom, format_p(row["p"], min(self.digits, 3)))
-        return Row(name, shown, _TESTS[row["measure"]])
+        chances = [format_p(row[each], min(self.digits, 3)) for each in ("p", "p_adjusted")]
+        shown = (number(row["value"], self.digits), freedom, *chances)[: len(columns)]
+        return Row(name, shown, reject if row["p_adjusted"] < _SIZE else agree)
 
     def measures(self, score: str) -> Iterator[Panel]:
         """Measures of two classes in both places; those of probabilities also as corrected."""

@@ -10,7 +10,7 @@ Assume = Literal["label shift", "covariate shift"]
 TOLD: dict[str, str] = {
     "label shift": (
         "Assumed: label shift. The scores of each class are distributed as in validation, and only the prevalence has "
-        "changed; posteriors were carried to the estimated one."
+        "changed, to the estimated one."
     ),
     "covariate shift": (
         "Assumed: covariate shift. The chance of the positive class at each score is what it was, and only the scores "
@@ -18,6 +18,10 @@ TOLD: dict[str, str] = {
     ),
 }
 HOW = "influence functions of target and validation"
+UNTESTED = (
+    "Probabilities were taken as right: there is no validation set to test or recalibrate them on, and intervals do "
+    "not include how wrong they are."
+)
 ALONE = "influence functions of the target, probabilities taken as right"
 
 

@@ -25,7 +25,7 @@ from baserate.measure import MEASURES, Measure, about, summary
 from baserate.measure import prevalence as share_of_positives
 from baserate.measure._registry import known
 from baserate.measure._summary import Place, reweighed
-from baserate.shift._posterior import posterior
+from baserate.shift._posterior import Recalibrated
 from baserate.shift._reweigh import reweigh
 from baserate.shift._scale import Scale, combined, correlation_of
 from baserate.shift._several import Shares
@@ -66,7 +66,7 @@ def corrected(
     >>> target = Target(rng.normal(1.5 * (rng.random(5000) < 0.1), 1.0))
     >>> row = shift.corrected(shift.prevalence(target, validation), measures=["precision"], threshold=1.0).rows()[-1]
     >>> round(row["value"], 3), round(row["low"], 3), round(row["high"], 3), round(row["prevalence"], 3)
-    (0.329, 0.203, 0.452, 0.103)
+    (0.333, 0.211, 0.439, 0.105)
     """
     if isinstance(found, Shares):
         if threshold is not None:
@@ -104,10 +104,11 @@ def _summed(found: Prevalence, made: Made, measures: Any, threshold: Any, scores
 
 
 def _after(found: Prevalence) -> Made:
-    posterior(found, to=_inside(found.value))  # or an error, before anything is measured
+    right = Recalibrated.of(found)
+    right.at(_inside(found.value))  # or an error, before anything is measured
 
     def made(q: float) -> Tally:
-        return reweigh(found.validation, to=q).rescored(posterior(found, to=q)(found.validation.score))
+        return reweigh(found.validation, to=q).rescored(right.at(q)(found.validation.score))
 
     return made
 

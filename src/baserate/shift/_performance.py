@@ -1,14 +1,14 @@
 """Performance without labels: what calibrated probabilities promise of the target, measure by measure.
 
-A row with probability p is p of a positive and 1 − p of a negative. The target then has a tally, and every measure of a
-tally, curve or 2×2 table has a value [@bialek2024]. What the probabilities must be right for depends on what changed:
-under covariate shift the chance at each score is what it was, and they are taken as they are; under label shift it
-changes with the prevalence, which is estimated first.
+Under covariate shift the chance at each score is what it was. A row with probability p is p of a positive and 1 − p of
+a negative; the target then has a tally, and every measure of a tally, curve or 2×2 table has a value [@bialek2024].
+Under label shift the classes score as they did, and validation at the prevalence of the target, which is estimated
+first, is what the target would be if its truth were known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isinf, isnan, log, log1p, nan
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from baserate._class_rows import ClassRows
 from baserate._errors import BadOption, NotAProbability
 from baserate._estimate import Estimate
 from baserate._map import Map
+from baserate._numbers import number, plain
 from baserate._numeric.distinct import occurrences, run_sums, summed_columns
 from baserate._numeric.threads import mapped
 from baserate._results import Results
@@ -27,20 +28,26 @@ from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate._target import ClassTarget, Target
 from baserate.calibrate._data import tally_of
+from baserate.infer import Check
 from baserate.infer._binomial import two_sided
 from baserate.measure import Measure, about, why
-from baserate.measure._summary import COLUMNS, Place, planned, settings_data, tidy
-from baserate.shift._assumed import ALONE, HOW, TOLD, Assume, refuse_idle
+from baserate.measure._summary import COLUMNS, Place, as_thresholds, planned, settings_data, tidy
+from baserate.shift._assumed import ALONE, HOW, TOLD, UNTESTED, Assume, refuse_idle
+from baserate.shift._corrected import corrected
 from baserate.shift._prevalence import prevalence
 from baserate.shift._scale import Sure, around
 from baserate.shift._several._performance import performance as of_classes
 from baserate.shift._slopes import Slopes, slopes
+from baserate.shift._summary import GIVEN
+from baserate.shift._two._assumption import calibration_fit, calibration_notes, doubts
+from baserate.shift._two._curve import Curve, fitted_curve
 from baserate.shift._two._given import Given, reach
 from baserate.shift._two._likelihood import Posterior, made_right, moved_by
 from baserate.shift._two._methods import called
 from baserate.shift._two._result import Prevalence
 
 _POOLED = 1 << 12
+_CELLS = ("tp", "fp", "fn", "tn")
 
 
 def performance(
@@ -53,13 +60,18 @@ def performance(
     level: float = 0.95,
     **options: Any,  # noqa: ANN401  (of `prevalence`, by maximum likelihood)
 ) -> Results:
-    """Measure what happens in a target without truth, as far as probabilities tell.
+    """Measure what happens in a target without truth, as far as validation and probabilities tell.
 
-    Say what you `assume`: nothing in the target can tell it. With a validation set, scores are recalibrated on it
-    (with options `recalibrate` and `at`, as of `prevalence`), and intervals know how few rows it has; under label shift
-    it is needed. Without one, scores are taken as probabilities that are right. Intervals are for the population of the
-    target, not for what these very rows will turn out to be. Of a `ClassTarget` the measures are those of decisions for
-    the highest score as it is given, with an option `averages`, as of `baserate.measure.multiclass.summary`.
+    Say what you `assume`: nothing in the target can tell it. Under label shift the validation set, which is needed, is
+    measured at the prevalence that `prevalence` estimates. Under covariate shift scores are recalibrated on the
+    validation set by a curve that is straight within bins, and the target is measured with these probabilities; it is
+    refused if more than 5 % of it lies outside the scores of validation. Without a validation set, scores are taken as
+    probabilities that are right. So they are with ``recalibrate=False``, or as a `Map` makes them; ``"logistic"`` fits
+    a logistic curve. Under label shift these three estimate by mlls, where probabilities are right `at` a prevalence.
+    Notes say whether the calibration fits the validation data. Intervals are for the population of the target, not for
+    what these very rows will turn out to be, and include how few rows validation has. Of a `ClassTarget` the measures
+    are those of decisions for the highest score as it is given, with an option `averages`, as of
+    `baserate.measure.multiclass.summary`.
 
     >>> import numpy as np
     >>> from baserate import Target, shift
@@ -76,14 +88,60 @@ def performance(
         return of_classes(target, validation, assume, measures, {"level": level, **options})
     if isinstance(validation, ClassRows):
         raise BadOption("the validation set is of several classes, but the target is not; read.class_target reads one.")
-    made = _promised(target, None if validation is None else tally_of(validation), assume, level, options)
-    data = Tallies({"score": {(): made.tally}})
     measures = measures if isinstance(measures, str) else list(measures)
-    tasks, notes = planned(data, measures, threshold, _Judge(made, level))
+    cuts = as_thresholds(threshold)
+    own = None if validation is None else tally_of(validation)
+    if assume == "label shift" and own is not None and _default(options):
+        return _at_estimate(target, own, measures, cuts, level)
+    made = _promised(target, own, assume, level, {**options, "thresholds": cuts})
+    data = Tallies({"score": {(): made.tally}})
+    tasks, notes = planned(data, measures, cuts, _Judge(made, level))
     # Most measures are of a table, and cost next to nothing: threads pay for a few of ranks in larger targets only.
     rows = mapped(lambda task: task() | {"model": None}, tasks, size=len(made.tally.score) // 4)
     head = _header(made, assume, notes) | settings_data(measures, rows)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
+
+
+def _default(options: Mapping[str, Any]) -> bool:
+    """Whether nothing is said of how probabilities are made."""
+    return set(options) <= {"recalibrate"} and options.get("recalibrate", True) is True
+
+
+def _at_estimate(
+    target: Target,
+    validation: Tally,
+    measures: Sequence[str | Measure] | Literal["usual", "all"],
+    cuts: list[float] | None,
+    level: float,
+) -> Results:
+    """Measure validation at the estimated prevalence: under label shift, that is what happens in the target."""
+    found = prevalence(target, validation, level=level)
+    results = corrected(found, measures=measures, threshold=cuts)
+    each = target.total / validation.total
+    rows = [
+        {**row, "model": None, **({"value": each * row["value"]} if row["measure"] in _CELLS else {})}
+        for row in results.rows()
+        if row["scores"] == GIVEN
+    ]
+    head = {
+        **_header(Promised(target, found.validation, None, found, Given(target, validation, level)), "label shift", []),
+        **{name: results.data[name] for name in ("settings",) if name in results.data},
+        "prevalence": found.value,
+    }
+    head["notes"] = list(dict.fromkeys([*head["notes"], *results.data["notes"], *_flagged(target, rows)]))
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
+
+
+def _flagged(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How much of the target itself is flagged, which need not be what is expected of validation at the estimate."""
+    cuts = dict.fromkeys(row["threshold"] for row in rows if row["threshold"] is not None)
+    mass = np.ones(len(target.score)) if target.mass is None else target.mass
+    shares = [100 * float(np.dot(mass, target.score >= cut)) / target.total for cut in cuts]
+    return [
+        f"{number(share, 4)} % of the target itself are flagged at {plain(cut)}; counts and rates are those that label "
+        "shift leads to expect."
+        for share, cut in zip(shares, cuts, strict=True)
+    ]
 
 
 class Promised(NamedTuple):
@@ -97,6 +155,10 @@ class Promised(NamedTuple):
     found: Prevalence | None
     """The estimated prevalence, under label shift."""
     given: Given | None
+    curve: Curve | None = None
+    """The curve that scores were recalibrated by, where it has no formula."""
+    checks: tuple[Check, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def expected(target: Target, by: Map | None = None) -> Tally:
@@ -153,17 +215,33 @@ def _shared(seen: _Sorted, p: Floats) -> Tally:
 def _promised(
     target: Target, validation: Tally | None, assume: str, level: float, options: Mapping[str, Any]
 ) -> Promised:
+    cuts, options = options["thresholds"], {name: each for name, each in options.items() if name != "thresholds"}
     if assume == "covariate shift" and validation is None:
         refuse_idle({name: value for name, value in options.items() if name != "recalibrate"})
         by = options.get("recalibrate")
-        return Promised(target, expected(target, by if isinstance(by, Map) else None), None, None, None)
+        made = by if isinstance(by, Map) else None
+        return Promised(target, expected(target, made), None, None, None, notes=(UNTESTED,))
     if validation is None:
         raise BadOption("under label shift the prevalence must be estimated first; give a validation set.")
-    given = Given(target, validation, level)
-    found = prevalence(target, validation, level=level, **options) if assume == "label shift" else None
-    made, seen = called(made_right, (given,), "performance", options), _sorted(target)
-    at = made.at if found is None else found.value
-    return Promised(target, _shared(seen, _probability(made.log_ratio(seen.score), at)), made, found, given)
+    given, seen = Given(target, validation, level), _sorted(target)
+    if _default(options):
+        curve = fitted_curve(validation, seen.score, seen.mass, cuts or _usual_cuts(validation))
+        check = curve.fit()
+        promised = _shared(seen, curve.of_falling(seen.score))
+        return Promised(target, promised, None, None, given, curve, (check,), curve.notes(check))
+    right = called(made_right, (given,), "performance", options)
+    found = prevalence(target, validation, method="mlls", level=level, **options) if assume == "label shift" else None
+    at = right.at if found is None else found.value
+    fitted = options.get("recalibrate") == "logistic"
+    check = calibration_fit(given, right, fitted=fitted) if found is None else found.checks[0]
+    notes = calibration_notes(check) if found is None else ()
+    probability = _probability(right.log_ratio(seen.score), at)
+    return Promised(target, _shared(seen, probability), right, found, given, None, (check,), notes)
+
+
+def _usual_cuts(validation: Tally) -> list[float]:
+    """Thresholds of decisions where none is named."""
+    return [0.5] if validation.probable else []
 
 
 def _probability(log_ratio: Floats, at: float) -> Floats:
@@ -188,7 +266,7 @@ class _Judge:
         value = float(measure(noun))
         if isnan(value):
             return Estimate(nan, why=why(measure, noun) or "it is undefined")
-        how = ALONE if self.made.posterior is None else HOW
+        how = ALONE if self.made.given is None else HOW
         end = self.made.found is not None and self.made.found.value in (0.0, 1.0)
         found = None if end or isinf(value) else slopes(measure, self.few, place.threshold)
         if found is None:
@@ -203,8 +281,12 @@ class _Judge:
         """Variance of a number, and how many standard errors its interval reaches."""
         made = self.made
         own = self.chance * found.positive + (1 - self.chance) * found.negative
-        if made.posterior is None or made.given is None:
+        if made.given is None:
             return float(self.squares @ own**2), two_sided(self.level)
+        if made.curve is not None:
+            moved = made.curve.moved_by(self.few.score, self.mass * (found.positive - found.negative))
+            return reach(made.given.validation, moved, float(self.squares @ own**2), self.level)
+        assert made.posterior is not None  # noqa: S101  (for the type checker)
         change = self.mass * (found.positive - found.negative) * self.chance * (1 - self.chance)
         level = made.posterior.at if made.found is None else made.found.value
         with np.errstate(divide="ignore"):
@@ -241,5 +323,23 @@ def _header(made: Promised, assume: str, notes: list[str]) -> dict[str, Any]:
         "prevalence": made.tally.prevalence,
         "estimate": None if found is None else tidy(found.estimate),
         "validation": None if made.given is None else int(made.given.validation.rows.sum(dtype=np.int64)),
-        "notes": [TOLD[assume], *target.intake.notes, *notes, *(() if found is None else found.notes)],
+        "calibration": [_tidy_check(check) for check in made.checks],
+        "doubts": doubts(made.checks if found is None else found.checks),
+        "notes": [
+            *(TOLD[assume], *made.notes, *target.intake.notes, *notes),
+            *(() if found is None else found.notes),
+        ],
+    }
+
+
+def _tidy_check(check: Check) -> dict[str, Any]:
+    """A test as it is written to files."""
+    undefined = check.why is not None
+    return {
+        "name": check.name,
+        "statistic": None if undefined else check.statistic,
+        "p": None if undefined else check.p,
+        "freedom": check.freedom,
+        "how": check.how,
+        "why": check.why,
     }

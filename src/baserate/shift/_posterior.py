@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import log, log1p
-from typing import Any, overload
+from math import exp, log, log1p
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from baserate._arrays import Floats
 from baserate._class_map import ClassMap
 from baserate._errors import BadOption
-from baserate._forms import Form, Line, LogOdds, Softmax
+from baserate._forms import Form, Line, LogOdds, Softmax, Steps
 from baserate._map import Map, Parameter
-from baserate.calibrate import logistic, prevalence
+from baserate._numbers import format_p_phrase
+from baserate._tally import Tally
+from baserate.calibrate import histogram, logistic, prevalence
 from baserate.calibrate.multiclass import bias_corrected, reprior
 from baserate.shift._several import Shares
+from baserate.shift._two._bins import usual_bins
+from baserate.shift._two._fit import SIZE, curve_fit
+from baserate.shift._two._likelihood import Posterior
 from baserate.shift._two._result import Prevalence
 
 METHOD = "recalibrated, to another prevalence"
@@ -30,27 +35,58 @@ def posterior(found: Prevalence | Shares, *, to: Any = None) -> Map | ClassMap:
     """Map scores to probabilities that are right at the estimated prevalence, or at another.
 
     Scores are recalibrated on the validation set, unless the estimate took them as they are, and their odds multiplied
-    by the ratio of those of both prevalences.
+    by the ratio of those of both prevalences. Where a logistic curve does not fit the validation data, and the estimate
+    needed none, it is the share of positives in bins; the notes of the map say so.
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
     >>> validation = tally([1, 0, 1, 0, 1, 0, 0, 1, 0, 0] * 9, [0.9, 0.2, 0.6, 0.7, 0.8, 0.1, 0.4, 0.3, 0.3, 0.2] * 9)
     >>> found = shift.prevalence(Target(np.array([0.1, 0.2, 0.3, 0.9] * 5)), validation)
     >>> corrected = shift.posterior(found)
-    >>> bool((corrected([0.2, 0.8]) < found.map([0.2, 0.8])).all()), bool(found.value < validation.prevalence)
-    (True, True)
+    >>> corrected([0.2, 0.8]).round(3).tolist(), bool(found.value < validation.prevalence)
+    ([0.0, 0.194], True)
     """
     if isinstance(found, Shares):
         return _of_classes(found, found.value if to is None else to)
-    share = found.value if to is None else float(to)
-    if not 0 < share < 1:
-        raise BadOption(f"at a prevalence of {share:g} every posterior is the same; name another with to=.")
-    if found.map is None and found.at is not None:
-        return prevalence(at=found.at, to=share)
-    base = found.map or logistic(found.validation)
-    at = found.at if found.map is not None and found.at is not None else found.validation.prevalence
-    told = Parameter("prevalence before", at), Parameter("prevalence after", share)
-    return replace(base, form=_moved(base.form, share, at), method=METHOD, parameters=told)
+    return Recalibrated.of(found).at(found.value if to is None else float(to))
+
+
+class Recalibrated(NamedTuple):
+    """A map to probabilities that are right at one prevalence, and can be made so at others."""
+
+    base: Map | None
+    """None where scores are taken as they are."""
+    prevalence: float
+
+    @classmethod
+    def of(cls, found: Prevalence) -> Recalibrated:
+        """Take the map that the estimate used, or one that fits the validation data."""
+        if found.at is not None:
+            return cls(found.map, found.at)
+        return cls(_fitting(found.validation), found.validation.prevalence)
+
+    def at(self, share: float) -> Map:
+        """Map scores to probabilities that are right at that prevalence."""
+        if not 0 < share < 1:
+            raise BadOption(f"at a prevalence of {share:g} every posterior is the same; name another with to=.")
+        if self.base is None:
+            return prevalence(at=self.prevalence, to=share)
+        both = Parameter("prevalence before", self.prevalence), Parameter("prevalence after", share)
+        form = _moved(self.base.form, share, self.prevalence)
+        return replace(self.base, form=form, method=METHOD, parameters=both)
+
+
+def _fitting(tally: Tally) -> Map:
+    """A logistic curve if it fits; otherwise shares of bins, which need not rise."""
+    made = logistic(tally)
+    x = Posterior(made, tally.prevalence).variable(tally.score)
+    check = curve_fit(tally, made(tally.score), np.stack([np.ones_like(x), x]))
+    if not check.p < SIZE:
+        return made
+    p = format_p_phrase(check.p, digits=3)
+    note = f"a logistic curve does not fit the validation data ({p}), so that these are shares of positives in bins."
+    bins = usual_bins((float(tally.rows[0].sum(dtype=np.int64)), float(tally.rows[1].sum(dtype=np.int64))))
+    return replace(histogram(tally, bins=bins), notes=(note,))
 
 
 def _of_classes(found: Shares, to: Mapping[Any, float] | Sequence[float] | Floats) -> ClassMap:
@@ -72,4 +108,6 @@ def _moved(form: Form, to: float, at: float) -> Form:
         return replace(form, intercept=form.intercept + added)
     if isinstance(form, LogOdds):
         return replace(form, c=form.c + added)
+    if isinstance(form, Steps):
+        return replace(form, y=form.y / (form.y + (1 - form.y) * exp(-added)))
     raise BadOption(f"a map of the kind {form.kind} cannot be moved to another prevalence; recalibrate logistically.")

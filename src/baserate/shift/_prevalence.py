@@ -19,7 +19,16 @@ from baserate._target import ClassTarget, Target
 from baserate.calibrate._data import tally_of
 from baserate.shift import _several as several
 from baserate.shift._several import Shares
+from baserate.shift._two._assumption import (
+    beside_binned,
+    calibration_fit,
+    calibration_notes,
+    disagreements,
+    tested,
+)
+from baserate.shift._two._bins import jointly
 from baserate.shift._two._given import Given
+from baserate.shift._two._likelihood import Posterior
 from baserate.shift._two._methods import METHODS as OF_TWO
 from baserate.shift._two._methods import called
 from baserate.shift._two._result import Prevalence
@@ -37,7 +46,8 @@ ALIASES = {
 }
 """Names that others give to the same method."""
 
-DEFAULT = "mlls"
+DEFAULT = "binned"
+"""Method of two classes: it needs no calibration that could be wrong."""
 DEFAULT_OF_CLASSES = "gmm"
 """Method of several classes: it does not depend on whether a calibration is right."""
 
@@ -67,10 +77,10 @@ def prevalence(
 
     It assumes label shift: the scores of each class are distributed as in the validation set, and only the shares of
     the classes differ; `label_shift` tests that. The interval includes how few rows validation has. `METHODS` names the
-    methods, and `ALIASES` what others call them; without one it is maximum likelihood after recalibration, "mlls"; of
-    several classes moments, "gmm". Options are those of the method: `recalibrate` and `at` of mlls and gmm, `threshold`
-    of those with hard decisions, `alpha` of those with a prior or a penalty, `bins` of binned. A `ClassTarget` and
-    `ClassRows` give `Shares` of the classes.
+    methods, and `ALIASES` what others call them. Without one it is the likelihood of histograms, "binned", which needs
+    no calibration; of several classes moments, "gmm". Notes say where tests reject what the estimate rests on. Options
+    are those of the method: `bins` of binned, `recalibrate` and `at` of mlls and gmm, `threshold` of those with hard
+    decisions, `alpha` of those with a prior or a penalty. A `ClassTarget` and `ClassRows` give `Shares` of the classes.
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
@@ -79,17 +89,34 @@ def prevalence(
     >>> validation = tally(truth, rng.normal(1.5 * truth, 1.0))
     >>> target = Target(rng.normal(1.5 * (rng.random(5000) < 0.1), 1.0))
     >>> shift.prevalence(target, validation)
-    Prevalence(0.10344, 0.0638134 to 0.145034, by mlls)
+    Prevalence(0.105078, 0.0656881 to 0.140993, by binned)
     """
     if isinstance(target, ClassTarget):
         return _of_classes(target, validation, named(method or DEFAULT_OF_CLASSES), {"level": level, **options})
     name = _check_two(named(method or DEFAULT))
     given = Given(target, tally_of(validation), level)
     given.check_information()
-    found: Prevalence = called(OF_TWO[name], (given,), name, options)
+    found = _of_two(given, name, options)
     labelled = 0 if target.labelled is None else int(target.labelled.rows.sum(dtype=np.int64))
     notes = (*found.notes, *_certain(given, found), *given.notes())
     return replace(found, rows=len(target), labelled=labelled, notes=notes)
+
+
+def _of_two(given: Given, name: str, options: dict[str, Any]) -> Prevalence:
+    """Estimate, and test what the estimate rests on."""
+    found: Prevalence
+    if name == "binned":
+        found, joint = called(jointly, (given,), name, options)
+        tests = tested(given, found, joint)
+        return replace(found, checks=tests.checks, notes=(*found.notes, *disagreements(given, found, tests)))
+    found = called(OF_TWO[name], (given,), name, options)
+    if name != "mlls":
+        return found
+    assert found.at is not None  # noqa: S101  (for the type checker)
+    fitted = options.get("recalibrate", True) in (True, "logistic")
+    check = calibration_fit(given, Posterior(found.map, found.at), fitted=fitted)
+    notes = (*found.notes, *calibration_notes(check), *beside_binned(given, check))
+    return replace(found, checks=(check,), notes=notes)
 
 
 def _of_classes(target: ClassTarget, validation: ClassRows, name: str, options: dict[str, Any]) -> Shares:

@@ -37,6 +37,28 @@ class Binned(NamedTuple):
 
     seen: Seen
     places: Places
+    edges: Floats | None = None
+    """Highest scores of all bins but the last; None where bins are of equal width."""
+
+
+class Joint(NamedTuple):
+    """Both histograms and the share that are likeliest together, and how much a row in each bin moves the share."""
+
+    found: Binned
+    fit: Fit
+    weight: Floats
+
+    @classmethod
+    def of(cls, found: Binned, fit: Fit) -> Joint:
+        """Take bins and what was fitted to them."""
+        return cls(found, fit, weights(found.seen, fit, joint=True))
+
+    def moved_by_target(self, given: Given) -> Floats:
+        """How much a unit of mass at each score of the target moves the share."""
+        assert self.found.edges is not None  # noqa: S101  (for the type checker)
+        mixture = self.fit.share * self.fit.first + (1 - self.fit.share) * self.fit.second
+        own = (self.weight - float(self.weight @ mixture)) / given.target.total
+        return np.asarray(own[np.searchsorted(self.found.edges, given.score, side="left")])
 
 
 def binned(given: Given, *, bins: int | Sequence[float] | None = None) -> Prevalence:
@@ -44,19 +66,26 @@ def binned(given: Given, *, bins: int | Sequence[float] | None = None) -> Preval
 
     In bins with counts :math:`n_1,n_0` of validation and t of the target, of
     :math:`\sum n_1\ln f_1+n_0\ln f_0+t\ln(qf_1+(1-q)f_0)`. The same for scores on any scale that keeps order, without
-    calibration; it loses what bins hide. The interval is that of the profile likelihood, in which both sets are
-    random. `bins` are of equal mass of all rows, ten unless validation is small, or given by the edges between them.
+    calibration: no curve can be wrong, and all that is lost is what bins hide. The interval is that of the profile
+    likelihood, in which both sets are random. `bins` hold equal parts of validation, in which both classes weigh the
+    same; there are ten unless validation is small. Or `bins` are the edges between them.
     """
+    return jointly(given, bins)[0]
+
+
+def jointly(given: Given, bins: int | Sequence[float] | None = None) -> tuple[Prevalence, Joint]:
+    """Estimate by `binned`, and tell what it was made from."""
     found = sorted_into(given, bins)
     profile = Profile(found.seen)
     fit = profile.peak
     wide = two_sided(given.level) * widening(min(given.rows) - 1, given.level)
     low, high = profile.bounds(fit, wide**2 / 2)
-    moved, spread = _moved(given, found, fit, joint=True)
+    joint = Joint.of(found, fit)
+    moved, spread = _moved(given, found, fit, joint.weight)
     estimate = Estimate(fit.share, low, high, given.level, "profile likelihood, with validation")
     made = with_labels(given, Prevalence(estimate, "binned", fit.share, given.validation, moved, spread))
     # Labels are part of the likelihood already; only the variance was without them.
-    return replace(made, estimate=estimate, unclipped=fit.share)
+    return replace(made, estimate=estimate, unclipped=fit.share), joint
 
 
 def hdy(given: Given) -> Prevalence:
@@ -70,7 +99,7 @@ def hdy(given: Given) -> Prevalence:
     several = [(_nearest(found.seen), found) for found in (_of_width(given, many) for many in _GRIDS)]
     share, found = sorted(several, key=lambda each: each[0])[len(several) // 2]
     fit = Fit(share, found.seen.first / found.seen.first.sum(), found.seen.second / found.seen.second.sum(), 0.0)
-    moved, spread = _moved(given, found, fit, joint=False)
+    moved, spread = _moved(given, found, fit, weights(found.seen, fit, joint=False))
     sure = binned(given).estimate  # which knows of labels, too
     made = with_labels(given, Prevalence(sure, "hdy", share, given.validation, moved, spread))
     value = made.unclipped
@@ -78,13 +107,13 @@ def hdy(given: Given) -> Prevalence:
 
 
 def sorted_into(given: Given, bins: int | Sequence[float] | None) -> Binned:
-    """Sort validation and target into bins of equal mass of both, or between given edges.
+    """Sort validation and target into bins of equal parts of validation, or between edges.
 
     Rows of the target whose truth is known look like those of validation, and count with them.
     """
     if bins is None:
-        bins = min(max(int(min(given.rows)) // _EACH, _FEWEST), _MOST)
-    edges = _edges(given, bins) if isinstance(bins, int | np.integer) else _checked(bins)
+        bins = usual_bins(given.rows)
+    edges = balanced_edges(given.validation, bins) if isinstance(bins, int | np.integer) else _checked(bins)
     # Where validation has no rows, neither class says anything: such a bin is joined to the one below.
     seen = np.searchsorted(edges, given.validation.score, side="left")
     edges = edges[np.isin(np.arange(1, len(edges) + 1), seen) & (np.arange(len(edges)) >= seen.min())]
@@ -94,7 +123,37 @@ def sorted_into(given: Given, bins: int | Sequence[float] | None) -> Binned:
 
     labelled = given.target.labelled
     more = 0.0 if labelled is None else _classes(labelled, place, len(edges) + 1)
-    return _counted(given, place, len(edges) + 1, more)
+    first, second = _classes(given.validation, place, len(edges) + 1) + more
+    return Binned(Seen(first, second, _of_target(given, edges), given.known), place(given.validation.score), edges)
+
+
+def usual_bins(rows: tuple[float, float]) -> int:
+    """Bins for so many rows of both classes."""
+    return min(max(int(min(rows)) // _EACH, _FEWEST), _MOST)
+
+
+def balanced_edges(tally: Tally, bins: int) -> Floats:
+    """Highest scores of bins that hold equal parts of a tally in which both classes weigh the same.
+
+    So a rare class is divided into as many bins as the other, wherever it lies. In eight of eight cases they told more
+    than bins of equal mass: their intervals were up to a fourth shorter.
+    """
+    score = tally.score[::-1]
+    mass = (tally.positive / tally.positives + tally.negative / tally.negatives)[::-1]
+    begins = np.unique(firsts(score, mass, bins=bins, by="mass"))
+    begins = begins[(begins > 0) & (begins < len(score))]
+    found: Floats = np.asarray(score[begins - 1], dtype=np.float64)
+    return found
+
+
+def _of_target(given: Given, edges: Floats) -> Floats:
+    """Counts of the target, as many as would be as sure."""
+    target = given.target
+    if target.mass is None or target.squares is None:
+        below = [0, *(int(np.count_nonzero(target.score <= edge)) for edge in edges), len(target.score)]
+        return np.diff(np.array(below, dtype=np.float64))
+    places = np.searchsorted(edges, target.score, side="left")
+    return effective(np.bincount(places, weights=target.mass, minlength=len(edges) + 1), target.squares)
 
 
 def _of_width(given: Given, many: int) -> Binned:
@@ -102,13 +161,13 @@ def _of_width(given: Given, many: int) -> Binned:
         # As np.histogram has them: the last bin alone holds its upper end.
         return np.minimum((np.asarray(score, dtype=np.float64) * many).astype(np.intp), many - 1)
 
-    return _counted(given, place, many, 0.0)
+    return _counted(given, place, many)
 
 
-def _counted(given: Given, place: Place, many: int, more: Floats | float) -> Binned:
+def _counted(given: Given, place: Place, many: int) -> Binned:
     """Counts of bins that hold something."""
     target, places = given.target, place(given.validation.score)
-    first, second = _classes(given.validation, place, many) + more
+    first, second = _classes(given.validation, place, many)
     mass = np.bincount(place(target.score), weights=target.mass, minlength=many).astype(np.float64)
     mixed = mass if target.squares is None else effective(mass, target.squares)
     there = first + second + mixed > 0
@@ -124,20 +183,6 @@ def _classes(tally: Tally, place: Place, many: int) -> Floats:
         for mass, squares in zip(tally.mass, tally.squares, strict=True)
     ]
     return np.stack(found)
-
-
-def _edges(given: Given, bins: int) -> Floats:
-    """Between the last score of a bin and the first of the next."""
-    tally, target = given.validation, given.target
-    mass = np.ones(len(target.score)) if target.mass is None else target.mass
-    score = np.concatenate([tally.score, np.asarray(target.score, dtype=np.float64)])
-    amount = np.concatenate([tally.positive + tally.negative, mass])
-    order = np.argsort(score, kind="stable")
-    distinct, start = np.unique(score[order], return_index=True)
-    begins = np.unique(firsts(distinct, np.add.reduceat(amount[order], start), bins=bins, by="mass"))
-    begins = begins[(begins > 0) & (begins < len(distinct))]
-    found: Floats = distinct[begins - 1]
-    return found
 
 
 def _checked(edges: Sequence[float]) -> Floats:
@@ -161,16 +206,15 @@ def _nearest(seen: Seen) -> float:
     return root(slope, 0.0, 1.0)
 
 
-def _moved(given: Given, found: Binned, fit: Fit, *, joint: bool) -> tuple[Floats, float]:
-    r"""How much validation rows move the share, and the variance that comes from the target, in large samples.
+def weights(seen: Seen, fit: Fit, *, joint: bool) -> Floats:
+    r"""How much a row of the target in each bin moves the share, times their number, in large samples.
 
     Both methods solve :math:`\sum_bw_b(h_b-qf_b-(1-q)g_b)=0` with weights :math:`w=(f-g)/m`; when the histograms are
     estimated jointly, m is the variance of what is compared rather than that of the mixture alone.
     """
-    seen, q = found.seen, fit.share
+    q = fit.share
     rows = [max(float(each.sum()), 1.0) for each in (seen.first, seen.second, seen.mixed)]
-    mixture = q * fit.first + (1 - q) * fit.second
-    noise = mixture / rows[2]
+    noise = (q * fit.first + (1 - q) * fit.second) / rows[2]
     if joint:
         noise = noise + q**2 * fit.first / rows[0] + (1 - q) ** 2 * fit.second / rows[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -178,10 +222,15 @@ def _moved(given: Given, found: Binned, fit: Fit, *, joint: bool) -> tuple[Float
     slope = float(weight @ (fit.first - fit.second))
     if slope <= 0:
         raise CannotFit("the histograms of the two classes are the same, so no prevalence can be told; give others.")
-    weight /= slope
-    tally = given.validation
+    return weight / slope
+
+
+def _moved(given: Given, found: Binned, fit: Fit, weight: Floats) -> tuple[Floats, float]:
+    """How much validation rows move the share, and the variance that comes from the target, in large samples."""
+    tally, q = given.validation, fit.share
     own = weight[found.places]
     first, second = float(weight @ fit.first), float(weight @ fit.second)
     moved = np.stack([q * (first - own) / tally.positives, (1 - q) * (second - own) / tally.negatives])
+    mixture = q * fit.first + (1 - q) * fit.second
     mean = float(weight @ mixture)
-    return moved, float(mixture @ (weight - mean) ** 2) / rows[2]
+    return moved, float(mixture @ (weight - mean) ** 2) / max(float(found.seen.mixed.sum()), 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log, log1p, sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from baserate.shift._two._result import Prevalence
 
 HOW = "scaled profile likelihood and Wald, with validation"
 _TARGET_ONLY = "profile likelihood, posteriors taken as exact"
+
+Recalibrate = bool | Map | Literal["logistic"]
+"""Whether posteriors are made right on validation, or by what; True is a logistic curve here."""
 
 
 class Posterior(NamedTuple):
@@ -79,7 +82,7 @@ def _line(found: Map) -> tuple[float, float] | None:
     return (form.c, form.a) if isinstance(form, LogOdds) and form.a == form.b and form.nearest else None
 
 
-def mlls(given: Given, *, recalibrate: bool | Map = True, at: float | None = None) -> Prevalence:
+def mlls(given: Given, *, recalibrate: Recalibrate = True, at: float | None = None) -> Prevalence:
     r"""Share q that maximises :math:`\sum_j\ln(q\,p_j/π+(1-q)(1-p_j)/(1-π))`, by Newton's method between bounds.
 
     Posteriors must be right at the prevalence π. They are made so first, by a logistic curve with a free intercept
@@ -107,25 +110,21 @@ def mlls(given: Given, *, recalibrate: bool | Map = True, at: float | None = Non
     return Prevalence(estimate, "mlls", value, given.validation, moved, spread, made.map, made.at, notes=notes)
 
 
-def moved_by_target(given: Given, found: Prevalence) -> Floats:
-    """How much a unit of mass at each score of the target moves an estimate of this kind."""
-    assert found.at is not None  # noqa: S101  (for the type checker)
-    return moved_by(Posterior(found.map, found.at).log_ratio(given.score), found, given.target.mass, given)
-
-
 def moved_by(ratios: Floats, found: Prevalence, mass: Cells | None, given: Given) -> Floats:
-    """Do the same for draws with these log-ratios and masses."""
+    """How much a unit of mass of draws with these log-ratios and masses moves an estimate of this kind."""
     draws = Draws.of(ratios, mass, mass)
     u = draws.lean / (0.5 + draws.lean * (found.value - 0.5))
     return np.asarray(u / (draws.moments(found.value).curvature + Labels(*given.known).curvature(found.value)))
 
 
-def made_right(given: Given, *, recalibrate: bool | Map = True, at: float | None = None) -> Posterior:
+def made_right(given: Given, *, recalibrate: Recalibrate = True, at: float | None = None) -> Posterior:
     """Make probabilities that are right at a prevalence, as `mlls` does."""
     tally = given.validation
     if at is not None and not 0 < at < 1:
         raise BadOption(f"at is {at}; a prevalence lies between 0 and 1, both excluded.")
-    if recalibrate is True:
+    if isinstance(recalibrate, str) and recalibrate != "logistic":
+        raise BadOption(f"recalibrate is {recalibrate!r}; expected 'logistic', True, False or a Map.")
+    if recalibrate is True or recalibrate == "logistic":
         if at is not None:
             raise BadOption(f"at={at} has no use: recalibrated posteriors are right at the prevalence of validation.")
         return _recalibrated(tally)

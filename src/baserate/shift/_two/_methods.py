@@ -11,6 +11,7 @@ from baserate.shift._two import _bins, _likelihood, _moments
 from baserate.shift._two._result import Prevalence
 
 METHODS: dict[str, Callable[..., Prevalence]] = {
+    "binned": _bins.binned,
     "mlls": _likelihood.mlls,
     "acc": _moments.acc,
     "pacc": _moments.pacc,
@@ -21,7 +22,6 @@ METHODS: dict[str, Callable[..., Prevalence]] = {
     "rlls": _moments.rlls,
     "rlls-hard": _moments.rlls_hard,
     "hdy": _bins.hdy,
-    "binned": _bins.binned,
 }
 
 
@@ -31,5 +31,6 @@ def called(function: Callable[..., Any], data: tuple[Any, ...], name: str, optio
     unknown = [option for option in options if option not in known]
     if unknown:
         has = f"it has {', '.join(known)}" if known else "it has none"
-        raise BadOption(f"{unknown[0]}= has no use for {name}; {has}.")
+        other = "; method='mlls' takes it" if name == "binned" and unknown[0] in ("recalibrate", "at") else ""
+        raise BadOption(f"{unknown[0]}= has no use for {name}; {has}{other}.")
     return function(*data, **options)

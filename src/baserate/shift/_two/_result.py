@@ -10,6 +10,7 @@ from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
 from baserate._map import Map
 from baserate._tally import Tally
+from baserate.infer import Check
 
 
 @keep_read_only
@@ -34,6 +35,8 @@ class Prevalence:
     labelled: int = 0
     """Rows of the target with truth."""
     notes: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    """Tests of what the estimate rests on: of label shift for binned, of the calibration for mlls."""
 
     def __repr__(self) -> str:
         found = self.estimate
