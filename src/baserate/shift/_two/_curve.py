@@ -23,7 +23,7 @@ _EACH = 20
 _TILTED = 10
 """Rows from which a bin has a slope of its own."""
 _FAR, _OUTSIDE, _THIN = 0.02, 0.05, 0.2
-"""Shares of the target that may lie far outside the scores of validation, outside at all, or beyond all but few rows."""
+"""Shares of the target that may lie far outside the scores of validation, outside, or beyond all but few rows."""
 _POOLED = 1 << 12
 """Neighbours in the target are pooled to about so many before bins are laid out."""
 _LAST = 5
@@ -193,6 +193,6 @@ def _refuse_outside(tally: Tally, score: Floats, mass: Cells) -> None:
         raise CannotFit(
             f"{number(100 * outside, 3)} % of the target lies outside the scores of validation ({number(low, 4)} to "
             f"{number(high, 4)}), and {number(100 * thin, 3)} % beyond all but {_LAST} rows at an end, where little "
-            "tells what a score means; give validation rows with such scores, or take scores as probabilities that are right "
-            "with recalibrate=False."
+            "tells what a score means; give validation rows with such scores, or take scores as probabilities that are "
+            "right with recalibrate=False."
         )
