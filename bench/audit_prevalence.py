@@ -225,12 +225,8 @@ SCENARIOS = (
     ),
     _covariate("covariate shift, convex curve, 2000/5000 rows", "convex", Scores(2000, (1, 1), 5000, (2, 4))),
     _covariate("covariate shift, wave, 2000/5000 rows", "wave", Scores(2000, (1, 1), 5000, (2, 4))),
-    _covariate(
-        "covariate shift, quadratic curve, 300/1000 rows", "quadratic", Scores(300, (1, 1), 1000, (2, 4)), logistic=True
-    ),
-    _covariate(
-        "covariate shift, threshold curve, 300/1000 rows", "threshold", Scores(300, (1, 1), 1000, (2, 4)), logistic=True
-    ),
+    _covariate("covariate shift, quadratic curve, 300/1000 rows", "quadratic", Scores(300, (1, 1), 1000, (2, 4))),
+    _covariate("covariate shift, threshold curve, 300/1000 rows", "threshold", Scores(300, (1, 1), 1000, (2, 4))),
     _covariate("covariate shift, calibrated", "calibrated", Scores(1000, (1.2, 1.6), 1000, (1.6, 1.2)), logistic=True),
     _covariate("covariate shift, rare positives", "rare", Scores(3000, (0.6, 2), 3000, (1, 2))),
     _covariate("covariate shift, steep curve", "steep", Scores(500, (1, 1), 1000, (0.6, 0.6))),

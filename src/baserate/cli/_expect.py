@@ -136,10 +136,10 @@ _EXPECTING = (
 def expect(deployed: Deployed, expecting: Expecting, stated: Stated, writing: Writing) -> None:
     """Tell what to expect of rows without truth: measures without labels.
 
-    A row with probability 0.3 is 0.3 of a positive. Probabilities are recalibrated on --validation, and under label
-    shift carried to the prevalence that is estimated; without --validation they are taken as right. How far that
-    holds is yours to say with --assume. TARGET is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern
-    of such files, or - for stdin.
+    Under label shift --validation is measured at the prevalence that is estimated. Under covariate shift a row with
+    probability 0.3 is 0.3 of a positive; probabilities are recalibrated on --validation, and without it taken as right.
+    Which of both holds is yours to say with --assume. TARGET is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder
+    or a pattern of such files, or - for stdin.
     """
     expecting.check(deployed)
     if deployed.scores:

@@ -135,8 +135,8 @@ def usual_bins(rows: tuple[float, float]) -> int:
 def balanced_edges(tally: Tally, bins: int) -> Floats:
     """Highest scores of bins that hold equal parts of a tally in which both classes weigh the same.
 
-    So a rare class is divided into as many bins as the other, wherever it lies. In eight of eight cases they told more
-    than bins of equal mass: their intervals were up to a fourth shorter.
+    So a rare class is divided into as many bins as the other, wherever it lies. In 14 scenarios intervals were between
+    30 % shorter and 1 % longer than with bins of equal mass of both sets.
     """
     score = tally.score[::-1]
     mass = (tally.positive / tally.positives + tally.negative / tally.negatives)[::-1]

@@ -22,8 +22,8 @@ _EACH = 20
 """Validation rows in a bin, at least."""
 _TILTED = 10
 """Rows from which a bin has a slope of its own."""
-_FAR, _OUTSIDE = 0.02, 0.05
-"""Shares of the target that may lie far outside the scores of validation, and outside at all: curves are prolonged."""
+_FAR, _OUTSIDE, _THIN = 0.02, 0.05, 0.2
+"""Shares of the target that may lie far outside the scores of validation, outside, or beyond all but few rows."""
 _POOLED = 1 << 12
 """Neighbours in the target are pooled to about so many before bins are laid out."""
 _LAST = 5
@@ -186,12 +186,13 @@ def _refuse_outside(tally: Tally, score: Floats, mass: Cells) -> None:
     below = float(tally.score[np.searchsorted(rows, rows[-1] - min(_LAST, rows[-1]), side="right")]) - low
     above = high - float(tally.score[np.searchsorted(rows, min(_LAST, rows[-1]))])
     total = float(mass.sum())
-    outside, far = (
-        float(np.dot(mass, (score < low - many * below) | (score > high + many * above))) / total for many in (0, 1)
+    far, outside, thin = (
+        float(np.dot(mass, (score < low - many * below) | (score > high + many * above))) / total for many in (1, 0, -1)
     )
-    if far > _FAR or outside > _OUTSIDE:
+    if far > _FAR or outside > _OUTSIDE or thin > _THIN:
         raise CannotFit(
             f"{number(100 * outside, 3)} % of the target lies outside the scores of validation ({number(low, 4)} to "
-            f"{number(high, 4)}), where nothing tells what a score means; give validation rows with such scores, or "
-            "take scores as probabilities that are right with recalibrate=False."
+            f"{number(high, 4)}), and {number(100 * thin, 3)} % beyond all but {_LAST} rows at an end, where little "
+            "tells what a score means; give validation rows with such scores, or take scores as probabilities that are "
+            "right with recalibrate=False."
         )
