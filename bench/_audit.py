@@ -109,6 +109,8 @@ class Summary(NamedTuple):
             return self.value <= self.wanted + 2 * self.error
         if self.kind == "planned width":
             return self.value <= self.wanted
+        if self.kind == "bias removed" and self.value > 1:  # a correction that is too large leaves a bias, too
+            return 2 - self.value >= self.wanted - 2 * self.error
         return self.value >= self.wanted - 2 * self.error
 
 

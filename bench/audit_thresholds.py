@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import log
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 import baserate as br
 from baserate import Costs, Counts, Curve, Cut, Policy, Population, Results, decide, measure, population, read
@@ -100,12 +101,17 @@ def cross_validate(rng: np.random.Generator, case: Case, n: int, quantity: str) 
     }
 
 
-def false_pass_of_auc(rng: np.random.Generator, n: int, share: float, prevalence: float) -> Mapping[str, Outcome]:
-    """Require a hair more than the AUC where a share of positives scores far above and the others like negatives."""
+def false_pass_of_auc(
+    rng: np.random.Generator, n: int, share: float, prevalence: float, place: float = 0.0
+) -> Mapping[str, Outcome]:
+    """Require a hair more than the AUC where a share of positives scores far above and the others around `place`.
+
+    Negatives score around 0.
+    """
     truth = np.arange(n) < round(prevalence * n)
     score = rng.normal(size=n)
-    score[truth] += 20.0 * (rng.random(int(truth.sum())) < share)
-    bound = share + (1 - share) / 2 + 1e-9
+    score[truth] += np.where(rng.random(int(truth.sum())) < share, 20.0, place)
+    bound = share + (1 - share) * float(ndtr(place / sqrt(2))) + 1e-9
     return {"false pass of AUC": Rejection(bool(checked(truth, score, f"auc >= {bound:.12f}")), _LIMIT)}
 
 
@@ -159,6 +165,14 @@ SCENARIOS = (
     ),
     Scenario("check, 90% mixture, n = 200", partial(false_pass_of_auc, n=200, share=0.9, prevalence=0.5)),
     Scenario("check, 98% mixture, n = 1000", partial(false_pass_of_auc, n=1000, share=0.98, prevalence=0.1)),
+    Scenario(
+        "check, 90% mixture, the rest below most negatives, 20/180 rows",
+        partial(false_pass_of_auc, n=200, share=0.9, prevalence=0.1, place=-1.0),
+    ),
+    Scenario(
+        "check, 98% mixture, the rest below most negatives, 100/900 rows",
+        partial(false_pass_of_auc, n=1000, share=0.98, prevalence=0.1, place=-1.0),
+    ),
     Scenario("check, two normals, n = 200", partial(false_passes, case=Case(0.3, 1.5), n=200)),
     Scenario("check, two normals, n = 1000, 10% positives", partial(false_passes, case=Case(0.1, 1.5), n=1000)),
     Scenario("check, near-perfect scores, n = 200", partial(false_passes, case=Case(0.3, 3.5), n=200)),

@@ -36,7 +36,7 @@ _MEANINGS = {
     "cost_with_referrals": "Mean cost of a case, with what referring costs.",
 }
 _WITHOUT = "optimism-corrected"
-_OPTIMISM = f"{_WITHOUT}: less the gain of a choice on these very rows, by cross-validation; a tenth may remain."
+_OPTIMISM = f"{_WITHOUT}: less most of the gain by choosing on these very rows, estimated by cross-validation."
 _IN_FOLDS = "in folds: as it looks, less its lead over parts of the rows at cut-offs that were chosen without them."
 _DECIDED = "Measures are of the cases that are decided; referred ones count for the flag rate beside other rules alone."
 _COMPARED = ("sensitivity", "specificity", "precision", "flag_rate", "expected_cost")
