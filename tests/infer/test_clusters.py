@@ -43,7 +43,7 @@ def chosen(measure: str, rows: Rows) -> npt.NDArray[np.bool_]:
 def t_over_z(apart: npt.NDArray[np.float64]) -> float:
     """Quantile of t over that of z, with degrees of freedom by the kurtosis that SciPy estimates without bias."""
     kurtosis = float(scipy.stats.kurtosis(apart, bias=False))
-    freedom = min(len(apart) - 1, 2 * len(apart) / (kurtosis + 2))
+    freedom = max(min(len(apart) - 1, 2 * len(apart) / (kurtosis + 2) - 1), 1.0)
     return float(stdtrit(freedom, 0.975)) / _binomial.two_sided(0.95)
 
 

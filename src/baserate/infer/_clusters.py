@@ -57,9 +57,9 @@ class Spread(NamedTuple):
 def jackknife(values: Floats) -> Spread:
     r"""Jackknife variance :math:`\frac{C-1}C\sum_c(θ_{-c}-\barθ)^2` of values that each leave one of C clusters out.
 
-    A variance of C independent terms with excess kurtosis γ has :math:`2C/(γ+2)` degrees of freedom, at most C − 1, and
-    fewer where a few large clusters make most of it. γ is estimated without bias, since few clusters hardly show it
-    [@efron1993] [@satterthwaite1946].
+    A variance of C independent terms with excess kurtosis γ has :math:`2C/(γ+2)-1` degrees of freedom: C − 1 of normal
+    ones, never more, and fewer where a few large clusters make most of it. γ is estimated without bias, since few
+    clusters hardly show it [@efron1993] [@satterthwaite1946].
     """
     apart = values - values.mean()
     return spread_of(apart, (len(values) - 1) / len(values) * float(np.sum(apart**2)))
@@ -72,7 +72,7 @@ def spread_of(apart: Floats, variance: float) -> Spread:
         return Spread(variance, n - 1.0)
     excess = n * float(np.sum(apart**4)) / second**2 - 3
     kurtosis = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * excess + 6)
-    return Spread(variance, min(n - 1.0, 2 * n / (kurtosis + 2)) if kurtosis > -2 else n - 1.0)
+    return Spread(variance, max(min(n - 1.0, 2 * n / (kurtosis + 2) - 1), 1.0) if kurtosis > -2 else n - 1.0)
 
 
 def interval(measure: Measure, rows: Rows, *, threshold: float | None, level: float, seed: Seed) -> Found:

@@ -138,7 +138,7 @@ def bin_statistic(found: Bins) -> Floats:
     """Sum of squared gaps over their variances in bins where there is one; of a stack, an array."""
     noise = found.squares * ratio(found.expected, found.mass) * (1 - ratio(found.expected, found.mass))
     with np.errstate(over="ignore"):  # what is next to impossible
-        terms = np.nan_to_num(ratio((found.positive - found.expected) ** 2, noise), nan=0.0, posinf=0.0)
+        terms = np.nan_to_num(ratio((found.positive - found.expected) ** 2, noise), nan=0.0, posinf=np.inf)
         return np.asarray(np.where(noise > 0, terms, 0.0).sum(axis=-1))
 
 
