@@ -16,9 +16,9 @@ from baserate._curve import Curve
 from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer import _auc, _binomial
+from baserate.infer import _auc, _binomial, _ks
 from baserate.infer._alike import Alike, alike
-from baserate.infer._binomial import two_sided, wilson
+from baserate.infer._binomial import NormalLevel, two_sided, wilson
 from baserate.infer._columns import Sorted, of_columns
 from baserate.infer._delong import influence
 from baserate.infer._draws import Seed, checked_seed, in_blocks, percentiles
@@ -35,8 +35,8 @@ _GROUPS = 50, 500
 """Jackknife samples of very many clusters: at least and at most so many, each without a group of clusters."""
 _LINEAR = 100
 """Clusters from which influences are as good as leaving each out in turn."""
-_BIAS = 199
-"""Draws that estimate how far a maximum lies above the truth."""
+_NEAR_ONE = 1 - 1e-12
+"""Where the inverse hyperbolic tangent is finite."""
 
 Found = tuple[float, float, str, str | None]
 """Low, high, what made them, and why they are undefined if they are."""
@@ -99,13 +99,12 @@ def _scores(measure: Measure, cells: Alike, model: str, *, level: float, seed: S
     value = _value(measure, cells.tally(model))
     if isinf(value):
         return nan, nan, _told(cells), "the value is infinite"
-    left_out = _left_out(measure, cells, model, seed)
-    # Random weights show half of it: the curves that they make vary about one whose maximum was chosen already.
-    bias = 2 * _bias(measure, cells, model, value=value, seed=seed) if measure is ks else 0.0
-    found = _on_scale(about(measure).span, value - bias, left_out - bias, level)
+    if measure is ks:
+        found = _greatest(cells, model, value, level)
+    else:
+        found = _on_scale(about(measure).span, value, _left_out(measure, cells, model, seed), level)
     if found is not None:
-        told = f"{_told(cells)}, bias-corrected" if bias else _told(cells)
-        return *found, told, None
+        return *found, _told(cells), None
     draws, how = of_columns(measure, cells, [model], seed)
     bounds = _percentiles(draws[:, 0], value, Units(cells.clusters), level)
     return *bounds, f"{how}, {count_of(len(draws), 'draw')}", None
@@ -133,12 +132,25 @@ def _left_out(measure: Measure, cells: Alike, model: str, seed: Seed) -> Floats:
     return np.array([_value(measure, next(ready.tallies(each))) for each in masses])
 
 
-def _bias(measure: Measure, cells: Alike, model: str, *, value: float, seed: Seed) -> float:
-    """How far random weights of clusters raise a measure on average."""
-    ready, rng = Sorted.of(cells, model), checked_seed(seed)
-    draws = max(min(_WORK // max(len(cells), 1), _BIAS), _GROUPS[0])
-    drawn = [_value(measure, next(ready.tallies(cells.drawn(rng, 1)))) for _ in range(draws)]
-    return float(np.mean(drawn)) - value
+def _greatest(cells: Alike, model: str, value: float, level: float) -> tuple[float, float] | None:
+    """Interval of KS by the jackknife of TPR − FPR at the threshold where they differ most.
+
+    The lower bound allows for a threshold that was selected, as that of independent rows does [@miller1982].
+    Correcting the bias of the maximum instead, by random weights, covered 36% where the classes score alike.
+    """
+    tally = cells.tally(model)
+    flagged = cells.score[model] >= _ks.where(tally)
+    true, false = (
+        [_by_cluster(cells, np.where((cells.truth == of) & there, cells.mass, 0.0)) for there in (flagged, True)]
+        for of in (True, False)
+    )
+    rates = [ratio(hit.sum() - hit, whole.sum() - whole) for hit, whole in (true, false)]
+    found = jackknife(np.arctanh(np.clip(np.abs(rates[0] - rates[1]), 0.0, _NEAR_ONE)))
+    if not found.known or not value < 1:
+        return None
+    below, above = _ks.selected(level, thresholds=len(tally.score) - 1), two_sided(level)
+    reach = [z * widening(found.freedom, NormalLevel(z)) * sqrt(found.variance) for z in (below, above)]
+    return max(float(np.tanh(np.arctanh(value) - reach[0])), 0.0), float(np.tanh(np.arctanh(value) + reach[1]))
 
 
 def _on_scale(span: tuple[float, float], value: float, left_out: Floats, level: float) -> tuple[float, float] | None:
