@@ -114,7 +114,7 @@ _JUDGING = (
     click.option(
         "--fitted",
         is_flag=True,
-        help="The model was fitted to these rows; the Hosmer–Lemeshow test then has two degrees of freedom less.",
+        help="Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer.",
     ),
     click.option(
         "--prevalence",
