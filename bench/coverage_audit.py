@@ -2,7 +2,7 @@
 
     python -m bench.coverage_audit                      all scenarios, 1000 replicates, all cores
     python -m bench.coverage_audit prevalence AUC       scenarios whose subject or name contains a word
-    python -m bench.coverage_audit --replicates 200 --docs
+    python -m bench.coverage_audit weights --docs        tables of these subjects on the page of the audit
 
 Lists everything that covers less than 93%, rejects more than 6.5%, or is wider than 1.3 times the narrowest method that
 covers in all scenarios of its subject. Exit status 1 if anything is listed.
@@ -14,7 +14,7 @@ import os
 import sys
 import zlib
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib import import_module
 from math import isnan
@@ -51,19 +51,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("words", nargs="*", metavar="WORD", help="run only scenarios that contain one of these words")
     parser.add_argument("--replicates", type=int, default=1000, help="data sets per scenario [default: 1000]")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes [default: all cores]")
-    parser.add_argument("--docs", action="store_true", help="write the table into docs/coverage_audit.md")
+    parser.add_argument("--docs", action="store_true", help="write the tables into docs/coverage_audit.md")
     options = parser.parse_args(argv)
     scenarios = {
         key: scenario for key, scenario in all_scenarios().items() if _matches(" ".join(key).lower(), options.words)
     }
     tasks = [task for key, scenario in scenarios.items() for task in _chunks(key, scenario, options.replicates)]
     summaries = list(run(tasks, jobs=options.jobs))
-    text = "\n".join(table(summaries))
-    print(text)
+    texts = sections(summaries)
+    print("\n".join(texts.values()))
     if options.docs:
-        before, mark, rest = _PAGE.read_text(encoding="utf-8").partition(_MARK)
-        write_text(_PAGE, f"{before}{mark}\n{text}\n{rest[rest.index(_END) :]}")
+        _write_page(texts)
     return int(any(remarks(summaries).values()))
+
+
+def _write_page(texts: Mapping[str, str]) -> None:
+    """Replace the sections of these subjects on the page of the audit; others stay."""
+    before, mark, rest = _PAGE.read_text(encoding="utf-8").partition(_MARK)
+    old = rest[: rest.index(_END)].split("\n### ")[1:]
+    titles = {text.partition("\n")[0]: f"### {text.rstrip()}\n" for text in old}
+    titles |= {_title(subject): text for subject, text in texts.items()}
+    body = "\n".join(text for _, text in sorted(titles.items()))
+    write_text(_PAGE, f"{before}{mark}\n\n{body}\n{rest[rest.index(_END) :]}")
+
+
+def _title(subject: str) -> str:
+    return subject.replace("_", " ").capitalize()
 
 
 def all_scenarios() -> dict[Key, Scenario]:
@@ -129,18 +142,23 @@ def _narrowest(summary: Summary, others: Sequence[Summary]) -> Summary | None:
     return min(same, key=lambda each: each.width, default=None)
 
 
-def table(summaries: Sequence[tuple[str, Summary]]) -> Iterator[str]:
-    """One row per scenario and quantity, grouped by subject."""
+def sections(summaries: Sequence[tuple[str, Summary]]) -> dict[str, str]:
+    """A table of each subject with one row per scenario and quantity, and a list of what does not keep its promise."""
     why = remarks(summaries)
-    for subject in dict.fromkeys(subject for subject, _ in summaries):
-        yield f"\n### {subject.replace('_', ' ').capitalize()}\n"
-        yield "| scenario | quantity | result | wanted | median width | replicates | remark |"
-        yield "|---|---|---|---|---|---|---|"
-        for _, each in (pair for pair in summaries if pair[0] == subject):
-            yield _row(each, why.get((each.scenario, each.quantity), ""))
-    missed = [(key, text) for key, text in why.items() if text]
-    yield f"\n**{len(missed)} of {len(why)} do not reach what is wanted.**\n"
-    yield from (f"- {scenario}, {quantity}: {text}" for (scenario, quantity), text in missed)
+    subjects = dict.fromkeys(subject for subject, _ in summaries)
+    return {subject: "\n".join(_section(subject, summaries, why)) for subject in subjects}
+
+
+def _section(subject: str, summaries: Sequence[tuple[str, Summary]], why: Mapping[Key, str]) -> Iterator[str]:
+    own = [each for about, each in summaries if about == subject]
+    yield f"### {_title(subject)}\n"
+    yield "| scenario | quantity | result | wanted | median width | replicates | remark |"
+    yield "|---|---|---|---|---|---|---|"
+    yield from (_row(each, why.get((each.scenario, each.quantity), "")) for each in own)
+    judged = [each for each in own if ":" not in each.quantity]
+    missed = [each for each in judged if why[each.scenario, each.quantity]]
+    yield f"\n**{len(missed)} of {len(judged)} do not reach what is wanted.**\n"
+    yield from (f"- {each.scenario}, {each.quantity}: {why[each.scenario, each.quantity]}" for each in missed)
 
 
 def _row(each: Summary, why: str) -> str:

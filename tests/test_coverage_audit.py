@@ -67,7 +67,7 @@ def test_what_fails_is_listed(toy: None) -> None:
     assert why["toy", "mean"] == "2.0× as wide as exact"
     assert why["toy", "short"].startswith("coverage ")
     assert not why["toy", "test"]
-    text = "\n".join(coverage_audit.table(summaries))
+    text = coverage_audit.sections(summaries)["toys"]
     assert "**2 of 4 do not reach what is wanted.**" in text
     assert "refused in 200: for no reason" in text
 
@@ -89,13 +89,15 @@ def test_replicates_do_not_depend_on_chunks(toy: None) -> None:
 
 def test_page_is_filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "audit.md"
-    page.write_text("before\n<!-- audit -->\nold\n<!-- /audit -->\nafter\n", encoding="utf-8")
+    old = "### Ranking\n\nold\n\n### Weights\n\nkept\n"
+    page.write_text(f"before\n<!-- audit -->\n\n{old}\n<!-- /audit -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(coverage_audit, "_PAGE", page)
     coverage_audit.main(["chance", "--replicates", "2", "--jobs", "1", "--docs"])
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.endswith("<!-- /audit -->\nafter\n")
     assert "old" not in text
+    assert text.index("### Ranking\n") < text.index("### Weights\n\nkept\n")
     assert "| chance; 100/300 rows | AUC | coverage" in text
 
 

@@ -18,11 +18,12 @@ _ASIDES = (
     r", \d+ draws$",
     r", of which \d+ undefined$",
     r",? with the (jackknife )?variance of (\d+ )?clusters$",
-    r" over \d+ clusters, t quantiles(, bias-corrected)?$",
+    r" over \d+ clusters, t quantiles$",
     r", with the variance of the (probabilities|ratio)$",
     r", t quantiles$",
     r" on \d+ buckets of equal mass$",
-    r", the lower bound for a selected threshold$",
+    r" at all thresholds$",
+    r"; rule of three for unseen rows$",
     r", widened to DeLong's variance$",
 )
 """What json and csv say of a method, and a footnote need not."""

@@ -119,7 +119,7 @@ def usual(found: Area, level: float) -> tuple[float, float, str]:
     if bounds[0] < low or bounds[1] > high:
         how = f"{how}; rule of three for unseen rows"
     elif bounds != (low, high):
-        how = "Wilson, with the greatest variance that an AUC can have"
+        how = "Wilson for the smaller class"
     return *bounds, how
 
 

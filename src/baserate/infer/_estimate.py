@@ -225,11 +225,7 @@ def _only(rows: Rows) -> Tally:
 
 
 def _share(case: Case, *, name: str | None = None) -> Found:
-    if name is None and isinstance(case.noun, Counts):
-        found = _weights.effective_share(case.measure, case.noun, case.asked.level)
-    else:
-        found = _binomial.share(case.measure, case.noun)
-    return Found(*_binomial.interval(found, case.asked.level, name))
+    return Found(*_binomial.interval(_binomial.share(case.measure, case.noun), case.asked.level, name))
 
 
 def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
@@ -270,8 +266,7 @@ def _everybody(case: Case) -> Found:
 
 def _worth(case: Case) -> Found:
     how = _net.KNOWN if case.noun.reweighed else _net.HOW
-    noun = _weights.steadied(case.noun)
-    return _wider(case, Found(*_net.interval(noun, case.measure, case.asked.level), how))
+    return Found(*_net.interval(case.noun, case.measure, case.asked.level), how)
 
 
 def _exact(case: Case) -> Found:

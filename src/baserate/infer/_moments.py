@@ -183,7 +183,7 @@ def unseen_area(measure: Measure, tally: Tally, value: float, level: float) -> f
     part = tally.negatives / (tally.negatives + above)
     mass = np.asarray(tally.mass, dtype=np.float64)
     cells = np.column_stack([[0.0, above * part], mass * [[1.0], [part]]])
-    score = np.concatenate([[np.nextafter(tally.score[0], np.inf)], tally.score])
+    score = np.arange(len(tally.score), -1.0, -1.0)  # only their order counts
     return min(value, float(measure(Curve(Tally(score, cells, cells, np.column_stack([[0, 1], tally.rows]))))))
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
-from baserate.infer._binomial import FEW, Share, share
-from baserate.infer._moments import widening
+from baserate.infer._binomial import FEW
 from baserate.measure import Measure
 
 _STEP = 1e-5
@@ -29,15 +28,6 @@ def steadied(counts: Counts[float]) -> Counts[float]:
     (tp, fn), (fp, tn) = np.where(few, np.maximum(squares, mass * np.nan_to_num(usual)), squares).tolist()
     moments = Counts(tp, fp, fn, tn), counts.rows
     return Counts(counts.tp, counts.fp, counts.fn, counts.tn, moments=moments, reweighed=counts.reweighed)
-
-
-def effective_share(measure: Measure, counts: Counts[float], level: float) -> Share[float]:
-    """Hits and misses of a share that would be as sure, its variance being estimated from weights [@korn1998]."""
-    found = share(measure, steadied(counts))
-    if counts.moments is None:
-        return found
-    shrunk = 1 / widening(freedom(measure, counts), level) ** 2
-    return Share(found.hits * shrunk, found.misses * shrunk)
 
 
 def freedom(measure: Measure, counts: Counts[float]) -> float:

@@ -212,7 +212,7 @@ def _flattered(report: Report) -> Said | None:
     >>> truth, score = [1] * 20 + [0] * 180, [0.9] * 5 + [0.7] * 15 + [0.8] * 20 + [0.2] * 160
     >>> report = baserate.evaluate(truth, score, prevalence=0.02)
     >>> print(*(each.sentence for each in report.findings if each.code == "BR004"))
-    Average precision is 0.366 (0.19–0.583) at a prevalence of 0.02, although AUC is 0.917 (0.819–0.962).
+    Average precision is 0.366 (0.169–0.563) at a prevalence of 0.02, although AUC is 0.917 (0.801–0.962).
     """
     auc, average, share = known(report.there, "auc"), known(report.there, "average_precision"), prevalence(report)
     if not (auc and average and share) or share.value > _RARE:

@@ -104,7 +104,7 @@ def evaluate(
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
     >>> report.here.auc.value, round(report.here.auc.low, 2), round(report.here.auc.high, 2)
-    (0.75, 0.04, 0.99)
+    (0.75, 0.2, 0.97)
     >>> report.frame("pandas").query("measure == 'precision' and part == 'decisions'")["value"].tolist()
     [0.5]
     """

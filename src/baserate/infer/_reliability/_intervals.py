@@ -60,6 +60,7 @@ FITS = "the isotonic regression fits chance, too, so it lies above the truth"
 """A study saw intervals around it cover 57 to 87 % in place of 95."""
 
 
+_ROUNDING = 1e-9
 _NORMAL = 1e6
 """Values of a noncentral χ² variable from which on it is as good as normal; far beyond, its distribution overflows."""
 
@@ -121,12 +122,13 @@ def _over(asked: Asked) -> Found:
 
 
 def _shrunk(tally: Tally, slope: Floats, level: float) -> float:
-    """Share of effective trials that is left since the variance of weighted rows was estimated; 1 without weights."""
-    if not tally.weighted:
+    """Share of effective trials that is left since the variance of weighted rows was estimated; 1 if all weigh alike."""
+    rows = float(tally.rows.sum(dtype=np.int64))
+    if not tally.weighted or rows * float(tally.squares.sum()) <= (1 + _ROUNDING) * tally.total**2:
         return 1.0
     second = tally.squares * slope**2
     fourth = float(np.nan_to_num(ratio(second**2, np.asarray(tally.rows, dtype=np.float64))).sum())
-    part = Part(float(second.sum()), fourth, float(tally.rows.sum(dtype=np.int64)))
+    part = Part(float(second.sum()), fourth, rows)
     return float(1 / widening(freedom([part]), level) ** 2)
 
 
