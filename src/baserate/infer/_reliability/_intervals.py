@@ -122,7 +122,7 @@ def _over(asked: Asked) -> Found:
 
 
 def _shrunk(tally: Tally, slope: Floats, level: float) -> float:
-    """Share of effective trials that is left since the variance of weighted rows was estimated; 1 if all weigh alike."""
+    """Share of effective trials that is left since the variance of weighted rows is estimated; 1 for equal weights."""
     rows = float(tally.rows.sum(dtype=np.int64))
     if not tally.weighted or rows * float(tally.squares.sum()) <= (1 + _ROUNDING) * tally.total**2:
         return 1.0
