@@ -101,17 +101,24 @@ class Summary(NamedTuple):
     reasons: tuple[str, ...]
 
     @property
+    def reaches(self) -> bool:
+        """Whether the value is what is wanted."""
+        return self._within(0.0)
+
+    @property
     def passes(self) -> bool:
-        """Whether the value is what is wanted, within two Monte-Carlo errors for rates."""
+        """Whether the value is what is wanted, or misses it by no more than two Monte-Carlo errors."""
+        return self._within(2 * self.error)
+
+    def _within(self, tolerance: float) -> bool:
         if not self.replicates:
             return True  # refused everywhere, with a reason
-        if self.kind == "error rate":
-            return self.value <= self.wanted + 2 * self.error
-        if self.kind == "planned width":
-            return self.value <= self.wanted
-        if self.kind == "bias removed" and self.value > 1:  # a correction that is too large leaves a bias, too
-            return 2 - self.value >= self.wanted - 2 * self.error
-        return self.value >= self.wanted - 2 * self.error
+        if self.kind in ("error rate", "planned width"):
+            return self.value <= self.wanted + tolerance
+        value = self.value
+        if self.kind == "bias removed":  # a correction that is too large leaves a bias, too
+            value = min(value, 2 - value)
+        return value >= self.wanted - tolerance
 
 
 def summarize(scenario: str, quantity: str, outcomes: Sequence[Outcome]) -> Summary:

@@ -61,12 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     texts = sections(summaries)
     print("\n".join(texts.values()))
     if options.docs:
-        _write_page(texts)
+        whole = {subject for subject, _ in scenarios} - {key[0] for key in all_scenarios() if key not in scenarios}
+        _write_page({subject: text for subject, text in texts.items() if subject in whole})
     return int(any(remarks(summaries).values()))
 
 
 def _write_page(texts: Mapping[str, str]) -> None:
-    """Replace the sections of these subjects on the page of the audit; others stay."""
+    """Replace the sections of these subjects on the page of the audit; others stay, and those that ran in part."""
     before, mark, rest = _PAGE.read_text(encoding="utf-8").partition(_MARK)
     old = rest[: rest.index(_END)].split("\n### ")[1:]
     titles = {text.partition("\n")[0]: f"### {text.rstrip()}\n" for text in old}
@@ -157,8 +158,13 @@ def _section(subject: str, summaries: Sequence[tuple[str, Summary]], why: Mappin
     yield from (_row(each, why.get((each.scenario, each.quantity), "")) for each in own)
     judged = [each for each in own if ":" not in each.quantity]
     missed = [each for each in judged if why[each.scenario, each.quantity]]
-    yield f"\n**{len(missed)} of {len(judged)} do not reach what is wanted.**\n"
+    near = [each for each in judged if each not in missed and not each.reaches]
+    yield f"\n**{len(missed)} of {len(judged)} do not reach what is wanted**, and {len(near)} perhaps not:\n"
     yield from (f"- {each.scenario}, {each.quantity}: {why[each.scenario, each.quantity]}" for each in missed)
+    yield from (
+        f"- {each.scenario}, {each.quantity}: {each.kind} {_percent(each.value)}, within two Monte-Carlo errors"
+        for each in near
+    )
 
 
 def _row(each: Summary, why: str) -> str:

@@ -48,6 +48,11 @@ def test_coverage_is_the_share_of_intervals_with_the_truth() -> None:
     assert found.value == pytest.approx(2 / 3)
     assert (found.replicates, found.refused, found.reasons) == (3, 1, ("none",))
     assert not summarize("s", "q", [Bounds(0, 1, 2)] * 20).passes
+    near = summarize("s", "q", [Bounds(0, 1, 2 if at < 10 else 1) for at in range(100)])
+    assert near.passes
+    assert not near.reaches
+    text = coverage_audit.sections([("toys", near)])["toys"]
+    assert "- s, q: coverage 90.0%, within two Monte-Carlo errors" in text
 
 
 def test_rates_and_biases() -> None:
@@ -68,7 +73,7 @@ def test_what_fails_is_listed(toy: None) -> None:
     assert why["toy", "short"].startswith("coverage ")
     assert not why["toy", "test"]
     text = coverage_audit.sections(summaries)["toys"]
-    assert "**2 of 4 do not reach what is wanted.**" in text
+    assert "**2 of 4 do not reach what is wanted**" in text
     assert "refused in 200: for no reason" in text
 
 
@@ -93,6 +98,8 @@ def test_page_is_filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys:
     page.write_text(f"before\n<!-- audit -->\n\n{old}\n<!-- /audit -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(coverage_audit, "_PAGE", page)
     coverage_audit.main(["chance", "--replicates", "2", "--jobs", "1", "--docs"])
+    assert "old" in page.read_text(encoding="utf-8")  # of a part of its scenarios no section is written
+    coverage_audit.main(["ranking", "--replicates", "2", "--jobs", "1", "--docs"])
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.endswith("<!-- /audit -->\nafter\n")
