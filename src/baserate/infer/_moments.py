@@ -165,7 +165,10 @@ def interval(measure: Measure, tally: Tally, value: float, level: float) -> Boun
     found = spread(measure, tally, value)
     low, high = _INTERVALS[measure](found, level)
     if measure is average_precision and tally.negatives:
-        low = min(low, value * (1 - unseen_loss(found.positives, level)))
+        lost = unseen_loss(found.positives, level)
+        # Unseen positives may rank below all others, or high up: half as far was enough in simulations, where without
+        # it intervals of ten positives among a thousand rows covered 92%.
+        low, high = min(low, value * (1 - lost)), max(high, value + (1 - value) * lost / 2)
         if low > value - _greatest_unseen_loss(tally, level):  # of many rows it is not, and need not be computed
             low = min(low, unseen_area(measure, tally, value, level))
     return low, high
