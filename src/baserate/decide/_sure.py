@@ -115,7 +115,7 @@ def resampled(
     cutoffs = tuple(_middle(at, drawn[usable, place], asked, how) for place, at in enumerate(policy.cut.thresholds))
     performance = {}
     if policy.cut.has_table:
-        draw = _Drawn(Counts(*seen[usable].T), _tables(pooled, drawn[usable]))
+        draw = _BootstrapTables(Counts(*seen[usable].T), _tables(pooled, drawn[usable]))
         repeats = max(draws // _DRAWS_PER_DIVISION, 2)
         parts = min(_FOLDS, int(curve.tally.rows.sum(dtype=np.int64)) // _ROWS_IN_FOLD)
         folds = held_out(pooled.tally, policy, rule, folds=parts, repeats=repeats, seed=rng)
@@ -219,7 +219,7 @@ def _middle(value: float, drawn: Floats, asked: Asked, how: str) -> Estimate:
     return Estimate(value, min(low, value), max(high, value), asked.level, how)
 
 
-class _Drawn(NamedTuple):
+class _BootstrapTables(NamedTuple):
     """Tables at the threshold of each draw: of the draw itself, and of all rows."""
 
     promised: Counts[Floats]
@@ -231,7 +231,9 @@ class _Drawn(NamedTuple):
         return found[np.isfinite(found)]
 
 
-def _corrected(measure: Measure, counts: Counts[float], draw: _Drawn, folds: HeldOut, asked: Asked) -> Corrected:
+def _corrected(
+    measure: Measure, counts: Counts[float], draw: _BootstrapTables, folds: HeldOut, asked: Asked
+) -> Corrected:
     apparent = estimate(measure, counts, level=asked.level)
     difference = draw.difference(measure)
     if isnan(apparent.value) or not len(difference):

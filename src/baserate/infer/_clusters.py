@@ -49,7 +49,7 @@ class Spread(NamedTuple):
     freedom: float
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether clusters vary, and by a finite amount."""
         return 0 < self.variance < inf
 
@@ -90,7 +90,7 @@ def interval(measure: Measure, rows: Rows, *, threshold: float | None, level: fl
         return _area(measure, cells, model, level=level, seed=seed)
     heavy = heavy_tail(cells.tally(model)) if measure in UNBOUNDED else None
     if heavy:
-        return nan, nan, _told(cells), heavy
+        return nan, nan, _method(cells), heavy
     return _scores(measure, cells, model, level=level, seed=seed)
 
 
@@ -98,19 +98,19 @@ def _scores(measure: Measure, cells: Alike, model: str, *, level: float, seed: S
     """Interval of a measure of ranks or probabilities by the jackknife; by random weights where that is undefined."""
     value = _value(measure, cells.tally(model))
     if isinf(value):
-        return nan, nan, _told(cells), "the value is infinite"
+        return nan, nan, _method(cells), "the value is infinite"
     if measure is ks:
         found = _greatest(cells, model, value, level)
     else:
         found = _on_scale(about(measure).span, value, _left_out(measure, cells, model, seed), level)
     if found is not None:
-        return *found, _told(cells), None
+        return *found, _method(cells), None
     draws, how = of_columns(measure, cells, [model], seed)
     bounds = _percentiles(draws[:, 0], value, Units(cells.clusters), level)
     return *bounds, f"{how}, {count_of(len(draws), 'draw')}", None
 
 
-def _told(cells: Alike) -> str:
+def _method(cells: Alike) -> str:
     return f"jackknife over {count_of(cells.clusters, 'cluster')}, t quantiles"
 
 
@@ -146,7 +146,7 @@ def _greatest(cells: Alike, model: str, value: float, level: float) -> tuple[flo
     )
     rates = [ratio(hit.sum() - hit, whole.sum() - whole) for hit, whole in (true, false)]
     found = jackknife(np.arctanh(np.clip(np.abs(rates[0] - rates[1]), 0.0, _NEAR_ONE)))
-    if not found.known or not value < 1:
+    if not found.is_known or not value < 1:
         return None
     below, above = _ks.selected(level, thresholds=len(tally.score) - 1), two_sided(level)
     reach = [z * widening(found.freedom, NormalLevel(z)) * sqrt(found.variance) for z in (below, above)]
@@ -157,14 +157,14 @@ def _on_scale(span: tuple[float, float], value: float, left_out: Floats, level: 
     """Jackknife interval on a scale without ends; None where the value, or one without a cluster, is at an end."""
     if span == (0, 1) and 0 < value < 1:
         found = jackknife(left_out)
-        if not found.known:
+        if not found.is_known:
             return None
         trials = value * (1 - value) / found.variance / widening(found.freedom, level) ** 2
         return wilson(value * trials, (1 - value) * trials, level)
     there, back = scale_of(span)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle, found = float(there(value)), jackknife(np.asarray(there(left_out)))
-    if not (found.known and isfinite(middle)):
+    if not (found.is_known and isfinite(middle)):
         return None
     reach = two_sided(level) * widening(found.freedom, level) * sqrt(found.variance)
     low, high = sorted(float(back(middle + side * reach)) for side in (-1, 1))
@@ -184,7 +184,7 @@ def _share(measure: Measure, cells: Alike, flagged: Bools, level: float) -> Foun
     left_out = ratio(hits - hit, hits - hit + misses - miss)
     found = jackknife(left_out) if clusters > 1 and np.isfinite(left_out).all() else Spread(0.0, inf)
     # Where the variance is 0, all are hits or all misses: a cluster is worth one trial.
-    known = found.known and 0 < p < 1 and bool((hit > 0).any() and (miss > 0).any())
+    known = found.is_known and 0 < p < 1 and bool((hit > 0).any() and (miss > 0).any())
     share = _binomial.as_share(p, found.variance if known else 0.0, _kish(hit + miss))
     shrunk = 1 / widening(found.freedom, level) ** 2 if known else 1.0
     low, high, how = _binomial.interval(_binomial.Share(share.hits * shrunk, share.misses * shrunk), level)
@@ -203,7 +203,7 @@ def _table(measure: Measure, cells: Alike, flagged: Bools, *, level: float, seed
     rest = np.where(whole[:, None] - tables > 1e-12 * whole.sum(), whole[:, None] - tables, 0.0)
     found = _on_scale(about(measure).span, value, np.asarray(measure(Counts(*rest))), level) if whole.all() else None
     if found is not None:
-        return *found, _told(cells), None
+        return *found, _method(cells), None
     return _drawn_tables(measure, tables, level=level, seed=seed)
 
 
@@ -237,7 +237,7 @@ def _area(measure: Measure, cells: Alike, model: str, *, level: float, seed: See
         of_clusters, kind = jackknife(_left_out(auc, cells, model, seed)), "jackknife variance"
     else:
         of_clusters, kind = _influences(cells, model), "variance"
-    if of_clusters.known:
+    if of_clusters.is_known:
         found = found._replace(variance=of_clusters.variance, freedom=of_clusters.freedom, clusters=min(effective))
     else:
         # Nothing is known of how clusters vary: each is worth one row.

@@ -89,7 +89,7 @@ def interval_power(
     found = 0.0
     for chance in _CHANCES:
         times = float(chdtri(there.freedom, 1 - chance)) / there.freedom
-        critical = _critical(positives, negatives, null, side, _seen(level, spread_ratio, times))
+        critical = _critical(positives, negatives, null, side, _bound_with_variance(level, spread_ratio, times))
         found += float(ndtr(side * (_logit(expect) - critical) * scale)) / len(_CHANCES)
     return found
 
@@ -115,7 +115,7 @@ Bound = Callable[[float, float, float, int], float]
 """With an AUC that is seen, both numbers of rows and a side, gives the bound of the interval toward the null."""
 
 
-def _seen(level: float, spread_ratio: float, times: float) -> Bound:
+def _bound_with_variance(level: float, spread_ratio: float, times: float) -> Bound:
     """Bound of the interval where the estimated variance is so many times the true one."""
 
     def bound(auc: float, positives: float, negatives: float, side: int) -> float:
