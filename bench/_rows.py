@@ -2,18 +2,20 @@
 
 from functools import partial
 
-from bench import _apply as apply
-from bench import _calibrate as calibrate
-from bench import _classes as classes
-from bench import _decide as decide
-from bench import _equalize as equalize
-from bench import _intervals as intervals
-from bench import _page as page
-from bench import _policy as policy
-from bench import _policy_file as policy_file
-from bench import _reliability as reliability
-from bench import _report as report
-from bench import _shift as shift
+from bench import (
+    _apply as apply,
+    _calibrate as calibrate,
+    _classes as classes,
+    _decide as decide,
+    _equalize as equalize,
+    _intervals as intervals,
+    _page as page,
+    _policy as policy,
+    _policy_file as policy_file,
+    _reliability as reliability,
+    _report as report,
+    _shift as shift,
+)
 from bench._row import Row, duel, peak
 from bench._scores import auc, everything, f1, hull, positive_scores, real_scores, tally, weighted_scores
 from bench._shell import helped, measured, with_intervals

@@ -116,7 +116,7 @@ def of_tables(rng: np.random.Generator, of: Population, names: tuple[str, ...]) 
     """Intervals of measures of the confusion matrix, beside a thousand Dirichlet draws of the cells."""
     table = sample(rng, of).decided()
     # The first draws of the tables that `method="draws"` uses: all of them would take long.
-    drawn = Confusion(_tables.tables(table, way="draws", seed=0)[:1000], table.labels)
+    drawn = Confusion(_tables.simulate_tables(table, way="draws", seed=0)[:1000], table.labels)
     found: dict[str, Outcome] = {}
     for name in names:
         found[name] = _outcome(name, TABLES[name], table, of)

@@ -31,8 +31,8 @@ from baserate import (
     population,
     read,
     shift,
+    sklearn as bridge,
 )
-from baserate import sklearn as bridge
 
 RNG = np.random.default_rng(3)
 SIZE = 300

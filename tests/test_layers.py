@@ -111,6 +111,16 @@ def test_imports_point_down(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
+def test_packages_import_each_other_through_public_names(path: Path) -> None:
+    own = room_of(path)
+    packages = {folder.name for folder in HOME.iterdir() if (folder / "__init__.py").exists()} - {"_numeric"}
+    for name in imports(path):
+        package, *inner = name.removeprefix("baserate.").split(".")
+        if name.startswith("baserate.") and package in packages - {own}:
+            assert not any(part.startswith("_") for part in inner), f"import it from baserate.{package}: list it there"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
 def test_only_public_names_of_chosen_packages_are_used(path: Path) -> None:
     for name in imports(path):
         package, *parts = name.split(".")

@@ -4,8 +4,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from baserate import BadOption, BadShape, Cut, Lottery, MissingValues, Policy, curve, measure, tally
 from baserate.shift import reweigh

@@ -10,8 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from baserate import BadFile, BadOption, BadShape, Costs, Cut, Lottery, Policy, UnknownLabel
 from baserate._map import shifted

@@ -6,8 +6,20 @@ import sys
 import pytest
 
 import baserate
-from baserate import apply, calibrate, decide, draw, equalize, infer, measure, population, read, report, shift
-from baserate import sklearn as bridge
+from baserate import (
+    apply,
+    calibrate,
+    decide,
+    draw,
+    equalize,
+    infer,
+    measure,
+    population,
+    read,
+    report,
+    shift,
+    sklearn as bridge,
+)
 from baserate.measure import multiclass
 
 NAMES = {

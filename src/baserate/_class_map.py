@@ -16,8 +16,18 @@ from baserate._files import write_text
 from baserate._form_json import as_json
 from baserate._forms import ClassForm
 from baserate._immutable import FrozenMapping
-from baserate._map import KIND as OF_TWO
-from baserate._map import SCHEMA_VERSION, Fitted, Map, Parameter, head, made_of, numbers, refuse, text_of
+from baserate._map import (
+    KIND as OF_TWO,
+    SCHEMA_VERSION,
+    Fitted,
+    Map,
+    Parameter,
+    head,
+    made_of,
+    numbers,
+    refuse,
+    text_of,
+)
 from baserate._numeric.threads import mapped
 from baserate._plurals import count_of, there_are
 from baserate._sealed import opened_json, sealed_json

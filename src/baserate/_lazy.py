@@ -1,23 +1,68 @@
-"""Names that are resolved on first use, so that who wants one need not load the others."""
+"""Lazy exports: the names of a package, listed once and imported on first use."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
 
 
-def resolver(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
-    """Make the `__getattr__` of a package, from a mapping of its modules to the names that they define.
+def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Make the `__getattr__` and the `__dir__` of a package from the imports under its `if TYPE_CHECKING:`.
 
-    A name that is that of its module means the module.
+    The package lists each name once, in an import that type checkers read and Python never runs. The first such block
+    is the public interface, and becomes `__all__`. A second block lists names for other packages of baserate.
+
+    Parameters
+    ----------
+    package
+        Its dotted name, `__name__`.
+
+    Returns
+    -------
+    resolve, list_names
+        Functions to be assigned to `__getattr__` and `__dir__` of the package.
     """
-    home = {name: module for module, names in homes.items() for name in names}
+
+    @cache
+    def read_exports() -> tuple[dict[str, str], list[str]]:
+        # Parsed on the first use of a name: `import baserate` alone reads no source and does not load `ast`.
+        import ast
+        from pathlib import Path
+
+        source = Path(str(sys.modules[package].__file__)).read_text("utf-8")
+        blocks = [dict(_imports(node)) for node in ast.parse(source).body if _is_listing(node)]
+        homes = {name: home for block in blocks for name, home in block.items()}
+        return homes, sorted(blocks[0])
 
     def resolve(name: str) -> object:
-        if name not in home:
+        if name == "__all__":
+            return read_exports()[1]
+        home = read_exports()[0].get(name)
+        if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(f"{package}.{home[name]}")
-        value: object = module if home[name] == name else getattr(module, name)
+        # "from package import module" lists a module of the package, any other import a name in a module.
+        value: object = import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return resolve
+    return resolve, lambda: list(read_exports()[1])
+
+
+def _is_listing(node: "ast.stmt") -> bool:
+    import ast
+
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _imports(block: "ast.stmt") -> Iterator[tuple[str, str]]:
+    """Pair each name that a block imports with the module that holds it."""
+    import ast
+
+    for node in ast.walk(block):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield alias.name, str(node.module)

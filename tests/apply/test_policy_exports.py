@@ -7,8 +7,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlglot import exp, parse_one
 
 from baserate import BadOption, Cut, Lottery, Policy, UnknownName, apply

@@ -26,8 +26,7 @@ from baserate import (
 )
 from baserate._map import shifted
 from tests.apply.policies import Case, cases
-from tests.apply.test_frames import KINDS as FRAMES
-from tests.apply.test_frames import columns_of
+from tests.apply.test_frames import KINDS as FRAMES, columns_of
 
 KINDS = {name: make for name, make in FRAMES.items() if name != "duckdb"}
 HALF = Lottery((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy.optimize import linprog, minimize, minimize_scalar
 from scipy.special import log_softmax, logit, softmax
 from sklearn.datasets import load_digits, load_iris, load_wine

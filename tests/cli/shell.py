@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from baserate import Plan
-from baserate.cli import _report as room
-from baserate.cli import app
+from baserate.cli import _report as room, app
 from baserate.cli._planning import made
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -11,8 +11,7 @@ import click
 import jsonschema
 import pytest
 from click.testing import Result
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import baserate
 from baserate import Costs, Cut, Plan, Policy

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from baserate import (
     BadOption,
@@ -84,8 +83,8 @@ def test_it_is_near_what_random_draws_of_the_same_rows_say() -> None:
 
 def test_far_from_the_ends_it_is_nearly_normal() -> None:
     shares, factors, n = np.array([0.1, 0.05, 0.2, 0.1]), np.array([1, -1, -0.5, 0.5]), 1e6
-    cells = [_net.Cell(share * n, share * n, factor) for share, factor in zip(shares, factors, strict=True)]
-    low, high = _net.combined([_net.Sample(n, n, cells)], 0.95)
+    cells = [_net.LinearCell(share * n, share * n, factor) for share, factor in zip(shares, factors, strict=True)]
+    low, high = _net.combine_cell_bounds([_net.CellSample(n, n, cells)], 0.95)
     value = float(shares @ factors)
     half = 1.959964 * np.sqrt((shares @ factors**2 - value**2) / n)
     assert (low, high) == pytest.approx((value - half, value + half), abs=3e-6)

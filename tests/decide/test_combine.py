@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from baserate import BadOption, MissingValues, NotBinary, Rows, UnknownName, curve, decide, measure, read, tally
 from baserate.decide._combine import _folds, _plane

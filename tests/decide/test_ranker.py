@@ -5,8 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from baserate import (
     BadOption,

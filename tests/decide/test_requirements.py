@@ -1,8 +1,7 @@
 """Requirements are read as people write them, and a slip is shown where it is."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from baserate import BadOption, Counts, UnknownName, curve, decide, measure, tally
 from baserate.measure import MEASURES, about

@@ -5,8 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from baserate import BadOption, Costs, Curve, Cut, Lottery, Map, Policy, calibrate, decide, read, tally
 from baserate._forms import Form, Knots, LogOdds, Steps

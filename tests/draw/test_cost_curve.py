@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from baserate import BadOption, CannotFit, Costs, draw, measure, tally
 from tests.draw.drawings import is_kept, lines_of, people

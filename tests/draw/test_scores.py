@@ -4,8 +4,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from baserate import BadOption, Counts, Cut, Policy, Tallies, UnknownName, curve, decide, draw, measure, read, tally
 from tests.draw.drawings import is_kept, legend_of, lines_of, people

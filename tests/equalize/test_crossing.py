@@ -6,8 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate._curve import Mixture

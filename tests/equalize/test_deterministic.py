@@ -7,8 +7,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate.equalize import Goal, _deterministic, deterministic

@@ -5,8 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from baserate import BadOption, CannotFit, Costs, Curve, Results, Tally, equalize, read
 from baserate.equalize import Goal

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fairlearn.metrics import MetricFrame, true_positive_rate
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 from baserate import (

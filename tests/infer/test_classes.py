@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import t as student
-from scipy.stats import ttest_rel
+from scipy.stats import t as student, ttest_rel
 
 from baserate import BadOption, ClassRows, Confusion, LabelSets, confusion, infer, measure, read, scored, tally
 from baserate.infer import _binomial, _class_averages, _columns, _influence, _means
@@ -206,8 +205,8 @@ def test_wrong_nouns_are_refused() -> None:
 
 
 def test_the_registry_of_closed_forms_is_what_is_known() -> None:
-    assert all(_influence.known(measure.named(inner)) for inner, _ in AVERAGES)
-    assert not _influence.known(measure.named("ks"))
+    assert all(_influence.has_influence(measure.named(inner)) for inner, _ in AVERAGES)
+    assert not _influence.has_influence(measure.named("ks"))
 
 
 def spread_out(seed: int, rows: int, signal: float, *, power: float = 1.0, shares: Any = (0.4, 0.3, 0.3)) -> ClassRows:  # noqa: ANN401

@@ -23,46 +23,49 @@ def stacked(*given: Counts[float]) -> Counts[Floats]:
 
 def test_one_table_is_an_element_of_many() -> None:
     tables = [TABLE, Counts(tp=0, fp=3, fn=5, tn=92), Counts(tp=9, fp=0, fn=1, tn=90), Counts(tp=5, fp=5, fn=0, tn=0)]
-    low, high = _net.bounds(stacked(*tables), CELLS, 0.25, 0.95)
-    assert list(zip(low, high, strict=True)) == [near(_net.bounds(each, CELLS, 0.25, 0.95)) for each in tables]
+    low, high = _net.bound_linear_cells(stacked(*tables), CELLS, 0.25, 0.95)
+    expect = [near(_net.bound_linear_cells(each, CELLS, 0.25, 0.95)) for each in tables]
+    assert list(zip(low, high, strict=True)) == expect
 
 
 def test_flagging_everybody_is_as_sure_as_the_prevalence() -> None:
     low, high = _binomial.usual(105.0, 645.0, 0.95)
-    found = _net.bounds(Counts(tp=105, fp=645, fn=0, tn=0), CELLS, 0.25, 0.95)
+    found = _net.bound_linear_cells(Counts(tp=105, fp=645, fn=0, tn=0), CELLS, 0.25, 0.95)
     assert found == near((1.25 * low - 0.25, 1.25 * high - 0.25))
 
 
 def test_where_alarms_cost_nothing_it_is_a_share() -> None:
-    assert _net.bounds(TABLE, CELLS, 0.0, 0.95) == near(_binomial.wilson(72, 678, 0.95))
+    assert _net.bound_linear_cells(TABLE, CELLS, 0.0, 0.95) == near(_binomial.wilson(72, 678, 0.95))
 
 
 def test_far_from_the_ends_it_is_nearly_normal() -> None:
     p, q, n, w = 0.2, 0.3, 1e6, 0.5
     spread = np.sqrt((p * (1 - p) + w * w * q * (1 - q) + 2 * w * p * q) / n)
-    low, high = _net.bounds(Counts(tp=p * n, fp=q * n, fn=0.1 * n, tn=0.4 * n), CELLS, w, 0.95)
+    low, high = _net.bound_linear_cells(Counts(tp=p * n, fp=q * n, fn=0.1 * n, tn=0.4 * n), CELLS, w, 0.95)
     assert (low, high) == pytest.approx((p - w * q - 1.959964 * spread, p - w * q + 1.959964 * spread), abs=2e-6)
 
 
 def test_weights_that_are_all_alike_are_counts() -> None:
     cells = (72.0, 72.0, 33.0, 573.0)
     thrice = Counts(*(3 * cell for cell in cells), moments=(Counts(*(9 * cell for cell in cells)), Counts(*cells)))
-    assert _net.bounds(thrice, CELLS, 1 / 3, 0.95) == near(_net.bounds(TABLE, CELLS, 1 / 3, 0.95))
+    assert _net.bound_linear_cells(thrice, CELLS, 1 / 3, 0.95) == near(
+        _net.bound_linear_cells(TABLE, CELLS, 1 / 3, 0.95)
+    )
 
 
 def test_uneven_weights_make_less_sure() -> None:
     mass, rows = (72.0, 72.0, 33.0, 573.0), (40.0, 40.0, 20.0, 300.0)
     uneven = Counts(*mass, moments=(Counts(*(2.5 * cell for cell in mass)), Counts(*rows)))
-    low, high = _net.bounds(uneven, CELLS, 1 / 3, 0.95)
-    plain_low, plain_high = _net.bounds(TABLE, CELLS, 1 / 3, 0.95)
+    low, high = _net.bound_linear_cells(uneven, CELLS, 1 / 3, 0.95)
+    plain_low, plain_high = _net.bound_linear_cells(TABLE, CELLS, 1 / 3, 0.95)
     assert low < plain_low < plain_high < high
 
 
 def test_the_default_is_closed_and_others_can_be_asked_for() -> None:
     asked = partial(net_benefit, at=0.25)
     found = infer.estimate(asked, TABLE)
-    assert (found.value, found.low, found.high) == near((0.064, *_net.bounds(TABLE, CELLS, 1 / 3, 0.95)))
-    assert found.how == _net.HOW
+    assert (found.value, found.low, found.high) == near((0.064, *_net.bound_linear_cells(TABLE, CELLS, 1 / 3, 0.95)))
+    assert found.how == _net.LINEAR_METHOD
     assert infer.methods("net_benefit", TABLE) == ("mover", "draws", "stratified", "bootstrap")
     for method in ("draws", "bootstrap"):
         drawn = infer.estimate(asked, TABLE, method=method)
@@ -118,6 +121,6 @@ def test_the_truth_is_covered(shares: tuple[float, float], at: float, n: int) ->
     chance = ways * p**tp * q**fp * (1 - p - q) ** (n - tp - fp)
     assert chance.sum() == pytest.approx(1)
     w = at / (1 - at)
-    low, high = _net.bounds(Counts(tp * 1.0, fp * 1.0, tp * 0.0, (n - tp - fp) * 1.0), CELLS, w, 0.95)
+    low, high = _net.bound_linear_cells(Counts(tp * 1.0, fp * 1.0, tp * 0.0, (n - tp - fp) * 1.0), CELLS, w, 0.95)
     covered = chance[(low <= p - w * q + 1e-12) & (p - w * q <= high + 1e-12)].sum()
     assert covered >= 0.93

@@ -29,7 +29,7 @@ def value(name: str, t: Tally) -> float:
 @pytest.mark.parametrize(("name", "seed"), list(product(CLOSED, range(3))))
 def test_slopes_are_derivatives(name: str, seed: int) -> None:
     t = sample(seed)
-    _, *slopes = _influence.slopes(MEASURES[name], t)
+    _, *slopes = _influence.influence_slopes(MEASURES[name], t)
     step = 1e-5
     for row, at in zip(*np.nonzero(t.mass), strict=True):
         values = []

@@ -135,6 +135,6 @@ def test_empty_cells_that_stay_empty() -> None:
 
 
 def test_whether_a_cell_is_empty() -> None:
-    assert not _tables.hollow(COUNTS)
-    assert _tables.hollow(Counts(tp=3.0, fp=1.0, fn=0.0, tn=2.0))
-    assert not _tables.hollow(Confusion(np.zeros((3, 3)), ("a", "b", "c")))
+    assert not _tables.has_empty_cells(COUNTS)
+    assert _tables.has_empty_cells(Counts(tp=3.0, fp=1.0, fn=0.0, tn=2.0))
+    assert not _tables.has_empty_cells(Confusion(np.zeros((3, 3)), ("a", "b", "c")))

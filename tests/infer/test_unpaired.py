@@ -13,7 +13,7 @@ from baserate import ClassRows, Costs, Counts, Rows, Tally, scored, tally
 from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import Question, _columns, compare, compare_classes, compare_unpaired
 from baserate.infer._comparing import _paired, _unpaired
-from baserate.infer._comparing._comparison import Asked
+from baserate.infer._comparing._comparison import ComparisonRequest
 from baserate.infer._comparing._unpaired import compared, effective_shares
 from baserate.infer._hand_till import moved
 from baserate.infer._influence import freedom, spread
@@ -147,7 +147,7 @@ def test_weighted_shares_raise_no_false_alarms() -> None:
         weights = [np.exp(s * rng.normal(size=n)) for n, s in ((40, 1.2), (70, 0.3))]
         hit = [rng.random(len(each)) < 0.75 for each in weights]
         nouns = [weighted(each[got], each[~got]) for each, got in zip(weights, hit, strict=True)]
-        alarms += compared(Asked(sensitivity, Question()), nouns).p < 0.05
+        alarms += compared(ComparisonRequest(sensitivity, Question()), nouns).p < 0.05
     assert alarms / runs < 0.065 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 

@@ -6,8 +6,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from baserate import BaserateError, Tallies, Target, read
 from baserate.read import _duckdb

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, reject, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, reject, settings, strategies as st
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 

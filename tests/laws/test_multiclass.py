@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from baserate import BadOption, BadShape, Confusion, CostMatrix, Costs, Counts, measure
 from baserate.measure import about, multiclass, why

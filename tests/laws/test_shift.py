@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from baserate import Counts, Curve, Tally, infer, measure, shift, tally
 from baserate.measure import MEASURES, about

@@ -4,8 +4,7 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from baserate import BadOption, Costs, Counts
 from baserate.measure import (

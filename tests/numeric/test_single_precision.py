@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from baserate._numeric.single_precision import decimal_threshold, is_single_precision, separate_precisions
 

@@ -1,8 +1,7 @@
 """Least values in moving windows."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from baserate._numeric.window import window_minima
 

@@ -8,8 +8,7 @@ from math import sqrt
 import jsonschema
 import pytest
 
-from baserate import BadOption, Population, measure, population, tally
-from baserate import curve as read
+from baserate import BadOption, Population, curve as read, measure, population, tally
 from tests.schemas import RESULTS
 
 

@@ -8,8 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from baserate.read._eager import Coded
 from baserate.read._memory import coded_of, coded_of_series, labels_of, series_of

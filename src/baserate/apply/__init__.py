@@ -6,29 +6,19 @@ the scores; `actions` takes arrays; `as_sql` and `as_python` write it down as co
 
 from typing import TYPE_CHECKING
 
-from baserate._lazy import resolver
+from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.apply._actions import actions
-    from baserate.apply._decided import Actions
-    from baserate.apply._files import Written, file
-    from baserate.apply._frames import frame
-    from baserate.apply._python import as_python
-    from baserate.apply._sql import as_sql
+    from baserate.apply._actions import actions as actions
+    from baserate.apply._decided import Actions as Actions
+    from baserate.apply._files import Written as Written, file as file
+    from baserate.apply._frames import frame as frame
+    from baserate.apply._python import as_python as as_python
+    from baserate.apply._sql import as_sql as as_sql
 
-_HOMES = {
-    "_actions": ("actions",),
-    "_decided": ("Actions",),
-    "_files": ("Written", "file"),
-    "_frames": ("frame",),
-    "_python": ("as_python",),
-    "_sql": ("as_sql",),
-}
+if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.apply._dialects import dialect as dialect
+    from baserate.apply._refused import unknown_groups as unknown_groups
+    from baserate.apply._stretches import Stretches as Stretches, stretches as stretches
 
-__all__ = ["Actions", "Written", "actions", "as_python", "as_sql", "file", "frame"]
-
-__getattr__ = resolver(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__)

@@ -21,9 +21,7 @@ from baserate.apply._lookup import Lookup
 from baserate.apply._refused import shared_ids, unknown_groups
 from baserate.apply._tables import NOTHING, OPEN, REFUSED, Codes
 from baserate.apply._wrong import SHOWN, Wrong, error
-from baserate.read._eager import Coded, Table, length
-from baserate.read._eager import Numbers as Scores
-from baserate.read._memory import numbers_in
+from baserate.read import Coded, Numbers as Scores, Table, length, numbers_in
 
 
 @keep_read_only

@@ -10,7 +10,7 @@ from baserate._errors import BadOption
 from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate.apply._task import check_new
-from baserate.read._named import check_there
+from baserate.read import check_there
 
 ACTION = "action"
 

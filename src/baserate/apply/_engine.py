@@ -21,7 +21,7 @@ from baserate.apply._formulas import Pieced, bounds, class_formulas, finite, fit
 from baserate.apply._pieces import pieces
 from baserate.apply._task import Task
 from baserate.apply._wrong import SHOWN, Kind, Wrong, error, kinds
-from baserate.read._duckdb import literal, quoted
+from baserate.read import literal, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -193,7 +193,7 @@ def _wrong(kind: Kind, names: Sequence[str]) -> str:
 
 def of_relation(task: Task, relation: Any) -> Any:  # noqa: ANN401  (relations of DuckDB)
     """Add the new columns to a relation, which stays one."""
-    from baserate.read._duckdb import number as as_number
+    from baserate.read import number as as_number
 
     task.check(relation.columns, capitals=False)
     kind = dict(zip(relation.columns, map(str, relation.types), strict=True))

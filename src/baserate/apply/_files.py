@@ -27,9 +27,7 @@ from baserate.apply._decision import AskedOfPolicy, Decision
 from baserate.apply._engine import Source
 from baserate.apply._policy_engine import SAID, Deciding, Ids, ids, text_of_label
 from baserate.apply._task import Asked, Task
-from baserate.read._duckdb import literal, quoted, translated
-from baserate.read._files import steady
-from baserate.read._whole import Whole, whole
+from baserate.read import Whole, literal, quoted, steady, translated, whole
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation

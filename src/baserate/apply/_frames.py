@@ -17,7 +17,7 @@ from baserate.apply._computed import computed
 from baserate.apply._decided import Actions, Given, decided
 from baserate.apply._decision import AskedOfPolicy, Decision
 from baserate.apply._task import Asked, Task
-from baserate.read._memory import numbers_in
+from baserate.read import numbers_in
 
 
 @overload

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools
 from baserate.apply._refused import bad_ids, missing_ids
 from baserate.apply._wrong import SHOWN, Wrong
-from baserate.read._columns import as_column, missing_objects
-from baserate.read._memory import framed, series_of
+from baserate.read import as_column, framed, missing_objects, series_of
 
 Ids = Any
 """A column of an array or a frame that was seen to hold ids."""

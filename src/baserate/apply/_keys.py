@@ -14,9 +14,7 @@ import numpy.typing as npt
 from baserate._policy import Policy, spellings, text_of_label
 from baserate.apply._refused import GroupTexts
 from baserate.apply._tables import numbered
-from baserate.read._columns import missing_objects
-from baserate.read._eager import Coded
-from baserate.read._memory import framed, labels_of, series_of
+from baserate.read import Coded, framed, labels_of, missing_objects, series_of
 
 Numbers = npt.NDArray[np.intp]
 

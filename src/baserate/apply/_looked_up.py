@@ -16,7 +16,7 @@ from baserate._tallies import Group
 from baserate.apply._formulas import number
 from baserate.apply._policy_formulas import NOTHING, Branch
 from baserate.apply._stretches import Stretches, stretches
-from baserate.read._duckdb import literal, quoted
+from baserate.read import literal, quoted
 
 _MOST = 1 << 14
 """So many combinations of labels may stand in a list, which is copied for every block of rows."""

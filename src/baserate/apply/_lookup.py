@@ -13,7 +13,7 @@ from baserate._numeric.threads import blocks
 from baserate._policy import Policy
 from baserate.apply._keys import Keys, Numbers, keys_of
 from baserate.apply._tables import NOTHING, Codes, Tables, tables
-from baserate.read._eager import Coded
+from baserate.read import Coded
 
 _FEW = 16
 """So many comparisons of each row are quicker than to look its threshold up."""

@@ -14,7 +14,7 @@ from baserate.apply._looked_up import looked_up
 from baserate.apply._policy_formulas import Places, action, any_known, by_lot, chance
 from baserate.apply._refused import bad_ids, missing_ids, shared_ids, unknown_groups
 from baserate.apply._wrong import SHOWN
-from baserate.read._duckdb import literal, number, quoted
+from baserate.read import literal, number, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation

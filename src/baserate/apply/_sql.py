@@ -11,8 +11,7 @@ from baserate._map import Map
 from baserate._policy import Policy
 from baserate.apply._cases import Case, When, laid_out
 from baserate.apply._decision import ColumnsOfPolicy, Decision
-from baserate.apply._dialects import Dialect
-from baserate.apply._dialects import dialect as spoken
+from baserate.apply._dialects import Dialect, dialect as spoken
 from baserate.apply._formulas import class_formulas, fits
 from baserate.apply._halves import cases, probability
 from baserate.apply._policy_sql import expressions, query

@@ -11,7 +11,7 @@ from baserate._errors import BadOption
 from baserate._forms import Between
 from baserate._map import Map
 from baserate._plurals import count_of
-from baserate.read._named import check_there
+from baserate.read import check_there
 
 Scores = str | Sequence[str] | Mapping[str, str]
 """Name of a column; for several classes one for each, in their order or by their names."""

@@ -7,48 +7,32 @@ several classes at once stands in `multiclass`. Names are resolved on first use.
 
 from typing import TYPE_CHECKING
 
-from baserate._lazy import resolver
+from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.calibrate import multiclass
-    from baserate.calibrate._beta import beta
-    from baserate.calibrate._choose import Choice, choose
-    from baserate.calibrate._closed import identity, logistic, offset, prevalence, temperature
-    from baserate.calibrate._crossfit import crossfitted
-    from baserate.calibrate._methods import CLASS_METHODS, METHODS, fit
-    from baserate.calibrate._pieces import histogram, isotonic, venn_abers
+    from baserate.calibrate import multiclass as multiclass
+    from baserate.calibrate._beta import beta as beta
+    from baserate.calibrate._choose import Choice as Choice, choose as choose
+    from baserate.calibrate._closed import (
+        identity as identity,
+        logistic as logistic,
+        offset as offset,
+        prevalence as prevalence,
+        temperature as temperature,
+    )
+    from baserate.calibrate._crossfit import crossfitted as crossfitted
+    from baserate.calibrate._methods import CLASS_METHODS as CLASS_METHODS, METHODS as METHODS, fit as fit
+    from baserate.calibrate._pieces import histogram as histogram, isotonic as isotonic, venn_abers as venn_abers
 
-_HOMES = {
-    "_beta": ("beta",),
-    "_choose": ("Choice", "choose"),
-    "_closed": ("identity", "logistic", "offset", "prevalence", "temperature"),
-    "_crossfit": ("crossfitted",),
-    "_methods": ("CLASS_METHODS", "METHODS", "fit"),
-    "_pieces": ("histogram", "isotonic", "venn_abers"),
-    "multiclass": ("multiclass",),
-}
+if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.calibrate._crossfit import (
+        FOLDS as FOLDS,
+        Fold as Fold,
+        Watch as Watch,
+        dealt as dealt,
+        dealt_counts as dealt_counts,
+        left_out as left_out,
+    )
+    from baserate.calibrate._data import Data as Data, tally_of as tally_of
 
-__all__ = [
-    "CLASS_METHODS",
-    "METHODS",
-    "Choice",
-    "beta",
-    "choose",
-    "crossfitted",
-    "fit",
-    "histogram",
-    "identity",
-    "isotonic",
-    "logistic",
-    "multiclass",
-    "offset",
-    "prevalence",
-    "temperature",
-    "venn_abers",
-]
-
-__getattr__ = resolver(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__)

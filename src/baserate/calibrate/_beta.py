@@ -24,7 +24,7 @@ from baserate.calibrate._data import (
     refuse_parted_at_half,
 )
 from baserate.calibrate._parameters import parameter
-from baserate.measure._cox import squares
+from baserate.measure import squares
 
 Shape = Literal["abm", "ab", "am", "a"]
 

@@ -22,8 +22,7 @@ from baserate.calibrate._data import (
     refuse_parted_at_half,
 )
 from baserate.calibrate._parameters import parameter, with_temperature
-from baserate.measure._cox import offset as best_offset
-from baserate.measure._cox import squares
+from baserate.measure import offset as best_offset, squares
 
 Scale = Literal["log-odds", "score"]
 _HALF = "no slope above 0 fits better than none, so everybody gets ½: a map never turns scores round; fit logistic."

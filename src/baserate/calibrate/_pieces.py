@@ -16,7 +16,7 @@ from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.venn_abers import with_one_hit
 from baserate._tally import Tally
 from baserate.calibrate._data import are_probabilities, fitting, refuse_other_scores
-from baserate.measure._bins import By, binned, edges
+from baserate.measure import By, binned, edges
 
 
 @fitting

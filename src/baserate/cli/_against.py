@@ -31,10 +31,10 @@ _COLUMNS = (
 
 def prevalences(points: int | None, *, few: bool) -> list[float] | None:
     """Those that people name if there are to be few, so many evenly spread in log-odds, or None: what is usual."""
-    from baserate.shift._against import named
+    from baserate.shift import default_prevalences
 
     if few:
-        return [float(each) for each in named()]
+        return [float(each) for each in default_prevalences()]
     if points is None:
         return None
     low, high = _ENDS

@@ -218,8 +218,7 @@ def _after(
     data: "Tallies | Rows | ClassRows", found: "Map | ClassMap", fitting: Fitting, watch: Callable[[int, int], None]
 ) -> "tuple[infer.After | None, list[str]]":
     """The same rows, each mapped by what was fitted without it; or why that cannot be had."""
-    from baserate import CannotFit, infer
-    from baserate import calibrate as room
+    from baserate import CannotFit, calibrate as room, infer
 
     options = fitting.options if fitting.with_ != "choose" else {}
     try:

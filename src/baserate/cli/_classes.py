@@ -86,7 +86,7 @@ def read_classes(
 
 def _crossed(asked: Reading, wanted: Classes) -> "Confusions":
     from baserate import Confusions, Intake, read
-    from baserate.read._labels import resolved
+    from baserate.read import resolved
 
     given = [asked.truth, asked.score, asked.predicted, asked.group, asked.weight, asked.count, wanted.scores]
     if any(given) or asked.positive or asked.negative:
@@ -129,8 +129,7 @@ def averages(given: Sequence[Sequence[str]], labels: Sequence[object]) -> list[s
 
 
 def _weight(text: str, labels: Sequence[object]) -> tuple[object, float]:
-    from baserate.read import Spelled
-    from baserate.read._labels import resolved
+    from baserate.read import Spelled, resolved
 
     name, _, weight = text.rpartition("=")
     meant = resolved(Spelled(name.strip()), labels)

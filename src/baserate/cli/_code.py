@@ -14,7 +14,7 @@ OUTPUT = click.option(
 
 def in_columns(found: str | dict[str, str], dialect: str) -> str:
     """One expression as it is, several as columns with their names."""
-    from baserate.apply._dialects import dialect as spoken
+    from baserate.apply import dialect as spoken
 
     if isinstance(found, str):
         return found

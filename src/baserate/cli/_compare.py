@@ -126,10 +126,8 @@ def compare(reading: Reading, comparing: Comparing, stated: Stated, writing: Wri
     --fp and --fn; net benefit needs --net-benefit-at.
     """
     from baserate.cli._differences import page
-    from baserate.infer import Question, tidy
-    from baserate.infer import compare as compared
-    from baserate.measure._settings import settings_notes, settings_of
-    from baserate.measure._summary import header
+    from baserate.infer import Question, compare as compared, tidy
+    from baserate.measure import header, settings_notes, settings_of
 
     measures = bind_settings(stated.settings, [name for each in comparing.measure for name in each] or ["auc"])
     question = Question(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._tallies import Tallies
     from baserate._tally import Tally
-    from baserate.decide._cost_curve import Kind
+    from baserate.decide import Kind
 
 FEW = 21
 """Points of a curve that a person wants to read: every twentieth."""
@@ -160,7 +160,7 @@ def _place(costing: Costing) -> dict[str, float] | None:
 
 def _least(read: "Tallies", costing: Costing, place: Mapping[str, float]) -> Iterator[dict[str, Any]]:
     """The best threshold of each model and group where the costs lie, and what it costs."""
-    from baserate.measure._summary import named_group
+    from baserate.measure import named_group
 
     several = len(read.models) > 1
     for model, group, tally in read.walk():

@@ -10,8 +10,7 @@ from baserate._plurals import count_of
 from baserate.cli._ask import answer, remark
 from baserate.cli._intervals import Intervals, closed
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, numbers, sampled, thresholds, writing
-from baserate.cli._prices import CELLS as PRICED
-from baserate.cli._prices import PRICES, costs_of
+from baserate.cli._prices import CELLS as PRICED, PRICES, costs_of
 from baserate.cli._priors import Prior, of_classes, prior
 from baserate.cli._samples import CELLS, Sample, Typed, by_hand, check_names, of_many, of_two, typed
 

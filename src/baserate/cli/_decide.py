@@ -138,8 +138,7 @@ def _check_several(keeping: Keeping) -> None:
 
 
 def _found(asked: _Asked, here: "Tallies") -> "Results":
-    from baserate import Curve
-    from baserate import decide as room
+    from baserate import Curve, decide as room
 
     deciding, (mapped, told) = asked.deciding, _mapped(here, asked.map)
     read = _carried(mapped, deciding)
@@ -190,7 +189,7 @@ def _together(found: "Results", held: "Results", files: Sequence[str]) -> "Resul
     """Put numbers of other rows behind those that the choice was made on; what flatters is then told of both."""
     from baserate._results import Results
     from baserate.cli._decided import CHOICE, HELD_OUT
-    from baserate.decide._summary import FLATTERED
+    from baserate.decide import FLATTERED
 
     rows = [row | {"set": CHOICE} for row in found.rows()]
     rows += [row | {"set": HELD_OUT} for row in held.rows() if row["measure"] != "threshold"]

@@ -18,10 +18,8 @@ from baserate.cli._settings import BETA, NET_BENEFIT_AT
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
-    from baserate.decide import Trial
-    from baserate.decide._rule import Choose
-    from baserate.measure import Measure
-    from baserate.measure._settings import Settings
+    from baserate.decide import Choose, Trial
+    from baserate.measure import Measure, Settings
 
 _RULES = (
     *("youden", "closest", "balanced", "break-even", "best", "cost", "require", "capacity", "bands", "abstain"),
@@ -109,7 +107,7 @@ class Deciding:
     @property
     def settings(self) -> "Settings":
         """Numbers that measures depend on."""
-        from baserate.measure._settings import Settings
+        from baserate.measure import Settings
 
         return Settings(self.costs, self.net_benefit_at, self.beta)
 
@@ -179,7 +177,7 @@ class Deciding:
         """Find what is to be made best; a cost is at the costs that were given."""
         if name is None:
             return None
-        from baserate.decide._points import objective
+        from baserate.decide import objective
         from baserate.measure import expected_cost
 
         cost = name.strip().lower() == "cost"
@@ -197,8 +195,7 @@ class Deciding:
     def _used(self) -> set[str]:
         """Numbers besides costs that measures which are named depend on."""
         from baserate.decide import requirements
-        from baserate.measure import MEASURES, named
-        from baserate.measure._settings import option_of
+        from baserate.measure import MEASURES, named, option_of
 
         typed = [name for each in self.measures for name in each]
         found = [*MEASURES.values()] if "all" in typed else [named(name) for name in typed]

@@ -107,7 +107,7 @@ def read_two(asked: Deployed, *, quiet: bool) -> "tuple[Target, Tallies | None]"
 def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows | None]":
     """Read a score for each class; the classes are those of validation, if there is one."""
     from baserate import read
-    from baserate.read._labels import resolved
+    from baserate.read import resolved
 
     if not asked.validation:
         labels = [read.Spelled(each) for each in asked.labels] or None
@@ -131,8 +131,7 @@ def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows 
 
 def shares_at(text: str, validation: "ClassRows") -> dict[object, float]:
     """Read CLASS=SHARE,…."""
-    from baserate.read import Spelled
-    from baserate.read._labels import resolved
+    from baserate.read import Spelled, resolved
 
     pairs = [part.rpartition("=") for part in text.split(",")]
     slip = f"{text!r} does not give a share between 0 and 1 for each class, such as cat=0.2,dog=0.8."

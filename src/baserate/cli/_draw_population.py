@@ -76,7 +76,7 @@ def population() -> None:
 def _drawn(family: str, reading: Reading, beside: Beside, picture: Picture, **parameters: object) -> None:
     """Draw a population of that family."""
     from baserate import draw
-    from baserate.draw._drawing import importing
+    from baserate.draw import importing
 
     importing()
     asked = Asked(family.replace("-", "_"), parameters)
@@ -94,7 +94,7 @@ def _sample(asked: Asked, reading: Reading, beside: Beside, *, quiet: bool) -> "
         return tally(*asked.population().draw(beside.sample, beside.seed or 0))
     if not reading.file:
         return None
-    from baserate.measure._summary import header
+    from baserate.measure import header
 
     read = tallies(reading, quiet=quiet)
     if len(read.models) > 1:

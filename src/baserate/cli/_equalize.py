@@ -117,7 +117,7 @@ def _found(
 
 def _without_hint(found: "Results") -> "Results":
     """Leave out the note that names --held-out, where it was given."""
-    from baserate.equalize._words import SAME
+    from baserate.equalize import SAME
 
     return replace(found, data={**found.data, "notes": [note for note in found.data["notes"] if note != SAME]})
 

@@ -14,12 +14,8 @@ from baserate._tallies import Tallies
 from baserate._target import ClassTarget, Target
 from baserate.cli._deployed import header, renamed
 from baserate.infer import Check
-from baserate.measure import Measure
-from baserate.measure._summary import COLUMNS, tidy
-from baserate.shift import Assumption, Prevalence, Shares
-from baserate.shift._summary import GIVEN
-from baserate.shift._two._assumption import doubts
-from baserate.shift._two._fit import NAME, SIZE
+from baserate.measure import COLUMNS, Measure, tidy
+from baserate.shift import GIVEN, NAME, SIZE, Assumption, Prevalence, Shares, doubts
 
 TARGET, VALIDATION = "target", "validation"
 MORE = ("p", "p_adjusted", "freedom", "prevalence", "scores", "set")

@@ -179,7 +179,7 @@ def _of_two(deployed: Deployed, expecting: Expecting, stated: Stated, writing: W
 def _of_many(deployed: Deployed, expecting: Expecting, writing: Writing) -> None:
     from baserate import Results, shift
     from baserate.cli._classes import known, page
-    from baserate.measure.multiclass._summary import header as seen
+    from baserate.measure.multiclass import header as seen
 
     wanted = known([name for each in expecting.measure for name in each])
     target, validation = read_many(deployed, quiet=writing.quiet)
@@ -229,7 +229,7 @@ def _line(deployed: Deployed, data: Any) -> str:  # noqa: ANN401  (what Results 
 def _told(found: "Results", target: "Target", validation: "Tallies | None", expecting: Expecting) -> "Results":
     """The numbers, with what both sets of rows are."""
     from baserate import Results
-    from baserate.measure._summary import header as seen
+    from baserate.measure import header as seen
 
     intake = target.intake if validation is None else validation.intake
     unknown = validation is None and not target.intake.labelled

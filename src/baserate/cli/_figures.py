@@ -73,7 +73,7 @@ def _of_curves(report: "Report", policies: "Mapping[str, Policy]") -> "dict[str,
 
 def check_folder(folder: Path) -> None:
     """Say now, rather than after long work, that figures cannot be written."""
-    from baserate.draw._drawing import importing
+    from baserate.draw import importing
 
     importing()
     if folder.exists() and not folder.is_dir():
@@ -84,7 +84,7 @@ def check_folder(folder: Path) -> None:
 
 def _rows(report: "Report", data: "Tallies", name: str) -> "Tallies":
     """What a figure is of: without labels where it takes none, and without groups if these are many."""
-    from baserate.draw._data import apart, together
+    from baserate.draw import apart, together
 
     if name == "groups":
         return data

@@ -187,7 +187,7 @@ def _front(read: "Tallies", hulling: Hulling) -> "Results":
     """Who is ever the best and who never is, and what was asked about that."""
     from baserate import decide
     from baserate._results import Results
-    from baserate.measure._summary import header
+    from baserate.measure import header
 
     made = decide.front(_classifiers(read), reverse=hulling.reverse)
     table = made.results()
@@ -251,7 +251,7 @@ def _ratios(read: "Tallies", hulling: Hulling) -> "Results":
     """Likelihood ratios of each model's pools of scores, highest first."""
     from baserate import Curve, decide
     from baserate._results import Results
-    from baserate.measure._summary import header, joined
+    from baserate.measure import header, joined
 
     sure = _LEVEL if hulling.level is None else hulling.level
     parts = []
@@ -268,7 +268,7 @@ def _combined(reading: Reading, *, quiet: bool) -> "Results":
     """The best weights of two scores."""
     from baserate import decide
     from baserate._results import Results
-    from baserate.measure._summary import header
+    from baserate.measure import header
 
     read = rows(reading, quiet=quiet)
     _check_two(tuple(read.score))

@@ -77,7 +77,7 @@ def _few_vertices(lines: Sequence[Line]) -> list[Line]:
 def _spread(columns: Sequence[Sequence[float]]) -> list[int]:
     import numpy as np
 
-    from baserate.measure._summary import spread
+    from baserate.measure import spread
 
     found: list[int] = spread([np.array(column) for column in columns], FEW).tolist()
     return found

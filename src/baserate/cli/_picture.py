@@ -70,7 +70,7 @@ def pictured(
     reading: Reading, picture: Picture, make: "Callable[[Tallies], Drawing]", *, to: float | None = None
 ) -> None:
     """Read, say what was read and where it was carried to, draw and write."""
-    from baserate.draw._drawing import importing
+    from baserate.draw import importing
 
     importing()  # before reading, so that what is not installed is told at once
     read = tallies(reading, quiet=picture.quiet)

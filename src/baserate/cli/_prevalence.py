@@ -89,9 +89,9 @@ class Estimating:
 
     def options(self, *, many: bool) -> dict[str, Any]:
         """Options of the method; those that it does not have are refused."""
-        from baserate.shift._prevalence import DEFAULT, DEFAULT_OF_CLASSES, named, options_of
+        from baserate.shift import DEFAULT, DEFAULT_OF_CLASSES, options_of, resolve_method
 
-        name = named(self.method or (DEFAULT_OF_CLASSES if many else DEFAULT))
+        name = resolve_method(self.method or (DEFAULT_OF_CLASSES if many else DEFAULT))
         known = options_of(name, many=many)
         given: dict[str, Any] = {
             "recalibrate": False if self.no_recalibration else None,

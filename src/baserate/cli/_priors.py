@@ -45,8 +45,7 @@ def prior(text: str) -> Prior:
 
 def of_classes(given: Mapping[str, float], labels: Sequence[object], *, flag: str = "--to") -> dict[object, float]:
     """Find the class that each spelling means; all of them must be there."""
-    from baserate.read import Spelled
-    from baserate.read._labels import resolved
+    from baserate.read import Spelled, resolved
 
     found = {resolved(Spelled(name), labels): each for name, each in given.items()}
     unknown = [str(name) for name in found if name not in labels]

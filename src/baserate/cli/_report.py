@@ -57,9 +57,7 @@ def report(reading: Reading, planning: Planning, intervals: Intervals, writing: 
     of such files, or - for stdin.
     """
     from baserate.cli import _figures
-    from baserate.report._gather import gathered
-    from baserate.report._run import of_rows
-    from baserate.report._text import line
+    from baserate.report import gathered, line, of_rows
 
     plan = made(reading, planning, intervals)
     if planning.figures is not None:
@@ -104,7 +102,7 @@ def _show(found: "Report", writing: Writing) -> None:
 
 def _page(found: "Report", digits: int) -> "Page":
     """The page, with what is said to Python said to a shell."""
-    from baserate.report._text import page
+    from baserate.report import page
 
     laid = page(found, digits)
     return replace(laid, footnotes=tuple(map(in_flags, laid.footnotes)))

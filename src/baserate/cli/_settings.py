@@ -11,8 +11,7 @@ from baserate.cli._prices import CELLS, PRICES, costs_of, price
 
 if TYPE_CHECKING:
     from baserate.decide import Requirement
-    from baserate.measure import Measure
-    from baserate.measure._settings import Settings
+    from baserate.measure import Measure, Settings
 
 _FLAGS = {"costs": "--fp, --fn, --tp and --tn", "at": "--net-benefit-at", "beta": "--beta"}
 _EXAMPLES = {"costs": "--fp 1 --fn 20", "at": "--net-benefit-at 0.1"}
@@ -48,7 +47,7 @@ class Stated:
     @property
     def settings(self) -> "Settings":
         """The same as the library takes it."""
-        from baserate.measure._settings import Settings
+        from baserate.measure import Settings
 
         return Settings(costs_of(self), self.net_benefit_at, self.beta)
 
@@ -88,7 +87,7 @@ class Stated:
 
 def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> "list[Measure]":
     """Bind numbers to measures; refuse those that are missing, and those that are of no use."""
-    from baserate.measure._registry import known
+    from baserate.measure import known
 
     found = [settings.apply(known(each)) for each in measures]
     refuse_unstated(found)
@@ -99,7 +98,7 @@ def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> 
 
 def refuse_unstated(measures: "Iterable[Measure]") -> None:
     """Refuse measures that depend on numbers which were not stated."""
-    from baserate.measure._settings import unstated
+    from baserate.measure import unstated
 
     for name, option in unstated(measures):
         raise click.UsageError(f"{name} needs {_WHAT[option]}; give it, for example {_EXAMPLES[option]}.")
@@ -107,7 +106,7 @@ def refuse_unstated(measures: "Iterable[Measure]") -> None:
 
 def example_of(measure: str) -> list[str]:
     """Options that a suggested command needs for a measure that depends on stated numbers."""
-    from baserate.measure._settings import REQUIRED
+    from baserate.measure import REQUIRED
 
     return [_EXAMPLES[REQUIRED[measure]]] if measure in REQUIRED else []
 

@@ -124,15 +124,14 @@ def decided(reading: Reading, deciding: Deciding, several: Several, intervals: I
 def _spelled(costs: "CostMatrix", rows: "ClassRows") -> "CostMatrix":
     """The same costs with classes as the rows have them: a file holds text."""
     from baserate import CostMatrix
-    from baserate.read import Spelled
-    from baserate.read._labels import resolved
+    from baserate.read import Spelled, resolved
 
     return CostMatrix(costs.cost, [resolved(Spelled(name), rows.labels) for name in costs.labels])
 
 
 def _with_hint(found: "Results") -> "Results":
     """Say where to look where posteriors do not keep what they promise."""
-    from baserate.decide._least_cost import BROKEN
+    from baserate.decide import BROKEN
 
     notes = [f"{note}{_HINT}" if note.endswith(BROKEN) else note for note in found.data["notes"]]
     return replace(found, data={**found.data, "notes": notes})

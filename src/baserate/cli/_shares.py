@@ -12,7 +12,7 @@ from baserate.cli._estimated import TARGET, VALIDATION, prevalences
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
 from baserate.measure import MEASURES, about
-from baserate.shift._summary import CORRECTED, GIVEN
+from baserate.shift import CORRECTED, GIVEN
 
 Line = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from baserate._plurals import count_of
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tallies import Group
-from baserate.apply._stretches import Stretches, stretches
+from baserate.apply import Stretches, stretches
 
 _NAME = 24
 """Letters of the name of scores, of which there may be two thresholds beside."""

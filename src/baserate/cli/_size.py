@@ -186,8 +186,7 @@ def simulated(asked: Any, /, measure: str, stated: Stated, writing: Writing, **o
     """
     from baserate import Tally
     from baserate.infer import size_by_simulation
-    from baserate.measure import about
-    from baserate.measure._settings import settings_notes, settings_of
+    from baserate.measure import about, settings_notes, settings_of
 
     made = asked.population()
     (function,) = bind_settings(stated.settings, [measure])

@@ -17,15 +17,20 @@ from baserate._numeric.threads import meanwhile
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.infer import _known, _net
-from baserate.infer._estimate import Asked
-from baserate.measure import flag_rate, net_benefit, net_reduction, standardized_net_benefit
-from baserate.measure._benefit import odds
-from baserate.measure._proper import check_probabilities
-from baserate.measure._summary import check_tallies, header, joined, named_group
-from baserate.shift._gamma import checked_prevalence
-from baserate.shift._reprior import threshold as score_threshold
-from baserate.shift._reweigh import reweigh
+from baserate.infer import FIXED_METHOD, LINEAR_FIXED_METHOD, LINEAR_METHOD, EstimateRequest, bound_linear_cells
+from baserate.measure import (
+    check_probabilities,
+    check_tallies,
+    flag_rate,
+    header,
+    joined,
+    named_group,
+    net_benefit,
+    net_reduction,
+    odds,
+    standardized_net_benefit,
+)
+from baserate.shift import checked_prevalence, reweigh, threshold as score_threshold
 
 STRATEGIES = ("model", "all", "none")
 _NEAR = 1e-12
@@ -72,7 +77,7 @@ def benefit(
     check_tallies(tallies)
     at = checked_thresholds(thresholds)
     if level is not None:
-        Asked(level)
+        EstimateRequest(level)
     if prevalence is not None:
         checked_prevalence("prevalence", prevalence)
     moved = tallies if prevalence is None else reweigh(tallies, to=prevalence)
@@ -207,11 +212,16 @@ def _strategy(name: str, counts: Counts[Any], at: Floats, level: float | None) -
     # Whom a rule flags that looks at no score is certain; so is its worth, if the prevalence is.
     blind = (np.not_equal(name, "model") | (at == 0)) & counts.reweighed
     idle, lavish = blind | (name == "none"), blind | (name == "all")
-    net = _bounds(numbers["net_benefit"], idle, level, lambda sure: _net.bounds(counts, ("tp", "fp"), odds(at), sure))
-    spared = _bounds(
-        numbers["net_reduction"], lavish, level, lambda sure: _net.bounds(counts, ("tn", "fn"), _inverse(at), sure)
+    net = _bounds(
+        numbers["net_benefit"], idle, level, lambda sure: bound_linear_cells(counts, ("tp", "fp"), odds(at), sure)
     )
-    made = _net.KNOWN if counts.reweighed else _net.HOW
+    spared = _bounds(
+        numbers["net_reduction"],
+        lavish,
+        level,
+        lambda sure: bound_linear_cells(counts, ("tn", "fn"), _inverse(at), sure),
+    )
+    made = LINEAR_FIXED_METHOD if counts.reweighed else LINEAR_METHOD
     return {
         "threshold": at,
         "strategy": np.array(name, dtype=np.object_),
@@ -220,7 +230,7 @@ def _strategy(name: str, counts: Counts[Any], at: Floats, level: float | None) -
         **numbers,
         **{f"net_reduction_{end}": column for end, column in spared.items()},
         "level": np.array(level, dtype=np.object_),
-        "how": np.where(idle, _known.KNOWN, made).astype(np.object_) if level else np.array(None, dtype=np.object_),
+        "how": np.where(idle, FIXED_METHOD, made).astype(np.object_) if level else np.array(None, dtype=np.object_),
     }
 
 

@@ -15,11 +15,8 @@ from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.decide._benefit import checked_thresholds
-from baserate.infer import _net
-from baserate.infer._estimate import Asked
-from baserate.measure._benefit import odds
-from baserate.measure._proper import check_probabilities
-from baserate.measure._summary import header, joined
+from baserate.infer import CellSample, EstimateRequest, LinearCell, combine_cell_bounds
+from baserate.measure import check_probabilities, header, joined, odds
 
 Places = npt.NDArray[np.intp]
 
@@ -48,7 +45,7 @@ def benefit_difference(
     """
     _check(rows)
     at = checked_thresholds(thresholds)
-    Asked(level)
+    EstimateRequest(level)
     pairs = list(combinations(_chosen(rows, models), 2))
     parts = [
         {"model": [first] * len(at), "against": [second] * len(at), "group": [group] * len(at)}
@@ -102,9 +99,9 @@ def _columns(rows: Rows, pair: tuple[str, str], at: Floats, level: float) -> dic
         there = (rows.truth == positive) & (more > less)
         summed, squared = _between(more[there], less[there], [mass[there], squares[there]], len(at))
         factor = (1.0 if by_first else -1.0) * (np.ones(len(at)) if positive else -weight)
-        cells.append(_net.Cell(summed, squared, factor))
+        cells.append(LinearCell(summed, squared, factor))
     total = float(mass.sum())
-    low, high = _net.combined([_net.Sample(total, float(squares.sum()), cells)], level)
+    low, high = combine_cell_bounds([CellSample(total, float(squares.sum()), cells)], level)
     only_first, only_second, false_first, false_second = (cell.mass / total for cell in cells)
     value = only_first - only_second - weight * (false_first - false_second)
     found = {"threshold": at, "difference": value, "low": np.minimum(low, value), "high": np.maximum(high, value)}

@@ -18,8 +18,7 @@ from baserate.decide._judge import Row, flattery, head, in_columns, policies_of,
 from baserate.decide._needed import Needed, needed
 from baserate.decide._requirements import Requirement, requirements
 from baserate.infer import Interval
-from baserate.measure import about
-from baserate.measure._summary import check_tallies, tidy
+from baserate.measure import about, check_tallies, tidy
 
 On = Literal["bound", "estimate"]
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"

@@ -13,7 +13,7 @@ from baserate._tally import Tally
 from baserate.decide._evaluate import model_of
 from baserate.decide._rule import Choose
 from baserate.decide._unmapped import unmapped
-from baserate.infer._reliability._parts import SAME_ROWS
+from baserate.infer import SAME_ROWS
 
 
 def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Map | None = None) -> Policy:  # noqa: A002

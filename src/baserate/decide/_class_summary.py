@@ -11,9 +11,9 @@ from baserate._class_rows import ClassRows
 from baserate._costs import CostMatrix
 from baserate._errors import BadOption
 from baserate._results import Results
-from baserate.calibrate.multiclass._known import checked_shares
+from baserate.calibrate.multiclass import checked_shares
 from baserate.decide._least_cost import Decisions, Shares, least_cost
-from baserate.measure.multiclass._summary import header
+from baserate.measure.multiclass import header
 from baserate.shift import reprior, reweigh
 
 COLUMNS = (

@@ -15,12 +15,15 @@ from baserate._errors import BadOption, EmptyData, NotBinary
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.infer import _net
-from baserate.infer._estimate import Asked
-from baserate.measure._proper import check_probabilities
-from baserate.measure._summary import header, tabulated
-from baserate.shift._gamma import checked_prevalence
-from baserate.shift._reweigh import reweigh
+from baserate.infer import (
+    LINEAR_FIXED_METHOD,
+    LINEAR_METHOD,
+    EstimateRequest,
+    bound_weighted_cells,
+    bound_weighted_rates,
+)
+from baserate.measure import check_probabilities, header, tabulated
+from baserate.shift import checked_prevalence, reweigh
 
 Kind = Literal["cost", "brier"]
 _COLUMNS: dict[Kind, tuple[str, ...]] = {
@@ -78,7 +81,7 @@ def cost_curve(curve: Curve, *, points: int | None = None, level: float | None =
             cost,
             np.isinf(threshold[strict]),
             level,
-            lambda sure: _net.rates(hull.at(threshold[strict]), {"fn": x, "fp": 1 - x}, sure),
+            lambda sure: bound_weighted_rates(hull.at(threshold[strict]), {"fn": x, "fp": 1 - x}, sure),
         ),
         "threshold": threshold[strict],
         "laxest": threshold[lax],
@@ -124,7 +127,7 @@ def brier_curve(curve: Curve, *, points: int | None = None, level: float | None 
             loss,
             c == 0,
             level,
-            lambda sure: _net.weighed(curve.counts[flagged], {"fn": 2 * (1 - c), "fp": 2 * c}, sure),
+            lambda sure: bound_weighted_cells(curve.counts[flagged], {"fn": 2 * (1 - c), "fp": 2 * c}, sure),
         ),
         "least": least,
         "regret": np.maximum(loss - least, 0.0),
@@ -153,7 +156,7 @@ def cost_curves(
     if kind == "cost" and prevalence is not None:
         raise BadOption(f"prevalence={prevalence} has no use: a cost curve holds for all; see probability_cost(…).")
     if level is not None:
-        Asked(level)
+        EstimateRequest(level)
     if prevalence is not None:
         checked_prevalence("prevalence", prevalence)
     moved = tallies if prevalence is None else reweigh(tallies, to=prevalence)
@@ -174,7 +177,7 @@ def _columns(tally: Tally, kind: Kind, points: int | None, level: float | None) 
     made = (cost_curve if kind == "cost" else brier_curve)(Curve(tally), points=points, level=level)
     size = len(made["threshold"])
     made = {name: made.get(name, np.full(size, np.nan)) for name in _COLUMNS[kind]}
-    how = None if level is None else _net.KNOWN if kind == "cost" or tally.reweighed else _net.HOW
+    how = None if level is None else LINEAR_FIXED_METHOD if kind == "cost" or tally.reweighed else LINEAR_METHOD
     return {**made, "level": [level] * size, "how": [how] * size, "why": [None] * size}
 
 

@@ -17,12 +17,10 @@ from baserate._counts import Counts
 from baserate._errors import BadOption, BadShape
 from baserate._estimate import Estimate
 from baserate._results import Results
-from baserate.calibrate.multiclass._known import checked_shares
+from baserate.calibrate.multiclass import checked_shares
 from baserate.infer import estimate
-from baserate.measure import Measure, expected_cost, multiclass
-from baserate.measure._summary import measured, tidy
-from baserate.shift._gamma import checked_prevalence
-from baserate.shift._reweigh import reweigh
+from baserate.measure import Measure, expected_cost, measured, multiclass, tidy
+from baserate.shift import checked_prevalence, reweigh
 
 Table = Counts[float] | Confusion
 Stated = float | Floats | Mapping[Any, float] | Sequence[float] | None

@@ -18,15 +18,10 @@ from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.calibrate._crossfit import FOLDS, dealt, dealt_counts, left_out
-from baserate.calibrate._data import Data, tally_of
+from baserate.calibrate import FOLDS, Data, dealt, dealt_counts, left_out, tally_of
 from baserate.decide._rule import Choose, Gains, greatest, told
-from baserate.infer import estimate
-from baserate.infer._binomial import two_sided
-from baserate.infer._draws import Seed, in_blocks
-from baserate.infer._estimate import Asked
-from baserate.measure import USUAL, Measure, about
-from baserate.measure._registry import known as known_measure
+from baserate.infer import EstimateRequest, Seed, estimate, in_blocks, two_sided
+from baserate.measure import USUAL, Measure, about, known as known_measure
 
 _REPEATS = 5
 """Divisions into folds over which cross-validated performance is averaged."""
@@ -200,7 +195,7 @@ def crossvalidated(
     ([0.33, 0.34, 0.34, 0.54, 0.33], 0.446)
     """
     chosen = [of_tables(each) for each in measures]
-    asked = Asked(level)
+    asked = EstimateRequest(level)
     everybody = Curve(tally_of(data))
     policy = rule(everybody)
     if not policy.cut.has_table:
@@ -215,7 +210,7 @@ def crossvalidated(
 
 
 def _judged(
-    measure: Measure, counts: Counts[float], apparent: Counts[float], tables: HeldOut, asked: Asked
+    measure: Measure, counts: Counts[float], apparent: Counts[float], tables: HeldOut, asked: EstimateRequest
 ) -> Estimate:
     """Estimate a measure at the threshold that all rows give."""
     held, seen = estimate(measure, counts, level=asked.level), float(measure(apparent))

@@ -14,8 +14,8 @@ from baserate._errors import BadOption, UnknownLabel, UnknownName
 from baserate._policy import Policy, text_of_label
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
-from baserate.measure._summary import check_tallies
-from baserate.read._labels import ordered
+from baserate.measure import check_tallies
+from baserate.read import ordered
 
 Each = TypeVar("Each")
 Tables = dict[str, Counts[float]]
@@ -118,7 +118,7 @@ def _treatments(tallies: Tallies, policy: Policy, model: str) -> dict[Group, Tre
             texts = tuple(map(text_of_label, asked))
             refused[texts] = refused.get(texts, 0) + _rows(tally)
     if refused:
-        from baserate.apply._refused import unknown_groups  # rarely needed
+        from baserate.apply import unknown_groups
 
         raise unknown_groups(policy.attributes, refused, sum(map(_rows, tallies.models[model].values())))
     return found

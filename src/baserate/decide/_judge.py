@@ -18,19 +18,24 @@ from baserate._policy_json import content
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.decide._evaluate import Part, evaluated, same
-from baserate.infer import Interval, _net
+from baserate.infer import LINEAR_FIXED_METHOD, LINEAR_METHOD, Interval, bound_weighted_cells
 from baserate.measure import (
     USUAL,
     Measure,
     about,
+    check_tallies,
     expected_cost,
     flag_rate,
+    header,
+    known,
+    measured,
+    named_group,
     pass_rate,
     precision,
+    settings_notes,
+    settings_of,
+    tidy,
 )
-from baserate.measure._registry import known
-from baserate.measure._settings import settings_notes, settings_of
-from baserate.measure._summary import check_tallies, header, measured, named_group, tidy
 
 COLUMNS = (
     *("rule", "measure", "model", "group", "action", "chance", "value", "low", "high", "level", "how", "why"),
@@ -161,8 +166,8 @@ def _paid(policy: Policy, part: Part, price: float, interval: Interval | None) -
     if interval is None:
         return Estimate(value)
     beyond = {cell: getattr(costs, cell) - price for cell in CELLS}
-    low, high = _net.weighed(counts, beyond, interval.level, everybody=part.nobody)
-    how = _net.KNOWN if counts.reweighed else _net.HOW
+    low, high = bound_weighted_cells(counts, beyond, interval.level, everybody=part.nobody)
+    how = LINEAR_FIXED_METHOD if counts.reweighed else LINEAR_METHOD
     return Estimate(value, min(price + low, value), max(price + high, value), interval.level, how)
 
 

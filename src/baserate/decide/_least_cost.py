@@ -21,10 +21,9 @@ from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
 from baserate._plurals import count_of, there_are
 from baserate._results import Results
-from baserate.calibrate.multiclass._known import checked_shares
+from baserate.calibrate.multiclass import checked_shares
 from baserate.infer import estimate
-from baserate.measure.multiclass import expected_cost
-from baserate.measure.multiclass._scored import check_class_probabilities
+from baserate.measure.multiclass import check_class_probabilities, expected_cost
 from baserate.shift import reweigh
 
 Shares = Mapping[Any, float] | Sequence[float] | Floats

@@ -29,8 +29,7 @@ from baserate.decide._rule import (
     undefined,
     worth_along,
 )
-from baserate.measure import Measure, about, named, precision, sensitivity, specificity
-from baserate.measure._settings import settings_notes, settings_of
+from baserate.measure import Measure, about, named, precision, sensitivity, settings_notes, settings_of, specificity
 
 
 @rule(looks=lambda **_: False)

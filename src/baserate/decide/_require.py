@@ -23,8 +23,7 @@ from baserate.decide._rule import (
     strictest,
     threshold_at,
 )
-from baserate.measure import Measure, about
-from baserate.measure._settings import settings_notes, settings_of
+from baserate.measure import Measure, about, settings_notes, settings_of
 
 _DEFAULT = "youden"
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from baserate._counts import Counts
 from baserate._errors import BadOption, UnknownName
-from baserate.measure import Measure, about, named
-from baserate.measure._registry import known
+from baserate.measure import Measure, about, known, named
 
 Sense = Literal[">=", "<="]
 

@@ -64,7 +64,7 @@ def rule(
     ) -> Callable[Concatenate[Curve, Options], Policy]:
         @wraps(function)
         def choose(curve: Curve, /, *args: Options.args, **options: Options.kwargs) -> Policy:
-            check(curve)
+            check_curve(curve)
             cut = function(curve, *args, **options)
             given = dict(list(_given(function, curve, *args, **options).items())[1:])
             settings = _plain(given) | ({"prevalence": curve.tally.prevalence} if curve.tally.reweighed else {})
@@ -98,7 +98,7 @@ def told(choose: Callable[..., Policy]) -> Told | None:
     return vars(choose).get("rule") if hasattr(choose, "__dict__") else None
 
 
-def check(curve: object) -> None:
+def check_curve(curve: object) -> None:
     """Refuse what is no curve of something."""
     if isinstance(curve, Tally):
         raise BadOption("a rule takes a curve; make one of the tally first, with baserate.curve(…).")

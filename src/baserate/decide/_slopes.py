@@ -9,7 +9,7 @@ from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain, check_prevalence
 from baserate._errors import NotBinary
 from baserate._tally import Tally
-from baserate.infer._binomial import two_sided
+from baserate.infer import two_sided
 
 
 def slopes(curve: Curve, *, prevalence: float | None = None, level: float = 0.95) -> dict[str, Floats]:

@@ -25,18 +25,19 @@ from baserate.decide._points import balanced, best, break_even, closest, fixed, 
 from baserate.decide._rule import Choose
 from baserate.decide._sure import DRAWS, Sureness, resampled
 from baserate.decide._vertices import ALL, NONE
-from baserate.infer import Interval, estimate
-from baserate.infer._estimate import ways
+from baserate.infer import Interval, estimate, ways
 from baserate.measure import (
     Measure,
     about,
+    check_tallies,
     expected_cost,
     flag_rate,
+    named_group,
     precision,
     sensitivity,
     specificity,
+    tidy,
 )
-from baserate.measure._summary import check_tallies, named_group, tidy
 
 CORRECTED = f"{SAME[:-1]}, or read the optimism-corrected values."
 FOLDED = f"{SAME[:-1]}, or read what it gives in folds that had no part in the choice."

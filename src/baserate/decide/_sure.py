@@ -19,12 +19,21 @@ from baserate._immutable import keep_read_only
 from baserate._policy import Policy
 from baserate._tally import Tally
 from baserate.decide._cross_validation import HeldOut, held_out, of_tables
-from baserate.decide._rule import Choose, Gains, check, greatest, strictest, told
-from baserate.infer import estimate
-from baserate.infer._draws import Seed, checked_draws, checked_seed, in_blocks, percentiles
-from baserate.infer._estimate import Asked
-from baserate.infer._resample import EXACT, Way, bucketed, refilled
-from baserate.infer._resample import how as drawn_how
+from baserate.decide._rule import Choose, Gains, check_curve, greatest, strictest, told
+from baserate.infer import (
+    EXACT,
+    EstimateRequest,
+    Seed,
+    Way,
+    bucketed,
+    checked_draws,
+    checked_seed,
+    estimate,
+    how as drawn_how,
+    in_blocks,
+    percentiles,
+    refilled,
+)
 from baserate.measure import USUAL, Measure, about
 
 DRAWS = 1000
@@ -98,9 +107,9 @@ def resampled(
     >>> round(sure.performance["youden"].optimism, 3)
     0.03
     """
-    check(curve)
+    check_curve(curve)
     checked_draws(draws)
-    asked, chosen = Asked(level), [of_tables(each) for each in measures]
+    asked, chosen = EstimateRequest(level), [of_tables(each) for each in measures]
     policy = rule(curve)
     exact = _exact(rule)
     pooled = Curve(bucketed(curve.tally, exact=exact))
@@ -212,7 +221,7 @@ def _tables(curve: Curve, drawn: Floats) -> Counts[Floats]:
     return Counts(tp=high.tp, fp=high.fp, fn=low.fn, tn=low.tn)
 
 
-def _middle(value: float, drawn: Floats, asked: Asked, how: str) -> Estimate:
+def _middle(value: float, drawn: Floats, asked: EstimateRequest, how: str) -> Estimate:
     if not len(drawn):
         return Estimate(value, level=asked.level, how=how, why="no draw gave such a cut")
     low, high = percentiles(drawn, asked.level)
@@ -232,7 +241,7 @@ class _BootstrapTables(NamedTuple):
 
 
 def _corrected(
-    measure: Measure, counts: Counts[float], draw: _BootstrapTables, folds: HeldOut, asked: Asked
+    measure: Measure, counts: Counts[float], draw: _BootstrapTables, folds: HeldOut, asked: EstimateRequest
 ) -> Corrected:
     apparent = estimate(measure, counts, level=asked.level)
     difference = draw.difference(measure)

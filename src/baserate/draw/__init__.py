@@ -7,58 +7,25 @@ Names are resolved on first use.
 
 from typing import TYPE_CHECKING
 
-from baserate._lazy import resolver
+from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.draw._cost_curve import cost_curve
-    from baserate.draw._decision_curve import decision_curve
-    from baserate.draw._drawing import Drawing
-    from baserate.draw._gain import gain, lift
-    from baserate.draw._groups import groups
-    from baserate.draw._likelihood_ratio import likelihood_ratio
-    from baserate.draw._population import population
-    from baserate.draw._pr import pr
-    from baserate.draw._prevalence import prevalence
-    from baserate.draw._reliability import reliability
-    from baserate.draw._roc import roc
-    from baserate.draw._scores import scores
-    from baserate.draw._thresholds import thresholds
+    from baserate.draw._cost_curve import cost_curve as cost_curve
+    from baserate.draw._decision_curve import decision_curve as decision_curve
+    from baserate.draw._drawing import Drawing as Drawing
+    from baserate.draw._gain import gain as gain, lift as lift
+    from baserate.draw._groups import groups as groups
+    from baserate.draw._likelihood_ratio import likelihood_ratio as likelihood_ratio
+    from baserate.draw._population import population as population
+    from baserate.draw._pr import pr as pr
+    from baserate.draw._prevalence import prevalence as prevalence
+    from baserate.draw._reliability import reliability as reliability
+    from baserate.draw._roc import roc as roc
+    from baserate.draw._scores import scores as scores
+    from baserate.draw._thresholds import thresholds as thresholds
 
-_HOMES: dict[str, tuple[str, ...]] = {
-    "_cost_curve": ("cost_curve",),
-    "_decision_curve": ("decision_curve",),
-    "_drawing": ("Drawing",),
-    "_gain": ("gain", "lift"),
-    "_groups": ("groups",),
-    "_likelihood_ratio": ("likelihood_ratio",),
-    "_population": ("population",),
-    "_pr": ("pr",),
-    "_prevalence": ("prevalence",),
-    "_reliability": ("reliability",),
-    "_roc": ("roc",),
-    "_scores": ("scores",),
-    "_thresholds": ("thresholds",),
-}
+if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.draw._data import apart as apart, together as together
+    from baserate.draw._drawing import importing as importing
 
-__all__ = [
-    "Drawing",
-    "cost_curve",
-    "decision_curve",
-    "gain",
-    "groups",
-    "lift",
-    "likelihood_ratio",
-    "population",
-    "pr",
-    "prevalence",
-    "reliability",
-    "roc",
-    "scores",
-    "thresholds",
-]
-
-__getattr__ = resolver(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__)

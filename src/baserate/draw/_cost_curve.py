@@ -10,8 +10,7 @@ from baserate._costs import Costs
 from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._tallies import Tallies
-from baserate.decide import cost_curves, probability_cost
-from baserate.decide._cost_curve import Kind
+from baserate.decide import Kind, cost_curves, probability_cost
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._strokes import check_both_classes, heights, roomy, shade, stroke, told

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._results import Results
-from baserate.decide import benefit
-from baserate.decide._benefit import Origin
+from baserate.decide import Origin, benefit
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._strokes import heights, roomy, shade, stroke, told

@@ -14,8 +14,8 @@ from baserate._errors import BadOption, UnknownName
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
-from baserate.decide._evaluate import evaluated
-from baserate.measure._summary import as_thresholds, header, named_group
+from baserate.decide import evaluated
+from baserate.measure import as_thresholds, header, named_group
 
 Thresholds = float | Sequence[float] | Mapping[str, float]
 """One for all models, several for all of them, or one for each by its name."""

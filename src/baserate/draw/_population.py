@@ -19,8 +19,7 @@ from baserate.draw._ranks import POINTS
 from baserate.draw._strokes import TALL, heights, stroke, told
 from baserate.draw._style import FAINT, NEGATIVE, POSITIVE, SIZE, explained, name_axes, percent, shares
 from baserate.measure import curves
-from baserate.population import table, thresholds
-from baserate.population._table import header
+from baserate.population import header, table, thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,7 @@ from baserate.draw._marks import Policies, Thresholds
 from baserate.draw._paint import estimates_told, lines, marked, places, points
 from baserate.draw._ranks import Asked, Given, estimated, given, parts_of
 from baserate.draw._style import FAINT, GREY, colour, explained, name_axes, percent, shares
-from baserate.measure import TABLES
-from baserate.measure._summary import named_group
+from baserate.measure import TABLES, named_group
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,11 +17,8 @@ from baserate.draw._data import Mixed, Series, apart, series
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._strokes import check_both_classes, heights, roomy, shade, stroke, told
 from baserate.draw._style import FAINT, GREY, dashes, marker, name_axes, percent, shares, spoken
-from baserate.measure import Measure
-from baserate.measure._summary import joined
-from baserate.shift import against
-from baserate.shift._against import grid
-from baserate.shift._gamma import checked_prevalence
+from baserate.measure import Measure, joined
+from baserate.shift import against, checked_prevalence, grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

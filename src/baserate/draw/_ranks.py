@@ -12,12 +12,11 @@ from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._tallies import Tallies
-from baserate.decide._rule import both_classes
+from baserate.decide import both_classes
 from baserate.draw._data import Mixed, apart, called
 from baserate.draw._marks import Policies, Thresholds, marks
 from baserate.infer import Interval, bands, summary
-from baserate.measure import TABLES, Measure, curves
-from baserate.measure._registry import named
+from baserate.measure import TABLES, Measure, curves, named
 from baserate.shift import reweigh
 
 POINTS = 1000

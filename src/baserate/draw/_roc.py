@@ -13,16 +13,14 @@ from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.decide import front, iso_cost
-from baserate.decide._vertices import ALL, NONE
+from baserate.decide import ALL, NONE, front, iso_cost
 from baserate.draw._data import Mixed, series
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._marks import Policies, Thresholds
 from baserate.draw._paint import compared, estimates_told, free, gaps, lines, marked, places, points
 from baserate.draw._ranks import Asked, Banded, Given, estimated, given, parts_of, references
 from baserate.draw._style import GREY, colour, explained, name_axes, named, shares
-from baserate.measure import TABLES, auc, table
-from baserate.measure._summary import tabulated
+from baserate.measure import TABLES, auc, table, tabulated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,8 +18,7 @@ from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._marks import Policies, Thresholds, marks, one_place
 from baserate.draw._ranks import measured
 from baserate.draw._style import NEGATIVE, POSITIVE, explained, named, percent
-from baserate.measure._bins import inner_edges, widened
-from baserate.measure._summary import header
+from baserate.measure import header, inner_edges, widened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

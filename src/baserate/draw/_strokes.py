@@ -13,7 +13,7 @@ from baserate._curve import Curve
 from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._tallies import Tallies
-from baserate.decide._rule import both_classes
+from baserate.decide import both_classes
 from baserate.draw._data import Mixed, Series, apart, series
 from baserate.draw._paint import SHADE, gaps
 from baserate.draw._style import SIZE, colour, dashes, explained, named

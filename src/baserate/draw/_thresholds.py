@@ -17,9 +17,7 @@ from baserate.draw._marks import Policies, Thresholds, marks, one_place
 from baserate.draw._paint import SHADE, band_told, gaps
 from baserate.draw._ranks import measured, tabled
 from baserate.draw._style import AXES, GREY, colour, dashes, explained, named, shares, spoken
-from baserate.measure import Measure, about
-from baserate.measure._registry import known
-from baserate.measure._summary import joined
+from baserate.measure import Measure, about, joined, known
 from baserate.shift import reweigh
 
 if TYPE_CHECKING:

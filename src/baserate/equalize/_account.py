@@ -13,8 +13,7 @@ from baserate._errors import BadOption
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tallies import Group
-from baserate.decide._evaluate import Part, evaluated, same
-from baserate.decide._judge import CELLS, Row, head, number_of, thresholds
+from baserate.decide import CELLS, Part, Row, evaluated, head, number_of, same, thresholds
 from baserate.equalize import _words
 from baserate.equalize._goal import Goal
 from baserate.equalize._optimum import RULE, cheapest, regions_of
@@ -23,8 +22,17 @@ from baserate.equalize._rates import by_lot, rate_gaps
 from baserate.equalize._region import Region
 from baserate.equalize._solve import least_cost
 from baserate.infer import Interval
-from baserate.measure import MEASURES, Measure, expected_cost, flag_rate, fpr, precision, prevalence, sensitivity
-from baserate.measure._summary import named_group
+from baserate.measure import (
+    MEASURES,
+    Measure,
+    expected_cost,
+    flag_rate,
+    fpr,
+    named_group,
+    precision,
+    prevalence,
+    sensitivity,
+)
 
 TABLE, WITHOUT, WITH = "account", "without parity", "with parity"
 COLUMNS = (

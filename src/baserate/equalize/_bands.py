@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate.decide._rule import EQUAL
+from baserate.decide import EQUAL
 from baserate.equalize._goal import SLACK
 from baserate.equalize._sides import Side, everybody, excess, side, spreads
 

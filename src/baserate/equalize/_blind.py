@@ -10,7 +10,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._cut import Cut
 from baserate._policy import REFUSE, Policy
-from baserate.decide._rule import strictest, threshold_at
+from baserate.decide import strictest, threshold_at
 from baserate.equalize._goal import SLACK, Goal
 from baserate.equalize._optimum import regions_of
 from baserate.equalize._people import Groups, people_of

@@ -12,7 +12,7 @@ from baserate._curve import Curve, Mixture
 from baserate._cut import Cut, Treatment
 from baserate._errors import BadOption, CannotMeet
 from baserate._policy import REFUSE, Policy
-from baserate.decide._rule import both_classes, check, strictest
+from baserate.decide import both_classes, check_curve, strictest
 from baserate.equalize._goal import Goal
 from baserate.equalize._optimum import regions_of
 from baserate.equalize._people import Groups, people_of
@@ -90,7 +90,7 @@ def crossings(first: Curve, second: Curve, *, hull: bool = False) -> tuple[Cross
     [(0.3333, 0.6667, (0.7, 0.6))]
     """
     for curve in (first, second):
-        check(curve)
+        check_curve(curve)
         both_classes(curve, "a ROC curve")
     one, other = (_Path(curve.hull() if hull else curve) for curve in (first, second))
     ends = _ends(first), _ends(second)

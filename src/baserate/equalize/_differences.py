@@ -19,11 +19,8 @@ from baserate.equalize._eligibility import (
     find_reference,
 )
 from baserate.equalize._seen import Decided, Row, Seen, View, view
-from baserate.infer import Comparison, Interval, Question
-from baserate.infer._comparing._comparison import Asked, adjusted
-from baserate.infer._comparing._unpaired import compared
-from baserate.measure import Measure, about
-from baserate.measure._summary import tidy
+from baserate.infer import Comparison, ComparisonRequest, Interval, Question, adjusted, compared
+from baserate.measure import Measure, about, tidy
 
 COLUMNS = (
     *("measure", "model", "group", "other", "value", "low", "high", "level"),
@@ -107,7 +104,7 @@ def _compare(
     seen: Seen, eligibility: Eligibility, other: Group, nouns: dict[Group | None, Any], interval: Interval
 ) -> dict[Group, Comparison]:
     """Compare all groups with another one; those with too few trials have no p-value."""
-    asked = Asked(eligibility.measure, Question(level=interval.level))
+    asked = ComparisonRequest(eligibility.measure, Question(level=interval.level))
     found = {}
     for group in seen.groups:
         if group != other:

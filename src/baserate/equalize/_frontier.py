@@ -14,7 +14,7 @@ from baserate._costs import Costs
 from baserate._errors import BadOption
 from baserate._policy import REFUSE
 from baserate._results import Results
-from baserate.calibrate._crossfit import Watch
+from baserate.calibrate import Watch
 from baserate.equalize._blind import blind
 from baserate.equalize._deterministic import deterministic
 from baserate.equalize._goal import Goal
@@ -23,7 +23,7 @@ from baserate.equalize._people import Groups, People, named, people_of
 from baserate.equalize._rates import by_lot
 from baserate.equalize._region import CLOSE, Region
 from baserate.equalize._solve import solved, total, vertex_costs
-from baserate.measure._summary import header
+from baserate.measure import header
 
 WAYS = {"deterministic_cost": deterministic, "blind_cost": blind}
 """Column -> what keeps the same tolerance with less freedom."""

@@ -17,8 +17,7 @@ from baserate.equalize._eligibility import MIN_SIZE, check_min_size, eligibility
 from baserate.equalize._noise import Noise, greatest, noise, stream
 from baserate.equalize._parity import PARITIES
 from baserate.equalize._seen import Decided, Row, Seen, View, view
-from baserate.infer import Interval
-from baserate.infer._draws import checked_draws, checked_seed
+from baserate.infer import Interval, checked_draws, checked_seed
 from baserate.measure import Measure, about
 
 COLUMNS = (

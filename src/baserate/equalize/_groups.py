@@ -9,8 +9,7 @@ from baserate._tallies import Tallies
 from baserate.equalize import _differences, _gaps, _table
 from baserate.equalize._eligibility import MIN_SIZE, Reference, check_min_size, exclusion_notes, find_reference
 from baserate.equalize._seen import Decided, Row, view
-from baserate.infer import Interval
-from baserate.infer._draws import checked_draws
+from baserate.infer import Interval, checked_draws
 from baserate.measure import Measure
 
 COLUMNS = tuple(dict.fromkeys(("table", *_table.COLUMNS, *_differences.COLUMNS, *_gaps.COLUMNS)))

@@ -22,18 +22,16 @@ from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
-from baserate.calibrate._crossfit import FOLDS, Fold, Watch, dealt
-from baserate.decide._evaluate import model_of
-from baserate.decide._judge import head
+from baserate.calibrate import FOLDS, Fold, Watch, dealt
+from baserate.decide import head, model_of
 from baserate.equalize._goal import Goal
 from baserate.equalize._noise import Noise, greatest, noise
 from baserate.equalize._optimum import optimum
 from baserate.equalize._people import Groups, People, as_tallies, named, people_of
 from baserate.equalize._rates import decided, rate_gaps
 from baserate.infer import Interval
-from baserate.measure import MEASURES, Measure, expected_cost
-from baserate.measure._summary import tidy
-from baserate.shift._reweigh import times
+from baserate.measure import MEASURES, Measure, expected_cost, tidy
+from baserate.shift import times
 
 Choose = Callable[[Tallies, Goal], Policy]
 Tables = Mapping[Group, Counts[float]]

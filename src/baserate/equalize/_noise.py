@@ -12,8 +12,7 @@ from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._domains import check_memory
 from baserate._estimate import Estimate
-from baserate.infer._binomial import Share, share, two_sided
-from baserate.infer._known import reweighed
+from baserate.infer import Share, reweighed, share, two_sided
 from baserate.measure import Measure, about
 
 PERMUTED = "groups dealt anew among the rows that the rate is of"

@@ -16,12 +16,10 @@ from baserate._plain_text import listed
 from baserate._policy import REFUSE, Policy
 from baserate._tallies import Group, Tallies, as_group
 from baserate._tally import Tally
-from baserate.decide._evaluate import model_of
-from baserate.decide._precision import separate
-from baserate.decide._rule import as_setting
+from baserate.decide import as_setting, model_of, separate
 from baserate.equalize._goal import Goal
 from baserate.equalize._parity import NEEDS
-from baserate.shift._reweigh import reweigh
+from baserate.shift import reweigh
 
 Groups = Tallies | Mapping[Any, Curve]
 """Groups with their scores: as they were read, or a curve for each; a group that is no tuple has one attribute."""

@@ -11,8 +11,8 @@ from baserate._cut import Lottery, Treatment
 from baserate._policy import Policy
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
-from baserate.apply._stretches import stretches
-from baserate.decide._evaluate import evaluated
+from baserate.apply import stretches
+from baserate.decide import evaluated
 from baserate.measure import MEASURES
 
 

@@ -12,13 +12,11 @@ from baserate._cut import FLAG, PASS, Cut, Treatment
 from baserate._errors import BadOption, CannotMeet, UnknownLabel
 from baserate._policy import REFUSE, Policy, spellings, text_of_label
 from baserate._tallies import Group
-from baserate.decide._points import objective as objective_of
-from baserate.decide._rule import may_be_infinite, skipped_note
+from baserate.decide import may_be_infinite, objective as objective_of, skipped_note
 from baserate.equalize._bands import MOST, Band, Bands, bands
 from baserate.equalize._goal import Goal
 from baserate.equalize._people import Groups, People, named, people_of
-from baserate.measure import Measure, about, expected_cost
-from baserate.measure._registry import known
+from baserate.measure import Measure, about, expected_cost, known
 
 RULE = "reject-option"
 

@@ -15,15 +15,10 @@ from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
-from baserate.decide._evaluate import Part, evaluated
-from baserate.decide._judge import flattery, head, in_columns, policies_of, with_settings
-from baserate.infer import Interval
-from baserate.infer._comparing._compare import cut
-from baserate.infer._summary import all_reweighed, check_use
-from baserate.measure import Measure, about
-from baserate.measure._registry import known
-from baserate.measure._summary import check_tallies
-from baserate.read._labels import ordered
+from baserate.decide import Part, evaluated, flattery, head, in_columns, policies_of, with_settings
+from baserate.infer import Interval, all_reweighed, check_use, cut
+from baserate.measure import Measure, about, check_tallies, known
+from baserate.read import ordered
 
 Decided = float | Policy | Mapping[str, Policy] | None
 """How scores become decisions: a threshold, a policy, or one for each model; None is what suits the scores."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._costs import Costs
-from baserate.decide._rule import strictest
+from baserate.decide import strictest
 from baserate.equalize._linear import by_cutting_planes
 from baserate.equalize._region import Region
 

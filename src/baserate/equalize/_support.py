@@ -11,9 +11,7 @@ from baserate._counts import Counts
 from baserate._tallies import Group
 from baserate.equalize._people import FEW
 from baserate.equalize._seen import Row
-from baserate.infer._binomial import share
-from baserate.infer._known import reweighed
-from baserate.infer._sizing._power import z_of
+from baserate.infer import reweighed, share, z_of
 from baserate.measure import Measure, about
 
 COARSE = 0.2

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from baserate._results import Results
 from baserate._tallies import Tallies
-from baserate.decide._evaluate import Part
+from baserate.decide import Part
 from baserate.equalize._eligibility import MIN_SIZE, check_min_size
 from baserate.equalize._seen import Decided, Row, View, view
 from baserate.equalize._support import supports
 from baserate.infer import Interval
-from baserate.measure import Measure, about, prevalence
-from baserate.measure._summary import tidy
+from baserate.measure import Measure, about, prevalence, tidy
 
 COLUMNS = (
     *("measure", "model", "group", "value", "low", "high", "level", "how", "why"),

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
-from baserate.decide._rule import EQUAL, strictest
+from baserate.decide import EQUAL, strictest
 from baserate.equalize._goal import SLACK
 
 _BATCH = 1 << 13

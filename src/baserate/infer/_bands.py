@@ -20,9 +20,7 @@ from baserate.infer._binomial import share, usual
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
 from baserate.infer._paths import Bounds, Path, Places, gain, pr, roc, roc_everywhere, roc_kolmogorov
 from baserate.infer._tables import in_own_rows
-from baserate.measure import TABLES, Measure, about, table, why
-from baserate.measure._registry import known
-from baserate.measure._summary import header, path_of, spread, tabulated
+from baserate.measure import TABLES, Measure, about, header, known, path_of, spread, table, tabulated, why
 
 POINTS = 200
 """Points of a band when nobody says how many: more than can be told apart in a figure."""
@@ -156,7 +154,7 @@ def _of_curve(
 
 
 def _of_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Seed) -> tuple[Floats, Floats, str]:
-    if counts.reweighed and (found := _known.bounds(counts, measure, level)):
+    if counts.reweighed and (found := _known.bound_at_fixed_prevalence(counts, measure, level)):
         return found
     how = _BY_CLASS if counts.reweighed else _DIRICHLET
     if about(measure).share is not None and not counts.reweighed:

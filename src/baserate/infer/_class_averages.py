@@ -54,7 +54,12 @@ def influence(measure: Measure, rows: ClassRows, value: float) -> Influence | No
     if measure is hand_till:
         return Influence(auc, hand_till_slopes(rows))
     inner, how, options = vars(measure).get("parts", (None, None, None))
-    if options or not _influence.known(inner) or about(inner).span != (0, 1) or how not in ("macro", "weighted"):
+    if (
+        options
+        or not _influence.has_influence(inner)
+        or about(inner).span != (0, 1)
+        or how not in ("macro", "weighted")
+    ):
         return None
     tallies = rows.one_vs_rest()
     if any(not tally.positives or not tally.negatives for tally in tallies):
@@ -64,7 +69,7 @@ def influence(measure: Measure, rows: ClassRows, value: float) -> Influence | No
     squares = _times(rows) * _weight(rows) ** 2
     total, bias = np.zeros(len(rows)), 0.0
     for at, (tally, share) in enumerate(zip(tallies, shares, strict=True)):
-        own, true, false = _influence.slopes(inner, tally)
+        own, true, false = _influence.influence_slopes(inner, tally)
         here = rows.truth == at
         place = np.searchsorted(-tally.score, -np.asarray(rows.score[:, at], dtype=np.float64))
         slopes = np.where(here, true[place], false[place])

@@ -18,8 +18,7 @@ from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._found import Found
 from baserate.infer._influence import Part, freedom
 from baserate.infer._moments import widening
-from baserate.measure import Measure, about
-from baserate.measure._about import bare
+from baserate.measure import Measure, about, bare
 from baserate.measure.multiclass import (
     chi_squared,
     confusion_entropy,

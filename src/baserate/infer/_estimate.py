@@ -21,8 +21,20 @@ from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer import _auc, _binomial, _clusters, _known, _ks, _means, _moments, _net, _resample, _tables, _weights
-from baserate.infer import _confusion_intervals as _confusions
+from baserate.infer import (
+    _auc,
+    _binomial,
+    _clusters,
+    _confusion_intervals as _confusions,
+    _known,
+    _ks,
+    _means,
+    _moments,
+    _net,
+    _resample,
+    _tables,
+    _weights,
+)
 from baserate.infer._draws import Seed, checked_seed, percentiles
 from baserate.infer._found import Found
 from baserate.infer._reliability import _intervals as reliability
@@ -34,20 +46,20 @@ from baserate.measure import (
     auc,
     cap_area,
     gini,
+    known,
     ks,
     lorenz_gini,
     multiclass,
     pr_auc,
     why,
 )
-from baserate.measure._registry import known
 
 Data = Tally | Curve | Counts[float] | Confusion | Rows | ClassRows | LabelSets
 Noun = Tally | Curve | Counts[float] | Confusion | ClassRows | LabelSets
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EstimateRequest:
     """What kind of interval is wanted."""
 
     level: float = 0.95
@@ -66,7 +78,7 @@ class Case(NamedTuple):
     measure: Measure
     noun: Any
     value: float
-    asked: Asked
+    asked: EstimateRequest
 
     @property
     def tally(self) -> Tally:
@@ -105,7 +117,7 @@ def estimate(
     >>> perfect.value, round(perfect.low, 3), perfect.high
     (1.0, 0.769, 1.0)
     """
-    asked = Asked(level, method, seed)
+    asked = EstimateRequest(level, method, seed)
     chosen = _chosen(measure, data)
     if isinstance(data, Rows) and data.cluster is not None:
         return _clustered(chosen, data, threshold, asked)
@@ -123,7 +135,7 @@ def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
     return tuple(name for name in ways(chosen, reweighed=_known.reweighed(data)) if name)
 
 
-def judged(measure: Measure, noun: Noun, asked: Asked) -> Estimate:
+def judged(measure: Measure, noun: Noun, asked: EstimateRequest) -> Estimate:
     """Do the same with what the measure takes."""
     if isinstance(noun, Counts | Confusion) and noun.shape:
         raise BadShape(f"these are {noun.shape} tables; take an interval of one, for example counts[0].")
@@ -141,7 +153,7 @@ def judged(measure: Measure, noun: Noun, asked: Asked) -> Estimate:
     return framed(value, found, measure, asked)
 
 
-def framed(value: float, found: Found, measure: Measure, asked: Asked) -> Estimate:
+def framed(value: float, found: Found, measure: Measure, asked: EstimateRequest) -> Estimate:
     """Put value and bounds together: inside the span, and the value between them."""
     if isnan(found.low) or isnan(found.high):
         return Estimate(value, level=asked.level, how=found.how, why=found.why or "the interval is undefined")
@@ -233,7 +245,7 @@ def _table(case: Case, *, way: _tables.Way = "draws") -> Found:
     weighted = isinstance(noun, Counts) and noun.moments is not None and way != "bootstrap"
     noun = _weights.steadied(noun) if weighted else noun
     found = middle(_tables.drawn(case.measure, noun, way=way, seed=seed), level, _tables.how(way))
-    if way != "bootstrap" and _tables.hollow(noun):
+    if way != "bootstrap" and _tables.has_empty_cells(noun):
         # Half a row in an empty cell says that there is something in it; it may also be that there is nothing.
         bare = _tables.drawn(case.measure, noun, way=way, seed=seed, filled=False)
         other = middle(bare, level, "")
@@ -265,12 +277,12 @@ def _everybody(case: Case) -> Found:
 
 
 def _worth(case: Case) -> Found:
-    how = _net.KNOWN if case.noun.reweighed else _net.HOW
+    how = _net.LINEAR_FIXED_METHOD if case.noun.reweighed else _net.LINEAR_METHOD
     return Found(*_net.interval(case.noun, case.measure, case.asked.level), how)
 
 
 def _exact(case: Case) -> Found:
-    return Found(case.value, case.value, _known.KNOWN)
+    return Found(case.value, case.value, _known.FIXED_METHOD)
 
 
 def middle(draws: Floats, level: float, how: str) -> Found:
@@ -353,7 +365,7 @@ def _of_rows(case: Case) -> Found:
     return _means.interval(case.measure, case.noun, level=case.asked.level, seed=case.asked.seed)
 
 
-def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: Asked) -> Estimate:
+def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: EstimateRequest) -> Estimate:
     if asked.method is not None:
         raise BadOption(f"method={asked.method!r} is for independent rows; these are in clusters: leave it out.")
     noun = noun_of(measure, rows, threshold)

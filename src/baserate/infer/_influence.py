@@ -142,12 +142,12 @@ def _unseen(measure: Measure, tally: Tally, value: float, largest: float) -> flo
     return variance * min(1.0, exp(_PLAUSIBLE - expected))
 
 
-def known(measure: Measure) -> bool:
+def has_influence(measure: Measure) -> bool:
     """Whether a measure has a closed form."""
     return measure in _SLOPES
 
 
-def slopes(measure: Measure, tally: Tally) -> tuple[float, Floats, Floats]:
+def influence_slopes(measure: Measure, tally: Tally) -> tuple[float, Floats, Floats]:
     """Value of a measure that has a closed form, and its slopes for both classes at every score."""
     value = _value(measure, tally)
     parts = list(_SLOPES[measure](tally, value))

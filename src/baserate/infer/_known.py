@@ -22,7 +22,7 @@ Kind = Literal["within", "predictive", "everybody", "known", "other"]
 Logit = Literal["logit", "adjusted-logit"]
 
 LOGITS: tuple[Logit, ...] = get_args(Logit)
-KNOWN = "known"
+FIXED_METHOD = "known"
 PREDICTED = "logit, or bounds of both rates in quadrature on log-odds where a cell is few; prevalence known"
 QUADRATURE = "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known"
 SUMMED = "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
@@ -183,7 +183,9 @@ def _sides(noun: Counts[Any] | Confusion, measure: Measure) -> list[Side]:
     return [Side(mass, Share(right, wrong)) for mass, right, wrong in kept]
 
 
-def bounds(noun: Counts[Floats], measure: Measure, level: float) -> tuple[Floats, Floats, str] | None:
+def bound_at_fixed_prevalence(
+    noun: Counts[Floats], measure: Measure, level: float
+) -> tuple[Floats, Floats, str] | None:
     """Low, high and what made them, at many tables, of a measure that is a share; None for others, which are drawn."""
     what = kind(measure)
     if what == "predictive":
@@ -192,7 +194,7 @@ def bounds(noun: Counts[Floats], measure: Measure, level: float) -> tuple[Floats
         return *everybody(noun, measure, level), SUMMED
     if what == "known":
         value: Floats = measure(noun)
-        return value, value, KNOWN
+        return value, value, FIXED_METHOD
     if what == "other":
         return None
     told = about(measure).share

@@ -23,9 +23,7 @@ from baserate.infer import _binomial, _class_averages, _influence, _moments
 from baserate.infer._draws import Seed, in_blocks, percentiles
 from baserate.infer._found import Found
 from baserate.infer._tails import heavy_tail
-from baserate.measure import Measure
-from baserate.measure import brier as brier_of_two
-from baserate.measure._about import bare
+from baserate.measure import Measure, bare, brier as brier_of_two
 from baserate.measure.multiclass import brier, exact_match, log_loss, top_k_accuracy
 
 DRAWS = 500

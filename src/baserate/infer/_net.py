@@ -13,12 +13,10 @@ from baserate._arrays import Value, plain, ratio
 from baserate._counts import Counts
 from baserate.infer import _known
 from baserate.infer._binomial import Bounds, effective, usual
-from baserate.measure import Measure, net_benefit, net_reduction, standardized_net_benefit
-from baserate.measure._about import bare
-from baserate.measure._benefit import odds
+from baserate.measure import Measure, bare, net_benefit, net_reduction, odds, standardized_net_benefit
 
-HOW = "Wilson or Clopper–Pearson of both shares, added in quadrature with their correlation"
-KNOWN = _known.SUMMED
+LINEAR_METHOD = "Wilson or Clopper–Pearson of both shares, added in quadrature with their correlation"
+LINEAR_FIXED_METHOD = _known.SUMMED
 _DEFAULT = 0.5
 _CELLS: dict[Measure, tuple[str, str]] = {
     net_benefit: ("tp", "fp"),
@@ -29,7 +27,7 @@ _CELLS: dict[Measure, tuple[str, str]] = {
 _SIDES = {"tp": "positives", "fn": "positives", "fp": "negatives", "tn": "negatives"}
 
 
-class Cell(NamedTuple):
+class LinearCell(NamedTuple):
     """A cell of a sample: its mass, its squared weights, and how much its share counts. Numbers, or arrays of many."""
 
     mass: Any
@@ -37,12 +35,12 @@ class Cell(NamedTuple):
     factor: Any
 
 
-class Sample(NamedTuple):
+class CellSample(NamedTuple):
     """Mass and squared weights of all that was drawn together, and those of its cells that count."""
 
     mass: Any
     squares: Any
-    cells: Sequence[Cell]
+    cells: Sequence[LinearCell]
 
 
 def closed(measure: Measure, *, reweighed: bool) -> bool:
@@ -54,14 +52,16 @@ def interval(counts: Counts[Value], measure: Measure, level: float) -> Bounds[Va
     """Bounds of a measure that `closed` knows, with the options that `functools.partial` chose."""
     function, at = bare(measure), _chosen(measure)
     weight = 1 / odds(at) if function is net_reduction else odds(at)
-    low, high = bounds(counts, _CELLS[function], weight, level)
+    low, high = bound_linear_cells(counts, _CELLS[function], weight, level)
     if function is not standardized_net_benefit:
         return low, high
     prevalence = ratio(counts.positives, counts.total)
     return ratio(low, prevalence), ratio(high, prevalence)
 
 
-def bounds(counts: Counts[Value], cells: tuple[str, str], weight: Value | float, level: float) -> Bounds[Value]:
+def bound_linear_cells(
+    counts: Counts[Value], cells: tuple[str, str], weight: Value | float, level: float
+) -> Bounds[Value]:
     r"""Bounds of :math:`p_1-wp_2`, where both are cells' shares of everybody.
 
     The distances of each share from its own bounds are added as standard errors are [@zou2008], with the correlation
@@ -71,26 +71,28 @@ def bounds(counts: Counts[Value], cells: tuple[str, str], weight: Value | float,
     promised 95, and at least 93.4 % where the prevalence is known; 95.2 and 95.6 % in the middle.
 
     >>> table = Counts(tp=72, fp=72, fn=33, tn=573)
-    >>> [round(bound, 4) for bound in bounds(table, ("tp", "fp"), 1 / 3, 0.95)]
+    >>> [round(bound, 4) for bound in bound_linear_cells(table, ("tp", "fp"), 1 / 3, 0.95)]
     [0.0427, 0.0887]
     """
     gain, loss = cells
-    return weighed(counts, {gain: 1.0, loss: -weight}, level)
+    return bound_weighted_cells(counts, {gain: 1.0, loss: -weight}, level)
 
 
-def weighed(
+def bound_weighted_cells(
     counts: Counts[Value], factors: Mapping[str, Any], level: float, *, everybody: Counts[Value] | None = None
 ) -> Bounds[Value]:
     """Bounds of a sum of cells' shares of everybody, each so many times; there may be more than the cells hold."""
     all_of_them = counts if everybody is None else everybody
     if not counts.reweighed:
         cells = [_cell(counts, name, factor) for name, factor in factors.items()]
-        return combined([Sample(all_of_them.total, all_of_them.squares.total, cells)], level)
+        return combine_cell_bounds([CellSample(all_of_them.total, all_of_them.squares.total, cells)], level)
     shares = {side: ratio(getattr(all_of_them, side), all_of_them.total) for side in set(_SIDES.values())}
-    return rates(counts, {name: shares[_SIDES[name]] * each for name, each in factors.items()}, level, everybody)
+    return bound_weighted_rates(
+        counts, {name: shares[_SIDES[name]] * each for name, each in factors.items()}, level, everybody
+    )
 
 
-def rates(
+def bound_weighted_rates(
     counts: Counts[Value], factors: Mapping[str, Any], level: float, everybody: Counts[Value] | None = None
 ) -> Bounds[Value]:
     """Bounds of a sum of cells' shares of their classes, each so many times."""
@@ -98,11 +100,11 @@ def rates(
     samples = []
     for side in dict.fromkeys(_SIDES[name] for name in factors):
         cells = [_cell(counts, name, each) for name, each in factors.items() if _SIDES[name] == side]
-        samples.append(Sample(getattr(all_of_them, side), getattr(all_of_them.squares, side), cells))
-    return combined(samples, level)
+        samples.append(CellSample(getattr(all_of_them, side), getattr(all_of_them.squares, side), cells))
+    return combine_cell_bounds(samples, level)
 
 
-def combined(samples: Sequence[Sample], level: float) -> Bounds[Any]:
+def combine_cell_bounds(samples: Sequence[CellSample], level: float) -> Bounds[Any]:
     """Bounds of a sum of shares, each so many times: independent between samples, correlated within one."""
     value: Any = 0.0
     down: Any = 0.0
@@ -129,18 +131,18 @@ def _chosen(measure: Measure) -> Any:  # noqa: ANN401  (a number, or many)
     return _DEFAULT
 
 
-def _cell(counts: Counts[Any], name: str, factor: Any) -> Cell:  # noqa: ANN401  (a number, or many)
-    return Cell(getattr(counts, name), getattr(counts.squares, name), factor)
+def _cell(counts: Counts[Any], name: str, factor: Any) -> LinearCell:  # noqa: ANN401  (a number, or many)
+    return LinearCell(getattr(counts, name), getattr(counts.squares, name), factor)
 
 
-def _limits(sample: Sample, cell: Cell, level: float) -> tuple[Any, Any]:
+def _limits(sample: CellSample, cell: LinearCell, level: float) -> tuple[Any, Any]:
     """Bounds of a cell's share of its sample."""
     found = effective(cell.mass, sample.mass - cell.mass, cell.squares, sample.squares - cell.squares)
     hits, misses = map(np.nan_to_num, found)  # of a class that is not there, nothing
     return usual(hits, misses, level)
 
 
-def _together(sample: Sample, shares: Sequence[Any], reach: Sequence[Any]) -> Any:  # noqa: ANN401  (one, or many)
+def _together(sample: CellSample, shares: Sequence[Any], reach: Sequence[Any]) -> Any:  # noqa: ANN401  (one, or many)
     """Square of how far all reach together to one side."""
     total: Any = sum(each * each for each in reach)
     for (i, first), (j, second) in combinations(enumerate(sample.cells), 2):
@@ -151,7 +153,7 @@ def _together(sample: Sample, shares: Sequence[Any], reach: Sequence[Any]) -> An
     return np.maximum(total, 0.0)
 
 
-def _correlation(sample: Sample, first: tuple[Cell, Any], second: tuple[Cell, Any]) -> Any:  # noqa: ANN401
+def _correlation(sample: CellSample, first: tuple[LinearCell, Any], second: tuple[LinearCell, Any]) -> Any:  # noqa: ANN401
     """Correlation of two cells' shares of a sample, linearised as their variances are; 0 where one has none."""
     (one, p), (other, q) = first, second
     s, t, squares = one.squares, other.squares, sample.squares

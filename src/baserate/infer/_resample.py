@@ -13,8 +13,7 @@ from baserate._stack import Stack
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, in_blocks, rows_worth
 from baserate.infer._reliability._null import coarser, measured, neighbours_pooled
-from baserate.measure import Measure, about
-from baserate.measure._proper import check_probabilities
+from baserate.measure import Measure, about, check_probabilities
 
 Way = Literal["resample", "stratified", "bootstrap"]
 """Each row's weight times an exponential variable; the same, with the mass of each class kept; rows drawn again."""

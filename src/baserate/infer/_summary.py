@@ -18,9 +18,8 @@ from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate.infer import _known
 from baserate.infer._draws import Seed
-from baserate.infer._estimate import Asked, Data, closed, estimate, judged, noun_of, ways
-from baserate.measure import MEASURES, Measure, multiclass
-from baserate.measure import summary as measured
+from baserate.infer._estimate import Data, EstimateRequest, closed, estimate, judged, noun_of, ways
+from baserate.measure import MEASURES, Measure, multiclass, summary as measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +31,15 @@ class Interval:
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        Asked(self.level, None, self.seed)
+        EstimateRequest(self.level, None, self.seed)
         if self.method is not None and self.method not in METHODS:
             raise BadOption(f"method={self.method!r} makes no intervals; known are: {', '.join(METHODS)}.")
 
     def of(self, measure: Measure, noun: Data) -> Estimate:
         """Judge one number."""
-        return judged(measure, noun_of(measure, noun), Asked(self.level, self._method(measure, noun), self.seed))
+        return judged(
+            measure, noun_of(measure, noun), EstimateRequest(self.level, self._method(measure, noun), self.seed)
+        )
 
     def closed(self, measure: Measure, noun: Data) -> bool:
         """Whether it does so without draws."""

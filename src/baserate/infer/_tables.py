@@ -40,18 +40,18 @@ class Cells(NamedTuple):
 
 def drawn(measure: Measure, noun: Counts[float] | Confusion, *, way: Way, seed: Seed, filled: bool = True) -> Floats:
     """Values of a measure at random tables; unless they are to be filled, empty cells stay so."""
-    values: Floats = measure(_as_nouns(noun, tables(noun, way=way, seed=seed, filled=filled)))
+    values: Floats = measure(_as_nouns(noun, simulate_tables(noun, way=way, seed=seed, filled=filled)))
     return values
 
 
-def tables(noun: Counts[float] | Confusion, *, way: Way, seed: Seed, filled: bool = True) -> Floats:
+def simulate_tables(noun: Counts[float] | Confusion, *, way: Way, seed: Seed, filled: bool = True) -> Floats:
     """Random tables of shape (draws, K, K), truth in rows."""
     cells = Cells.of(noun)
     # The same table is asked about by one measure after the other.
     return _remembered(cells, way, seed, filled) if isinstance(seed, int) else _tables(cells, way, seed, filled)
 
 
-def hollow(noun: Counts[float] | Confusion) -> bool:
+def has_empty_cells(noun: Counts[float] | Confusion) -> bool:
     """Whether a cell of a 2×2 table is empty: then it may be that it always is, or that it was so by chance."""
     return isinstance(noun, Counts) and not all((noun.tp, noun.fp, noun.fn, noun.tn))
 

@@ -7,7 +7,7 @@ carries no sampling error: theory to hold samples, and our own code, against.
 from baserate.population._best import Best, best, cheapest, where
 from baserate.population._families import FAMILIES, LEVELS, beta, binormal, linear, logit_normal, retrieval
 from baserate.population._study import study
-from baserate.population._table import summary, table, theory, thresholds
+from baserate.population._table import header as header, summary, table, theory, thresholds
 
 __all__ = ["FAMILIES", "LEVELS", "Best"]
 __all__ += ["beta", "binormal", "linear", "logit_normal", "retrieval"]

@@ -16,8 +16,7 @@ from baserate._errors import BadOption
 from baserate._numeric.distributions import equal_likelihood
 from baserate._numeric.tails import support
 from baserate._population import Population
-from baserate.measure import Measure, about, expected_cost, named
-from baserate.measure._about import bare
+from baserate.measure import Measure, about, bare, expected_cost, named
 from baserate.population._search import Function, Peak, highest, scan, slope, turning_points
 
 Toward = Literal["high", "low"]

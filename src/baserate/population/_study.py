@@ -15,8 +15,7 @@ from baserate._errors import BadOption
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
-from baserate.measure import Measure, about
-from baserate.measure._registry import known
+from baserate.measure import Measure, about, known
 from baserate.population._best import check
 from baserate.population._table import COLUMNS, header, theory
 

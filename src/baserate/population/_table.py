@@ -17,9 +17,7 @@ from baserate._numeric.tails import atoms, discrete, mass, support
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
-from baserate.measure import TABLES, Measure, about, named, why
-from baserate.measure._registry import known
-from baserate.measure._settings import settings_notes, settings_of
+from baserate.measure import TABLES, Measure, about, known, named, settings_notes, settings_of, why
 from baserate.population._best import best, check
 
 COLUMNS = ("measure", "model", "group", "class", "threshold", "value", "low", "high", "level", "how", "why")

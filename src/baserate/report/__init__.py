@@ -7,27 +7,18 @@ resolved on first use.
 
 from typing import TYPE_CHECKING
 
-from baserate._lazy import resolver
+from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.report._finding import Finding
-    from baserate.report._findings import CHECKS
-    from baserate.report._plan import Plan
-    from baserate.report._report import Report, View
-    from baserate.report._run import evaluate, run
+    from baserate.report._finding import Finding as Finding
+    from baserate.report._findings import CHECKS as CHECKS
+    from baserate.report._plan import Plan as Plan
+    from baserate.report._report import Report as Report, View as View
+    from baserate.report._run import evaluate as evaluate, run as run
 
-_HOMES: dict[str, tuple[str, ...]] = {
-    "_finding": ("Finding",),
-    "_findings": ("CHECKS",),
-    "_plan": ("Plan",),
-    "_report": ("Report", "View"),
-    "_run": ("evaluate", "run"),
-}
+if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.report._gather import gathered as gathered
+    from baserate.report._run import of_rows as of_rows
+    from baserate.report._text import line as line, page as page
 
-__all__ = ["CHECKS", "Finding", "Plan", "Report", "View", "evaluate", "run"]
-
-__getattr__ = resolver(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__)

@@ -18,12 +18,9 @@ from baserate._cut import FLAG, REFER
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._version import __version__
-from baserate.decide._evaluate import same
-from baserate.decide._rule import best_at, threshold_at
-from baserate.infer._comparing._comparison import adjusted
-from baserate.infer._comparing._question import holm
-from baserate.measure import about, expected_cost, precision, sensitivity
-from baserate.measure._summary import header, tidy
+from baserate.decide import best_at, same, threshold_at
+from baserate.infer import adjusted, holm
+from baserate.measure import about, expected_cost, header, precision, sensitivity, tidy
 from baserate.report._case import Case, Part, Row
 from baserate.report._choice import is_of_labels, policies
 from baserate.report._gather import Gathered

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from baserate._policy import Policy
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
-from baserate.measure._summary import named_group
+from baserate.measure import named_group
 from baserate.report._gather import Gathered
 from baserate.report._plan import Plan
 from baserate.report._report import Where

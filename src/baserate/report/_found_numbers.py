@@ -8,7 +8,7 @@ from typing import Any
 
 from baserate import infer
 from baserate._estimate import Estimate
-from baserate.infer._binomial import two_sided
+from baserate.infer import two_sided
 from baserate.report._commands import Step, free_name, has_both_classes
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report

@@ -9,7 +9,7 @@ from typing import Any
 from baserate._costs import Costs
 from baserate._estimate import Estimate
 from baserate._policy import Policy
-from baserate.equalize._optimum import RULE as EQUALIZED
+from baserate.equalize import RULE as EQUALIZED
 from baserate.report._commands import FREE, Step, fewest_rows, free_name, has_both_classes
 from baserate.report._finding import Check, Said
 from baserate.report._plan import RULES

@@ -15,7 +15,7 @@ from baserate.read import Spelled
 from baserate.report._plan import Plan
 
 if TYPE_CHECKING:
-    from baserate.read._duckdb import Watch
+    from baserate.read import Watch
 
 
 class Gathered(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 
 from baserate._costs import Costs
 from baserate._results import json_ready
-from baserate.equalize._eligibility import MIN_SIZE
-from baserate.infer._binomial import two_sided
+from baserate.equalize import MIN_SIZE
+from baserate.infer import two_sided
 from baserate.report._commands import plan_of
 from baserate.report._report import CELLS, Report
 from baserate.report._shell import spelled

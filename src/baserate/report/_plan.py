@@ -20,9 +20,9 @@ from baserate._immutable import FrozenMapping
 from baserate._map import text_of
 from baserate._policy import Policy
 from baserate._tallies import as_group
-from baserate.decide._rules import named
+from baserate.decide import named
 from baserate.infer import Interval
-from baserate.read._named import Columns
+from baserate.read import Columns
 
 KIND = "baserate/plan"
 SCHEMA_VERSION = 1

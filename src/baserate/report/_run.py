@@ -17,7 +17,7 @@ from baserate.report._report import Report
 from baserate.report._shell import literal
 
 if TYPE_CHECKING:
-    from baserate.read._duckdb import Watch
+    from baserate.read import Watch
 
 
 class More(TypedDict, total=False):

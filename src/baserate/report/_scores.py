@@ -15,9 +15,7 @@ from baserate._curve import Curve
 from baserate._numeric.logistic import log_odds
 from baserate._numeric.threads import mapped
 from baserate._tally import Tally
-from baserate.measure import MEASURES, Measure, about, ece
-from baserate.measure._cox import offset
-from baserate.measure._summary import tidy
+from baserate.measure import MEASURES, Measure, about, ece, offset, tidy
 from baserate.report._case import Case, Part, Row
 from baserate.report._choice import is_of_labels
 

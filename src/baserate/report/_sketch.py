@@ -19,11 +19,9 @@ from baserate._policy import Policy
 from baserate._results import json_ready
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.decide._points import apart, from_perfection, uneven
-from baserate.decide._rule import best_at, threshold_at
+from baserate.decide import apart, best_at, from_perfection, threshold_at, uneven
 from baserate.infer import band
-from baserate.measure._bins import firsts, inner_edges, widened
-from baserate.measure._summary import named_group
+from baserate.measure import firsts, inner_edges, named_group, widened
 from baserate.report._choice import is_of_labels
 from baserate.report._plan import Plan
 

@@ -12,7 +12,7 @@ from baserate._panels import Cell, Page, Panel, Row, Section, label
 from baserate._passages import Passage, Point, Points
 from baserate._plain_text import listed
 from baserate._sure import Reasons, bounds, cell, footnotes, heading
-from baserate.equalize._eligibility import MIN_SIZE
+from baserate.equalize import MIN_SIZE
 from baserate.measure import MEASURES, about
 from baserate.report._commands import ahead
 from baserate.report._finding import Finding

@@ -7,71 +7,41 @@ scores without truth. Names are resolved on first use.
 
 from typing import TYPE_CHECKING
 
-from baserate._lazy import resolver
+from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.shift._against import against, table
-    from baserate.shift._corrected import corrected
-    from baserate.shift._gamma import gamma, gamma_of_counts, gamma_of_sampling, prevalence_of_gamma
-    from baserate.shift._label_shift import label_shift
-    from baserate.shift._performance import expected, performance
-    from baserate.shift._posterior import posterior
-    from baserate.shift._predictive import npv, ppv
-    from baserate.shift._prevalence import ALIASES, METHODS, prevalence
-    from baserate.shift._reprior import reprior, reprior_map, threshold
-    from baserate.shift._reweigh import reweigh
-    from baserate.shift._several._result import Shares
-    from baserate.shift._summary import class_summary, summary
-    from baserate.shift._two._assumption import Assumption
-    from baserate.shift._two._result import Prevalence
+    from baserate.shift._against import against as against, table as table
+    from baserate.shift._corrected import corrected as corrected
+    from baserate.shift._gamma import (
+        gamma as gamma,
+        gamma_of_counts as gamma_of_counts,
+        gamma_of_sampling as gamma_of_sampling,
+        prevalence_of_gamma as prevalence_of_gamma,
+    )
+    from baserate.shift._label_shift import label_shift as label_shift
+    from baserate.shift._performance import expected as expected, performance as performance
+    from baserate.shift._posterior import posterior as posterior
+    from baserate.shift._predictive import npv as npv, ppv as ppv
+    from baserate.shift._prevalence import ALIASES as ALIASES, METHODS as METHODS, prevalence as prevalence
+    from baserate.shift._reprior import reprior as reprior, reprior_map as reprior_map, threshold as threshold
+    from baserate.shift._reweigh import reweigh as reweigh
+    from baserate.shift._several._result import Shares as Shares
+    from baserate.shift._summary import class_summary as class_summary, summary as summary
+    from baserate.shift._two._assumption import Assumption as Assumption
+    from baserate.shift._two._result import Prevalence as Prevalence
 
-_HOMES: dict[str, tuple[str, ...]] = {
-    "_against": ("against", "table"),
-    "_corrected": ("corrected",),
-    "_gamma": ("gamma", "gamma_of_counts", "gamma_of_sampling", "prevalence_of_gamma"),
-    "_label_shift": ("label_shift",),
-    "_performance": ("expected", "performance"),
-    "_posterior": ("posterior",),
-    "_predictive": ("npv", "ppv"),
-    "_prevalence": ("ALIASES", "METHODS", "prevalence"),
-    "_reprior": ("reprior", "reprior_map", "threshold"),
-    "_reweigh": ("reweigh",),
-    "_several._result": ("Shares",),
-    "_summary": ("class_summary", "summary"),
-    "_two._assumption": ("Assumption",),
-    "_two._result": ("Prevalence",),
-}
+if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.shift._against import default_prevalences as default_prevalences, grid as grid
+    from baserate.shift._gamma import checked_prevalence as checked_prevalence
+    from baserate.shift._prevalence import (
+        DEFAULT as DEFAULT,
+        DEFAULT_OF_CLASSES as DEFAULT_OF_CLASSES,
+        options_of as options_of,
+        resolve_method as resolve_method,
+    )
+    from baserate.shift._reweigh import times as times
+    from baserate.shift._summary import CORRECTED as CORRECTED, GIVEN as GIVEN
+    from baserate.shift._two._assumption import doubts as doubts
+    from baserate.shift._two._fit import NAME as NAME, SIZE as SIZE
 
-__all__ = [
-    "ALIASES",
-    "METHODS",
-    "Assumption",
-    "Prevalence",
-    "Shares",
-    "against",
-    "class_summary",
-    "corrected",
-    "expected",
-    "gamma",
-    "gamma_of_counts",
-    "gamma_of_sampling",
-    "label_shift",
-    "npv",
-    "performance",
-    "posterior",
-    "ppv",
-    "prevalence",
-    "prevalence_of_gamma",
-    "reprior",
-    "reprior_map",
-    "reweigh",
-    "summary",
-    "table",
-    "threshold",
-]
-
-__getattr__ = resolver(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__)

@@ -15,12 +15,8 @@ from baserate._errors import BadOption, BadShape
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.infer import _known, _tables
-from baserate.infer._draws import Seed
-from baserate.infer._estimate import Asked
-from baserate.measure import Measure, about, why
-from baserate.measure._registry import known
-from baserate.measure._summary import header, tabulated
+from baserate.infer import EstimateRequest, Seed, bound_at_fixed_prevalence, has_empty_cells, simulate_tables
+from baserate.measure import Measure, about, header, known, tabulated, why
 from baserate.shift._reweigh import masses, reweigh
 
 _USUAL = ("precision", "npv", "accuracy")
@@ -60,7 +56,7 @@ def against(  # noqa: PLR0913  (all but two are seldom given)
     >>> [(row["prevalence"], round(row["value"], 4), round(row["low"], 2)) for row in found.rows()]
     [(0.02, 0.6689, 0.27), (0.1, 0.9167, 0.67)]
     """
-    asked = Asked(level, None, seed)
+    asked = EstimateRequest(level, None, seed)
     chosen = _chosen(measures)
     at = _prevalences(prevalences)
 
@@ -101,16 +97,16 @@ def grid() -> Floats:
     >>> len(found), found[[0, -1]].tolist(), bool(np.isin([0.01, 0.05, 0.1, 0.5, 0.9], found).all())
     (199, [0.001, 0.999], True)
     """
-    names = named()
+    names = default_prevalences()
     most = np.log(names.max() / names.min())
     even = 1 / (1 + np.exp(np.linspace(-most, most, _POINTS - len(names) + 2)[1:-1]))
     return np.sort(np.concatenate([names, even]))
 
 
-def named() -> Floats:
+def default_prevalences() -> Floats:
     """Prevalences that people name, from 0.001 to 0.999.
 
-    >>> named()[[0, 5, 11, -1]].tolist()
+    >>> default_prevalences()[[0, 5, 11, -1]].tolist()
     [0.001, 0.05, 0.5, 0.999]
     """
     low = np.array(_NAMED)
@@ -156,7 +152,7 @@ def _table(noun: object, threshold: float | None) -> tuple[Counts[float], float 
 
 
 def _columns(
-    table: Counts[float], cut: float | None, measures: list[Measure], at: Floats, asked: Asked | None
+    table: Counts[float], cut: float | None, measures: list[Measure], at: Floats, asked: EstimateRequest | None
 ) -> dict[str, Any]:
     """Rows of all measures, one below the other."""
     size = len(at) * len(measures)
@@ -171,7 +167,9 @@ def _columns(
     return {"threshold": [cut] * size, "prevalence": np.tile(at, len(measures)), "measure": names, **found}
 
 
-def _numbers(table: Counts[float], measures: list[Measure], at: Floats, asked: Asked | None) -> dict[str, Any]:
+def _numbers(
+    table: Counts[float], measures: list[Measure], at: Floats, asked: EstimateRequest | None
+) -> dict[str, Any]:
     """Values with their bounds, if these are asked for, and reasons."""
     tables = reweigh(table, to=at)
     values = [np.asarray(measure(tables), dtype=np.float64) for measure in measures]
@@ -197,12 +195,12 @@ def _repeated(texts: Sequence[str | None], times: int) -> npt.NDArray[np.object_
 
 
 def _bands(
-    table: Counts[float], tables: Counts[Floats], measured: Iterable[tuple[Measure, Floats]], asked: Asked
+    table: Counts[float], tables: Counts[Floats], measured: Iterable[tuple[Measure, Floats]], asked: EstimateRequest
 ) -> Iterable[Bounds]:
     """Bounds of each measure: inside its span, and the value between them."""
     drawn: list[Floats] = []
     for measure, value in measured:
-        found = _known.bounds(tables, measure, asked.level)
+        found = bound_at_fixed_prevalence(tables, measure, asked.level)
         if found is None:
             drawn = drawn or _drawn(table, asked.seed)
             found = _percentiles(drawn, tables, measure, asked.level)
@@ -215,8 +213,8 @@ def _bands(
 
 def _drawn(table: Counts[float], seed: Seed) -> list[Floats]:
     """Random tables, half a row added to each cell; where one is empty, also without that."""
-    ways = [True, False] if _tables.hollow(table) else [True]
-    return [_tables.tables(table, way="stratified", seed=seed, filled=filled)[:_DRAWS] for filled in ways]
+    ways = [True, False] if has_empty_cells(table) else [True]
+    return [simulate_tables(table, way="stratified", seed=seed, filled=filled)[:_DRAWS] for filled in ways]
 
 
 def _percentiles(drawn: list[Floats], tables: Counts[Floats], measure: Measure, level: float) -> Bounds:

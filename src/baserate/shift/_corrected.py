@@ -20,11 +20,17 @@ from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.infer._estimate import Asked, judged, noun_of
-from baserate.measure import MEASURES, Measure, about, summary
-from baserate.measure import prevalence as share_of_positives
-from baserate.measure._registry import known
-from baserate.measure._summary import Place, reweighed
+from baserate.infer import EstimateRequest, judged, noun_of
+from baserate.measure import (
+    MEASURES,
+    Measure,
+    Place,
+    about,
+    known,
+    prevalence as share_of_positives,
+    reweighed,
+    summary,
+)
 from baserate.shift._posterior import Recalibrated
 from baserate.shift._reweigh import reweigh
 from baserate.shift._scale import Scale, combined, correlation_of
@@ -129,7 +135,7 @@ class _Judge:
     def __call__(self, measure: Measure, noun: Any, place: Place) -> Estimate:  # noqa: ANN401  (what it takes)
         if measure is share_of_positives:
             return self.found.estimate
-        known = judged(measure, noun, Asked(self.level))
+        known = judged(measure, noun, EstimateRequest(self.level))
         if isnan(known.value) or isnan(known.low):
             return known
         ends = [self._at(measure, _inside(q), place) for q in (self.found.estimate.low, self.found.estimate.high)]

@@ -10,7 +10,7 @@ from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate._target import ClassTarget, Target
-from baserate.calibrate._data import tally_of
+from baserate.calibrate import tally_of
 from baserate.shift._several._goodness import label_shift as of_classes
 from baserate.shift._two._assumption import Assumption, assumption
 from baserate.shift._two._given import Given

@@ -27,11 +27,9 @@ from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate._target import ClassTarget, Target
-from baserate.calibrate._data import tally_of
-from baserate.infer import Check
-from baserate.infer._binomial import two_sided
-from baserate.measure import Measure, about, why
-from baserate.measure._summary import COLUMNS, Place, as_thresholds, planned, settings_data, tidy
+from baserate.calibrate import tally_of
+from baserate.infer import Check, two_sided
+from baserate.measure import COLUMNS, Measure, Place, about, as_thresholds, planned, settings_data, tidy, why
 from baserate.shift._assumed import ALONE, HOW, TOLD, UNTESTED, Assume, refuse_idle
 from baserate.shift._corrected import corrected
 from baserate.shift._prevalence import prevalence

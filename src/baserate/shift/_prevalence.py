@@ -16,7 +16,7 @@ from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate._target import ClassTarget, Target
-from baserate.calibrate._data import tally_of
+from baserate.calibrate import tally_of
 from baserate.shift import _several as several
 from baserate.shift._several import Shares
 from baserate.shift._two._assumption import (
@@ -29,8 +29,7 @@ from baserate.shift._two._assumption import (
 from baserate.shift._two._bins import jointly
 from baserate.shift._two._given import Given
 from baserate.shift._two._likelihood import Posterior
-from baserate.shift._two._methods import METHODS as OF_TWO
-from baserate.shift._two._methods import called
+from baserate.shift._two._methods import METHODS as OF_TWO, called
 from baserate.shift._two._result import Prevalence
 
 METHODS = tuple(dict.fromkeys((*OF_TWO, *several.METHODS)))
@@ -92,8 +91,10 @@ def prevalence(
     Prevalence(0.105078, 0.0656881 to 0.140993, by binned)
     """
     if isinstance(target, ClassTarget):
-        return _of_classes(target, validation, named(method or DEFAULT_OF_CLASSES), {"level": level, **options})
-    name = _check_two(named(method or DEFAULT))
+        return _of_classes(
+            target, validation, resolve_method(method or DEFAULT_OF_CLASSES), {"level": level, **options}
+        )
+    name = _check_two(resolve_method(method or DEFAULT))
     given = Given(target, tally_of(validation), level)
     given.check_information()
     found = _of_two(given, name, options)
@@ -133,10 +134,10 @@ def _check_two(name: str) -> str:
     raise BadOption(f"{name} is for several classes; of two, take one of {', '.join(OF_TWO)}.")
 
 
-def named(method: str) -> str:
+def resolve_method(method: str) -> str:
     """Find the method of that name, or of another name for it.
 
-    >>> named("BBSE"), named("Saerens")
+    >>> resolve_method("BBSE"), resolve_method("Saerens")
     ('pacc', 'mlls')
     """
     wanted = method.lower().replace("_", "-").replace(" ", "-")

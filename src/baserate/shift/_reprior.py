@@ -14,7 +14,7 @@ from baserate._class_map import ClassMap
 from baserate._errors import BadOption, MissingValues
 from baserate._map import Map
 from baserate.calibrate import prevalence
-from baserate.calibrate.multiclass._known import reprior as reprior_classes
+from baserate.calibrate.multiclass import reprior as reprior_classes
 from baserate.shift._gamma import gamma
 
 Shares = float | Mapping[Any, float] | Sequence[float] | Floats

@@ -21,7 +21,7 @@ from baserate._errors import BadOption, EmptyData, NotBinary, UnknownLabel
 from baserate._policy import spellings
 from baserate._tallies import Group, Tallies, as_group
 from baserate._tally import Tally
-from baserate.calibrate.multiclass._known import checked_shares
+from baserate.calibrate.multiclass import checked_shares
 from baserate.shift._gamma import checked_gamma, checked_prevalence
 
 Noun = TypeVar("Noun", Tally, Curve, Tallies, Confusion, Confusions)

@@ -11,7 +11,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._tally import Tally
-from baserate.infer import _influence
+from baserate.infer import has_influence, influence_slopes
 from baserate.measure import Measure, about
 
 _STEP = 1e-6
@@ -41,9 +41,9 @@ def slopes(measure: Measure, tally: Tally, threshold: float | None) -> Slopes | 
             return None
         flagged = tally.score >= cut
         return Slopes(np.where(flagged, cells.tp, cells.fn), np.where(flagged, cells.fp, cells.tn))
-    if not _influence.known(measure):
+    if not has_influence(measure):
         return None
-    _, positive, negative = _influence.slopes(measure, tally)
+    _, positive, negative = influence_slopes(measure, tally)
     return Slopes(positive, negative) if np.isfinite(positive).all() and np.isfinite(negative).all() else None
 
 

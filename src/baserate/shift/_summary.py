@@ -17,14 +17,9 @@ from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate.infer import Interval
-from baserate.infer import class_summary as class_judged
-from baserate.infer import summary as judged
-from baserate.infer._estimate import ways
-from baserate.measure import Measure, about, multiclass
-from baserate.measure import summary as measured
-from baserate.measure._summary import chosen_measures
-from baserate.measure.multiclass._summary import chosen_measures as chosen_of_classes
+from baserate.infer import Interval, class_summary as class_judged, summary as judged, ways
+from baserate.measure import Measure, about, chosen_measures, multiclass, summary as measured
+from baserate.measure.multiclass import chosen_measures as chosen_of_classes
 from baserate.shift._gamma import gamma as gamma_of
 from baserate.shift._reprior import Shares, reprior_map
 from baserate.shift._reweigh import reweigh

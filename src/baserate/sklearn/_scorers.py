@@ -20,8 +20,7 @@ from baserate._indexes import refuse_differing_indexes
 from baserate._label_sets import LabelSets
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._tally import Tally
-from baserate.measure import USUAL, Measure, about, multiclass
-from baserate.measure._registry import known
+from baserate.measure import USUAL, Measure, about, known, multiclass
 from baserate.read import confusion, label_sets, scored, tally
 from baserate.shift import reweigh
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from baserate._class_map import ClassMap
 from baserate._class_rows import ClassRows
 from baserate.calibrate.multiclass._crossfit import crossfitted, folds_of
-from baserate.calibrate.multiclass._known import identity, reprior
+from baserate.calibrate.multiclass._given import listed as listed
+from baserate.calibrate.multiclass._known import checked_shares as checked_shares, identity, reprior
 from baserate.calibrate.multiclass._one_vs_rest import one_vs_rest
 from baserate.calibrate.multiclass._prior import prior
 from baserate.calibrate.multiclass._scaling import bias_corrected, temperature, vector

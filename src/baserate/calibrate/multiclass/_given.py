@@ -14,7 +14,7 @@ from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Rows
 from baserate._plurals import count_of
 from baserate.calibrate._data import FEW
-from baserate.measure.multiclass._scored import check_class_probabilities
+from baserate.measure.multiclass import check_class_probabilities
 
 _SHOWN = 5
 """Classes that are named when something is wrong."""

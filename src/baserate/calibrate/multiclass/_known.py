@@ -13,7 +13,7 @@ from baserate._forms import Softmax
 from baserate._map import Parameter
 from baserate._plurals import count_of
 from baserate.calibrate.multiclass._given import Given
-from baserate.measure.multiclass._scored import NEAR
+from baserate.measure.multiclass import NEAR
 
 Shares = Mapping[Any, float] | Sequence[float] | Floats
 

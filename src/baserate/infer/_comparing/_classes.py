@@ -16,7 +16,7 @@ from baserate._errors import BadOption, BadShape, EmptyData
 from baserate.infer import _auc, _class_averages, _influence
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import draws_of
-from baserate.infer._comparing._comparison import STILL, Asked, Comparison
+from baserate.infer._comparing._comparison import STILL, Comparison, ComparisonRequest
 from baserate.infer._comparing._paired import AS_SHARES, Drawn, as_shares
 from baserate.infer._comparing._question import LEAST, Question, hybrid, of_normal, of_student
 from baserate.infer._draws import Seed, in_blocks, masses
@@ -54,7 +54,7 @@ def compare_classes(
     """
     _check(a, b)
     found = multiclass.named(measure) if isinstance(measure, str) else measure
-    asked = Asked(found, question)
+    asked = ComparisonRequest(found, question)
     told = about(found)
     if told.of not in (ClassRows, Confusion):
         raise BadOption(f"{told.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
@@ -82,7 +82,9 @@ def compare_classes(
     return _by_draws(asked, first, second, values, seed)
 
 
-def _by_influence(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float]) -> Comparison | None:
+def _by_influence(
+    asked: ComparisonRequest, a: ClassRows, b: ClassRows, values: tuple[float, float]
+) -> Comparison | None:
     """Compare by what each row adds for both models; None where there is no closed form, or no variance to use."""
     if isinf(values[0]) or isinf(values[1]):
         return None
@@ -105,7 +107,7 @@ def _by_influence(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float,
     return _by_t(asked, values, error, max(freedom, 1.0))
 
 
-def _by_t(asked: Asked, values: tuple[float, float], error: float, freedom: float) -> Comparison:
+def _by_t(asked: ComparisonRequest, values: tuple[float, float], error: float, freedom: float) -> Comparison:
     """T interval and t test of a difference with this standard error."""
     told, question = about(asked.measure), asked.question
     difference = values[0] - values[1]
@@ -132,7 +134,7 @@ def _part(slopes: Floats, times: Floats) -> _influence.Part:
     return _influence.Part.of(second, fourth, float(times.sum()))
 
 
-def _without_variance(asked: Asked, values: tuple[float, float], rows: float) -> Comparison:
+def _without_variance(asked: ComparisonRequest, values: tuple[float, float], rows: float) -> Comparison:
     """Limits of two areas, each of as many rows as the smallest class has."""
     areas = [_auc.Area(value, nan, rows, rows) for value in values]
 
@@ -143,7 +145,9 @@ def _without_variance(asked: Asked, values: tuple[float, float], rows: float) ->
     return asked.by_intervals(values, interval, how)
 
 
-def _by_draws(asked: Asked, a: ClassRows, b: ClassRows, values: tuple[float, float], seed: Seed) -> Comparison:
+def _by_draws(
+    asked: ComparisonRequest, a: ClassRows, b: ClassRows, values: tuple[float, float], seed: Seed
+) -> Comparison:
     told, question = about(asked.measure), asked.question
     make = _tables if told.of is Confusion else _weights
     # By content, so that it does not matter which model comes first.

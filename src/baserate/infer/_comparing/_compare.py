@@ -23,7 +23,7 @@ from baserate.infer import _auc
 from baserate.infer._alike import Alike, Place, alike
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import of_columns
-from baserate.infer._comparing._comparison import Asked, Comparison, Grouped, adjusted, of_group
+from baserate.infer._comparing._comparison import Comparison, ComparisonRequest, Grouped, adjusted, of_group
 from baserate.infer._comparing._influence_difference import has_closed_form, studentized
 from baserate.infer._comparing._mcnemar import TESTS, Discordant, McNemar, interval, p_at
 from baserate.infer._comparing._paired import AS_SHARES, Drawn, as_shares, joint, of_tables
@@ -31,9 +31,7 @@ from baserate.infer._comparing._question import LEAST, Question, hybrid, of_norm
 from baserate.infer._delong import Influence, influence, same_ranks
 from baserate.infer._draws import Seed
 from baserate.infer._moments import Units, widening
-from baserate.measure import Measure, about, why
-from baserate.measure._registry import known
-from baserate.measure._settings import Settings, require_stated
+from baserate.measure import Measure, Settings, about, known, require_stated, why
 
 AREAS = {"auc": 1.0, "gini": 2.0, "accuracy_ratio": 2.0}
 """Measures that are an AUC but for a scale and a shift: how much they change when it changes by 1."""
@@ -108,7 +106,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
         if not len(cells):
             raise EmptyData(f"there are no rows{of_group(group)}; give at least one, with a weight above 0.")
         for at, each in enumerate(chosen):
-            found += _Case(Asked(each, question), cells, cuts, seed, group).compared(pairs[at])
+            found += _Case(ComparisonRequest(each, question), cells, cuts, seed, group).compared(pairs[at])
     return adjusted(found)
 
 
@@ -116,7 +114,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
 class _Case:
     """One measure on one group of rows."""
 
-    asked: Asked
+    asked: ComparisonRequest
     cells: Alike
     cuts: Mapping[str, float | None]
     seed: Seed
@@ -331,7 +329,7 @@ def matched(measure: Measure) -> bool:
     return told.of is Counts and told.share is not None and set(told.needs) <= {"total", "positives", "negatives"}
 
 
-def _method(asked: Asked, cells: Alike) -> str:
+def _method(asked: ComparisonRequest, cells: Alike) -> str:
     """Return the method that was asked for, if it fits, otherwise the one that does."""
     told, method = about(asked.measure), asked.question.method
     area = told.name in AREAS and told.of is Curve

@@ -97,7 +97,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparisonRequest:
     """A measure, and what is asked of its difference."""
 
     measure: Measure

@@ -17,7 +17,7 @@ from baserate.infer import _ks
 from baserate.infer._alike import Alike
 from baserate.infer._binomial import two_sided
 from baserate.infer._comparing._question import Bounds, Side, of_student
-from baserate.infer._influence import Part, freedom, known, slopes
+from baserate.infer._influence import Part, freedom, has_influence, influence_slopes
 from baserate.infer._moments import widening
 from baserate.measure import Measure, about, ks
 
@@ -58,7 +58,7 @@ class Studentized(NamedTuple):
 
 def has_closed_form(measure: Measure) -> bool:
     """Whether differences of a measure have a closed form here."""
-    return known(measure) or measure is ks
+    return has_influence(measure) or measure is ks
 
 
 def studentized(measure: Measure, cells: Alike, pair: tuple[str, str], values: Bounds) -> Studentized:
@@ -83,7 +83,7 @@ def studentized(measure: Measure, cells: Alike, pair: tuple[str, str], values: B
 
 def _added(measure: Measure, cells: Alike, tally: Tally, score: Floats) -> Floats:
     """What one row of each kind adds to a measure."""
-    _, true, false = slopes(measure, tally)
+    _, true, false = influence_slopes(measure, tally)
     # Scores of a tally fall.
     place = len(tally.score) - 1 - np.searchsorted(tally.score[::-1], score)
     added = np.where(cells.truth, true[place], false[place])

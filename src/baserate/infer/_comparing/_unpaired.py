@@ -19,18 +19,26 @@ from baserate.infer import _auc, _known
 from baserate.infer._binomial import Share, share, wilson
 from baserate.infer._columns import BUCKETS, draws_of, pooled_scores
 from baserate.infer._comparing._compare import AREAS, cut
-from baserate.infer._comparing._comparison import STILL, Asked, Comparison
+from baserate.infer._comparing._comparison import STILL, Comparison, ComparisonRequest
 from baserate.infer._comparing._influence_difference import Studentized
 from baserate.infer._comparing._paired import TABLES, Drawn, as_share
 from baserate.infer._comparing._question import Bounds, Question, hybrid, of_student
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses
-from baserate.infer._estimate import CLOSED, Case, ways
-from baserate.infer._estimate import Asked as One
+from baserate.infer._estimate import CLOSED, Case, EstimateRequest as One, ways
 from baserate.infer._influence import spread
 from baserate.infer._moments import Units, widening
-from baserate.measure import Measure, about, brier, brier_skill, log_loss, log_loss_skill, why
-from baserate.measure._registry import known
-from baserate.measure._settings import Settings, require_stated
+from baserate.measure import (
+    Measure,
+    Settings,
+    about,
+    brier,
+    brier_skill,
+    known,
+    log_loss,
+    log_loss_skill,
+    require_stated,
+    why,
+)
 
 _PRIOR = 0.5
 _LOSSES = (brier, brier_skill, log_loss, log_loss_skill)
@@ -70,10 +78,10 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     found = Settings(costs=costs).apply(known(measure))
     require_stated([found])
     nouns = [_noun(tally, about(found).of, threshold) for tally in (a, b)]
-    return compared(Asked(found, question), nouns, seed=seed)
+    return compared(ComparisonRequest(found, question), nouns, seed=seed)
 
 
-def compared(asked: Asked, nouns: list[Any], *, seed: Seed = 0) -> Comparison:
+def compared(asked: ComparisonRequest, nouns: list[Any], *, seed: Seed = 0) -> Comparison:
     """Compare two samples by what the measure takes: tables of decisions that were made, curves, or tallies."""
     found = asked.measure
     values = float(found(nouns[0])), float(found(nouns[1]))
@@ -92,7 +100,7 @@ def compared(asked: Asked, nouns: list[Any], *, seed: Seed = 0) -> Comparison:
     return by[method]()
 
 
-def _method(asked: Asked, values: Bounds, *, reweighed: bool) -> str:
+def _method(asked: ComparisonRequest, values: Bounds, *, reweighed: bool) -> str:
     told, method = about(asked.measure), asked.question.method
     area = told.name in AREAS and told.of is Curve
     if reweighed and not area:
@@ -118,7 +126,7 @@ def _noun(tally: Tally, of: type, threshold: float | None) -> Any:  # noqa: ANN4
     return Curve(tally) if of is Curve else tally
 
 
-def _welch(asked: Asked, curves: list[Curve]) -> Comparison:
+def _welch(asked: ComparisonRequest, curves: list[Curve]) -> Comparison:
     from scipy.special import stdtrit
 
     told, question = about(asked.measure), asked.question
@@ -140,7 +148,7 @@ def _welch(asked: Asked, curves: list[Curve]) -> Comparison:
     return asked.found(values, bounds, how, statistic=t, p=of_student(t, freedom, side), test=how)
 
 
-def _without_variance(asked: Asked, areas: list[_auc.Area], values: Bounds) -> Comparison:
+def _without_variance(asked: ComparisonRequest, areas: list[_auc.Area], values: Bounds) -> Comparison:
     told = about(asked.measure)
     scale = AREAS[told.name]
 
@@ -151,7 +159,7 @@ def _without_variance(asked: Asked, areas: list[_auc.Area], values: Bounds) -> C
     return asked.by_intervals(values, interval, "Newcombe's score limits of both areas: some rows show no variance")
 
 
-def _newcombe(asked: Asked, nouns: list[Counts[float]]) -> Comparison:
+def _newcombe(asked: ComparisonRequest, nouns: list[Counts[float]]) -> Comparison:
     first, second = effective_shares(asked.measure, nouns)
     degrees = inf if all(noun.moments is None for noun in nouns) else _welch_degrees(first, second)
 
@@ -200,7 +208,7 @@ def _hits_and_misses(measure: Measure, noun: Counts[float]) -> list[float]:
     return [sum(getattr(table, name) for name in each) for table in (noun, noun.squares) for each in names]
 
 
-def _loss(asked: Asked, tallies: list[Tally], values: Bounds) -> Comparison:
+def _loss(asked: ComparisonRequest, tallies: list[Tally], values: Bounds) -> Comparison:
     """Welch's t test of mean losses; where a sample shows no variance, limits of both."""
     spreads = [spread(asked.measure, tally, value) for tally, value in zip(tallies, values, strict=True)]
     # Sorted, so that the order of the samples does not change the last digit.
@@ -213,7 +221,7 @@ def _loss(asked: Asked, tallies: list[Tally], values: Bounds) -> Comparison:
     return asked.found(values, found.interval(asked.question.level), found.how, statistic=t, p=p, test=found.how)
 
 
-def _hybrid(asked: Asked, nouns: list[Any], values: Bounds) -> Comparison:
+def _hybrid(asked: ComparisonRequest, nouns: list[Any], values: Bounds) -> Comparison:
     """Newcombe's hybrid of intervals of each, which are those of `estimate`."""
 
     def own(noun: Any, value: float, level: float) -> Bounds:  # noqa: ANN401  (what the measure takes)
@@ -231,7 +239,7 @@ def _value(found: Share[float]) -> float:
     return found.hits / found.trials
 
 
-def _drawn(asked: Asked, nouns: list[Any], values: Bounds, seed: Seed) -> Comparison:
+def _drawn(asked: ComparisonRequest, nouns: list[Any], values: Bounds, seed: Seed) -> Comparison:
     told, own = about(asked.measure), checked_seed(seed).spawn(2)
     # By content, so that it does not matter which comes first.
     turned = _content(values[0], nouns[0]) > _content(values[1], nouns[1])
@@ -258,7 +266,7 @@ def _content(value: float, noun: Any) -> tuple[Any, ...]:  # noqa: ANN401  (what
     return (value, tally.score.tobytes(), tally.rows.tobytes())
 
 
-def _unvaried(asked: Asked, each: list[Drawn], values: Bounds) -> Comparison:
+def _unvaried(asked: ComparisonRequest, each: list[Drawn], values: Bounds) -> Comparison:
     """Where the draws of one sample tell nothing: limits of a share of as many rows take their place."""
 
     def own(drawn: Drawn, value: float, level: float) -> Bounds:

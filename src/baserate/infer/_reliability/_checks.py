@@ -17,10 +17,7 @@ from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
 from baserate.infer._reliability._null import drawn, is_smallest, neighbours_pooled, reached
-from baserate.measure import calibration_slope, ecce, why
-from baserate.measure._bins import Bins, By, binned
-from baserate.measure._cox import cox, offset
-from baserate.measure._proper import check_probabilities
+from baserate.measure import Bins, By, binned, calibration_slope, check_probabilities, cox, ecce, offset, why
 
 LEAST = 5e-324
 """No p is 0, however far out."""

@@ -16,15 +16,11 @@ from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._draws import Seed
-from baserate.infer._estimate import Asked
+from baserate.infer._estimate import EstimateRequest
 from baserate.infer._reliability._intrinsic import derived_prevalence
-from baserate.infer._reliability._null import drawn as drawn_from
-from baserate.infer._reliability._null import neighbours_pooled
+from baserate.infer._reliability._null import drawn as drawn_from, neighbours_pooled
 from baserate.infer._reliability._parts import parted
-from baserate.measure._bins import Bins, By, binned, edges
-from baserate.measure._proper import check_probabilities
-from baserate.measure._smooth import Smoother, curve
-from baserate.measure._summary import joined, spread
+from baserate.measure import Bins, By, Smoother, binned, check_probabilities, curve, edges, joined, spread
 
 DRAWS = 1000
 
@@ -53,7 +49,7 @@ def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Draw
     >>> table["probability"].round(2).tolist(), table["share"].tolist(), table["mass"].tolist()
     ([0.2, 0.85], [0.0, 1.0], [2.0, 2.0])
     """
-    Asked(drawn.level, None, drawn.seed)
+    EstimateRequest(drawn.level, None, drawn.seed)
     check_probabilities(tally)
     if what not in CURVES:
         raise BadOption(f"there is no calibration curve {what!r}; there are: {', '.join(CURVES)}.")

@@ -15,13 +15,10 @@ from baserate._plurals import count_of
 from baserate._stack import Stack
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
-from baserate.infer._estimate import Asked
+from baserate.infer._estimate import EstimateRequest
 from baserate.infer._reliability._intervals import DISTANCES
 from baserate.infer._reliability._null import drawn, is_smallest, measured, neighbours_pooled, reached
-from baserate.measure import Measure, about
-from baserate.measure._about import bare
-from baserate.measure._proper import check_probabilities
-from baserate.measure._registry import known
+from baserate.measure import Measure, about, bare, check_probabilities, known
 
 DRAWS = 1000
 
@@ -75,7 +72,7 @@ def floors(
     measures: Sequence[Measure], tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int = DRAWS
 ) -> list[Floor]:
     """Do the same for several measures, from the same draws."""
-    Asked(level, None, seed)
+    EstimateRequest(level, None, seed)
     check_probabilities(tally)
     for measure in measures:
         _check(measure)

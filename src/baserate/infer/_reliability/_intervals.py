@@ -18,6 +18,8 @@ from baserate.infer._moments import widening
 from baserate.infer._reliability._sandwich import Sandwich, of_line, of_offset
 from baserate.measure import (
     Measure,
+    bare,
+    binned,
     brier_discrimination,
     brier_miscalibration,
     brier_uncertainty,
@@ -32,6 +34,7 @@ from baserate.measure import (
     ece,
     ece_sweep,
     emax,
+    expected,
     ici,
     log_discrimination,
     log_miscalibration,
@@ -43,9 +46,6 @@ from baserate.measure import (
     rmsce_debiased,
     smooth_ece,
 )
-from baserate.measure._about import bare
-from baserate.measure._bins import binned
-from baserate.measure._cox import expected
 
 DISTANCES: tuple[Measure, ...] = (
     *(ece, mce, rmsce, ece_sweep, smooth_ece, ici, e50, e90, emax, cox_ici, ecce, ecce_mad),

@@ -21,12 +21,10 @@ from baserate._plurals import count_of
 from baserate._stack import Forecasts
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
-from baserate.infer._estimate import Asked, estimate
+from baserate.infer._estimate import EstimateRequest, estimate
 from baserate.infer._reliability._checks import Check, log_likelihood, slope_test
 from baserate.infer._reliability._null import drawn, is_smallest, neighbours_pooled, reached
-from baserate.measure import calibration_in_the_large, why
-from baserate.measure._corp import calibrated
-from baserate.measure._cox import offset
+from baserate.measure import calibrated, calibration_in_the_large, offset, why
 
 DRAWS = 500
 
@@ -88,7 +86,7 @@ def intrinsic(tally: Tally, *, level: float = 0.95, seed: Seed = 0, draws: int =
     >>> found.verdict
     'calibrated for a prevalence of 0.4939, as far as can be told'
     """
-    Asked(level, None, seed)
+    EstimateRequest(level, None, seed)
     moved, slope = (estimate(name, tally, level=level) for name in ("calibration_in_the_large", "calibration_slope"))
     return Intrinsic(
         derived_prevalence(tally, level=level), moved, slope, slope_test(tally), _free(tally, seed, draws), level

@@ -14,12 +14,7 @@ from baserate._numeric.distinct import run_sums
 from baserate._stack import Stack
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, checked_draws, in_blocks
-from baserate.measure import Measure
-from baserate.measure._about import bare
-from baserate.measure._binned import OF_BINS
-from baserate.measure._bins import binned
-from baserate.measure._cox import OF_LINE, cox
-from baserate.measure._smooth import OF_DISTANCES, distances
+from baserate.measure import OF_BINS, OF_DISTANCES, OF_LINE, Measure, bare, binned, cox, distances
 
 BUCKETS = 4096
 """Scores that are kept apart; of more, neighbours are pooled."""

@@ -16,8 +16,7 @@ from baserate._map import Map, shifted
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.infer._reliability._intrinsic import derived_prevalence
-from baserate.measure._summary import header, named_group
-from baserate.measure.multiclass import _summary as of_classes
+from baserate.measure import header, multiclass, named_group
 
 Prevalence = float | Literal["derived"] | None
 AS_GIVEN = {"adjusted": None, "calibrated": None}
@@ -87,7 +86,7 @@ def parted(
     if isinstance(data, ClassRows):
         if prevalence is not None:
             raise BadOption("a prevalence is for two classes; of many there is one for each: leave it out.")
-        return list(_of_classes(data, after)), of_classes.header(data, data.decided(), [])
+        return list(_of_classes(data, after)), multiclass.header(data, data.decided(), [])
     if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
         raise BadOption(f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'. Give one of these.")
     if isinstance(data, Tallies):
@@ -135,7 +134,7 @@ def _probabilities(score: Reals) -> bool:
 
 
 def _each_class(classes: ClassRows) -> Iterator[Part]:
-    for group, rows in of_classes.walk(classes):
+    for group, rows in multiclass.walk(classes):
         assert isinstance(rows, ClassRows)  # noqa: S101  (for the type checker)
         of = "" if group is None else f" of {', '.join(map(str, group.values()))}"
         fixed = {"model": None, "group": group, "class": None, "top": False, **AS_GIVEN}

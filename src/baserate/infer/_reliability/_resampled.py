@@ -10,10 +10,9 @@ from baserate._errors import BadOption
 from baserate._estimate import Estimate
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, checked_draws
-from baserate.infer._estimate import Asked, middle
+from baserate.infer._estimate import EstimateRequest, middle
 from baserate.infer._resample import DRAWS, drawn_together
-from baserate.measure import Measure, about, why
-from baserate.measure._registry import known
+from baserate.measure import Measure, about, known, why
 
 
 def resampled(
@@ -30,7 +29,7 @@ def resampled(
     >>> slope.how
     '1000 draws of rows'
     """
-    Asked(level, None, seed)
+    EstimateRequest(level, None, seed)
     chosen = [known(measure) for measure in measures]
     unfit = [about(measure).name for measure in chosen if not about(measure).stacks]
     if unfit:

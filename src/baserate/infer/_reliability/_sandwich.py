@@ -10,7 +10,7 @@ from baserate._arrays import Floats, ratio
 from baserate._numeric.logistic import log_odds
 from baserate._tally import Tally
 from baserate.infer._influence import Part, freedom
-from baserate.measure._cox import cox, offset
+from baserate.measure import cox, offset
 
 _BLOCK = 1 << 14
 """Scores that fit the cache."""

@@ -21,18 +21,25 @@ from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.infer._draws import Seed
-from baserate.infer._estimate import Asked, estimate
+from baserate.infer._estimate import EstimateRequest, estimate
 from baserate.infer._reliability._checks import LEAST, Check, checks
 from baserate.infer._reliability._floors import Floor, floors
 from baserate.infer._reliability._intervals import DISTANCES, FLOOR
 from baserate.infer._reliability._intrinsic import intrinsic
 from baserate.infer._reliability._parts import After, Part, mapped, parted
-from baserate.measure import Measure, about, calibration_in_the_large, named, why
-from baserate.measure._binned import OF_BINS
-from baserate.measure._bins import By
-from baserate.measure._cox import clipped
-from baserate.measure._smooth import OF_DISTANCES, Smoother
-from baserate.measure._summary import tidy
+from baserate.measure import (
+    OF_BINS,
+    OF_DISTANCES,
+    By,
+    Measure,
+    Smoother,
+    about,
+    calibration_in_the_large,
+    clipped,
+    named,
+    tidy,
+    why,
+)
 
 COLUMNS = (
     *("measure", "model", "group", "class", "top", "adjusted", "calibrated", "threshold", "value", "low", "high"),
@@ -68,7 +75,7 @@ class Reliability:
     smoother: Smoother = "lowess"
 
     def __post_init__(self) -> None:
-        Asked(self.level, None, self.seed)
+        EstimateRequest(self.level, None, self.seed)
         if self.draws != 0 or isinstance(self.draws, bool):
             check_domain("draws", self.draws, DRAWS.or_none)
 

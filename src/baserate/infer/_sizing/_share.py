@@ -12,8 +12,7 @@ from baserate._arrays import Floats
 from baserate._errors import BadOption
 from baserate.infer._sizing._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
 from baserate.infer._sizing._size import LARGEST, Portion, Size, check_inside, check_share
-from baserate.measure import Measure, about
-from baserate.measure._registry import known
+from baserate.measure import Measure, about, known
 
 Trials = npt.NDArray[np.int64]
 

@@ -19,8 +19,7 @@ from baserate._population import Population
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, checked_seed
 from baserate.infer._sizing._size import LARGEST, Size, check_inside, sized
-from baserate.measure import Measure, about
-from baserate.measure._registry import known
+from baserate.measure import Measure, about, known
 
 _COUNTED, _DRAWN = 20_000, 2000
 """Samples of each size, of counts and of rows."""

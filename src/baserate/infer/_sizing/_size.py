@@ -19,8 +19,7 @@ from baserate._errors import BadOption
 from baserate.infer import _auc, _binomial
 from baserate.infer._auc import Area, exponential_variance, newcombe_variance
 from baserate.infer._binomial import Share, interval
-from baserate.measure import Measure, about
-from baserate.measure._registry import known
+from baserate.measure import Measure, about, known
 
 LARGEST = 10**12
 """Rows beyond which nobody will go."""

@@ -12,8 +12,16 @@ from baserate.measure.multiclass._information import *
 from baserate.measure.multiclass._rates import *
 from baserate.measure.multiclass._registry import MEASURES, named, search
 from baserate.measure.multiclass._scored import *
+from baserate.measure.multiclass._scored import NEAR as NEAR, check_class_probabilities as check_class_probabilities
 from baserate.measure.multiclass._sets import *
-from baserate.measure.multiclass._summary import USUAL, meant, summary
+from baserate.measure.multiclass._summary import (
+    USUAL,
+    chosen_measures as chosen_measures,
+    header as header,
+    meant,
+    summary,
+    walk as walk,
+)
 
 __all__ = [
     "AVERAGES",

@@ -13,8 +13,7 @@ from baserate._confusion import Confusion
 from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._results import Results
-from baserate.infer import _tables
-from baserate.infer._draws import Seed, checked_seed, percentiles
+from baserate.infer import Seed, checked_seed, percentiles, simulate_tables
 from baserate.measure import MEASURES, Measure, about, multiclass
 from baserate.shift._reweigh import reweigh
 from baserate.shift._several._result import Shares
@@ -59,7 +58,7 @@ def _drawn(found: Shares, seen: Confusion, seed: Seed) -> Confusion:
     remainder, B being the regression of shares on rates by influence functions.
     """
     rng = checked_seed(seed)
-    tables = _tables.tables(seen, way="stratified", seed=rng)[:_DRAWS]
+    tables = simulate_tables(seen, way="stratified", seed=rng)[:_DRAWS]
     rates, own = (each / each.sum(axis=-1, keepdims=True) for each in (tables, seen.mass))
     together, rest = _regressed(found, seen, own)
     size, axes = np.linalg.eigh(rest)

@@ -11,7 +11,7 @@ import numpy as np
 from baserate._arrays import Cells, Floats
 from baserate._errors import CannotFit
 from baserate._numeric.codes import Codes
-from baserate.infer._binomial import two_sided
+from baserate.infer import two_sided
 from baserate.shift._several._expected import Expected, products, quadratic, tabulated
 from baserate.shift._several._mlls import Fit
 from baserate.shift._several._pair import Pair

@@ -13,8 +13,8 @@ from baserate._errors import CannotFit
 from baserate._numbers import format_p_phrase
 from baserate._numeric.simplex import contrasts, mixed, nearest, projected
 from baserate._target import ClassTarget
-from baserate.calibrate.multiclass._given import listed
-from baserate.infer._moments import widening
+from baserate.calibrate.multiclass import listed
+from baserate.infer import widening
 from baserate.shift._several._linear import Extra, Free, check_told_apart, means, normalized, shares_of, soft, with_seen
 from baserate.shift._several._mlls import Fit, Given, Recalibration, prepared
 from baserate.shift._several._pair import Pair

@@ -17,8 +17,8 @@ from baserate._errors import BadOption, CannotFit
 from baserate._numeric.codes import Codes
 from baserate._numeric.simplex import contrasts, likeliest, nearest, regularised
 from baserate._target import ClassTarget
-from baserate.calibrate.multiclass._given import listed
-from baserate.infer._binomial import two_sided
+from baserate.calibrate.multiclass import listed
+from baserate.infer import two_sided
 from baserate.shift._several._pair import Pair, Side
 from baserate.shift._several._result import HOW, Shares, estimated
 

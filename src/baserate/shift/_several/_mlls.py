@@ -17,8 +17,7 @@ from baserate._numeric.simplex import Mixture, contrasts, inverse, mixed, moment
 from baserate._numeric.softmax import Model, Rows, information
 from baserate._plurals import count_of
 from baserate._target import ClassTarget
-from baserate.calibrate.multiclass import bias_corrected, temperature, vector
-from baserate.calibrate.multiclass._given import listed
+from baserate.calibrate.multiclass import bias_corrected, listed, temperature, vector
 from baserate.shift._several._linear import check_told_apart, means
 from baserate.shift._several._pair import Pair, Side
 from baserate.shift._several._result import Shares, estimated

@@ -12,8 +12,8 @@ from baserate._class_rows import ClassRows
 from baserate._errors import CannotFit, MissingValues, NotAProbability, UnknownLabel
 from baserate._numeric.codes import Codes
 from baserate._target import ClassTarget
-from baserate.calibrate.multiclass._given import listed
-from baserate.measure.multiclass._scored import check_class_probabilities
+from baserate.calibrate.multiclass import listed
+from baserate.measure.multiclass import check_class_probabilities
 
 _SCALES = 5.0
 """From this ratio of their spreads on, scores look as if they were on two scales."""

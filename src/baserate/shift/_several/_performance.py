@@ -14,10 +14,9 @@ from baserate._confusions import Confusions
 from baserate._errors import BadOption
 from baserate._results import Results
 from baserate._target import ClassTarget
-from baserate.infer._binomial import two_sided
-from baserate.infer._moments import widening
+from baserate.infer import two_sided, widening
 from baserate.measure import MEASURES, Measure, about, multiclass
-from baserate.measure.multiclass._scored import check_class_probabilities
+from baserate.measure.multiclass import check_class_probabilities
 from baserate.shift._assumed import ALONE, HOW, refuse_idle
 from baserate.shift._scale import Sure, around
 from baserate.shift._several._corrected import limits, values, without

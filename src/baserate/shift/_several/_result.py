@@ -14,7 +14,7 @@ from baserate._errors import BadShape
 from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
-from baserate.infer._binomial import two_sided, usual
+from baserate.infer import two_sided, usual
 
 HOW = "delta method, cut at 0 and 1"
 _SHOWN = 6

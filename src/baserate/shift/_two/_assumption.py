@@ -14,8 +14,7 @@ from baserate._errors import UsageError
 from baserate._numbers import format_p_phrase, number
 from baserate._numeric.two_samples import free
 from baserate._plurals import there_are
-from baserate.infer import Check
-from baserate.infer._comparing._question import holm
+from baserate.infer import Check, holm
 from baserate.shift._two._bins import Joint, jointly
 from baserate.shift._two._fit import NAME, SIZE, curve_fit
 from baserate.shift._two._given import Given

@@ -14,9 +14,8 @@ from baserate._errors import BadOption, CannotFit
 from baserate._estimate import Estimate
 from baserate._numeric.two_samples import Fit, Profile, Seen, root
 from baserate._tally import Tally
-from baserate.infer._binomial import two_sided
-from baserate.infer._moments import widening
-from baserate.measure._bins import firsts
+from baserate.infer import two_sided, widening
+from baserate.measure import firsts
 from baserate.shift._two._given import Given, effective
 from baserate.shift._two._moments import with_labels
 from baserate.shift._two._result import Prevalence

@@ -14,7 +14,7 @@ from baserate._numbers import format_p_phrase, number
 from baserate._plurals import count_of
 from baserate._tally import Tally
 from baserate.infer import Check
-from baserate.measure._bins import firsts
+from baserate.measure import firsts
 from baserate.shift._two._fit import NAME, SIZE
 
 _MOST = 10

@@ -9,7 +9,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._tally import Tally
 from baserate.infer import Check
-from baserate.measure._bins import firsts
+from baserate.measure import firsts
 
 NAME = "calibration_curve"
 SIZE = 0.05

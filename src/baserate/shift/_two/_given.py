@@ -11,9 +11,7 @@ from baserate._domains import LEVEL, check_domain
 from baserate._errors import BadOption, CannotFit, EmptyData, NotAProbability
 from baserate._tally import Tally
 from baserate._target import Target
-from baserate.infer._binomial import two_sided
-from baserate.infer._influence import Part, freedom
-from baserate.infer._moments import widening
+from baserate.infer import Part, freedom, two_sided, widening
 
 _FEW = 0.5
 """Share of the target that must lie where validation has scores, or else a note says so."""

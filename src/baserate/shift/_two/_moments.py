@@ -18,7 +18,7 @@ from baserate._errors import BadOption, CannotFit
 from baserate._estimate import Estimate
 from baserate._numeric.mixture import likeliest
 from baserate._numeric.simplex import regularised
-from baserate.infer._binomial import as_share, two_sided, usual
+from baserate.infer import as_share, two_sided, usual
 from baserate.shift._two._given import Given, means
 from baserate.shift._two._result import Prevalence
 
