@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import exp, hypot, inf, isfinite, isinf, isnan, log, sqrt
 from typing import NamedTuple
 
-from baserate.infer._binomial import as_share, two_sided, usual
+from baserate.infer import as_share, two_sided, usual
 
 Bounds = tuple[float, float]
 
