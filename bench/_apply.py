@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._forms import Between, Form, Knots, LogOdds, Steps
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._policy import Policy
 from bench._row import Duel, Outcome, medians
 
@@ -70,7 +70,7 @@ FORMS: dict[str, tuple[Form, int]] = {
 def mapped(name: str, n: int) -> Duel:
     """Map scores beside a table of as many knots; which is no rival in meaning, so only shapes are compared."""
     form, many = FORMS[name]
-    map_, scores = Map(form, method=name), np.random.default_rng(0).random(n)
+    map_, scores = Calibrator(form, method=name), np.random.default_rng(0).random(n)
     x, y = _rising(many), _rising(many + 1)[:many]
 
     def gap(ours: Floats, rival: Floats) -> float:
@@ -81,12 +81,12 @@ def mapped(name: str, n: int) -> Duel:
 
 def filed(n: int, repeats: int) -> Outcome:
     """Apply a map to a Parquet file beside a bare copy of it."""
-    map_ = Map(FORMS["isotonic"][0], method="isotonic")
+    map_ = Calibrator(FORMS["isotonic"][0], method="isotonic")
     return beside_a_copy(_OURS, map_, partial(_check, map_), n, repeats)
 
 
 def beside_a_copy(
-    code: str, what: Map | Policy, check: Callable[[int, int, Path], None], n: int, repeats: int
+    code: str, what: Calibrator | Policy, check: Callable[[int, int, Path], None], n: int, repeats: int
 ) -> Outcome:
     """Apply something to a generated Parquet file beside a bare copy of it, each in a process of its own."""
     with TemporaryDirectory() as folder:
@@ -107,7 +107,7 @@ def _ran(code: str, *paths: Path) -> dict[str, int]:
     return told
 
 
-def _check(map_: Map, rows: int, n: int, target: Path) -> None:
+def _check(map_: Calibrator, rows: int, n: int, target: Path) -> None:
     """See that the first rows and the last are there, in order and right."""
     for found in both_ends(rows, n, target):
         if not np.array_equal(found["risk_calibrated"], map_(found["risk"])):

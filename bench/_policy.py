@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from baserate import Cut, Lottery, Policy, apply
+from baserate import Cut, Policy, RandomizedCut, apply
 from bench._row import Duel
 
 _APART = Policy(
@@ -16,7 +16,7 @@ _APART = Policy(
     otherwise="refuse",
     attributes=("site",),
 )
-_DRAWN = Policy(by_group={(): Lottery((Cut((0.50,)), Cut((0.55,))), (0.3, 0.7))}, otherwise="refuse")
+_DRAWN = Policy(by_group={(): RandomizedCut((Cut((0.50,)), Cut((0.55,))), (0.3, 0.7))}, otherwise="refuse")
 """The lot decides between 0.5 and 0.55: 5 % of scores that are spread evenly."""
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from baserate import Cut, Lottery, Policy
+from baserate import Cut, Policy, RandomizedCut
 from bench._apply import beside_a_copy, both_ends
 from bench._row import Outcome
 
@@ -19,7 +19,7 @@ POLICY = Policy(
     by_group={
         **{(f"site {at}",): Cut((0.3 + at / 100,)) for at in range(18)},
         ("site 18",): Cut((0.2, 0.7), ("pass", "refer", "flag")),
-        ("site 19",): Lottery((Cut((0.1,)), Cut((0.9,))), (0.3, 0.7)),
+        ("site 19",): RandomizedCut((Cut((0.1,)), Cut((0.9,))), (0.3, 0.7)),
     },
     otherwise="refuse",
     attributes=("site",),

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate import BaserateError, ClassRows, shift
+from baserate import BaserateError, MulticlassRows, shift
 from baserate._confusion import Confusion
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.measure import multiclass, precision, sensitivity
 from bench._audit import Bounds, Floats, Outcome, Refusal, Rejection, Scenario
 
@@ -86,7 +86,7 @@ def _label_shift_truth(world: World, shares: tuple[float, ...]) -> Confusion:
     """Table of decisions where the classes have these shares, from a large sample of each class."""
     rng = np.random.default_rng(1)
     truth, x = world.features(rng, _LARGE, np.full(world.classes, 1 / world.classes))
-    table = ClassRows(truth, world.scores(x), tuple(range(world.classes))).decided()
+    table = MulticlassRows(truth, world.scores(x), tuple(range(world.classes))).decided()
     return shift.reweigh(table, to=list(np.maximum(shares, 1e-9) / np.maximum(shares, 1e-9).sum()))
 
 
@@ -142,8 +142,8 @@ def label_shift(
     shares = _SHARES[world.classes] if shares is None else shares
     labels = tuple(range(world.classes))
     truth, x = world.features(rng, sizes[0], np.full(world.classes, 1 / world.classes))
-    rows = ClassRows(truth, world.scores(x), labels)
-    target = ClassTarget(world.scores(world.features(rng, sizes[1], np.array(shares))[1]), labels)
+    rows = MulticlassRows(truth, world.scores(x), labels)
+    target = MulticlassTarget(world.scores(world.features(rng, sizes[1], np.array(shares))[1]), labels)
     found: dict[str, Outcome] = {}
     shown = {0, 1, world.classes - 1}
     estimates = {"": None, ": PACC": "pacc"} | ({": MLLS": "mlls"} if likelihood else {})
@@ -165,8 +165,8 @@ def covariate_shift(rng: np.random.Generator, *, world: World, sizes: Sizes) -> 
     """Performance without labels where features are distributed otherwise, and classes follow them as before."""
     shares, labels = _SHARES[world.classes], tuple(range(world.classes))
     truth, x = world.features(rng, sizes[0], np.full(world.classes, 1 / world.classes))
-    rows = ClassRows(truth, world.scores(x), labels)
-    target = ClassTarget(world.scores(world.features(rng, sizes[1], np.array(shares))[1]), labels)
+    rows = MulticlassRows(truth, world.scores(x), labels)
+    target = MulticlassTarget(world.scores(world.features(rng, sizes[1], np.array(shares))[1]), labels)
     truths = _truths(_covariate_shift_truth(world, shares))
     try:
         results = shift.performance(target, rows, assume="covariate shift", measures=_MEASURES)

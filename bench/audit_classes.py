@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate import ClassRows, Confusion, infer
+from baserate import Confusion, MulticlassRows, infer
 from baserate.infer import _class_averages, _means, _tables
 from baserate.infer._binomial import two_sided
 from baserate.measure import Measure, about, multiclass
@@ -65,14 +65,14 @@ TABLES: dict[str, Measure] = {
 }
 
 
-def sample(rng: np.random.Generator, of: Population, rows: int | None = None) -> ClassRows:
+def sample(rng: np.random.Generator, of: Population, rows: int | None = None) -> MulticlassRows:
     """Draw rows of one model."""
     return _models(rng, of, rows or of.rows, shared=0.0, models=1)[0]
 
 
 def _models(
     rng: np.random.Generator, of: Population, rows: int, *, shared: float, models: int
-) -> tuple[ClassRows, ...]:
+) -> tuple[MulticlassRows, ...]:
     """Draw rows of models whose noise has a shared part."""
     classes = len(of.shares)
     truth = rng.choice(classes, rows, p=of.shares)
@@ -83,12 +83,12 @@ def _models(
         noise = sqrt(shared) * common + sqrt(1 - shared) * rng.normal(size=(rows, classes))
         evidence = of.power * (of.signal * (of.signal * np.eye(classes)[shown] + noise) + np.log(of.shares))
         odds = np.exp(evidence - evidence.max(axis=1, keepdims=True))
-        found.append(ClassRows(truth, odds / odds.sum(axis=1, keepdims=True), _LABELS[:classes]))
+        found.append(MulticlassRows(truth, odds / odds.sum(axis=1, keepdims=True), _LABELS[:classes]))
     return tuple(found)
 
 
 @cache
-def _large(of: Population) -> tuple[ClassRows, Confusion]:
+def _large(of: Population) -> tuple[MulticlassRows, Confusion]:
     rows = sample(np.random.default_rng(20_261_118), of, _LARGE)
     return rows, rows.decided()
 
@@ -136,19 +136,19 @@ def paired(rng: np.random.Generator, of: Population, measures: Mapping[str, Meas
     }
 
 
-def _outcome(name: str, measure: Measure, noun: ClassRows | Confusion, of: Population) -> Outcome:
+def _outcome(name: str, measure: Measure, noun: MulticlassRows | Confusion, of: Population) -> Outcome:
     found = infer.estimate(measure, noun)
     return Refusal(found.why) if found.why else Bounds(found.low, found.high, true_value(name, of))
 
 
-def _normal(name: str, measure: Measure, rows: ClassRows, of: Population) -> Outcome:
+def _normal(name: str, measure: Measure, rows: MulticlassRows, of: Population) -> Outcome:
     """Normal interval with the standard error that the influence function gives."""
     value = float(measure(rows))
     half = two_sided(0.95) * sqrt(float(np.sum(_slopes(measure, rows, value) ** 2)))
     return Bounds(value - half, value + half, true_value(name, of))
 
 
-def _slopes(measure: Measure, rows: ClassRows, value: float) -> Floats:
+def _slopes(measure: Measure, rows: MulticlassRows, value: float) -> Floats:
     if measure in LOSSES.values():
         return (_means.own_losses(measure, rows) - value) / len(rows)
     found = _class_averages.influence(measure, rows, value)

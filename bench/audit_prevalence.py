@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import stats
 from scipy.special import expit
 
-from baserate import CannotFit, Target, shift, tally
+from baserate import FitError, Target, shift, tally
 from bench._audit import Bounds, Outcome, Refusal, Rejection, Scenario
 
 Floats = npt.NDArray[np.float64]
@@ -181,7 +181,7 @@ def covariate(rng: np.random.Generator, *, curve: Curve, scores: Scores, logisti
     made = partial(shift.performance, target, validation, assume="covariate shift", measures=names)
     try:
         found = _outcomes(made().rows(), truth, "without labels")
-    except CannotFit:
+    except FitError:
         return {f"{name} without labels": Refusal("the target leaves the scores of validation") for name in names}
     if logistic:
         found |= _outcomes(made(recalibrate="logistic").rows(), truth, "without labels: logistic")

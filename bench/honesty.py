@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate import CannotFit, calibrate, measure, tally
+from baserate import FitError, calibrate, measure, tally
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,7 +45,7 @@ def seen(method: str, size: int, seed: int) -> Worth | None:
     sample = tally(happened, p)
     try:
         found, after = calibrate.fit(sample, method), calibrate.crossfitted(sample, method, seed=seed)
-    except CannotFit:
+    except FitError:
         return None
     least = float(np.mean((happened - q) ** 2))
     own = measure.brier(sample.rescored(found(sample.score)))

@@ -13,8 +13,7 @@ from typing import Any
 
 import click
 
-from baserate import BaserateError, ClassRows, Confusion, Counts, Curve, LabelSets, Tally
-from baserate import _errors as errors
+from baserate import BaserateError, Confusion, Counts, Curve, LabelSets, MulticlassRows, Tally, _errors as errors
 from baserate.cli import VERBS, app, exit_code
 from baserate.measure import MEASURES, TABLES, About, Measure, about, multiclass
 from baserate.report import CHECKS, _findings
@@ -25,7 +24,7 @@ CHAPTERS = {
     Curve: "Of a curve (`Curve`)",
     Tally: "Of scores as probabilities (`Tally`)",
     Confusion: "Of all classes together (`Confusion`)",
-    ClassRows: "Of a score for each class (`ClassRows`)",
+    MulticlassRows: "Of a score for each class (`ClassRows`)",
     LabelSets: "Of sets of labels (`LabelSets`)",
 }
 REGISTRIES = {"": MEASURES, "multiclass.": multiclass.MEASURES}

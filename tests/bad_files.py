@@ -9,7 +9,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from baserate import BadFile, BaserateError, EmptyData, MissingValues, NoSuchFile, NotBinary, NotNumeric, UnknownName
+from baserate import (
+    BaserateError,
+    EmptyDataError,
+    FileFormatError,
+    MissingValuesError,
+    NoSuchFileError,
+    NotBinaryError,
+    NotNumericError,
+    UnknownNameError,
+)
 
 GOOD = "y,p\n1,0.9\n0,0.2\n1,0.4\n0,0.1\n"
 
@@ -51,102 +60,119 @@ def arrow(folder: Path) -> None:
 
 
 BAD: dict[str, Bad] = {
-    "empty file": Bad(text(""), EmptyData, "bad.csv is empty; give a table"),
-    "only blank lines": Bad(text("\n\n  \n"), EmptyData, "bad.csv is empty"),
-    "header only": Bad(text("y,p\n"), EmptyData, "there are no rows"),
-    "missing column": Bad(text("truth,p\n1,0.5\n"), UnknownName, "there is no column 'y'. There are: 'truth', 'p'."),
-    "misspelt column": Bad(
-        text("Y,prob\n1,0.5\n"), UnknownName, "there is no column 'y'. Did you mean 'Y'? There are: 'Y', 'prob'."
+    "empty file": Bad(text(""), EmptyDataError, "bad.csv is empty; give a table"),
+    "only blank lines": Bad(text("\n\n  \n"), EmptyDataError, "bad.csv is empty"),
+    "header only": Bad(text("y,p\n"), EmptyDataError, "there are no rows"),
+    "missing column": Bad(
+        text("truth,p\n1,0.5\n"), UnknownNameError, "there is no column 'y'. There are: 'truth', 'p'."
     ),
-    "no header": Bad(text("1,0.5\n0,0.4\n"), UnknownName, "there is no column 'y'. There are: '1', '0.5'."),
-    "duplicate column names": Bad(text("y,p,p\n1,0.5,0.6\n"), BadFile, "there are 2 columns 'p'; rename all but one"),
+    "misspelt column": Bad(
+        text("Y,prob\n1,0.5\n"), UnknownNameError, "there is no column 'y'. Did you mean 'Y'? There are: 'Y', 'prob'."
+    ),
+    "no header": Bad(text("1,0.5\n0,0.4\n"), UnknownNameError, "there is no column 'y'. There are: '1', '0.5'."),
+    "duplicate column names": Bad(
+        text("y,p,p\n1,0.5,0.6\n"), FileFormatError, "there are 2 columns 'p'; rename all but one"
+    ),
     "wrong encoding": Bad(
-        text("y,p\nth\xe9,0.5\ncaf\xe9,0.4\n".encode("latin-1")), BadFile, "line 2 of {path} is not UTF-8 text"
+        text("y,p\nth\xe9,0.5\ncaf\xe9,0.4\n".encode("latin-1")), FileFormatError, "line 2 of {path} is not UTF-8 text"
     ),
     "wrong encoding in the header": Bad(
-        text("y,p,caf\xe9\n1,0.5,a\n".encode("latin-1")), BadFile, "the header of {path} is not UTF-8 text"
+        text("y,p,caf\xe9\n1,0.5,a\n".encode("latin-1")), FileFormatError, "the header of {path} is not UTF-8 text"
     ),
-    "UTF-16": Bad(text(GOOD.encode("utf-16")), BadFile, "bad.csv is UTF-16 text; convert it first"),
-    "bytes that are no table": Bad(text(b"\x7fELF\0\0\1\2" * 50), BadFile, "is no table that we know"),
+    "UTF-16": Bad(text(GOOD.encode("utf-16")), FileFormatError, "bad.csv is UTF-16 text; convert it first"),
+    "bytes that are no table": Bad(text(b"\x7fELF\0\0\1\2" * 50), FileFormatError, "is no table that we know"),
     "a long row": Bad(
-        text("y,p\n1,0.5\n0,0.4,7\n"), BadFile, "line 3 of {path} has 3 columns where the header has 2 ('0,0.4,7')"
+        text("y,p\n1,0.5\n0,0.4,7\n"),
+        FileFormatError,
+        "line 3 of {path} has 3 columns where the header has 2 ('0,0.4,7')",
     ),
-    "a short row": Bad(text("y,p\n1,0.5\n0\n"), BadFile, "line 3 of {path} has 1 column where the header has 2 ('0')"),
-    "an open quote": Bad(text('y,p\n1,"0.5\n0,0.4\n'), BadFile, "line 2 of {path} opens a quote that is never closed"),
+    "a short row": Bad(
+        text("y,p\n1,0.5\n0\n"), FileFormatError, "line 3 of {path} has 1 column where the header has 2 ('0')"
+    ),
+    "an open quote": Bad(
+        text('y,p\n1,"0.5\n0,0.4\n'), FileFormatError, "line 2 of {path} opens a quote that is never closed"
+    ),
     "words for numbers": Bad(
-        text("y,p\n1,0.5\n0,high\n1,low\n"), NotNumeric, "2 of 3 values of p are not numbers (the first is 'high')"
+        text("y,p\n1,0.5\n0,high\n1,low\n"), NotNumericError, "2 of 3 values of p are not numbers (the first is 'high')"
     ),
     "decimal commas": Bad(
-        text("y;p\n1;0,5\n0;0,25\n"), NotNumeric, "2 of 2 values of p are not numbers (the first is '0,5')"
+        text("y;p\n1;0,5\n0;0,25\n"), NotNumericError, "2 of 2 values of p are not numbers (the first is '0,5')"
     ),
     "long cells": Bad(
-        text(f"y,p\n1,{'x' * 10_000}\n"), NotNumeric, f"1 of 1 values of p are not numbers (the first is '{'x' * 60}')"
+        text(f"y,p\n1,{'x' * 10_000}\n"),
+        NotNumericError,
+        f"1 of 1 values of p are not numbers (the first is '{'x' * 60}')",
     ),
     "missing scores": Bad(
         text("y,p\n1,0.5\n0,\n1,NA\n0,nan\n1,inf\n"),
-        MissingValues,
+        MissingValuesError,
         "4 of 5 rows cannot be used (p: 2 missing, 1 NaN, 1 infinite). Fill them in, or leave them out",
     ),
     "three labels": Bad(
         text("y,p\nyes,0.5\nno,0.4\nmaybe,0.2\n"),
-        NotBinary,
+        NotBinaryError,
         "truth has more than two labels ('maybe', 'no', 'yes'); name both classes",
     ),
     "labels without a positive one": Bad(
-        text("y,p\nyes,0.5\nno,0.4\n"), NotBinary, "truth has the labels 'no', 'yes'; name the positive one: "
+        text("y,p\nyes,0.5\nno,0.4\n"), NotBinaryError, "truth has the labels 'no', 'yes'; name the positive one: "
     ),
-    "truncated Parquet": Bad(truncated, BadFile, "bad.parquet cannot be read: ", "bad.parquet"),
+    "truncated Parquet": Bad(truncated, FileFormatError, "bad.parquet cannot be read: ", "bad.parquet"),
     "text that is called Parquet": Bad(
         text(GOOD, "bad.parquet"),
-        BadFile,
+        FileFormatError,
         "bad.parquet is not a Parquet file: its first bytes are b'y,p\\n'",
         "bad.parquet",
     ),
-    "truncated Arrow": Bad(arrow, BadFile, "is not a whole Arrow file", "bad.arrow"),
+    "truncated Arrow": Bad(arrow, FileFormatError, "is not a whole Arrow file", "bad.arrow"),
     "truncated gzip": Bad(
         lambda folder: (folder / "bad.csv.gz").write_bytes(gzip.compress(GOOD.encode() * 9)[:30]),
-        BadFile,
+        FileFormatError,
         "bad.csv.gz cannot be unpacked: ",
         "bad.csv.gz",
     ),
     "packed otherwise": Bad(
         lambda folder: (folder / "bad.csv.bz2").write_bytes(bz2.compress(GOOD.encode())),
-        BadFile,
+        FileFormatError,
         "bad.csv.bz2 is packed with bzip2; unpack it first, or pack it with gzip.",
         "bad.csv.bz2",
     ),
     "broken JSON": Bad(
-        text('{"y": 1, "p": 0.5}\n{"y": 0, "p"\n', "bad.jsonl"), BadFile, "bad.jsonl cannot be read: ", "bad.jsonl"
+        text('{"y": 1, "p": 0.5}\n{"y": 0, "p"\n', "bad.jsonl"),
+        FileFormatError,
+        "bad.jsonl cannot be read: ",
+        "bad.jsonl",
     ),
     "JSON without the column": Bad(
-        text('{"y": 1, "q": 0.5}\n', "bad.jsonl"), UnknownName, "there is no column 'p'", "bad.jsonl"
+        text('{"y": 1, "q": 0.5}\n', "bad.jsonl"), UnknownNameError, "there is no column 'p'", "bad.jsonl"
     ),
-    "no such file": Bad(text(GOOD, "bed.csv"), NoSuchFile, "there is no file {path}. Did you mean {folder}/bed.csv?"),
-    "a pattern that matches nothing": Bad(text(GOOD), NoSuchFile, "no file matches {path}", "*.parquet"),
+    "no such file": Bad(
+        text(GOOD, "bed.csv"), NoSuchFileError, "there is no file {path}. Did you mean {folder}/bed.csv?"
+    ),
+    "a pattern that matches nothing": Bad(text(GOOD), NoSuchFileError, "no file matches {path}", "*.parquet"),
     "a folder without tables": Bad(
-        text("notes", "notes.md"), NoSuchFile, "there are no tables in the folder {folder}", "."
+        text("notes", "notes.md"), NoSuchFileError, "there are no tables in the folder {folder}", "."
     ),
     "two headers": Bad(
         two(text(GOOD, "a.csv"), text("p,y\n0.5,1\n", "b.csv")),
-        BadFile,
+        FileFormatError,
         "b.csv has another header than {folder}/a.csv",
         "*.csv",
     ),
     "two types": Bad(
         two(table({"y": [0, 1], "p": [0.1, 0.2]}, "a.parquet"), table({"y": [0, 1], "p": ["a", "b"]}, "b.parquet")),
-        BadFile,
+        FileFormatError,
         "the files do not agree on the column 'p': it is ",
         "*.parquet",
     ),
     "a column that is not in all files": Bad(
         two(table({"y": [0, 1], "p": [0.1, 0.2]}, "a.parquet"), table({"y": [0, 1]}, "b.parquet")),
-        BadFile,
+        FileFormatError,
         "the files do not agree on the column 'p': it is DOUBLE in 1 of 2 files",
         "*.parquet",
     ),
     "two kinds of file": Bad(
         two(text(GOOD, "a.csv"), table({"y": [0, 1], "p": [0.1, 0.2]}, "b.parquet")),
-        BadFile,
+        FileFormatError,
         "are of several kinds (csv, parquet); name files of one kind",
         ".",
     ),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import BadOption, BadShape, ClassRows, Confusion, Confusions, Intake, LabelSets
+from baserate import Confusion, Confusions, LabelSets, MulticlassRows, OptionError, ReadSummary, ShapeError
 
 SCORE = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.3, 0.3, 0.4], [0.1, 0.2, 0.7]])
-ROWS = ClassRows(np.array([0, 1, 2, 0]), SCORE, tuple("abc"))
+ROWS = MulticlassRows(np.array([0, 1, 2, 0]), SCORE, tuple("abc"))
 TABLE = Confusion.of_matrix([[3, 1], [0, 4]], "xy", truth="rows")
 
 
@@ -18,22 +18,22 @@ TABLE = Confusion.of_matrix([[3, 1], [0, 4]], "xy", truth="rows")
     [
         (
             (np.array([0, 1]), SCORE[:1], tuple("abc")),
-            BadShape,
+            ShapeError,
             r"score has shape \(1, 3\); give a row for each of 2 rows",
         ),
-        ((np.array([0]), SCORE[:1], tuple("ab")), BadShape, "a column for each of 2 classes"),
-        ((np.array([3]), SCORE[:1], tuple("abc")), BadOption, "no index into the 3 labels"),
-        ((np.array([-1]), SCORE[:1], tuple("abc")), BadOption, "no index into the 3 labels"),
+        ((np.array([0]), SCORE[:1], tuple("ab")), ShapeError, "a column for each of 2 classes"),
+        ((np.array([3]), SCORE[:1], tuple("abc")), OptionError, "no index into the 3 labels"),
+        ((np.array([-1]), SCORE[:1], tuple("abc")), OptionError, "no index into the 3 labels"),
     ],
 )
 def test_class_rows_refuse_what_does_not_fit(given: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=told):
-        ClassRows(*given)
+        MulticlassRows(*given)
 
 
 def test_class_rows_cannot_be_changed() -> None:
     truth, score = np.array([0, 1]), SCORE[:2].copy()
-    rows = ClassRows(truth, score, tuple("abc"))
+    rows = MulticlassRows(truth, score, tuple("abc"))
     truth[0], score[0, 0] = 2, 9.0
     assert rows.truth.tolist() == [0, 1]
     assert rows.score[0, 0] == 0.6
@@ -49,7 +49,9 @@ def test_class_rows_know_their_masses() -> None:
     assert repr(ROWS) == "ClassRows(4 rows; scores for a, b, c)"
     assert ROWS.support.tolist() == [2, 1, 1]
     assert (ROWS.total, ROWS.truth_spread) == (4, 2 * 2 + 1 * 3 + 1 * 3)
-    weighted = ClassRows(ROWS.truth, SCORE, ROWS.labels, weight=np.array([1.0, 2, 3, 4]), count=np.array([1, 1, 2, 1]))
+    weighted = MulticlassRows(
+        ROWS.truth, SCORE, ROWS.labels, weight=np.array([1.0, 2, 3, 4]), count=np.array([1, 1, 2, 1])
+    )
     assert weighted.support.tolist() == [5, 2, 6]
     assert weighted.total == 13
     assert weighted.decided().rows.total == 5
@@ -75,7 +77,7 @@ def test_class_rows_by_group() -> None:
 
 
 def test_ranks_and_decisions_break_ties_by_order() -> None:
-    tied = ClassRows(np.array([0, 1, 2]), np.full((3, 3), 1 / 3), tuple("abc"))
+    tied = MulticlassRows(np.array([0, 1, 2]), np.full((3, 3), 1 / 3), tuple("abc"))
     assert tied.decision().tolist() == [0, 0, 0]
     assert tied.rank().tolist() == [0, 1, 2]
 
@@ -83,20 +85,20 @@ def test_ranks_and_decisions_break_ties_by_order() -> None:
 def test_decisions_of_more_rows_than_a_block_and_of_many_classes() -> None:
     rng = np.random.default_rng(0)
     score = rng.random((40_000, 300))
-    rows = ClassRows(rng.integers(0, 300, 40_000), score, tuple(range(300)))
+    rows = MulticlassRows(rng.integers(0, 300, 40_000), score, tuple(range(300)))
     assert rows.decision().tolist() == score.argmax(axis=1).tolist()
 
 
 def test_confusions_hold_tables_over_the_same_labels() -> None:
     both = Confusions(
-        {("f",): TABLE, ("m",): TABLE}, ("sex",), Intake(16, positive=None, negative=None, classes=("x", "y"))
+        {("f",): TABLE, ("m",): TABLE}, ("sex",), ReadSummary(16, positive=None, negative=None, classes=("x", "y"))
     )
     assert repr(both) == "Confusions(2 classes; 2 groups by sex; 16 rows read; classes: x, y)"
     assert both.labels == ("x", "y")
     assert [(group, table.total) for group, table in both.walk()] == [(None, 16), (("f",), 8), (("m",), 8)]
     other = Confusion.of_matrix([[1]], "z", truth="rows")
     for tables, attributes in (({("f",): TABLE, ("m",): other}, ("sex",)), ({}, ()), ({("f",): TABLE}, ())):
-        with pytest.raises(BadOption):
+        with pytest.raises(OptionError):
             Confusions(tables, attributes)  # type: ignore[arg-type]
 
 
@@ -111,14 +113,14 @@ def test_the_digest_is_of_labels_groups_and_rows() -> None:
 
 def test_sets_of_labels_refuse_what_does_not_fit() -> None:
     truth = np.array([[True, False]])
-    with pytest.raises(BadOption, match="give decided= or score="):
+    with pytest.raises(OptionError, match="give decided= or score="):
         LabelSets(truth, ("a", "b"))
-    with pytest.raises(BadShape, match=r"decided has shape \(1, 1\)"):
+    with pytest.raises(ShapeError, match=r"decided has shape \(1, 1\)"):
         LabelSets(truth, ("a", "b"), decided=truth[:, :1])
     only_scores = LabelSets(truth, ("a", "b"), score=np.array([[0.1, 0.2]]))
-    with pytest.raises(BadOption, match="no decisions, only scores"):
+    with pytest.raises(OptionError, match="no decisions, only scores"):
         only_scores.per_label()
-    with pytest.raises(BadOption, match="no scores, only decisions"):
+    with pytest.raises(OptionError, match="no scores, only decisions"):
         LabelSets(truth, ("a", "b"), decided=truth).one_vs_rest()
 
 
@@ -139,5 +141,5 @@ def test_sets_of_labels_add_up_by_label_and_by_row() -> None:
 
 def test_the_digest_is_of_numbers_not_of_how_they_are_held() -> None:
     whole = np.array([[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]])
-    rows = [ClassRows(np.array([0, 2]), whole.astype(kind), tuple("abc")) for kind in (np.float64, np.float32)]
+    rows = [MulticlassRows(np.array([0, 2]), whole.astype(kind), tuple("abc")) for kind in (np.float64, np.float32)]
     assert rows[0].digest == rows[1].digest

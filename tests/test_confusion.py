@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from baserate import BadOption, BadShape, BadWeights, Confusion, CostMatrix, UnknownName, measure
+from baserate import Confusion, CostMatrix, OptionError, ShapeError, UnknownNameError, WeightError, measure
 
 CELLS = np.array([[5, 1, 0], [2, 3, 0], [0, 0, 4.0]])
 
@@ -30,7 +30,7 @@ def test_truth_is_in_rows_or_in_columns_and_one_says_which() -> None:
     assert rows.labels == ("a", "b", "c")
     assert Confusion.of_matrix(CELLS, truth="rows").labels == (0, 1, 2)
     assert np.array_equal(rows.transposed().mass, columns.mass)
-    with pytest.raises(BadOption, match="truth is 'diagonal'; it is in the 'rows' or in the 'columns'"):
+    with pytest.raises(OptionError, match="truth is 'diagonal'; it is in the 'rows' or in the 'columns'"):
         Confusion.of_matrix(CELLS, truth="diagonal")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="truth"):
         Confusion.of_matrix(CELLS)  # type: ignore[call-arg]
@@ -46,20 +46,20 @@ def test_stacks_are_turned_table_by_table() -> None:
 
 @pytest.mark.parametrize("cells", [3, [1, 2], [[1, 2, 3], [4, 5, 6]], np.zeros((0, 0)), np.zeros((2, 3, 2))])
 def test_a_table_has_as_many_rows_as_columns(cells: npt.ArrayLike) -> None:
-    with pytest.raises(BadShape, match=r"the table has shape .* give as many rows as columns"):
+    with pytest.raises(ShapeError, match=r"the table has shape .* give as many rows as columns"):
         Confusion.of_matrix(cells, truth="rows")
 
 
 @pytest.mark.parametrize("bad", [-1, np.nan, np.inf])
 def test_a_table_refuses_what_is_not_a_count(bad: float) -> None:
-    with pytest.raises(BadWeights, match="1 of 4 cells are negative, NaN or infinite"):
+    with pytest.raises(WeightError, match="1 of 4 cells are negative, NaN or infinite"):
         Confusion.of_matrix(np.array([[1, bad], [0, 2]]), truth="rows")
 
 
 def test_each_class_has_one_label() -> None:
-    with pytest.raises(BadShape, match="there are 2 labels for 3 classes"):
+    with pytest.raises(ShapeError, match="there are 2 labels for 3 classes"):
         Confusion(CELLS, ("a", "b"))
-    with pytest.raises(BadOption, match="the label 'a' is given twice"):
+    with pytest.raises(OptionError, match="the label 'a' is given twice"):
         Confusion(CELLS, ("a", "b", "a"))
 
 
@@ -99,7 +99,7 @@ def test_a_stack_is_indexed_with_its_moments() -> None:
     assert np.array_equal(stack[1].squares.mass, 4 * one.squares.mass)
     assert np.array_equal(stack[::-1][1].rows.mass, one.rows.mass)
     assert stack[::-1].shape == (2,)
-    with pytest.raises(BadShape):
+    with pytest.raises(ShapeError):
         one[0]
 
 
@@ -109,7 +109,7 @@ def test_classes_are_put_in_another_order_and_new_ones_added() -> None:
     assert wider.labels == ("c", "b", "x", "a")
     assert wider.mass.tolist() == [[4, 0, 0, 0], [0, 3, 0, 2], [0, 0, 0, 0], [0, 1, 0, 5]]
     assert np.array_equal(wider.over("axbc").over("abcx").mass[:3, :3], CELLS)
-    with pytest.raises(UnknownName, match=r"the class 'b' is not among \['c', 'a'\]; name every class"):
+    with pytest.raises(UnknownNameError, match=r"the class 'b' is not among \['c', 'a'\]; name every class"):
         c.over("ca")
 
 
@@ -124,7 +124,7 @@ def test_tables_add_up_by_label() -> None:
     assert both.moments is None
     with pytest.raises(TypeError):
         _ = first + 1
-    with pytest.raises(BadOption, match="no tables to add up"):
+    with pytest.raises(OptionError, match="no tables to add up"):
         Confusion.sum([])
 
 
@@ -165,17 +165,17 @@ def test_costs_know_their_labels() -> None:
     assert costs.total(c.over("cab")) == costs.total(c)
     assert costs.total(Confusion.of_matrix([[0, 7], [0, 0]], "cb", truth="rows")) == 42
     assert np.array_equal(costs.total(Confusion(np.array([CELLS, 2 * CELLS]), c.labels)), [3, 6])
-    with pytest.raises(UnknownName, match=r"costs for \['a', 'b', 'c'\], but none for 0, 1, 2; give costs"):
+    with pytest.raises(UnknownNameError, match=r"costs for \['a', 'b', 'c'\], but none for 0, 1, 2; give costs"):
         costs.total(Confusion.of_matrix(CELLS, truth="rows"))
 
 
 @pytest.mark.parametrize(
     ("cost", "labels", "error", "message"),
     [
-        ([[0, 1], [1, 0]], "abc", BadShape, r"the costs have shape \(2, 2\) for 3 classes"),
-        ([0, 1], "ab", BadShape, r"shape \(2,\)"),
-        ([[0, np.nan], [np.inf, 0]], "ab", BadOption, "2 of 4 costs are not a cost from -1e15 to 1e15"),
-        ([[0, 1], [1, 0]], "aa", BadOption, "the label 'a' is given twice"),
+        ([[0, 1], [1, 0]], "abc", ShapeError, r"the costs have shape \(2, 2\) for 3 classes"),
+        ([0, 1], "ab", ShapeError, r"shape \(2,\)"),
+        ([[0, np.nan], [np.inf, 0]], "ab", OptionError, "2 of 4 costs are not a cost from -1e15 to 1e15"),
+        ([[0, 1], [1, 0]], "aa", OptionError, "the label 'a' is given twice"),
     ],
 )
 def test_costs_refuse_what_is_not_a_table(

@@ -19,8 +19,8 @@ from sklearn.linear_model import LogisticRegression
 import baserate
 from baserate import (
     Cut,
-    Lottery,
     Policy,
+    RandomizedCut,
     apply,
     calibrate,
     decide,
@@ -70,7 +70,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Finding": lambda: REPORT.findings[0],
     "Intake": lambda: TALLIES.intake,
     "LabelSets": lambda: baserate.label_sets(np.eye(3), score=np.eye(3), weight=[1, 2, 3]),
-    "Lottery": lambda: Lottery((Cut((0.4,)), Cut((0.6,))), (0.3, 0.7)),
+    "Lottery": lambda: RandomizedCut((Cut((0.4,)), Cut((0.6,))), (0.3, 0.7)),
     "Map": lambda: calibrate.fit(TALLIES, "isotonic"),
     "Mixture": lambda: baserate.Mixture(np.array([1.0]), np.array([0.5]), np.array([0.1])),
     "Plan": lambda: REPORT.plan,

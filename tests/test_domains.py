@@ -11,8 +11,8 @@ import pytest
 
 import baserate
 from baserate import (
-    BadOption,
     Costs,
+    OptionError,
     _domains,
     calibrate,
     decide,
@@ -91,7 +91,7 @@ REFUSED: dict[str, Callable[[], object]] = {
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("what", REFUSED)
 def test_options_outside_their_domain_are_refused(what: str) -> None:
-    with pytest.raises(BadOption) as caught:
+    with pytest.raises(OptionError) as caught:
         REFUSED[what]()
     assert re.search("expected|are not a|are neither 0 nor a number from", str(caught.value))
 
@@ -142,7 +142,7 @@ def test_draws_that_would_not_fit_are_refused_before_they_are_made() -> None:
     def make(rng: np.random.Generator, many: int) -> Floats:
         return rng.random((many, 200))
 
-    with pytest.raises(BadOption, match=r"keeping 10000000 draws of 200 numbers takes 29\.8 GiB of memory"):
+    with pytest.raises(OptionError, match=r"keeping 10000000 draws of 200 numbers takes 29\.8 GiB of memory"):
         in_blocks(make, draws=10**7, seed=0, size=200)
     kept = in_blocks(make, draws=3000, seed=0, size=200)
     assert kept.shape == (3000, 200)
@@ -150,5 +150,5 @@ def test_draws_that_would_not_fit_are_refused_before_they_are_made() -> None:
 
 def test_many_groups_take_memory_too() -> None:
     wide = read.tallies({"y": TRUTH, "p": RISK, "g": np.arange(len(TRUTH)) % 100}, truth="y", score="p", group="g")
-    with pytest.raises(BadOption, match=r"of memory; expected at most 4 GiB\. Give fewer draws\."):
+    with pytest.raises(OptionError, match=r"of memory; expected at most 4 GiB\. Give fewer draws\."):
         equalize.groups(wide, draws=10**7, min_size=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import Estimate, Policy, infer, load_map, measure, shift
+from baserate import Estimate, Policy, infer, load_calibrator, measure, shift
 from baserate.cli._people import screening
 from examples.screening.__main__ import alike, by_site, calibrated, cheapest, main, promised, reported, which_cut_off
 
@@ -50,7 +50,7 @@ def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: p
     assert f"{rarer.low:.3f}–{rarer.high:.3f}" in printed
     after = infer.estimate("calibration_slope", calibrated(by_site(screening())["all"])["after beta"])
     assert f"{after.low:.3f}–{after.high:.3f}" in printed
-    assert load_map(tmp_path / "map.json").method == "beta"
+    assert load_calibrator(tmp_path / "map.json").method == "beta"
     policy, kept = promised(screening())
     assert Policy.load(tmp_path / "policy.json").to_json() == policy.to_json()
     assert {name.rpartition(": ")[2] for name in kept["on the other half"]} == {"holds", "undecided", "fails"}

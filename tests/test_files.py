@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from baserate import BadFile, Tally, _files, tally
+from baserate import FileFormatError, Tally, _files, tally
 
 OLD = Path(__file__).parent / "old"
 SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/tally-1.json").read_text(encoding="utf-8"))
@@ -75,7 +75,7 @@ def without(name: str) -> str:
     ],
 )
 def test_a_file_that_is_not_a_tally_is_refused(text: str, message: str) -> None:
-    with pytest.raises(BadFile, match=message):
+    with pytest.raises(FileFormatError, match=message):
         Tally.from_json(text)
 
 
@@ -100,7 +100,7 @@ def test_a_file_that_is_not_a_tally_is_refused(text: str, message: str) -> None:
 def test_what_the_schema_refuses_is_not_read(text: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(json.loads(text), SCHEMA)
-    with pytest.raises(BadFile):
+    with pytest.raises(FileFormatError):
         Tally.from_json(text)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import BadOption, MissingValues
+from baserate import MissingValuesError, OptionError
 from baserate._lots import DIGITS, RANGE, edge, lot, lots, text_of_id
 
 KEY = "0" * 64
@@ -58,9 +58,9 @@ def test_ids_are_whole_numbers_or_text() -> None:
     assert text_of_id("007") == "007"
     assert type(text_of_id(np.str_("a"))) is str
     for wrong in (7.0, True, np.True_, np.float64(7), b"7", (7,)):
-        with pytest.raises(BadOption, match="whole numbers or text"):
+        with pytest.raises(OptionError, match="whole numbers or text"):
             text_of_id(wrong)
-    with pytest.raises(MissingValues, match="an id is missing"):
+    with pytest.raises(MissingValuesError, match="an id is missing"):
         text_of_id(None)
-    with pytest.raises(BadOption, match="UTF-8"):
+    with pytest.raises(OptionError, match="UTF-8"):
         lot("key", "\ud800")

@@ -12,15 +12,15 @@ import numpy.typing as npt
 import pytest
 
 from baserate import (
-    BadFile,
-    BadShape,
-    ClassMap,
-    Map,
-    MissingValues,
-    NotAProbability,
-    NotNumeric,
+    Calibrator,
+    FileFormatError,
+    MissingValuesError,
+    MulticlassCalibrator,
+    NotAProbabilityError,
+    NotNumericError,
+    ShapeError,
     calibrate,
-    load_map,
+    load_calibrator,
     scored,
     tally,
 )
@@ -32,12 +32,12 @@ Floats = npt.NDArray[np.float64]
 SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/map-1.json").read_text(encoding="utf-8"))
 OLD = Path(__file__).parent / "old"
 
-HALF = Map(LogOdds(1.0, 1.0, float(np.log(0.5))), "offset")
-ANY = Map(Knots(np.array([-1.0, 2.0]), np.array([0.1, 0.9])), "isotonic")
-PETS = ClassMap(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), "prior")
+HALF = Calibrator(LogOdds(1.0, 1.0, float(np.log(0.5))), "offset")
+ANY = Calibrator(Knots(np.array([-1.0, 2.0]), np.array([0.1, 0.9])), "isotonic")
+PETS = MulticlassCalibrator(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), "prior")
 
 
-def every_form() -> list[Map | ClassMap]:
+def every_form() -> list[Calibrator | MulticlassCalibrator]:
     rng = np.random.default_rng(0)
     p = rng.random(300)
     t = tally(rng.random(300) < p**2, p)
@@ -55,13 +55,13 @@ EVERY = every_form()
 
 
 @pytest.mark.parametrize("found", EVERY, ids=lambda found: f"{found.method} {found.form.kind}")
-def test_a_file_fits_the_schema_and_comes_back(found: Map | ClassMap, tmp_path: Path) -> None:
+def test_a_file_fits_the_schema_and_comes_back(found: Calibrator | MulticlassCalibrator, tmp_path: Path) -> None:
     jsonschema.validate(json.loads(found.to_json()), SCHEMA)
     path = tmp_path / "map.json"
     found.save(path)
-    again = load_map(path)
+    again = load_calibrator(path)
     new = np.random.default_rng(1).dirichlet([1, 1, 1], 50)
-    scores: Floats = new if isinstance(found, ClassMap) else new[:, 0]
+    scores: Floats = new if isinstance(found, MulticlassCalibrator) else new[:, 0]
     assert np.array_equal(again(scores), found(scores))
     assert again.to_json() == found.to_json() == path.read_text(encoding="utf-8")
     assert repr(again) == repr(found)
@@ -73,23 +73,23 @@ def test_every_form_is_written_and_checked() -> None:
 
 
 def test_places_of_what_is_refused_are_named() -> None:
-    with pytest.raises(MissingValues, match=r"2 of 4 scores are NaN or infinite \(at 1, 3, counted from 0\)"):
+    with pytest.raises(MissingValuesError, match=r"2 of 4 scores are NaN or infinite \(at 1, 3, counted from 0\)"):
         HALF([0.2, np.nan, 0.3, np.inf])
-    with pytest.raises(MissingValues, match=r"8 of 9 .* \(at 1, 2, 3, 4, 5 and 3 more, counted from 0\)"):
+    with pytest.raises(MissingValuesError, match=r"8 of 9 .* \(at 1, 2, 3, 4, 5 and 3 more, counted from 0\)"):
         ANY([0.2, *[np.nan] * 8])
-    with pytest.raises(NotAProbability, match=r"1 of 3 scores lie outside \[0, 1\] \(at 2, .*fit a map on scores"):
+    with pytest.raises(NotAProbabilityError, match=r"1 of 3 scores lie outside \[0, 1\] \(at 2, .*fit a map on scores"):
         HALF([0.2, 1.0, 1.5])
     assert ANY([-9.0, 9.0]).tolist() == [0.1, 0.9]
-    with pytest.raises(MissingValues, match="at 0"):
+    with pytest.raises(MissingValuesError, match="at 0"):
         ANY([np.inf])
     venn_abers = calibrate.venn_abers(tally([0, 1], [0.1, 0.2]))
-    with pytest.raises(MissingValues, match="at 0"):
+    with pytest.raises(MissingValuesError, match="at 0"):
         venn_abers.bounds([np.nan])
-    with pytest.raises(NotAProbability, match="at 0"):
+    with pytest.raises(NotAProbabilityError, match="at 0"):
         venn_abers.bounds([1.5])
-    with pytest.raises(NotNumeric, match="not numbers"):
+    with pytest.raises(NotNumericError, match="not numbers"):
         HALF(["a", "b"])
-    with pytest.raises(BadShape, match="bounds are those of venn-abers"):
+    with pytest.raises(ShapeError, match="bounds are those of venn-abers"):
         HALF.bounds([0.2])
 
 
@@ -98,24 +98,24 @@ def test_pieces_know_whether_they_were_made_for_probabilities(method: str) -> No
     """Per cent in place of shares would otherwise all be the highest probability."""
     truth, p = [0, 1, 0, 1, 1], np.array([0.1, 0.3, 0.4, 0.6, 0.9])
     made = calibrate.fit(tally(truth, p), method)
-    with pytest.raises(NotAProbability, match="1 of 2 scores lie outside"):
+    with pytest.raises(NotAProbabilityError, match="1 of 2 scores lie outside"):
         made([0.5, 40.0])
     of_margins = calibrate.fit(tally(truth, 10 * p), method)
     assert of_margins([40.0]) == of_margins([9.0])
-    assert Map.from_json(made.to_json()).form.of_probabilities
-    assert not Map.from_json(of_margins.to_json()).form.of_probabilities
+    assert Calibrator.from_json(made.to_json()).form.of_probabilities
+    assert not Calibrator.from_json(of_margins.to_json()).form.of_probabilities
 
 
 def test_places_of_rows_of_several_classes() -> None:
-    with pytest.raises(MissingValues, match=r"1 of 2 .*at 1"):
+    with pytest.raises(MissingValuesError, match=r"1 of 2 .*at 1"):
         PETS([[0.2, 0.8], [np.nan, 1.0]])
-    with pytest.raises(NotAProbability, match=r"1 of 2 .*at 0"):
+    with pytest.raises(NotAProbabilityError, match=r"1 of 2 .*at 0"):
         PETS([[-0.2, 1.2], [0.5, 0.5]])
-    with pytest.raises(NotAProbability, match=r"1 of 2 .*at 1"):
+    with pytest.raises(NotAProbabilityError, match=r"1 of 2 .*at 1"):
         PETS([[0.5, 0.5], [-0.5, -0.5]])
-    with pytest.raises(BadShape, match="1 of 2 rows give probability 0 to every class"):
+    with pytest.raises(ShapeError, match="1 of 2 rows give probability 0 to every class"):
         PETS([[0.0, 0.0], [0.5, 0.5]])
-    with pytest.raises(BadShape, match="a column for each of 2 classes"):
+    with pytest.raises(ShapeError, match="a column for each of 2 classes"):
         PETS([[0.2, 0.3, 0.5]])
 
 
@@ -142,13 +142,15 @@ def test_a_map_does_not_change() -> None:
 
 def test_certainties_stay_or_are_bounded() -> None:
     assert HALF([0.0, 1.0]).tolist() == [0.0, 1.0]
-    slope = Map(LogOdds(0.5, 0.5, 0.0, 1e-12), "temperature")
+    slope = Calibrator(LogOdds(0.5, 0.5, 0.0, 1e-12), "temperature")
     low, high = slope([0.0, 1.0])
     assert low == pytest.approx(1e-6)
     assert high == pytest.approx(1 - 1e-6)
-    far = Map(LogOdds(1.0, 1.0, 800.0), "offset")
+    far = Calibrator(LogOdds(1.0, 1.0, 800.0), "offset")
     assert far([0.0, 0.5, 1.0]).tolist() == [0.0, 1.0, 1.0]
-    assert Map(LogOdds(1.0, 1.0, -800.0), "offset")([0.0, 0.5, 1.0]) == pytest.approx([0.0, 0.0, 1.0], abs=1e-300)
+    assert Calibrator(LogOdds(1.0, 1.0, -800.0), "offset")([0.0, 0.5, 1.0]) == pytest.approx(
+        [0.0, 0.0, 1.0], abs=1e-300
+    )
 
 
 WRONG: list[tuple[Callable[[], object], str]] = [
@@ -165,21 +167,24 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (partial(Softmax, np.ones(2), np.zeros(3)), "one number each"),
     (partial(Softmax, np.zeros(2), np.zeros(2)), "nearest is 0"),
     (partial(OneVsRest, (Line(0.0, 1.0),)), "forms for 1 class;"),
-    (partial(ClassMap, Softmax(np.ones(2), np.zeros(2)), ("a",), "prior"), "there is 1 label for 2 classes"),
-    (partial(ClassMap, Softmax(np.ones(2), np.zeros(2)), ("a", "a"), "prior"), "2 labels for 2 classes"),
+    (
+        partial(MulticlassCalibrator, Softmax(np.ones(2), np.zeros(2)), ("a",), "prior"),
+        "there is 1 label for 2 classes",
+    ),
+    (partial(MulticlassCalibrator, Softmax(np.ones(2), np.zeros(2)), ("a", "a"), "prior"), "2 labels for 2 classes"),
 ]
 
 
 @pytest.mark.parametrize(("made", "words"), WRONG, ids=[words for _, words in WRONG])
 def test_a_form_is_checked(made: Callable[[], object], words: str) -> None:
-    with pytest.raises(BadShape, match=words):
+    with pytest.raises(ShapeError, match=words):
         made()
 
 
 def test_forms_say_whether_they_keep_order() -> None:
     steps = Steps(np.array([0.5]), np.array([0.7, 0.1]))
     assert not steps.never_falls
-    assert not Map(steps, "histogram").rises
+    assert not Calibrator(steps, "histogram").rises
     assert not Between(steps, steps).never_falls
     assert not Knots(np.array([0.0, 1.0]), np.array([0.2, 0.2])).rises
     assert Knots(np.array([0.0, 1.0]), np.array([0.2, 0.2])).never_falls
@@ -208,12 +213,12 @@ BROKEN: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_file_that_was_tampered_with_is_refused(name: str, tmp_path: Path) -> None:
     text, words = BROKEN[name]
-    with pytest.raises(BadFile, match=words):
-        Map.from_json(text)
+    with pytest.raises(FileFormatError, match=words):
+        Calibrator.from_json(text)
     path = tmp_path / "map.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(BadFile, match=words if name != "no map" else "no map"):
-        load_map(path)
+    with pytest.raises(FileFormatError, match=words if name != "no map" else "no map"):
+        load_calibrator(path)
 
 
 FORGED = [
@@ -232,34 +237,34 @@ FORGED = [
 def test_a_sealed_file_is_still_checked(form: object, words: str) -> None:
     """A seal can be forged; a wrong form is refused all the same."""
     content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
-    with pytest.raises(BadFile, match=f"not a map: .*{words}"):
-        Map.from_json(sealed_json("baserate/map", 1, content | {"form": form}))
-    with pytest.raises(BadFile, match="a map with the fields"):
-        Map.from_json(sealed_json("baserate/map", 1, {"form": form}))
-    with pytest.raises(BadFile, match="not a map"):
-        Map.from_json(sealed_json("baserate/map", 1, content | {"parameters": [{"title": 1}]}))
+    with pytest.raises(FileFormatError, match=f"not a map: .*{words}"):
+        Calibrator.from_json(sealed_json("baserate/map", 1, content | {"form": form}))
+    with pytest.raises(FileFormatError, match="a map with the fields"):
+        Calibrator.from_json(sealed_json("baserate/map", 1, {"form": form}))
+    with pytest.raises(FileFormatError, match="not a map"):
+        Calibrator.from_json(sealed_json("baserate/map", 1, content | {"parameters": [{"title": 1}]}))
 
 
 def test_a_map_of_two_is_not_one_of_several() -> None:
-    with pytest.raises(BadFile, match="baserate/class-map"):
-        ClassMap.from_json(TEXT)
-    with pytest.raises(BadFile, match="baserate/map"):
-        Map.from_json(PETS.to_json())
+    with pytest.raises(FileFormatError, match="baserate/class-map"):
+        MulticlassCalibrator.from_json(TEXT)
+    with pytest.raises(FileFormatError, match="baserate/map"):
+        Calibrator.from_json(PETS.to_json())
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     path.write_bytes(b"PAR1\xff\xfe\x00")
-    with pytest.raises(BadFile, match="is no text, so no map"):
-        load_map(path)
+    with pytest.raises(FileFormatError, match="is no text, so no map"):
+        load_calibrator(path)
 
 
 def test_an_old_file_survives_a_failed_write(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     HALF.save(path)
     with pytest.raises(ValueError, match="JSON"):
-        Map(LogOdds(1.0, 1.0, 0.0), "offset", notes=(float("nan"),)).save(path)  # type: ignore[arg-type]
-    assert Map.load(path).method == "offset"
+        Calibrator(LogOdds(1.0, 1.0, 0.0), "offset", notes=(float("nan"),)).save(path)  # type: ignore[arg-type]
+    assert Calibrator.load(path).method == "offset"
     assert [each.name for each in tmp_path.iterdir()] == ["map.json"]
 
 
@@ -271,7 +276,7 @@ def test_numbers_survive_exactly() -> None:
 
 @pytest.mark.parametrize("path", sorted(OLD.glob("map-*.json")), ids=lambda path: path.stem)
 def test_maps_of_earlier_releases_are_read(path: Path) -> None:
-    found = load_map(path)
+    found = load_calibrator(path)
     wanted = json.loads(path.with_suffix(".wanted").read_text(encoding="utf-8"))
     assert found(wanted["scores"]) == pytest.approx(np.array(wanted["probabilities"]), rel=1e-14)
     assert found.fitted is not None

@@ -7,27 +7,27 @@ import numpy as np
 import pytest
 
 from baserate import (
-    BadFile,
-    BadOption,
-    BadShape,
-    BadWeights,
     Confusion,
     Costs,
     Counts,
     Estimate,
-    MissingValues,
+    FileFormatError,
+    MissingValuesError,
+    OptionError,
+    ShapeError,
     Tally,
+    WeightError,
     curve,
     tally,
 )
 
 
 def test_counts_refuse_what_is_not_a_count() -> None:
-    with pytest.raises(BadWeights, match="1 of 1 values of fp are negative, NaN or infinite"):
+    with pytest.raises(WeightError, match="1 of 1 values of fp are negative, NaN or infinite"):
         Counts(tp=1, fp=-1, fn=0, tn=0)
-    with pytest.raises(BadWeights, match="2 of 3 values of tn"):
+    with pytest.raises(WeightError, match="2 of 3 values of tn"):
         Counts(np.zeros(3), np.zeros(3), np.zeros(3), np.array([1, np.nan, np.inf]))
-    with pytest.raises(BadShape, match=r"shapes \[\(2,\), \(3,\)\]; give four scalars or four arrays"):
+    with pytest.raises(ShapeError, match=r"shapes \[\(2,\), \(3,\)\]; give four scalars or four arrays"):
         Counts(tp=np.zeros(2), fp=np.zeros(3), fn=np.zeros(2), tn=np.zeros(2))
 
 
@@ -77,15 +77,15 @@ def test_a_noun_does_not_change_when_what_it_was_made_of_does() -> None:
 @pytest.mark.parametrize(
     ("score", "rows", "error", "message"),
     [
-        ([1.0, 2.0], [[1, 1], [1, 1]], BadShape, "distinct and decreasing; baserate.tally"),
-        ([1.0, 1.0], [[1, 1], [1, 1]], BadShape, "distinct and decreasing"),
-        ([[1.0]], [[1], [1]], BadShape, r"shape \(1, 1\); give one dimension"),
-        ([math.inf], [[1], [1]], MissingValues, "NaN or infinite"),
-        ([math.nan], [[1], [1]], MissingValues, "NaN or infinite"),
-        ([2.0, math.nan, 1.0], [[1] * 3, [1] * 3], BadShape, "distinct and decreasing"),
-        ([1.0], [[1, 1], [1, 1]], BadShape, "rows has shape"),
-        ([1.0], [[-1], [1]], BadWeights, "rows holds negative, NaN or infinite numbers"),
-        ([1.0], [[0.5], [1]], BadWeights, "rows holds fractions"),
+        ([1.0, 2.0], [[1, 1], [1, 1]], ShapeError, "distinct and decreasing; baserate.tally"),
+        ([1.0, 1.0], [[1, 1], [1, 1]], ShapeError, "distinct and decreasing"),
+        ([[1.0]], [[1], [1]], ShapeError, r"shape \(1, 1\); give one dimension"),
+        ([math.inf], [[1], [1]], MissingValuesError, "NaN or infinite"),
+        ([math.nan], [[1], [1]], MissingValuesError, "NaN or infinite"),
+        ([2.0, math.nan, 1.0], [[1] * 3, [1] * 3], ShapeError, "distinct and decreasing"),
+        ([1.0], [[1, 1], [1, 1]], ShapeError, "rows has shape"),
+        ([1.0], [[-1], [1]], WeightError, "rows holds negative, NaN or infinite numbers"),
+        ([1.0], [[0.5], [1]], WeightError, "rows holds fractions"),
     ],
 )
 def test_a_tally_refuses_what_is_not_one(
@@ -97,9 +97,9 @@ def test_a_tally_refuses_what_is_not_one(
 
 def test_a_tally_refuses_bad_mass() -> None:
     rows, bad = np.array([[1], [1]]), np.array([[1.0], [np.inf]])
-    with pytest.raises(BadWeights, match="mass holds negative, NaN or infinite"):
+    with pytest.raises(WeightError, match="mass holds negative, NaN or infinite"):
         Tally(np.array([1.0]), bad, rows, rows)
-    with pytest.raises(BadShape, match="squares has shape"):
+    with pytest.raises(ShapeError, match="squares has shape"):
         Tally(np.array([1.0]), rows, rows.T, rows)
 
 
@@ -120,12 +120,12 @@ def test_a_tally_tells_what_it_is() -> None:
 
 @pytest.mark.parametrize("resolution", [0, -1, math.inf, math.nan])
 def test_a_resolution_is_a_width(resolution: float) -> None:
-    with pytest.raises(BadOption, match="give the width of a bucket"):
+    with pytest.raises(OptionError, match="give the width of a bucket"):
         tally([1, 0], [2, 1]).rounded(resolution)
 
 
 def test_a_resolution_finer_than_the_scores_is_refused() -> None:
-    with pytest.raises(BadOption, match="finer than scores of this size"):
+    with pytest.raises(OptionError, match="finer than scores of this size"):
         tally([1, 0], [1e12, 1]).rounded(1e-6)
 
 
@@ -149,19 +149,19 @@ def test_zeros_of_both_signs_have_one_digest() -> None:
 
 def test_lookups_on_the_hull_refuse_what_cannot_be_found() -> None:
     c = curve(tally([1, 0], [2, 1]))
-    with pytest.raises(BadOption, match="give either fpr or tpr"):
+    with pytest.raises(OptionError, match="give either fpr or tpr"):
         c.mixture()
-    with pytest.raises(BadOption, match="give either fpr or tpr"):
+    with pytest.raises(OptionError, match="give either fpr or tpr"):
         c.mixture(fpr=0.1, tpr=0.2)
-    with pytest.raises(BadOption, match="from 0 to 1"):
+    with pytest.raises(OptionError, match="from 0 to 1"):
         c.mixture(fpr=1.5)
-    with pytest.raises(BadOption, match="has no mass here"):
+    with pytest.raises(OptionError, match="has no mass here"):
         curve(tally([1, 1], [2, 1])).mixture(fpr=0.5)
-    with pytest.raises(BadOption, match="needs both classes"):
+    with pytest.raises(OptionError, match="needs both classes"):
         curve(tally([1, 1], [2, 1])).tangent(1.0)
-    with pytest.raises(MissingValues, match="a slope is NaN"):
+    with pytest.raises(MissingValuesError, match="a slope is NaN"):
         c.tangent(Costs(fp=0, fn=0).slope(0.5))
-    with pytest.raises(MissingValues, match="a threshold is NaN"):
+    with pytest.raises(MissingValuesError, match="a threshold is NaN"):
         c.at(math.nan)
 
 
@@ -174,9 +174,9 @@ def test_lookups_take_arrays() -> None:
 
 
 def test_costs_are_finite_and_slopes_need_a_share() -> None:
-    with pytest.raises(BadOption, match="fp is inf; expected a cost from -1e15 to 1e15"):
+    with pytest.raises(OptionError, match="fp is inf; expected a cost from -1e15 to 1e15"):
         Costs(fp=math.inf)
-    with pytest.raises(BadOption, match="prevalence is 2; expected 0, 1 or a prevalence from 1e-12"):
+    with pytest.raises(OptionError, match="prevalence is 2; expected 0, 1 or a prevalence from 1e-12"):
         Costs().slope(prevalence=2)
     assert Costs().slope(prevalence=0) == math.inf
     assert Costs(fp=1, fn=20).slope(0.02) == pytest.approx(0.98 / 0.02 / 20)
@@ -191,7 +191,7 @@ def test_costs_are_finite_and_slopes_need_a_share() -> None:
     ],
 )
 def test_an_estimate_is_honest(fields: dict[str, float], message: str) -> None:
-    with pytest.raises(BadOption, match=message):
+    with pytest.raises(OptionError, match=message):
         Estimate(**fields)  # type: ignore[arg-type]
 
 
@@ -222,7 +222,7 @@ def test_what_was_decided_rightly_has_no_known_share() -> None:
 
 
 def test_reweighed_and_other_parts_do_not_add_up() -> None:
-    with pytest.raises(BadOption, match=r"some parts are reweighed and some are not.*; add, then reweigh"):
+    with pytest.raises(OptionError, match=r"some parts are reweighed and some are not.*; add, then reweigh"):
         reweighed() + tally([1, 0], [1, 0])
     nothing = Tally.counted([], np.empty((2, 0), dtype=np.uint8))
     assert (reweighed() + nothing).reweighed
@@ -236,7 +236,7 @@ def test_a_file_keeps_the_mark_and_has_it_only_then() -> None:
     assert "reweighed" not in plain.to_json()
     assert not Tally.from_json(plain.to_json()).reweighed
     for wrong in ("false", "1", "null"):
-        with pytest.raises(BadFile, match=r'whose "reweighed" is .*; it is true, or left out'):
+        with pytest.raises(FileFormatError, match=r'whose "reweighed" is .*; it is true, or left out'):
             Tally.from_json(sample.to_json().replace("true", wrong))
     assert sample.digest == tally([1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.4, 0.4, 0.4, 0.4]).digest
 
@@ -251,5 +251,5 @@ def test_the_mark_stays_with_tables_of_many_classes() -> None:
     assert stack[0].reweighed
     # What is then in the rows was decided, and its shares were never known.
     assert not table.transposed().reweighed
-    with pytest.raises(BadOption, match="add, then reweigh"):
+    with pytest.raises(OptionError, match="add, then reweigh"):
         table + Confusion(table.mass, table.labels)

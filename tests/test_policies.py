@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import BadOption, BadShape, Cut, Lottery, MissingValues, Policy, curve, measure, tally
+from baserate import Cut, MissingValuesError, OptionError, Policy, RandomizedCut, ShapeError, curve, measure, tally
 from baserate.shift import reweigh
 from tests.strategies import Rows, like, rows
 
@@ -47,34 +47,34 @@ def test_without_referral_it_is_the_table_at_the_threshold() -> None:
 
 
 def test_wrong_cuts_are_refused() -> None:
-    with pytest.raises(MissingValues):
+    with pytest.raises(MissingValuesError):
         Cut((nan,))
-    with pytest.raises(BadOption, match="ascending"):
+    with pytest.raises(OptionError, match="ascending"):
         Cut((0.5, 0.2), ("a", "b", "c"))
-    with pytest.raises(BadShape, match="3 actions for 1 threshold;"):
+    with pytest.raises(ShapeError, match="3 actions for 1 threshold;"):
         Cut((0.5,), ("a", "b", "c"))
-    with pytest.raises(BadOption, match="is a name"):
+    with pytest.raises(OptionError, match="is a name"):
         Cut((0.5,), ("a", ""))
-    with pytest.raises(BadOption, match="leave out the threshold"):
+    with pytest.raises(OptionError, match="leave out the threshold"):
         Cut((0.5,), ("a", "a"))
-    with pytest.raises(BadOption, match="no single threshold"):
+    with pytest.raises(OptionError, match="no single threshold"):
         _ = Cut((0.5,), ("low", "high")).threshold
-    with pytest.raises(BadOption, match="no 2×2 table"):
+    with pytest.raises(OptionError, match="no 2×2 table"):
         Cut((0.5,), ("low", "high")).counts(curve(tally([1, 0], [1, 0])))
     assert Cut((inf,)).counts(curve(tally([1, 0], [1, 0]))).flagged == 0
 
 
 def test_a_number_is_no_cut() -> None:
-    with pytest.raises(BadOption, match=r"what is done with a group is 0\.5; give a Cut"):
+    with pytest.raises(OptionError, match=r"what is done with a group is 0\.5; give a Cut"):
         Policy(by_group={(): 0.5}, otherwise="refuse")  # type: ignore[dict-item]
 
 
 def test_a_score_that_is_none_is_not_decided() -> None:
-    with pytest.raises(MissingValues, match="neither above a threshold nor below"):
+    with pytest.raises(MissingValuesError, match="neither above a threshold nor below"):
         Cut((0.5,)).action(nan)
     assert Cut((0.5,)).action(inf) == "flag"
     for score in (nan, inf, -inf):
-        with pytest.raises(MissingValues, match="give a finite number"):
+        with pytest.raises(MissingValuesError, match="give a finite number"):
             Policy(by_group={(): Cut((0.5,))}, otherwise="refuse").action(score)
 
 
@@ -83,17 +83,17 @@ def test_a_policy_says_what_it_asks_of_a_row() -> None:
     assert (alike.needs_group, alike.threshold, alike.cut) == (False, 0.5, Cut((0.5,)))
     apart = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.5,))}, otherwise="pass", attributes=("sex",))
     assert apart.needs_group
-    with pytest.raises(BadOption, match="for each group by sex"):
+    with pytest.raises(OptionError, match="for each group by sex"):
         _ = apart.cut
-    with pytest.raises(BadShape, match="has not one value for each"):
+    with pytest.raises(ShapeError, match="has not one value for each"):
         Policy(by_group={("f",): Cut((0.4,))}, otherwise="refuse")
-    with pytest.raises(BadOption, match="decides nothing"):
+    with pytest.raises(OptionError, match="decides nothing"):
         Policy(by_group={}, otherwise="refuse")
 
 
-def lottery(*chances: float) -> Lottery:
+def lottery(*chances: float) -> RandomizedCut:
     cuts = (Cut((0.2,)), Cut((0.5,), ("flag", "pass")), Cut((-0.5, 0.5), ("pass", "refer", "flag")), Cut((inf,)))
-    return Lottery(cuts[: len(chances)], chances)
+    return RandomizedCut(cuts[: len(chances)], chances)
 
 
 CHANCES = [(0.3, 0.7), (0.25, 0.25, 0.5), (0.1, 0.2, 0.3, 0.4)]
@@ -119,13 +119,13 @@ def test_a_lottery_is_expected_to_do_what_its_cuts_do_by_their_chances(data: Row
 def test_a_lottery_goes_with_weights_and_prevalences(data: Rows, draw: st.DataObject) -> None:
     weight = draw.draw(like(data, st.sampled_from([0.5, 1.0, 3.0])))
     c = curve(tally(data.truth, data.score, weight=weight))
-    counts = Lottery((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(c)
+    counts = RandomizedCut((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(c)
     chance = 0.25 * (data.score >= 0) + 0.75 * (data.score >= 0.5)
     assert counts.tp == pytest.approx((chance * weight)[data.truth].sum())
     assert counts.squares.fp == pytest.approx((chance * weight**2)[~data.truth].sum())
     assert counts.rows.tn == pytest.approx((1 - chance)[~data.truth].sum())
     if data.truth.any() and not data.truth.all():
-        carried = Lottery((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(reweigh(c, to=0.1))
+        carried = RandomizedCut((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(reweigh(c, to=0.1))
         assert carried.reweighed
         assert measure.prevalence(carried) == pytest.approx(0.1)
 
@@ -158,22 +158,22 @@ def test_wrong_lotteries_are_refused() -> None:
         ((one, other), (1e-17, 1 - 1e-17), "between 0 and 1|below 2⁻⁵²"),
         ((one, other, Cut((0.7,))), (0.5, 1e-18, 0.5), "below 2⁻⁵²"),
     ):
-        with pytest.raises(BadOption, match=words):
-            Lottery(cuts, chances)
-    with pytest.raises(BadShape, match="1 chance for 2 cuts"):
-        Lottery((one, other), (0.5,))
-    with pytest.raises(BadOption, match="no 2×2 table"):
-        Lottery((one, Cut((0.5,), ("low", "high"))), (0.5, 0.5)).counts(curve(tally([1, 0], [1, 0])))
+        with pytest.raises(OptionError, match=words):
+            RandomizedCut(cuts, chances)
+    with pytest.raises(ShapeError, match="1 chance for 2 cuts"):
+        RandomizedCut((one, other), (0.5,))
+    with pytest.raises(OptionError, match="no 2×2 table"):
+        RandomizedCut((one, Cut((0.5,), ("low", "high"))), (0.5, 0.5)).counts(curve(tally([1, 0], [1, 0])))
 
 
 def test_only_where_cuts_disagree_is_a_lot_drawn() -> None:
-    policy = Policy(by_group={(): Lottery((Cut((0.2,)), Cut((0.5,))), (0.5, 0.5))}, otherwise="refuse")
+    policy = Policy(by_group={(): RandomizedCut((Cut((0.2,)), Cut((0.5,))), (0.5, 0.5))}, otherwise="refuse")
     assert (policy.needs_id, policy.needs_group) == (True, False)
     assert policy.action(0.1) == "pass"
     assert policy.action(0.5) == "flag"
-    with pytest.raises(MissingValues, match="an id is missing"):
+    with pytest.raises(MissingValuesError, match="an id is missing"):
         policy.action(0.3)
     drawn = [policy.action(0.3, id=each) for each in range(2000)]
     assert abs(drawn.count("flag") - 1000) < 120  # more than five standard errors
-    with pytest.raises(BadOption, match="draws lots"):
+    with pytest.raises(OptionError, match="draws lots"):
         _ = policy.cut

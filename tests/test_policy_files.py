@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import BadFile, BadOption, BadShape, Costs, Cut, Lottery, Policy, UnknownLabel
+from baserate import Costs, Cut, FileFormatError, OptionError, Policy, RandomizedCut, ShapeError, UnknownLabelError
 from baserate._map import shifted
 from baserate._policy import groups_written, spellings, text_of_label
 from baserate._sealed import sealed_json
@@ -20,7 +20,7 @@ from baserate._sealed import sealed_json
 SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/policy-1.json").read_text(encoding="utf-8"))
 OLD = Path(__file__).parent / "old"
 
-DRAW = Lottery((Cut((0.3,)), Cut((-inf, 0.6), ("pass", "refer", "flag")), Cut((inf,))), (0.25, 0.35, 0.4))
+DRAW = RandomizedCut((Cut((0.3,)), Cut((-inf, 0.6), ("pass", "refer", "flag")), Cut((inf,))), (0.25, 0.35, 0.4))
 POLICY = Policy(
     by_group={("f", 1): Cut((0.1 + 0.2,)), ("m", 1): DRAW, ("m", False): Cut((0.5,), ("flag", "pass"))},
     otherwise="refer",
@@ -53,15 +53,15 @@ def cuts(draw: st.DrawFn) -> Cut:
 
 
 @st.composite
-def lotteries(draw: st.DrawFn) -> Lottery:
+def lotteries(draw: st.DrawFn) -> RandomizedCut:
     several = draw(st.lists(cuts(), min_size=2, max_size=4, unique=True))
     weights = [draw(st.integers(1, 9)) for _ in several]
-    return Lottery(tuple(several), tuple(each / sum(weights) for each in weights))
+    return RandomizedCut(tuple(several), tuple(each / sum(weights) for each in weights))
 
 
 @given(st.dictionaries(st.text(max_size=4), cuts() | lotteries(), min_size=1, max_size=4), st.text(min_size=1))
-def test_any_policy_fits_the_schema_and_comes_back(groups: dict[str, Cut | Lottery], otherwise: str) -> None:
-    by_group: dict[tuple[object, ...], Cut | Lottery] = {(label,): each for label, each in groups.items()}
+def test_any_policy_fits_the_schema_and_comes_back(groups: dict[str, Cut | RandomizedCut], otherwise: str) -> None:
+    by_group: dict[tuple[object, ...], Cut | RandomizedCut] = {(label,): each for label, each in groups.items()}
     policy = Policy(by_group=by_group, otherwise=otherwise, attributes=("site",))
     jsonschema.validate(json.loads(policy.to_json()), SCHEMA)
     again = Policy.from_json(policy.to_json())
@@ -128,7 +128,7 @@ BROKEN: dict[str, tuple[str, str]] = {
 def test_a_file_that_was_tampered_with_is_refused(name: str, tmp_path: Path) -> None:
     text, words = BROKEN[name]
     (tmp_path / "policy.json").write_text(text, encoding="utf-8")
-    with pytest.raises(BadFile, match=words):
+    with pytest.raises(FileFormatError, match=words):
         Policy.load(tmp_path / "policy.json")
 
 
@@ -151,28 +151,28 @@ FORGED: list[tuple[dict[str, object], str]] = [
 @pytest.mark.parametrize(("changes", "words"), FORGED, ids=[words for _, words in FORGED])
 def test_a_sealed_file_is_still_checked(changes: dict[str, object], words: str) -> None:
     content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
-    with pytest.raises(BadFile, match=words):
+    with pytest.raises(FileFormatError, match=words):
         Policy.from_json(sealed_json("baserate/policy", 1, content | changes))
-    with pytest.raises(BadFile, match="a policy with the fields"):
+    with pytest.raises(FileFormatError, match="a policy with the fields"):
         Policy.from_json(sealed_json("baserate/policy", 1, changes))
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_bytes(b"PAR1\xff\xfe\x00")
-    with pytest.raises(BadFile, match="is no text, so no policy"):
+    with pytest.raises(FileFormatError, match="is no text, so no policy"):
         Policy.load(tmp_path / "policy.json")
 
 
 def test_what_a_file_could_not_hold_is_refused_at_once() -> None:
     for settings in ({"rule": object()}, {"price": nan}, {"several": [{1}]}):
-        with pytest.raises(BadOption, match="which a file cannot hold"):
+        with pytest.raises(OptionError, match="which a file cannot hold"):
             Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", settings=settings)
     for label in (None, nan, ("a",)):
-        with pytest.raises(BadOption, match="labels are text, numbers or booleans"):
+        with pytest.raises(OptionError, match="labels are text, numbers or booleans"):
             Policy(by_group={(label,): Cut((0.5,))}, otherwise="refuse", attributes=("site",))
     for attributes in (("sex", "sex"), ("",), (7,)):
         group = ("f",) * len(attributes)
-        with pytest.raises(BadOption, match="attributes are"):
+        with pytest.raises(OptionError, match="attributes are"):
             Policy(by_group={group: Cut((0.5,))}, otherwise="refuse", attributes=attributes)  # type: ignore[arg-type]
 
 
@@ -189,17 +189,17 @@ def test_a_label_is_known_by_how_it_is_written(label: object) -> None:
 
 def test_labels_that_are_written_alike_are_refused() -> None:
     for one, other in ((1, "1"), (True, "true"), (2.0, "2")):
-        with pytest.raises(BadOption, match="written alike"):
+        with pytest.raises(OptionError, match="written alike"):
             Policy(by_group={(one,): Cut((0.5,)), (other,): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
 
 
 def test_groups_that_are_not_listed() -> None:
     strict = Policy(by_group={("f",): Cut((0.4,))}, otherwise="refuse", attributes=("sex",))
-    with pytest.raises(UnknownLabel, match=r"no cut for the group sex = 'x', and this policy refuses others"):
+    with pytest.raises(UnknownLabelError, match=r"no cut for the group sex = 'x', and this policy refuses others"):
         strict.action(0.5, ["x"])
-    with pytest.raises(UnknownLabel, match="sex = None"):
+    with pytest.raises(UnknownLabelError, match="sex = None"):
         strict.action(0.5, [None])
-    with pytest.raises(BadShape, match="0 values of a group; this policy asks for sex"):
+    with pytest.raises(ShapeError, match="0 values of a group; this policy asks for sex"):
         strict.action(0.5)
     assert POLICY.treatment(["f", None]) == Cut((), ("refer",))
     assert POLICY.actions == ("pass", "refer", "flag")

@@ -7,21 +7,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from baserate import BadOption, MissingValues, Population, curve, measure, population, tally
+from baserate import MissingValuesError, OptionError, Population, curve, measure, population, tally
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, nan, inf])
 def test_a_prevalence_is_a_share(share: float) -> None:
-    with pytest.raises(BadOption, match="expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"):
+    with pytest.raises(OptionError, match="expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"):
         population.linear(prevalence=share)
-    with pytest.raises(BadOption, match="prevalence is"):
+    with pytest.raises(OptionError, match="prevalence is"):
         population.linear().at_prevalence(share)
 
 
 def test_what_is_no_distribution_is_refused() -> None:
-    with pytest.raises(BadOption, match="negative is no distribution: it lacks cdf, sf, ppf, isf, rvs, pdf; take one"):
+    with pytest.raises(
+        OptionError, match="negative is no distribution: it lacks cdf, sf, ppf, isf, rvs, pdf; take one"
+    ):
         Population(0.3, stats.norm(), 0.5)  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="positive is no distribution: it lacks rvs"):
+    with pytest.raises(OptionError, match="positive is no distribution: it lacks rvs"):
         Population(stats.norm(), _Half(), 0.5)  # type: ignore[arg-type]
 
 
@@ -49,9 +51,9 @@ def test_tables_of_one_threshold_and_of_many() -> None:
     assert many.shape == (2, 2)
     assert (many.tp[1, 0], many.flagged[0, 0], many.flagged[0, 1], many.passed[1, 1]) == (one.tp, 0, 0, 0)
     assert (made.tpr(0.5), made.fpr(0.5)) == (0.75, 0.25)
-    with pytest.raises(MissingValues, match="a threshold is NaN"):
+    with pytest.raises(MissingValuesError, match="a threshold is NaN"):
         made.at(nan)
-    with pytest.raises(MissingValues, match="a threshold is NaN"):
+    with pytest.raises(MissingValuesError, match="a threshold is NaN"):
         made.tpr(np.array([0.1, nan]))
 
 
@@ -157,7 +159,7 @@ def test_the_number_of_positives_is_binomial() -> None:
 
 @pytest.mark.parametrize(("rows", "positives"), [(-1, None), (10, 11), (10, -1)])
 def test_draws_that_cannot_be(rows: int, positives: int | None) -> None:
-    with pytest.raises(BadOption, match="cannot be drawn; give 0 ≤ positives ≤ rows"):
+    with pytest.raises(OptionError, match="cannot be drawn; give 0 ≤ positives ≤ rows"):
         population.linear().draw(rows, 0, positives=positives)
 
 

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from baserate import BadShape, NotInstalled, Results, UnknownName, _frames, measure, read
+from baserate import NotInstalledError, Results, ShapeError, UnknownNameError, _frames, measure, read
 from tests.schemas import RESULTS
 
 TALLIES = read.tallies(
@@ -113,14 +113,14 @@ def test_a_frame_is_of_the_library_at_hand(monkeypatch: pytest.MonkeyPatch) -> N
     assert type(SUMMARY.frame()).__module__.startswith("pandas")
     monkeypatch.delitem(sys.modules, "pandas")
     assert type(SUMMARY.frame()).__module__.startswith("polars")
-    with pytest.raises(UnknownName, match="no kind of frame 'excel'"):
+    with pytest.raises(UnknownNameError, match="no kind of frame 'excel'"):
         SUMMARY.frame("excel")
     monkeypatch.setattr(_frames, "find_spec", lambda _: None)
-    with pytest.raises(NotInstalled, match="run: pip install polars"):
+    with pytest.raises(NotInstalledError, match="run: pip install polars"):
         SUMMARY.frame("polars")
     for name in ("polars", "pyarrow"):
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(NotInstalled, match="a frame needs one of pandas, polars, pyarrow"):
+    with pytest.raises(NotInstalledError, match="a frame needs one of pandas, polars, pyarrow"):
         SUMMARY.frame()
 
 
@@ -132,7 +132,7 @@ def test_results_are_saved_whole(tmp_path: Path) -> None:
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
-    with pytest.raises(BadShape, match="measure 1, value 2"):
+    with pytest.raises(ShapeError, match="measure 1, value 2"):
         Results({"measure": ["auc"], "value": [1, 2]})
 
 

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from baserate import BadOption, Results, measure, read
+from baserate import OptionError, Results, measure, read
 from baserate._files import write_text
 from baserate._numeric import threads
 from tests.measure.test_summary import tallies, told
@@ -111,7 +111,7 @@ def test_scores_from_zero_to_one_are_probabilities() -> None:
 
 
 def test_measures_are_usual_all_or_a_list() -> None:
-    with pytest.raises(BadOption, match="measures is 'auc'; it is 'usual', 'all', or a list of names"):
+    with pytest.raises(OptionError, match="measures is 'auc'; it is 'usual', 'all', or a list of names"):
         measure.summary(tallies(score="p"), measures="auc")
 
 

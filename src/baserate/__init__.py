@@ -25,45 +25,45 @@ if TYPE_CHECKING:
         report as report,
         shift as shift,
     )
-    from baserate._class_map import ClassMap as ClassMap, load_map as load_map
-    from baserate._class_rows import ClassRows as ClassRows
+    from baserate._class_map import MulticlassCalibrator as MulticlassCalibrator, load_calibrator as load_calibrator
+    from baserate._class_rows import MulticlassRows as MulticlassRows
     from baserate._confusion import Confusion as Confusion
     from baserate._confusions import Confusions as Confusions
     from baserate._costs import CostMatrix as CostMatrix, Costs as Costs
     from baserate._counts import Counts as Counts
     from baserate._curve import Curve as Curve, Mixture as Mixture, curve as curve
-    from baserate._cut import Cut as Cut, Lottery as Lottery
+    from baserate._cut import Cut as Cut, RandomizedCut as RandomizedCut
     from baserate._errors import (
-        BadFile as BadFile,
-        BadOption as BadOption,
-        BadShape as BadShape,
-        BadWeights as BadWeights,
         BaserateError as BaserateError,
-        CannotFit as CannotFit,
-        CannotMeet as CannotMeet,
         DataError as DataError,
-        EmptyData as EmptyData,
-        MissingValues as MissingValues,
-        NoSuchFile as NoSuchFile,
-        NotAProbability as NotAProbability,
-        NotBinary as NotBinary,
-        NotInstalled as NotInstalled,
-        NotNumeric as NotNumeric,
-        UnknownLabel as UnknownLabel,
-        UnknownName as UnknownName,
+        EmptyDataError as EmptyDataError,
+        FileFormatError as FileFormatError,
+        FitError as FitError,
+        InfeasibleError as InfeasibleError,
+        MissingValuesError as MissingValuesError,
+        NoSuchFileError as NoSuchFileError,
+        NotAProbabilityError as NotAProbabilityError,
+        NotBinaryError as NotBinaryError,
+        NotInstalledError as NotInstalledError,
+        NotNumericError as NotNumericError,
+        OptionError as OptionError,
+        ShapeError as ShapeError,
+        UnknownLabelError as UnknownLabelError,
+        UnknownNameError as UnknownNameError,
         UsageError as UsageError,
+        WeightError as WeightError,
     )
     from baserate._estimate import Estimate as Estimate
-    from baserate._intake import Intake as Intake
+    from baserate._intake import ReadSummary as ReadSummary
     from baserate._label_sets import LabelSets as LabelSets
-    from baserate._map import Map as Map
+    from baserate._map import Calibrator as Calibrator
     from baserate._policy import Policy as Policy
     from baserate._population import Population as Population
     from baserate._results import Results as Results
     from baserate._rows import Rows as Rows
     from baserate._tallies import Tallies as Tallies
     from baserate._tally import Tally as Tally
-    from baserate._target import ClassTarget as ClassTarget, Target as Target
+    from baserate._target import MulticlassTarget as MulticlassTarget, Target as Target
     from baserate._version import __version__ as __version__
     from baserate.read import confusion as confusion, label_sets as label_sets, scored as scored, tally as tally
     from baserate.report import Finding as Finding, Plan as Plan, Report as Report, evaluate as evaluate, run as run

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
-from baserate._errors import BadShape
+from baserate._class_rows import MulticlassRows
+from baserate._errors import ShapeError
 from baserate._files import write_text
 from baserate._form_json import as_json
 from baserate._forms import ClassForm
@@ -19,8 +19,8 @@ from baserate._immutable import FrozenMapping
 from baserate._map import (
     KIND as OF_TWO,
     SCHEMA_VERSION,
+    Calibrator,
     Fitted,
-    Map,
     Parameter,
     head,
     made_of,
@@ -38,13 +38,13 @@ _BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ClassMap:
+class MulticlassCalibrator:
     """A formula for the probabilities of several classes, and where it comes from.
 
     Call it with an array of scores, a row for each row and a column for each of the `labels`, in their order.
 
     >>> from baserate._forms import Softmax
-    >>> rarer = ClassMap(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), method="prior")
+    >>> rarer = MulticlassCalibrator(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), method="prior")
     >>> rarer([[0.5, 0.5], [0.8, 0.2]]).round(9).tolist()
     [[0.2, 0.8], [0.5, 0.5]]
     >>> rarer
@@ -67,7 +67,7 @@ class ClassMap:
         object.__setattr__(self, "labels", tuple(self.labels))
         object.__setattr__(self, "columns", FrozenMapping(self.columns))
         if len(self.labels) != self.form.classes or len(set(self.labels)) != len(self.labels):
-            raise BadShape(
+            raise ShapeError(
                 f"{there_are(len(self.labels), 'label')} for {self.form.classes} classes; give one for each."
             )
 
@@ -79,7 +79,7 @@ class ClassMap:
         """Probabilities of scores, a row for each row; what is missing or cannot be is refused, with its places."""
         given = numbers(scores)
         if given.ndim != 2 or given.shape[1] != len(self.labels):
-            raise BadShape(f"scores have shape {given.shape}; give a column for each of {len(self.labels)} classes.")
+            raise ShapeError(f"scores have shape {given.shape}; give a column for each of {len(self.labels)} classes.")
         found = np.empty(given.shape)
 
         def fill(place: slice) -> bool:
@@ -97,7 +97,7 @@ class ClassMap:
             _refuse(given, of_probabilities=self.form.of_probabilities)
         return found
 
-    def was_fitted_on(self, rows: ClassRows) -> bool:
+    def was_fitted_on(self, rows: MulticlassRows) -> bool:
         """Whether these are the very rows it was fitted on, so that it looks better on them than it is."""
         return self.fitted is not None and self.fitted.digest == rows.digest
 
@@ -107,30 +107,32 @@ class ClassMap:
         return sealed_json(KIND, SCHEMA_VERSION, content)
 
     @classmethod
-    def from_json(cls, text: str) -> ClassMap:
+    def from_json(cls, text: str) -> MulticlassCalibrator:
         """Read what `to_json` wrote, checking its form."""
-        made: ClassMap = made_of(cls, opened_json(text, [KIND], SCHEMA_VERSION, what="map of classes"), ("labels",))
+        made: MulticlassCalibrator = made_of(
+            cls, opened_json(text, [KIND], SCHEMA_VERSION, what="map of classes"), ("labels",)
+        )
         return made
 
-    def __reduce__(self) -> tuple[Callable[[str], ClassMap], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str], MulticlassCalibrator], tuple[str]]:
         # Pickled as its file, so that what comes back is checked, and cannot be changed either.
-        return ClassMap.from_json, (self.to_json(),)
+        return MulticlassCalibrator.from_json, (self.to_json(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the map to a file, as JSON."""
         write_text(path, self.to_json())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ClassMap:
+    def load(cls, path: str | os.PathLike[str]) -> MulticlassCalibrator:
         """Read a map that `save` wrote, in this release or an earlier one."""
         return cls.from_json(text_of(path))
 
 
-def load_map(path: str | os.PathLike[str]) -> Map | ClassMap:
+def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCalibrator:
     """Read a map of two classes or of several, whichever the file holds."""
     text = text_of(path)
     written = opened_json(text, [OF_TWO, KIND], SCHEMA_VERSION, what="map")
-    return Map.from_json(text) if written["kind"] == OF_TWO else ClassMap.from_json(text)
+    return Calibrator.from_json(text) if written["kind"] == OF_TWO else MulticlassCalibrator.from_json(text)
 
 
 def _refuse(given: npt.NDArray[np.float64], *, of_probabilities: bool) -> None:
@@ -140,4 +142,4 @@ def _refuse(given: npt.NDArray[np.float64], *, of_probabilities: bool) -> None:
     within = ((given >= 0) & (given <= 1)).all(axis=1)
     refuse(np.where(within, 0.5, 2.0), of_probabilities=of_probabilities)
     nothing = np.flatnonzero(given.sum(axis=1) <= 0)
-    raise BadShape(f"{len(nothing)} of {len(given)} rows give probability 0 to every class; leave them out.")
+    raise ShapeError(f"{len(nothing)} of {len(given)} rows give probability 0 to every class; leave them out.")

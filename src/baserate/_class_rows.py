@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen, others, summed
 from baserate._confusion import Confusion, distinct_labels
-from baserate._errors import BadOption, BadShape
+from baserate._errors import OptionError, ShapeError
 from baserate._immutable import keep_read_only
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import of_floats, rows_hashed
 from baserate._plurals import count_of
@@ -25,13 +25,13 @@ _BLOCK = 1 << 14
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ClassRows:
+class MulticlassRows:
     """Checked rows: the class of each, as an index into `labels`, and its score for every class.
 
     Scores of a row belong together, so they are kept as rows: what happened is judged against all of them at once.
 
     >>> score = np.array([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
-    >>> rows = ClassRows(np.array([0, 1, 2]), score, labels=("a", "b", "c"))
+    >>> rows = MulticlassRows(np.array([0, 1, 2]), score, labels=("a", "b", "c"))
     >>> rows
     ClassRows(3 rows; scores for a, b, c)
     >>> rows.decided().mass.tolist()
@@ -49,19 +49,19 @@ class ClassRows:
     """Number of each row's group, an index into `groups`; empty when there is no grouping."""
     groups: tuple[Group, ...] = ((),)
     attributes: tuple[str, ...] = ()
-    intake: Intake = field(default_factory=lambda: Intake(read=0))
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
     """What was read; its columns of scores are in the order of `labels`."""
 
     def __post_init__(self) -> None:
         rows = len(self.truth)
         object.__setattr__(self, "labels", distinct_labels(self.labels))
         if self.score.shape != (rows, len(self.labels)):
-            raise BadShape(
+            raise ShapeError(
                 f"score has shape {self.score.shape}; give a row for each of {rows} rows and a column for each of "
                 f"{len(self.labels)} classes."
             )
         if rows and not (self.truth.min() >= 0 and self.truth.max() < len(self.labels)):
-            raise BadOption(f"truth holds numbers that are no index into the {len(self.labels)} labels.")
+            raise OptionError(f"truth holds numbers that are no index into the {len(self.labels)} labels.")
         for name in ("truth", "score", "weight", "count", "group"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen(getattr(self, name)))
@@ -106,11 +106,11 @@ class ClassRows:
         told = f"baserate class rows 1\n{list(map(str, self.labels))}\n{rows} {rows_hashed(columns, self.count)}"
         return sha256(told.encode()).hexdigest()
 
-    def of_group(self, at: int) -> ClassRows:
+    def of_group(self, at: int) -> MulticlassRows:
         """Rows of one group."""
         return replace(self.only(self.group == at), group=self.group[:0], attributes=(), groups=(self.groups[at],))
 
-    def only(self, there: Bools) -> ClassRows:
+    def only(self, there: Bools) -> MulticlassRows:
         """Rows where this is true."""
         weight, count = (None if column is None else column[there] for column in (self.weight, self.count))
         group = self.group[there] if self.attributes else self.group

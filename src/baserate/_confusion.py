@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats, frozen, others, sealed, summed
 from baserate._counts import Counts, all_or_none_reweighed
-from baserate._errors import BadOption, BadShape, BadWeights, UnknownName
+from baserate._errors import OptionError, ShapeError, UnknownNameError, WeightError
 from baserate._immutable import keep_read_only
 from baserate._numeric.codes import Codes, pair_counts, pair_sums
 from baserate._plurals import count_of, there_are
@@ -47,7 +47,7 @@ class Confusion:
         mass = _checked(np.asarray(self.mass, dtype=np.float64))
         labels = distinct_labels(self.labels)
         if len(labels) != mass.shape[-1]:
-            raise BadShape(
+            raise ShapeError(
                 f"{there_are(len(labels), 'label')} for {count_of(mass.shape[-1], 'class', 'classes')}; "
                 "give one for each."
             )
@@ -64,10 +64,10 @@ class Confusion:
         [[20.0, 5.0], [10.0, 15.0]]
         """
         if truth not in ("rows", "columns"):
-            raise BadOption(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
+            raise OptionError(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
         mass = as_cells(cells)
         if mass.ndim < 2:
-            raise BadShape(f"the table has shape {mass.shape}; give as many rows as columns.")
+            raise ShapeError(f"the table has shape {mass.shape}; give as many rows as columns.")
         if truth == "columns":
             mass = np.swapaxes(mass, -1, -2)
         return cls(mass, tuple(range(mass.shape[-1]) if labels is None else labels))
@@ -216,7 +216,7 @@ class Confusion:
         wanted = tuple(labels)
         lost = [label for label in self.labels if label not in wanted]
         if lost:
-            raise UnknownName(f"the class {lost[0]!r} is not among {list(wanted)}; name every class of the table.")
+            raise UnknownNameError(f"the class {lost[0]!r} is not among {list(wanted)}; name every class of the table.")
         place = np.array([wanted.index(label) for label in self.labels], dtype=np.intp)
         mass = np.zeros((*self.shape, len(wanted), len(wanted)))
         mass[..., place[:, None], place] = self.mass
@@ -234,7 +234,7 @@ class Confusion:
     def sum(tables: Sequence[Confusion]) -> Confusion:
         """Table of everybody in several tables; classes that not all of them know are put at the end."""
         if not tables:
-            raise BadOption("there are no tables to add up; give at least one.")
+            raise OptionError("there are no tables to add up; give at least one.")
         labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
         parts = [table.over(labels) for table in tables]
         moments = None
@@ -247,13 +247,13 @@ class Confusion:
 def as_cells(given: npt.ArrayLike) -> Floats:
     """Numbers of a table; a frame is refused, since its names would be lost."""
     if hasattr(given, "columns"):
-        raise BadShape(
+        raise ShapeError(
             "the table is a frame, whose names would be lost; pass frame.to_numpy() and the labels in its order."
         )
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise BadShape(f"the table does not hold numbers in rows of one length ({error}); mend it.") from error
+        raise ShapeError(f"the table does not hold numbers in rows of one length ({error}); mend it.") from error
 
 
 def distinct_labels(given: Iterable[object]) -> tuple[object, ...]:
@@ -262,20 +262,20 @@ def distinct_labels(given: Iterable[object]) -> tuple[object, ...]:
     try:
         if len(set(labels)) < len(labels):
             twice = next(label for label in labels if labels.count(label) > 1)
-            raise BadOption(f"the label {twice!r} is given twice; name each class once.")
+            raise OptionError(f"the label {twice!r} is given twice; name each class once.")
     except TypeError as error:
-        raise BadOption(f"a label cannot be compared with others ({error}); use text or numbers.") from error
+        raise OptionError(f"a label cannot be compared with others ({error}); use text or numbers.") from error
     return labels
 
 
 def _checked(mass: Floats) -> Floats:
     if mass.ndim < 2 or mass.shape[-1] != mass.shape[-2] or not mass.shape[-1]:
-        raise BadShape(f"the table has shape {mass.shape}; give as many rows as columns, one for each class.")
+        raise ShapeError(f"the table has shape {mass.shape}; give as many rows as columns, one for each class.")
     if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):
         bad = np.count_nonzero(~(mass >= 0) | np.isinf(mass))
-        raise BadWeights(f"{bad} of {mass.size} cells are negative, NaN or infinite; counts are ≥ 0.")
+        raise WeightError(f"{bad} of {mass.size} cells are negative, NaN or infinite; counts are ≥ 0.")
     if mass.size and (mass.max() > _LARGEST or (mass.max() > 0 and mass[mass > 0].min() < 1 / _LARGEST)):
-        raise BadWeights(
+        raise WeightError(
             f"a cell is above {_LARGEST:g} or below {1 / _LARGEST:g}, too far from 1 to be squared; scale all of them."
         )
     return mass

@@ -9,9 +9,9 @@ from hashlib import sha256
 import numpy as np
 
 from baserate._confusion import Confusion
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._immutable import FrozenMapping
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate._plurals import count_of
 from baserate._tallies import Group
 
@@ -23,21 +23,21 @@ class Confusions:
     A group is a tuple of values, one for each of the `attributes`; ungrouped data has the single group `()`.
 
     >>> table = Confusion.of_matrix([[20, 5], [10, 15]], ["yes", "no"], truth="rows")
-    >>> both = Confusions({("f",): table, ("m",): table}, attributes=("sex",), intake=Intake(read=100))
+    >>> both = Confusions({("f",): table, ("m",): table}, attributes=("sex",), intake=ReadSummary(read=100))
     >>> both.pooled.total
     100.0
     """
 
     tables: Mapping[Group, Confusion]
     attributes: tuple[str, ...] = ()
-    intake: Intake = field(default_factory=lambda: Intake(read=0))
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", FrozenMapping(self.tables))
         if not self.tables or len({table.labels for table in self.tables.values()}) > 1:
-            raise BadOption("every group needs a table over the same labels; give at least one.")
+            raise OptionError("every group needs a table over the same labels; give at least one.")
         if any(len(group) != len(self.attributes) for group in self.tables):
-            raise BadOption(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
+            raise OptionError(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
 
     def __repr__(self) -> str:
         groups = f"; {count_of(len(self.tables), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""

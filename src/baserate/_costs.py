@@ -9,7 +9,7 @@ from baserate._arrays import Floats, Value, frozen, ratio, summed
 from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
 from baserate._domains import COST, check_prevalence, is_cost
-from baserate._errors import BadOption, BadShape, UnknownName
+from baserate._errors import OptionError, ShapeError, UnknownNameError
 from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
 
@@ -31,7 +31,7 @@ class Costs:
     def __post_init__(self) -> None:
         wrong = next((name for name in ("tp", "fp", "fn", "tn") if not is_cost(getattr(self, name))), None)
         if wrong is not None:
-            raise BadOption(
+            raise OptionError(
                 f"{wrong} is {getattr(self, wrong)!r}; expected {COST.words}. State costs in another unit, and 0 for "
                 "what costs nothing."
             )
@@ -72,13 +72,13 @@ class CostMatrix:
     def __init__(self, cost: npt.ArrayLike, labels: Iterable[object]) -> None:
         cost, labels = as_cells(cost), distinct_labels(labels)
         if cost.shape != (len(labels), len(labels)):
-            raise BadShape(
+            raise ShapeError(
                 f"the costs have shape {cost.shape} for {count_of(len(labels), 'class', 'classes')}; "
                 "give one for each pair."
             )
         bad = sum(not is_cost(each) for each in cost.ravel().tolist())
         if bad:
-            raise BadOption(f"{bad} of {cost.size} costs are not {COST.words}; use 0 for what costs nothing.")
+            raise OptionError(f"{bad} of {cost.size} costs are not {COST.words}; use 0 for what costs nothing.")
         object.__setattr__(self, "cost", frozen(cost))
         object.__setattr__(self, "labels", labels)
 
@@ -87,7 +87,7 @@ class CostMatrix:
         unknown = [label for label in confusion.labels if label not in self.labels]
         if unknown:
             told = ", ".join(map(repr, unknown))
-            raise UnknownName(
+            raise UnknownNameError(
                 f"there are costs for {list(self.labels)}, but none for {told}; give costs for every class."
             )
         return summed(self.cost * confusion.over(self.labels).mass, axes=2)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, frozen
-from baserate._errors import BadOption, BadShape, BadWeights
+from baserate._errors import OptionError, ShapeError, WeightError
 from baserate._immutable import keep_read_only
 
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -45,7 +45,7 @@ class Counts(Generic[Value]):
             object.__setattr__(self, name, _checked(name, getattr(self, name)))
         shapes = {np.shape(getattr(self, name)) for name in _CELLS}
         if len(shapes) > 1:
-            raise BadShape(f"the cells have shapes {sorted(shapes)}; give four scalars or four arrays of one shape.")
+            raise ShapeError(f"the cells have shapes {sorted(shapes)}; give four scalars or four arrays of one shape.")
 
     @overload
     def __getitem__(self, index: int | np.integer[Any]) -> Counts[float]: ...
@@ -143,7 +143,9 @@ def all_or_none_reweighed(marks: Iterable[bool]) -> bool:
     """Whether parts that are added up are all at known shares of their classes; a mixture is refused."""
     found = set(marks)
     if len(found) > 1:
-        raise BadOption("some parts are reweighed and some are not, so masses do not mean the same; add, then reweigh.")
+        raise OptionError(
+            "some parts are reweighed and some are not, so masses do not mean the same; add, then reweigh."
+        )
     return True in found
 
 
@@ -151,5 +153,5 @@ def _checked(name: str, cell: object) -> float | Floats:
     array = np.asarray(cell, dtype=np.float64)
     if array.size and not (array.min() >= 0 and array.max() < np.inf):
         bad = np.count_nonzero(~(array >= 0) | np.isinf(array))
-        raise BadWeights(f"{bad} of {array.size} values of {name} are negative, NaN or infinite; counts are ≥ 0.")
+        raise WeightError(f"{bad} of {array.size} values of {name} are negative, NaN or infinite; counts are ≥ 0.")
     return float(array) if array.ndim == 0 else frozen(array)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats, Value, plain, ratio, sealed
 from baserate._counts import Counts
-from baserate._errors import BadOption, MissingValues
+from baserate._errors import MissingValuesError, OptionError
 from baserate._immutable import keep_read_only
 from baserate._numeric.distinct import run_sums
 from baserate._numeric.pav import decreasing_blocks
@@ -55,7 +55,7 @@ class Curve:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tally, Tally):
-            raise BadOption(f"{type(self.tally).__name__} is not a tally; make one first, with baserate.tally(…).")
+            raise OptionError(f"{type(self.tally).__name__} is not a tally; make one first, with baserate.tally(…).")
 
     @property
     def positives(self) -> float:
@@ -110,7 +110,7 @@ class Curve:
         Counts(tp=2.0, fp=0.0, fn=1.0, tn=3.0)
         """
         if np.isnan(threshold).any():
-            raise MissingValues("a threshold is NaN; give a number, or inf to flag nothing.")
+            raise MissingValuesError("a threshold is NaN; give a number, or inf to flag nothing.")
         ascending = self.tally.score[::-1]
         return self._tables(len(ascending) - np.searchsorted(ascending, threshold, side="left"))
 
@@ -151,14 +151,14 @@ class Curve:
         """
         wanted = fpr if tpr is None else tpr
         if wanted is None or (fpr is not None and tpr is not None):
-            raise BadOption("give either fpr or tpr.")
+            raise OptionError("give either fpr or tpr.")
         if not (np.greater_equal(wanted, 0) & np.less_equal(wanted, 1)).all():
-            raise BadOption(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
+            raise OptionError(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
         hull = self.hull()
         flagged = hull.flagged_mass[1 if tpr is None else 0]
         rate = ratio(flagged, flagged[-1])
         if np.isnan(rate).any():
-            raise BadOption("the class of that rate has no mass here; ask for the other rate.")
+            raise OptionError("the class of that rate has no mass here; ask for the other rate.")
         reached = np.searchsorted(rate, wanted, side="right" if tpr is None else "left")
         lax = np.clip(reached, 1, len(rate) - 1)
         chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])
@@ -172,12 +172,14 @@ class Curve:
         (0.9, 0.4)
         """
         if np.isnan(slope).any():
-            raise MissingValues("a slope is NaN; costs that are all equal, or a prevalence without a class, give none.")
+            raise MissingValuesError(
+                "a slope is NaN; costs that are all equal, or a prevalence without a class, give none."
+            )
         hull = self.hull()
         tally = hull.tally
         edges = ratio(tally.positive * hull.negatives, tally.negative * hull.positives)
         if np.isnan(edges).any():
-            raise BadOption("a ROC slope needs both classes; this curve has only one.")
+            raise OptionError("a ROC slope needs both classes; this curve has only one.")
         steeper = len(edges) - np.searchsorted(edges[::-1], slope, side="right")
         touched: Value = plain(hull.threshold[steeper])
         return touched

@@ -13,7 +13,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._counts import Counts, combined
 from baserate._curve import Curve
-from baserate._errors import BadOption, BadShape, MissingValues
+from baserate._errors import MissingValuesError, OptionError, ShapeError
 from baserate._lots import RANGE, edge
 from baserate._plurals import count_of
 
@@ -44,25 +44,27 @@ class Cut:
         object.__setattr__(self, "thresholds", tuple(float(at) + 0.0 for at in self.thresholds))
         object.__setattr__(self, "actions", tuple(self.actions))
         if any(map(isnan, self.thresholds)):
-            raise MissingValues("a threshold is NaN; give a number, or inf to flag nothing.")
+            raise MissingValuesError("a threshold is NaN; give a number, or inf to flag nothing.")
         if any(low >= high for low, high in pairwise(self.thresholds)):
-            raise BadOption(f"thresholds are {self.thresholds}; give them ascending, each once.")
+            raise OptionError(f"thresholds are {self.thresholds}; give them ascending, each once.")
         if len(self.actions) != len(self.thresholds) + 1:
-            raise BadShape(
+            raise ShapeError(
                 f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}; "
                 "give one more action than that: "
                 "one for each stretch of scores."
             )
         if not all(map(_is_name, self.actions)):
-            raise BadOption(f"actions are {self.actions}; an action is a name.")
+            raise OptionError(f"actions are {self.actions}; an action is a name.")
         if any(low == high for low, high in pairwise(self.actions)):
-            raise BadOption(f"actions are {self.actions}; neighbours that are alike are one: leave out the threshold.")
+            raise OptionError(
+                f"actions are {self.actions}; neighbours that are alike are one: leave out the threshold."
+            )
 
     @property
     def threshold(self) -> float:
         """Where flagging begins, of a cut that passes or flags."""
         if self.actions != (PASS, FLAG):
-            raise BadOption(f"a cut into {', '.join(self.actions)} has no single threshold; see `thresholds`.")
+            raise OptionError(f"a cut into {', '.join(self.actions)} has no single threshold; see `thresholds`.")
         return self.thresholds[0]
 
     @property
@@ -73,7 +75,7 @@ class Cut:
     def action(self, score: float) -> str:
         """What is done with a score."""
         if isnan(score):
-            raise MissingValues("the score is NaN, which is neither above a threshold nor below; give a number.")
+            raise MissingValuesError("the score is NaN, which is neither above a threshold nor below; give a number.")
         return self.actions[bisect_right(self.thresholds, score)]
 
     def stretches(self, curve: Curve) -> Counts[Floats]:
@@ -112,7 +114,7 @@ class Cut:
         Counts(tp=2.0, fp=0.0, fn=0.0, tn=1.0)
         """
         if not self.has_table:
-            raise BadOption(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `stretches`.")
+            raise OptionError(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `stretches`.")
         if self.actions in ((PASS, FLAG), (PASS, REFER, FLAG)):  # without the detour by stretches, which costs time
             low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
             moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))
@@ -121,10 +123,10 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Lottery:
+class RandomizedCut:
     """Cuts, each with the chance that it is the one that decides; the id of a row draws, and nothing else does.
 
-    >>> half = Lottery((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
+    >>> half = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
     >>> half.chances_at(0.5)
     {'flag': 0.5, 'pass': 0.5}
     >>> half.chances_at(0.9)
@@ -138,16 +140,16 @@ class Lottery:
         object.__setattr__(self, "cuts", tuple(self.cuts))
         object.__setattr__(self, "chances", tuple(map(float, self.chances)))
         if len(self.cuts) < 2 or len({*self.cuts}) < len(self.cuts):
-            raise BadOption("a lottery is between two or more different cuts; a single one needs no lottery.")
+            raise OptionError("a lottery is between two or more different cuts; a single one needs no lottery.")
         if len(self.chances) != len(self.cuts):
-            raise BadShape(
+            raise ShapeError(
                 f"{count_of(len(self.chances), 'chance')} for {count_of(len(self.cuts), 'cut')}; give one for each."
             )
         if not (all(0 < each < 1 for each in self.chances) and abs(fsum(self.chances) - 1) <= _WHOLE):
-            raise BadOption(f"chances are {self.chances}; they are between 0 and 1 and add up to 1.")
+            raise OptionError(f"chances are {self.chances}; they are between 0 and 1 and add up to 1.")
         edges = (0, *self.edges, RANGE)
         if any(low >= high for low, high in pairwise(edges)):
-            raise BadOption(f"chances are {self.chances}; none may be below 2⁻⁵², the finest that a lot can tell.")
+            raise OptionError(f"chances are {self.chances}; none may be below 2⁻⁵², the finest that a lot can tell.")
 
     @property
     def edges(self) -> tuple[int, ...]:
@@ -188,15 +190,15 @@ class Lottery:
 
         >>> from baserate import curve, tally
         >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
-        >>> Lottery((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75)).counts(c)
+        >>> RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75)).counts(c)
         Counts(tp=2.25, fp=0.25, fn=0.75, tn=1.75)
         """
         if not self.has_table:
-            raise BadOption(f"a lottery of {', '.join(self.actions)} has no 2×2 table; see `tables`.")
+            raise OptionError(f"a lottery of {', '.join(self.actions)} has no 2×2 table; see `tables`.")
         return passed_or_flagged(self.tables(curve), nobody=curve.at(np.inf))
 
 
-Treatment = Cut | Lottery
+Treatment = Cut | RandomizedCut
 """What is done with the scores of a group."""
 
 

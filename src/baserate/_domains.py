@@ -9,7 +9,7 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeGuard
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 
 
 class Domain(NamedTuple):
@@ -69,11 +69,11 @@ def check_domain(name: str, value: object, domain: Domain) -> None:
 
     >>> check_domain("level", 1e-320, LEVEL)
     Traceback (most recent call last):
-    baserate._errors.BadOption: level is 1e-320; expected a confidence level from 1e-9 to 1 - 1e-9. Give, for example, \
+    baserate._errors.OptionError: level is 1e-320; expected a confidence level from 1e-9 to 1 - 1e-9. Give, for example, \
 0.95.
     """
     if not domain.holds(value):
-        raise BadOption(f"{name} is {value!r}; expected {domain.words}. Give, for example, {domain.example}.")
+        raise OptionError(f"{name} is {value!r}; expected {domain.words}. Give, for example, {domain.example}.")
 
 
 def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:
@@ -81,7 +81,7 @@ def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:
 
     >>> check_prevalence("prevalence", 5e-324, ends=True)
     Traceback (most recent call last):
-    baserate._errors.BadOption: prevalence is 5e-324; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12. Give, for \
+    baserate._errors.OptionError: prevalence is 5e-324; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12. Give, for \
 example, 0.02.
     """
     if not (ends and _is_number(value) and value in (0, 1)):
@@ -99,12 +99,12 @@ def check_memory(what: str, numbers: float, remedy: str, *, width: int = 8) -> N
 
     >>> check_memory("dealing 1000000000 times among 2 groups", 2e9, "Give fewer draws")
     Traceback (most recent call last):
-    baserate._errors.BadOption: dealing 1000000000 times among 2 groups takes 14.9 GiB of memory; expected at most \
+    baserate._errors.OptionError: dealing 1000000000 times among 2 groups takes 14.9 GiB of memory; expected at most \
 4 GiB. Give fewer draws.
     """
     needed = numbers * width
     if needed > MEMORY:
-        raise BadOption(
+        raise OptionError(
             f"{what} takes {needed / 2**30:,.1f} GiB of memory; expected at most {MEMORY / 2**30:g} GiB. {remedy}."
         )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import isnan, nan
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if self.level is not None and not 0 < self.level < 1:
-            raise BadOption(f"level is {self.level}; a confidence level lies between 0 and 1, for example 0.95.")
+            raise OptionError(f"level is {self.level}; a confidence level lies between 0 and 1, for example 0.95.")
         if self.low > self.high:
-            raise BadOption(f"low is {self.low} and high {self.high}; swap them.")
+            raise OptionError(f"low is {self.low} and high {self.high}; swap them.")
         if isnan(self.value) and self.why is None:
-            raise BadOption("the value is NaN without a reason; say in `why` what is missing.")
+            raise OptionError("the value is NaN without a reason; say in `why` what is missing.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from baserate._errors import BadShape
+from baserate._errors import ShapeError
 from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
 
 FORMS: dict[str, type[Form | ClassForm]] = {
@@ -31,15 +31,15 @@ def of_json(written: Any) -> Any:  # noqa: ANN401  (a form of either kind)
     Line(intercept=0.5, slope=2.0)
     """
     if not isinstance(written, dict) or written.get("form") not in FORMS:
-        raise BadShape(f"there is no form {written.get('form') if isinstance(written, dict) else written!r}.")
+        raise ShapeError(f"there is no form {written.get('form') if isinstance(written, dict) else written!r}.")
     kind = FORMS[written["form"]]
     wanted = {field.name for field in fields(kind)}
     if set(written) != wanted | {"form"}:
-        raise BadShape(f"a form {kind.kind} with the fields {sorted(written)}; it has {sorted(wanted | {'form'})}.")
+        raise ShapeError(f"a form {kind.kind} with the fields {sorted(written)}; it has {sorted(wanted | {'form'})}.")
     read = {name: _read(written[name]) for name in wanted}
     for name, value in read.items():
         if isinstance(value, bool) != (name == "of_probabilities"):
-            raise BadShape(f"{name} is {value!r}, which it cannot be.")
+            raise ShapeError(f"{name} is {value!r}, which it cannot be.")
     return kind(**read)
 
 
@@ -59,7 +59,7 @@ def _read(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return tuple(of_json(each) for each in value)
     if not isinstance(value, (int, float, list)):
-        raise BadShape(f"{value!r} is not a number.")
+        raise ShapeError(f"{value!r} is not a number.")
     if isinstance(value, bool):
         return value
     return np.array(value, dtype=np.float64) if isinstance(value, list) else float(value)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from baserate._arrays import Floats, frozen
-from baserate._errors import BadShape
+from baserate._errors import ShapeError
 from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
 
@@ -45,9 +45,9 @@ class LogOdds:
     def __post_init__(self) -> None:
         _check_numbers(self)
         if self.a < 0 or self.b < 0:
-            raise BadShape(f"a is {self.a} and b is {self.b}; neither may be negative, so that order is kept.")
+            raise ShapeError(f"a is {self.a} and b is {self.b}; neither may be negative, so that order is kept.")
         if not (0 < self.nearest < 0.5 or (self.nearest == 0 and self.a > 0 and self.b > 0)):
-            raise BadShape(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where a and b are not.")
+            raise ShapeError(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where a and b are not.")
 
     def __call__(self, p: Floats) -> Floats:
         """Probabilities of probabilities."""
@@ -108,7 +108,7 @@ class Line:
     def __post_init__(self) -> None:
         _check_numbers(self)
         if self.slope < 0:
-            raise BadShape(f"slope is {self.slope}; it may not be negative, so that order is kept.")
+            raise ShapeError(f"slope is {self.slope}; it may not be negative, so that order is kept.")
 
     def __call__(self, x: Floats) -> Floats:
         """Probabilities of scores."""
@@ -145,7 +145,7 @@ class Knots:
     def __post_init__(self) -> None:
         _check_pieces(self, "knots", len(self.x))
         if not len(self.x):
-            raise BadShape("there are no knots; a map needs at least one.")
+            raise ShapeError("there are no knots; a map needs at least one.")
 
     def __call__(self, x: Floats) -> Floats:
         """Probabilities of scores."""
@@ -265,9 +265,9 @@ class Softmax:
     def __post_init__(self) -> None:
         _check_numbers(self)
         if self.weight.ndim != 1 or self.weight.shape != self.bias.shape or len(self.weight) < 2:
-            raise BadShape("weight and bias need one number each for every one of two or more classes.")
+            raise ShapeError("weight and bias need one number each for every one of two or more classes.")
         if not (0 < self.nearest < 0.5 or (self.nearest == 0 and (self.weight > 0).all())):
-            raise BadShape(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where no weight is.")
+            raise ShapeError(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where no weight is.")
 
     def __call__(self, p: Floats) -> Floats:
         """Probabilities of probabilities, a row for each row."""
@@ -302,7 +302,7 @@ class OneVsRest:
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", tuple(self.forms))
         if len(self.forms) < 2:
-            raise BadShape(
+            raise ShapeError(
                 f"there are forms for {count_of(len(self.forms), 'class', 'classes')}; "
                 "give one for each of two or more."
             )
@@ -346,15 +346,15 @@ def _check_numbers(form: Any) -> None:  # noqa: ANN401  (a form whose fields are
         if isinstance(value, np.ndarray):
             object.__setattr__(form, field.name, frozen(value))
         if not np.isfinite(value).all():
-            raise BadShape(f"{field.name} is {value}; give finite numbers.")
+            raise ShapeError(f"{field.name} is {value}; give finite numbers.")
 
 
 def _check_pieces(form: Any, what: str, values: int) -> None:  # noqa: ANN401  (a form of pieces)
     _check_numbers(form)
     if form.x.ndim != 1 or form.y.shape != (values,):
         pieces = count_of(len(form.x), what.removesuffix("s"))
-        raise BadShape(f"x has shape {form.x.shape} and y {form.y.shape}; give {values} of y for {pieces}.")
+        raise ShapeError(f"x has shape {form.x.shape} and y {form.y.shape}; give {values} of y for {pieces}.")
     if not (form.x[1:] > form.x[:-1]).all():
-        raise BadShape(f"the {what} do not rise; put them in order, each once.")
+        raise ShapeError(f"the {what} do not rise; put them in order, each once.")
     if len(form.y) and not (form.y.min() >= 0 and form.y.max() <= 1):
-        raise BadShape("y holds what is no probability; they lie between 0 and 1.")
+        raise ShapeError("y holds what is no probability; they lie between 0 and 1.")

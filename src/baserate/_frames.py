@@ -5,7 +5,7 @@ from math import nan
 from sys import modules
 from typing import Any
 
-from baserate._errors import NotInstalled, UnknownName
+from baserate._errors import NotInstalledError, UnknownNameError
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
 _NUMBERS = {"threshold", "value", "low", "high", "level"}
@@ -18,9 +18,9 @@ def frame(columns: dict[str, list[Any]], backend: str | None) -> Any:  # noqa: A
 
     name: Any = _at_hand() if backend is None else backend
     if name not in _BACKENDS:
-        raise UnknownName(f"there is no kind of frame {backend!r}. Known are: {', '.join(_BACKENDS)}.")
+        raise UnknownNameError(f"there is no kind of frame {backend!r}. Known are: {', '.join(_BACKENDS)}.")
     if find_spec(name) is None:
-        raise NotInstalled(f"a {name} frame needs {name}, which is not installed; run: pip install {name}.")
+        raise NotInstalledError(f"a {name} frame needs {name}, which is not installed; run: pip install {name}.")
     schema = _schema(columns)
     if name == "pandas":  # whose whole numbers cannot be missing: let it choose
         filled = {key: [nan if each is None else each for each in columns[key]] for key in columns.keys() & _NUMBERS}
@@ -52,7 +52,9 @@ def _at_hand() -> str:
     for name in _BACKENDS:
         if find_spec(name) is not None:
             return name
-    raise NotInstalled(f"a frame needs one of {', '.join(_BACKENDS)}; install one, for example: pip install polars.")
+    raise NotInstalledError(
+        f"a frame needs one of {', '.join(_BACKENDS)}; install one, for example: pip install polars."
+    )
 
 
 def _schema(columns: dict[str, list[Any]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from baserate._intake import told
+from baserate._intake import describe_reasons
 from baserate._numbers import amount
 from baserate._panels import label
 from baserate._plurals import count_of
@@ -21,7 +21,7 @@ def rows_told(data: Mapping[str, Any]) -> str:
     used = data["read"] - data["refused"]
     of = f" of {amount(data['read'], 4)}" if data["refused"] else ""
     stand = f" standing for {amount(data['rows'], 4)}" if "count" in data["columns"] else ""
-    dropped = f" ({amount(data['refused'], 4)} dropped: {told(data['reasons'])})" if data["refused"] else ""
+    dropped = f" ({amount(data['refused'], 4)} dropped: {describe_reasons(data['reasons'])})" if data["refused"] else ""
     rows = count_of(used if not of else data["read"], "row", shown=f"{amount(used, 4)}{of}")
     return f"{rows}{stand}{dropped}"
 

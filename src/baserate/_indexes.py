@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from baserate._errors import BadShape
+from baserate._errors import ShapeError
 
 
 def refuse_differing_indexes(columns: Mapping[str, object]) -> None:
@@ -19,7 +19,7 @@ def refuse_differing_indexes(columns: Mapping[str, object]) -> None:
     >>> refuse_differing_indexes({"truth": truth, "score": score.loc[truth.index]})
     >>> refuse_differing_indexes({"truth": truth, "score": score})
     Traceback (most recent call last):
-    baserate._errors.BadShape: truth and score have indexes that differ (same labels in another order). Align them \
+    baserate._errors.ShapeError: truth and score have indexes that differ (same labels in another order). Align them \
 with `score.loc[truth.index]`, or call `.reset_index(drop=True)` on both to pair rows by position.
     """
     found = {name: index for name, column in columns.items() if (index := _index(column)) is not None}
@@ -28,7 +28,7 @@ with `score.loc[truth.index]`, or call `.reset_index(drop=True)` on both to pair
     (first, index), *others = found.items()
     for name, other in others:
         if len(other) == len(index) and not index.equals(other):
-            raise BadShape(
+            raise ShapeError(
                 f"{first} and {name} have indexes that differ ({_difference(first, index, other)}). "
                 f"{_remedy(first, name, index, other)}"
             )

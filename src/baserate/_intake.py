@@ -10,12 +10,12 @@ Reasons = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
+class ReadSummary:
     """What came in through the door.
 
-    >>> Intake(read=10, dropped=2, reasons={"p": {"NaN": 2}}, positive="sick", negative="well").told
+    >>> ReadSummary(read=10, dropped=2, reasons={"p": {"NaN": 2}}, positive="sick", negative="well").told
     '10 rows read, 2 of them dropped (p: 2 NaN); positive = sick, negative = well'
-    >>> Intake(read=10, labelled=3).told, Intake(read=10, labelled=0).told
+    >>> ReadSummary(read=10, labelled=3).told, ReadSummary(read=10, labelled=0).told
     ('10 rows read; 3 with truth; positive = True, negative = False', '10 rows read; none with truth')
     """
 
@@ -41,7 +41,7 @@ class Intake:
     @property
     def told(self) -> str:
         """All of it as a sentence."""
-        dropped = f", {self.dropped} of them dropped ({told(self.reasons)})" if self.dropped else ""
+        dropped = f", {self.dropped} of them dropped ({describe_reasons(self.reasons)})" if self.dropped else ""
         known = "" if self.labelled is None else f"; {self.labelled or 'none'} with truth"
         return f"{count_of(self.read, 'row')} read{dropped}{known}{self._labels}"
 
@@ -53,10 +53,10 @@ class Intake:
         return "" if self.labelled == 0 else f"; positive = {self.positive}{negative}"
 
 
-def told(reasons: Reasons) -> str:
+def describe_reasons(reasons: Reasons) -> str:
     """Reasons as a phrase.
 
-    >>> told({"p": {"NaN": 2, "missing": 1}, "sex": {"missing": 4}})
+    >>> describe_reasons({"p": {"NaN": 2, "missing": 1}, "sex": {"missing": 4}})
     'p: 2 NaN, 1 missing; sex: 4 missing'
     """
     return "; ".join(

@@ -9,7 +9,7 @@ import numpy as np
 from baserate._arrays import Bools, Floats, Reals, frozen
 from baserate._confusion import distinct_labels
 from baserate._counts import Counts
-from baserate._errors import BadOption, BadShape
+from baserate._errors import OptionError, ShapeError
 from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
 from baserate._tally import Tally
@@ -43,12 +43,12 @@ class LabelSets:
         for name in ("truth", "decided", "score"):
             column = getattr(self, name)
             if column is not None and column.shape != shape:
-                raise BadShape(
+                raise ShapeError(
                     f"{name} has shape {column.shape}; give a row for each of {shape[0]} rows and a column "
                     f"for each of {shape[1]} labels."
                 )
         if self.decided is None and self.score is None:
-            raise BadOption("give decided= or score=, so that there is something to judge.")
+            raise OptionError("give decided= or score=, so that there is something to judge.")
         for name in ("truth", "decided", "score", "weight"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen(getattr(self, name)))
@@ -84,13 +84,13 @@ class LabelSets:
     def one_vs_rest(self) -> tuple[Tally, ...]:
         """Tallies of each label, by the score for it."""
         if self.score is None:
-            raise BadOption("there are no scores, only decisions; give score= too.")
+            raise OptionError("there are no scores, only decisions; give score= too.")
         columns = ((self.truth[:, at], np.ascontiguousarray(self.score[:, at])) for at in range(len(self.labels)))
         return tuple(Tally.of_rows(truth, score, weight=self.weight) for truth, score in columns)
 
     def _cells(self) -> tuple[Bools, Bools, Bools, Bools]:
         if self.decided is None:
-            raise BadOption("there are no decisions, only scores; give decided= too, for example score >= 0.5.")
+            raise OptionError("there are no decisions, only scores; give decided= too, for example score >= 0.5.")
         return (
             self.truth & self.decided,
             ~self.truth & self.decided,

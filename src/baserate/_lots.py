@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from baserate._errors import BadOption, MissingValues
+from baserate._errors import MissingValuesError, OptionError
 
 Lots = npt.NDArray[np.uint64]
 
@@ -30,12 +30,12 @@ def text_of_id(given: object) -> str:
     ('7', '007')
     """
     if given is None:
-        raise MissingValues("an id is missing, so no lot can be drawn; give every row one.")
+        raise MissingValuesError("an id is missing, so no lot can be drawn; give every row one.")
     if isinstance(given, str):
         return str(given)
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
         return str(int(given))
-    raise BadOption(
+    raise OptionError(
         f"an id is {given!r}, of type {type(given).__name__}; ids are whole numbers or text, since others are written "
         "in more than one way."
     )
@@ -64,7 +64,7 @@ def lots(key: str, texts: Sequence[str]) -> Lots:
     try:
         digests = b"".join(map(digest, texts))
     except UnicodeEncodeError as error:
-        raise BadOption(f"the id {error.object!r} is no text that UTF-8 can hold; mend it.") from error
+        raise OptionError(f"the id {error.object!r} is no text that UTF-8 can hold; mend it.") from error
     return np.frombuffer(digests, dtype=">u8")[::4].astype(np.uint64) >> _UNUSED
 
 

@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
-from baserate._errors import BadFile, BadShape, BaserateError, MissingValues, NotAProbability, NotNumeric
+from baserate._errors import (
+    BaserateError,
+    FileFormatError,
+    MissingValuesError,
+    NotAProbabilityError,
+    NotNumericError,
+    ShapeError,
+)
 from baserate._files import write_text
 from baserate._form_json import as_json, of_json
 from baserate._forms import Between, Form, LogOdds
@@ -51,18 +58,18 @@ class Fitted:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Map:
+class Calibrator:
     """A formula for probabilities, and where it comes from.
 
     Call it with an array of scores. It never lets a higher score mean less where its method does not (`never_falls`),
     and keeps all order where `rises`.
 
-    >>> half_as_likely = Map(LogOdds(1.0, 1.0, np.log(0.5)), method="offset")
+    >>> half_as_likely = Calibrator(LogOdds(1.0, 1.0, np.log(0.5)), method="offset")
     >>> half_as_likely([0.0, 0.5, 0.8]).round(4).tolist()
     [0.0, 0.3333, 0.6667]
     >>> half_as_likely
     Map(offset, log-odds)
-    >>> Map.from_json(half_as_likely.to_json())([0.5]).round(4).tolist()
+    >>> Calibrator.from_json(half_as_likely.to_json())([0.5]).round(4).tolist()
     [0.3333]
     """
 
@@ -105,7 +112,7 @@ class Map:
     def bounds(self, scores: npt.ArrayLike) -> tuple[Floats, Floats]:
         """p₀ and p₁ of a Venn–Abers map: the probability if the row were negative, and if it were positive."""
         if not isinstance(self.form, Between):
-            raise BadShape(f"{self.method} makes one probability, not two; bounds are those of venn-abers.")
+            raise ShapeError(f"{self.method} makes one probability, not two; bounds are those of venn-abers.")
         given = numbers(scores).astype(np.float64, copy=False)
         refuse(given.reshape(-1), of_probabilities=self.form.of_probabilities)
         return self.form.bounds(given)
@@ -129,33 +136,33 @@ class Map:
         return sealed_json(KIND, SCHEMA_VERSION, {"positive": self.positive, **head(self), "form": as_json(self.form)})
 
     @classmethod
-    def from_json(cls, text: str) -> Map:
+    def from_json(cls, text: str) -> Calibrator:
         """Read what `to_json` wrote, checking its form."""
         written = opened_json(text, [KIND], SCHEMA_VERSION, what="map")
-        made: Map = made_of(cls, written, ("positive",))
+        made: Calibrator = made_of(cls, written, ("positive",))
         return made
 
-    def __reduce__(self) -> tuple[Callable[[str], Map], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str], Calibrator], tuple[str]]:
         # Pickled as its file, so that what comes back is checked, and cannot be changed either.
-        return Map.from_json, (self.to_json(),)
+        return Calibrator.from_json, (self.to_json(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the map to a file, as JSON."""
         write_text(path, self.to_json())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Map:
+    def load(cls, path: str | os.PathLike[str]) -> Calibrator:
         """Read a map that `save` wrote, in this release or an earlier one."""
         return cls.from_json(text_of(path))
 
 
-def shifted(log_odds: float, *, method: str = "prevalence") -> Map:
+def shifted(log_odds: float, *, method: str = "prevalence") -> Calibrator:
     """Map that adds so much to all log-odds: what a change of prevalence does.
 
     >>> shifted(np.log(4))([0.2, 0.5]).round(9).tolist()
     [0.5, 0.8]
     """
-    return Map(LogOdds(1.0, 1.0, float(log_odds)), method=method)
+    return Calibrator(LogOdds(1.0, 1.0, float(log_odds)), method=method)
 
 
 def numbers(scores: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -165,7 +172,7 @@ def numbers(scores: npt.ArrayLike) -> npt.NDArray[Any]:
         try:
             given = given.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise NotNumeric(f"scores hold {given.dtype}, not numbers; convert them first.") from error
+            raise NotNumericError(f"scores hold {given.dtype}, not numbers; convert them first.") from error
     return given
 
 
@@ -173,13 +180,13 @@ def refuse(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
     """Say which scores cannot be mapped, and why."""
     missing = ~np.isfinite(flat)
     if missing.any():
-        raise MissingValues(
+        raise MissingValuesError(
             f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_places(missing)}); leave them out, or fill "
             "them in."
         )
     outside = (flat < 0) | (flat > 1)
     if of_probabilities and outside.any():
-        raise NotAProbability(
+        raise NotAProbabilityError(
             f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_places(outside)}), but this map was made for "
             "probabilities; give those, or fit a map on scores of this kind."
         )
@@ -206,7 +213,7 @@ def made_of(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # 
     """Make a map of what its file holds, with `own` fields of its kind; what does not fit is a bad file."""
     wanted = {"kind", "schema_version", "method", "columns", "fitted", "parameters", "notes", "form", *own}
     if set(written) != wanted:
-        raise BadFile(f"a map with the fields {sorted(written)}; it has {sorted(wanted)}.")
+        raise FileFormatError(f"a map with the fields {sorted(written)}; it has {sorted(wanted)}.")
     try:
         fitted = written["fitted"]
         if fitted is not None and isinstance(fitted["prevalence"], list):
@@ -221,7 +228,7 @@ def made_of(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # 
             **{name: written[name] for name in own},
         )
     except (BaserateError, TypeError, ValueError, KeyError, AttributeError) as error:
-        raise BadFile(f"not a map: {error}") from error
+        raise FileFormatError(f"not a map: {error}") from error
 
 
 def text_of(path: str | os.PathLike[str], what: str = "map") -> str:
@@ -229,4 +236,4 @@ def text_of(path: str | os.PathLike[str], what: str = "map") -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise BadFile(f"{path} is no text, so no {what}; name a file that holds one.") from error
+        raise FileFormatError(f"{path} is no text, so no {what}; name a file that holds one.") from error

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from baserate._cut import Cut, Lottery, Treatment, actions_of, flags_from
-from baserate._errors import BadOption, BadShape, MissingValues, UnknownLabel
+from baserate._cut import Cut, RandomizedCut, Treatment, actions_of, flags_from
+from baserate._errors import MissingValuesError, OptionError, ShapeError, UnknownLabelError
 from baserate._files import write_text
 from baserate._immutable import FrozenMapping
 from baserate._lots import lot, text_of_id
-from baserate._map import Map, text_of
+from baserate._map import Calibrator, text_of
 from baserate._plurals import count_of
 from baserate._policy_json import as_json, content, key_of, of_json
 from baserate._tallies import Group
@@ -32,7 +32,7 @@ class Policy:
     Ungrouped, it is one for the group `()`. A label of a group is known by how it is written: the number 1 of a file of
     Parquet is the text 1 of a CSV file.
 
-    >>> apart = {("f",): Cut((0.4,)), ("m",): Lottery((Cut((0.5,)), Cut((0.6,))), (0.3, 0.7))}
+    >>> apart = {("f",): Cut((0.4,)), ("m",): RandomizedCut((Cut((0.5,)), Cut((0.6,))), (0.3, 0.7))}
     >>> policy = Policy(by_group=apart, otherwise="refer", attributes=("sex",))
     >>> policy
     Policy(fixed; 2 groups by sex; needs group and id)
@@ -47,7 +47,7 @@ class Policy:
     """Action for a group that is not listed, or missing; "refuse" makes it an error."""
     attributes: tuple[str, ...] = ()
     """What groups are made by: names of columns."""
-    map: Map | None = None
+    map: Calibrator | None = None
     """What the scores went through before they were cut, if anything; thresholds here are of scores before it."""
     rule: str = "fixed"
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -75,29 +75,29 @@ class Policy:
     def _check_done(self) -> None:
         """See that every group has its treatment, and all others an action."""
         if not self.by_group:
-            raise BadOption("a policy without a cut decides nothing; give one for each group, or for ().")
+            raise OptionError("a policy without a cut decides nothing; give one for each group, or for ().")
         done: list[object] = [*self.by_group.values()]  # whatever a caller without a type checker gave
-        strange = [each for each in done if not isinstance(each, (Cut, Lottery))]
+        strange = [each for each in done if not isinstance(each, (Cut, RandomizedCut))]
         if strange:
-            raise BadOption(
+            raise OptionError(
                 f"what is done with a group is {strange[0]!r}; give a Cut, such as Cut((0.5,)), or a Lottery."
             )
         if not self.otherwise or not isinstance(self.otherwise, str):
-            raise BadOption(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")
+            raise OptionError(f"otherwise is {self.otherwise!r}; it is an action, or 'refuse'.")
         wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
         if wrong:
-            raise BadShape(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
+            raise ShapeError(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
 
     def _check_told(self) -> None:
         """See that what is told of it is what it should be."""
         names: list[object] = [*self.attributes]
         if not all(isinstance(name, str) and name for name in names) or len({*names}) < len(names):
-            raise BadOption(f"attributes are {self.attributes}; they are names of columns, each once.")
+            raise OptionError(f"attributes are {self.attributes}; they are names of columns, each once.")
         told: list[object] = [self.rule, *self.notes, *([] if self.positive is None else [self.positive])]
         if not all(isinstance(each, str) for each in told):
-            raise BadOption("the rule, the positive class and notes are text; write them so.")
+            raise OptionError("the rule, the positive class and notes are text; write them so.")
         if self.prevalence is not None and not 0 <= self.prevalence <= 1:
-            raise BadOption(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
+            raise OptionError(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
 
     def _check_alike(self) -> None:
         """Two groups that are written alike could not be told apart."""
@@ -107,7 +107,9 @@ class Policy:
                 for spelling in spellings(label):
                     other = owner.setdefault(spelling, label)
                     if other is not label and other != label:
-                        raise BadOption(f"{attribute} has {other!r} and {label!r}, which are written alike; keep one.")
+                        raise OptionError(
+                            f"{attribute} has {other!r} and {label!r}, which are written alike; keep one."
+                        )
 
     def __repr__(self) -> str:
         groups = f"; {count_of(len(self.by_group), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
@@ -123,7 +125,7 @@ class Policy:
     @property
     def needs_id(self) -> bool:
         """Whether it asks for the id of a row, to draw its lot."""
-        return any(isinstance(each, Lottery) for each in self.by_group.values())
+        return any(isinstance(each, RandomizedCut) for each in self.by_group.values())
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -135,10 +137,10 @@ class Policy:
     def cut(self) -> Cut:
         """The one cut of a policy that treats everybody alike."""
         if self.needs_group:
-            raise BadOption(f"this policy has a cut for each group by {', '.join(self.attributes)}; see `by_group`.")
+            raise OptionError(f"this policy has a cut for each group by {', '.join(self.attributes)}; see `by_group`.")
         found = self.by_group[()]
-        if isinstance(found, Lottery):
-            raise BadOption("this policy draws lots between several cuts; see `by_group`.")
+        if isinstance(found, RandomizedCut):
+            raise OptionError("this policy draws lots between several cuts; see `by_group`.")
         return found
 
     @property
@@ -159,7 +161,7 @@ class Policy:
     def treatment(self, group: Sequence[object] = ()) -> Treatment:
         """Return what is done with a group, given a value for each attribute; one that is refused is an error."""
         if len(group) != len(self.attributes):
-            raise BadShape(
+            raise ShapeError(
                 f"{count_of(len(group), 'value')} of a group; "
                 f"this policy asks for {', '.join(self.attributes) or 'none'}."
             )
@@ -169,7 +171,7 @@ class Policy:
                 return found
         if self.otherwise == REFUSE:
             named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.attributes, group, strict=True))
-            raise UnknownLabel(
+            raise UnknownLabelError(
                 f"there is no cut for the group {named}, and this policy refuses others; leave such rows out, or "
                 "choose a policy that says what to do with them."
             )
@@ -178,7 +180,7 @@ class Policy:
     def action(self, score: float, group: Sequence[object] = (), *, id: object = None) -> str:  # noqa: A002
         """What is done with one row. Many are the business of `baserate.apply`."""
         if not isfinite(score):
-            raise MissingValues(f"the score is {score}; give a finite number.")
+            raise MissingValuesError(f"the score is {score}; give a finite number.")
         found = self.treatment(group)
         if isinstance(found, Cut):
             return found.action(score)

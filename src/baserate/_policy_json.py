@@ -9,9 +9,9 @@ from math import inf, isfinite, isinf, isnan
 from typing import Any
 
 from baserate._costs import Costs
-from baserate._cut import Cut, Lottery, Treatment
-from baserate._errors import BadFile, BadOption, BaserateError
-from baserate._map import Map
+from baserate._cut import Cut, RandomizedCut, Treatment
+from baserate._errors import BaserateError, FileFormatError, OptionError
+from baserate._map import Calibrator
 from baserate._sealed import opened_json, sealed_json
 
 KIND = "baserate/policy"
@@ -67,15 +67,17 @@ def of_json(text: str, make: Any) -> Any:  # noqa: ANN401  (Policy, and one of t
     form = opened_json(text, [KIND], SCHEMA_VERSION, what="policy")
     wanted = {"kind", "schema_version", *_FIELDS}
     if set(form) != wanted:
-        raise BadFile(f"a policy with the fields {sorted(form)}; it has {sorted(wanted)}.")
+        raise FileFormatError(f"a policy with the fields {sorted(form)}; it has {sorted(wanted)}.")
     try:
         made = make(**_read_all(form))
         follows = {"needs_group": made.needs_group, "needs_id": made.needs_id, "key": made.key}
     except (BaserateError, TypeError, ValueError, KeyError, AttributeError) as error:
-        raise BadFile(f"not a policy: {error}") from error
+        raise FileFormatError(f"not a policy: {error}") from error
     wrong = [name for name, value in follows.items() if form[name] != value]
     if wrong:
-        raise BadFile(f"not a policy: {wrong[0]} is {form[wrong[0]]!r}, but the rest says {follows[wrong[0]]!r}.")
+        raise FileFormatError(
+            f"not a policy: {wrong[0]} is {form[wrong[0]]!r}, but the rest says {follows[wrong[0]]!r}."
+        )
     return made
 
 
@@ -85,12 +87,12 @@ def _read_all(form: dict[str, Any]) -> dict[str, Any]:
     for each in form["groups"]:
         named = each["group"] or {}
         if tuple(named) != attributes:
-            raise BadOption(f"a group has {list(named)}, not a value for each of {list(attributes)}.")
+            raise OptionError(f"a group has {list(named)}, not a value for each of {list(attributes)}.")
         group = tuple(named.values())
         if group in groups:
-            raise BadOption(f"the group {named} is there twice.")
+            raise OptionError(f"the group {named} is there twice.")
         groups[group] = _read(each)
-    map_ = None if form["map"] is None else Map.from_json(json.dumps(form["map"]))
+    map_ = None if form["map"] is None else Calibrator.from_json(json.dumps(form["map"]))
     plain = {name: form[name] for name in ("rule", "positive", "otherwise", "prevalence", "chosen_on")}
     return {
         **plain,
@@ -107,11 +109,13 @@ def _label(value: object) -> object:
     """A label of a group, if a file can hold it."""
     if isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value)):
         return value
-    raise BadOption(f"the label {value!r} of a group is {type(value).__name__}; labels are text, numbers or booleans.")
+    raise OptionError(
+        f"the label {value!r} of a group is {type(value).__name__}; labels are text, numbers or booleans."
+    )
 
 
 def _written(treatment: Treatment) -> dict[str, Any]:
-    if isinstance(treatment, Lottery):
+    if isinstance(treatment, RandomizedCut):
         pairs = zip(treatment.chances, treatment.cuts, strict=True)
         return {"lottery": [{"chance": chance, **_written(cut)} for chance, cut in pairs]}
     return {"thresholds": [_number(at) for at in treatment.thresholds], "actions": list(treatment.actions)}
@@ -119,7 +123,7 @@ def _written(treatment: Treatment) -> dict[str, Any]:
 
 def _read(form: Mapping[str, Any]) -> Treatment:
     if "lottery" in form:
-        return Lottery(tuple(map(_cut, form["lottery"])), tuple(each["chance"] for each in form["lottery"]))
+        return RandomizedCut(tuple(map(_cut, form["lottery"])), tuple(each["chance"] for each in form["lottery"]))
     return _cut(form)
 
 
@@ -144,7 +148,7 @@ def _plain(name: str, setting: Any) -> Any:  # noqa: ANN401  (whatever a rule wa
         return {str(key): _plain(name, value) for key, value in setting.items()}
     if setting is None or isinstance(setting, (str, int)):
         return setting
-    raise BadOption(f"the setting {name} is {setting!r}, which a file cannot hold; give numbers, text or costs.")
+    raise OptionError(f"the setting {name} is {setting!r}, which a file cannot hold; give numbers, text or costs.")
 
 
 def _setting(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)

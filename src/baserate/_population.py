@@ -12,7 +12,7 @@ import numpy as np
 from baserate._arrays import Bools, Floats, Value, plain, ratio
 from baserate._counts import Counts
 from baserate._domains import check_memory, check_prevalence
-from baserate._errors import BadOption, MissingValues
+from baserate._errors import MissingValuesError, OptionError
 from baserate._numeric.distributions import Distribution, LogitNormal, Normal, concordance_known, normal_distance
 from baserate._numeric.tails import at_least, atoms, below, density, log_density, mass, mean_over, quantiles, support
 from baserate._numeric.unfolded import unfolded
@@ -173,10 +173,10 @@ class Population:
         (1000, 300)
         """
         if not all(isinstance(each, Integral) for each in (rows, positives or 0)) or not 0 <= (positives or 0) <= rows:
-            raise BadOption(f"{rows} rows with {positives} positives cannot be drawn; give 0 ≤ positives ≤ rows.")
+            raise OptionError(f"{rows} rows with {positives} positives cannot be drawn; give 0 ≤ positives ≤ rows.")
         check_memory(f"drawing {rows} rows", 3.0 * rows, "Draw fewer rows")
         if not isinstance(rng, np.random.Generator) and not (isinstance(rng, Integral) and rng >= 0):
-            raise BadOption(f"rng is {rng!r}; give a generator of NumPy, or a whole number of 0 or more as a seed.")
+            raise OptionError(f"rng is {rng!r}; give a generator of NumPy, or a whole number of 0 or more as a seed.")
         generator = np.random.default_rng(rng)
         many = int(generator.binomial(rows, self.prevalence)) if positives is None else positives
         truth = generator.permutation(np.arange(rows) < many)
@@ -232,7 +232,7 @@ def _knots(distribution: Distribution) -> Floats:
 
 def _checked(threshold: Value) -> Value:
     if np.isnan(threshold).any():
-        raise MissingValues("a threshold is NaN; give a number, or inf to flag nothing.")
+        raise MissingValuesError("a threshold is NaN; give a number, or inf to flag nothing.")
     return threshold
 
 
@@ -241,7 +241,7 @@ def _check_distribution(name: str, distribution: object) -> None:
     if not (hasattr(distribution, "pdf") or hasattr(distribution, "pmf")):
         missing.append("pdf")
     if missing:
-        raise BadOption(
+        raise OptionError(
             f"{name} is no distribution: it lacks {', '.join(missing)}; take one of baserate.population or a frozen "
             "one of scipy.stats."
         )

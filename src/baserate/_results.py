@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._errors import BadShape
+from baserate._errors import ShapeError
 from baserate._files import write_text
 from baserate._immutable import FrozenMapping
 from baserate._plurals import count_of
@@ -53,7 +53,7 @@ class Results:
         object.__setattr__(self, "data", FrozenMapping(self.data))
         if len({len(column) for column in self.columns.values()}) > 1:
             lengths = ", ".join(f"{name} {len(column)}" for name, column in self.columns.items())
-            raise BadShape(f"the columns have different lengths ({lengths}); give one value of each for every row.")
+            raise ShapeError(f"the columns have different lengths ({lengths}); give one value of each for every row.")
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen
-from baserate._errors import BadShape
+from baserate._errors import ShapeError
 from baserate._immutable import FrozenMapping, keep_read_only
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate._numeric.codes import places
 from baserate._plurals import count_of
 from baserate._tallies import Group, Tallies
@@ -47,7 +47,7 @@ class Rows:
     """What a row is called."""
     cluster: Column | None = None
     """What a row belongs to, a whole number: rows of one cluster are not independent."""
-    intake: Intake = field(default_factory=lambda: Intake(read=0))
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
         scores = {model: frozen(column) for model, column in self.score.items()}
@@ -60,7 +60,7 @@ class Rows:
                 columns[name] = getattr(self, name)
         if len({column.shape for column in columns.values()}) != 1 or self.truth.ndim != 1:
             told = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
-            raise BadShape(f"the columns have different lengths ({told}); give one value of each for every row.")
+            raise ShapeError(f"the columns have different lengths ({told}); give one value of each for every row.")
         for name in columns.keys() & {"truth", "group", "weight", "count", "id", "cluster"}:
             object.__setattr__(self, name, frozen(columns[name]))
 

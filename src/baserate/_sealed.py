@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from baserate._errors import BadFile
+from baserate._errors import FileFormatError
 
 _WIDTH = 100
 """So long may a line be."""
@@ -21,18 +21,20 @@ def opened_json(text: str, kinds: Iterable[str], version: int, *, what: str) -> 
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise BadFile(f"not JSON: {error}. The file is broken or no {what}; write it again.") from error
+        raise FileFormatError(f"not JSON: {error}. The file is broken or no {what}; write it again.") from error
     known = tuple(kinds)
     if not isinstance(form, dict) or form.get("kind") not in known:
-        raise BadFile(f'no {what}: its "kind" is not {" or ".join(map(repr, known))}; name a file that holds one.')
+        raise FileFormatError(
+            f'no {what}: its "kind" is not {" or ".join(map(repr, known))}; name a file that holds one.'
+        )
     found = form.get("schema_version")
     if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-        raise BadFile(f"a {what} of schema version {found!r}, which there is not; write it again.")
+        raise FileFormatError(f"a {what} of schema version {found!r}, which there is not; write it again.")
     if found > version:
-        raise BadFile(f"a {what} of schema version {found}; this release reads {version}: upgrade baserate.")
+        raise FileFormatError(f"a {what} of schema version {found}; this release reads {version}: upgrade baserate.")
     seal = form.pop("seal", None)
     if seal != _seal(form):
-        raise BadFile(
+        raise FileFormatError(
             f"the {what} was changed after it was written: its seal does not fit. Make it anew instead of editing it, "
             "or get the original."
         )

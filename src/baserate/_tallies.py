@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._immutable import FrozenMapping
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate._plurals import count_of
 from baserate._tally import Tally
 
@@ -32,7 +32,7 @@ class Tallies:
     A group is a tuple of values, one for each of the `attributes`; ungrouped data has the single group `()`.
 
     >>> t = Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]])
-    >>> both = Tallies({"risk": {("f",): t, ("m",): t}}, attributes=("sex",), intake=Intake(read=12))
+    >>> both = Tallies({"risk": {("f",): t, ("m",): t}}, attributes=("sex",), intake=ReadSummary(read=12))
     >>> both.pooled("risk").total
     12.0
     >>> [(group, tally.total) for _, group, tally in both.walk()]
@@ -41,7 +41,7 @@ class Tallies:
 
     models: Mapping[str, Mapping[Group, Tally]]
     attributes: tuple[str, ...] = ()
-    intake: Intake = field(default_factory=lambda: Intake(read=0))
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
     decisions: Mapping[str, Tally] = field(default_factory=dict)
     """Model -> everybody, with the predicted label in place of truth; empty without predicted labels."""
     _sums: dict[str, Tally] = field(default_factory=dict, init=False)
@@ -52,9 +52,9 @@ class Tallies:
         object.__setattr__(self, "models", FrozenMapping(models))
         keys = [list(groups) for groups in models.values()]
         if not keys or not keys[0] or any(other != keys[0] for other in keys):
-            raise BadOption("every model needs a tally for each of the same groups; give at least one of both.")
+            raise OptionError("every model needs a tally for each of the same groups; give at least one of both.")
         if any(len(group) != len(self.attributes) for group in keys[0]):
-            raise BadOption(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
+            raise OptionError(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
 
     def __repr__(self) -> str:
         groups = f" in {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
@@ -69,7 +69,7 @@ class Tallies:
     def tally(self) -> Tally:
         """The only tally, where there is one model and no grouping."""
         if len(self.models) > 1 or self.attributes:
-            raise BadOption("there are several tallies; take tallies.models[model][group], or tallies.pooled(model).")
+            raise OptionError("there are several tallies; take tallies.models[model][group], or tallies.pooled(model).")
         return self.models[next(iter(self.models))][()]
 
     def pooled(self, model: str) -> Tally:

@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, frozen, ratio, sealed
 from baserate._counts import all_or_none_reweighed
-from baserate._errors import BadFile, BadOption, BadShape, BadWeights, MissingValues, NotAProbability
+from baserate._errors import (
+    FileFormatError,
+    MissingValuesError,
+    NotAProbabilityError,
+    OptionError,
+    ShapeError,
+    WeightError,
+)
 from baserate._files import write_text
 from baserate._immutable import keep_read_only
 from baserate._indexes import refuse_differing_indexes
@@ -193,7 +200,7 @@ class Tally:
         [0.3, 0.2]
         """
         if not 0 < resolution < np.inf:
-            raise BadOption(f"resolution is {resolution}; give the width of a bucket, for example 0.001.")
+            raise OptionError(f"resolution is {resolution}; give the width of a bucket, for example 0.001.")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         coarsest = max(resolution, self.resolution or 0.0)
         return _summed(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)
@@ -206,7 +213,9 @@ class Tally:
         """
         given = np.asarray(score, dtype=np.float64)
         if given.shape != self.score.shape:
-            raise BadShape(f"score has shape {given.shape}; give one for each of the {len(self.score)} that there are.")
+            raise ShapeError(
+                f"score has shape {given.shape}; give one for each of the {len(self.score)} that there are."
+            )
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         return _summed(given + 0.0, columns, self.resolution, reweighed=self.reweighed)
 
@@ -217,7 +226,7 @@ class Tally:
         Tally(8 rows, 3 distinct scores from 0.5 to 0.8, prevalence 0.75)
         """
         if not self.probable:
-            raise NotAProbability(
+            raise NotAProbabilityError(
                 f"scores from {self.score[-1]:.6g} to {self.score[0]:.6g} are no probabilities, so no class is the "
                 "likelier one; calibrate the scores first."
             )
@@ -244,7 +253,7 @@ class Tally:
             score = _numbers(form, "score").astype(np.float64)
             return _made(score, cells, form["resolution"], reweighed="reweighed" in form)
         except (TypeError, ValueError) as error:
-            raise BadFile(f"not a tally: {error}") from error
+            raise FileFormatError(f"not a tally: {error}") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tally to a file, as JSON."""
@@ -273,20 +282,20 @@ def _summed(score: Floats, columns: list[Cells], resolution: float | None, *, re
 
 def _checked_scores(score: Floats) -> Floats:
     if score.ndim != 1:
-        raise BadShape(f"score has shape {score.shape}; give one dimension.")
+        raise ShapeError(f"score has shape {score.shape}; give one dimension.")
     if len(score) and not (np.isfinite(score[0]) and np.isfinite(score[-1])):
-        raise MissingValues("a score is NaN or infinite; leave such rows out before tallying.")
+        raise MissingValuesError("a score is NaN or infinite; leave such rows out before tallying.")
     if not (score[1:] < score[:-1]).all():
-        raise BadShape("scores must be distinct and decreasing; baserate.tally(truth, score) sorts them for you.")
+        raise ShapeError("scores must be distinct and decreasing; baserate.tally(truth, score) sorts them for you.")
     return score
 
 
 def _checked_cells(name: str, cells: Cells, width: int) -> Cells:
     if cells.shape != (2, width):
-        raise BadShape(f"{name} has shape {cells.shape}; give a row for each class and {width} columns.")
+        raise ShapeError(f"{name} has shape {cells.shape}; give a row for each class and {width} columns.")
     # Unsigned whole numbers, which our own kernels make, cannot be wrong and are not read once more.
     if cells.dtype.kind != "u" and cells.size and not (cells.min() >= 0 and cells.max() < np.inf):
-        raise BadWeights(f"{name} holds negative, NaN or infinite numbers; leave such rows out before tallying.")
+        raise WeightError(f"{name} holds negative, NaN or infinite numbers; leave such rows out before tallying.")
     return cells
 
 
@@ -295,7 +304,7 @@ def _checked_rows(rows: Cells, width: int) -> Cells:
     if cells.dtype.kind == "u":
         return cells
     if not (cells == np.trunc(cells)).all():
-        raise BadWeights("rows holds fractions; it counts rows, so give whole numbers, and weights as mass.")
+        raise WeightError("rows holds fractions; it counts rows, so give whole numbers, and weights as mass.")
     return sealed(narrowest(cells.astype(np.int64)))
 
 
@@ -309,7 +318,7 @@ def _edge_below(score: Floats, resolution: float) -> Floats:
 
     index = np.floor(score / resolution)
     if (np.abs(index) >= 2**53).any():
-        raise BadOption(f"a resolution of {resolution} is finer than scores of this size; give a coarser one.")
+        raise OptionError(f"a resolution of {resolution} is finer than scores of this size; give a coarser one.")
     index += edge(index + 1) <= score
     index -= edge(index) > score
     return edge(index)
@@ -318,7 +327,7 @@ def _edge_below(score: Floats, resolution: float) -> Floats:
 def _numbers(form: dict[str, Any], name: str) -> Cells:
     array = np.array(form[name])
     if array.dtype.kind not in "iuf":
-        raise BadFile(f"{name} holds something else than numbers.")
+        raise FileFormatError(f"{name} holds something else than numbers.")
     return array
 
 
@@ -326,19 +335,23 @@ def _checked_form(text: str) -> dict[str, Any]:
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise BadFile(f"not JSON: {error}. A tally file is written by Tally.save.") from error
+        raise FileFormatError(f"not JSON: {error}. A tally file is written by Tally.save.") from error
     if not isinstance(form, dict) or form.get("kind") != _KIND:
-        raise BadFile(f'not a tally: its "kind" is not {_KIND!r}. A tally file is written by Tally.save.')
+        raise FileFormatError(f'not a tally: its "kind" is not {_KIND!r}. A tally file is written by Tally.save.')
     version = form.get("schema_version")
     if version is True or version != _SCHEMA_VERSION:
-        raise BadFile(f"a tally of schema version {version}; this release reads {_SCHEMA_VERSION}: upgrade baserate.")
+        raise FileFormatError(
+            f"a tally of schema version {version}; this release reads {_SCHEMA_VERSION}: upgrade baserate."
+        )
     wanted = {"kind", "schema_version", "resolution", "score", "rows"}
     with_weights = wanted | {"mass", "squares"}
     if set(form) - {"reweighed"} not in (wanted, with_weights):
-        raise BadFile(f"a tally with the fields {sorted(form)}; it has {sorted(wanted)}, or {sorted(with_weights)}.")
+        raise FileFormatError(
+            f"a tally with the fields {sorted(form)}; it has {sorted(wanted)}, or {sorted(with_weights)}."
+        )
     if form.get("reweighed", True) is not True:
-        raise BadFile(f'a tally whose "reweighed" is {form["reweighed"]!r}; it is true, or left out.')
+        raise FileFormatError(f'a tally whose "reweighed" is {form["reweighed"]!r}; it is true, or left out.')
     resolution = form["resolution"]
     if resolution is not None and not (type(resolution) in (int, float) and resolution > 0):  # true is no number
-        raise BadFile(f"a tally of resolution {resolution!r}; it is null or a number above 0.")
+        raise FileFormatError(f"a tally of resolution {resolution!r}; it is null or a number above 0.")
     return form

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats, Reals, frozen
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import distinct_labels
-from baserate._errors import BadShape, BadWeights, EmptyData, MissingValues
+from baserate._errors import EmptyDataError, MissingValuesError, ShapeError, WeightError
 from baserate._immutable import keep_read_only
 from baserate._indexes import refuse_differing_indexes
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate._plurals import count_of
 from baserate._tally import Tally
 
@@ -38,16 +38,16 @@ class Target:
     rows: Cells | None = None
     labelled: Tally | None = None
     """Rows of the same population whose truth is known; none of them is among the scores."""
-    intake: Intake = field(default_factory=lambda: Intake(read=0))
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
         if self.score.ndim != 1:
-            raise BadShape(f"score has shape {self.score.shape}; give one dimension.")
+            raise ShapeError(f"score has shape {self.score.shape}; give one dimension.")
         _check(self.score)
         object.__setattr__(self, "score", frozen(self.score))
         given = [self.mass, self.squares, self.rows]
         if any(each is None for each in given) and any(each is not None for each in given):
-            raise BadShape("give mass, squares and rows, or none of them.")
+            raise ShapeError("give mass, squares and rows, or none of them.")
         for name, cells in zip(("mass", "squares", "rows"), given, strict=True):
             if cells is not None:
                 object.__setattr__(self, name, frozen(_checked(name, cells, len(self.score))))
@@ -60,13 +60,13 @@ class Target:
         weight: Floats | None = None,
         count: Cells | None = None,
         labelled: Tally | None = None,
-        intake: Intake | None = None,
+        intake: ReadSummary | None = None,
     ) -> Target:
         """Take columns that are known to be fit; `baserate.read.target` checks them first."""
         refuse_differing_indexes({"score": score, "weight": weight, "count": count})
         values = np.asarray(score)
         values = values if values.dtype.kind == "f" else values.astype(np.float64)
-        intake = intake or Intake(read=0)
+        intake = intake or ReadSummary(read=0)
         if weight is None:
             return cls(values, count, count, count, labelled, intake)
         rows = np.ones(len(values), dtype=np.uint8) if count is None else count
@@ -87,10 +87,10 @@ class Target:
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ClassTarget:
+class MulticlassTarget:
     """Scores for each of several classes, a row for each row; and the rows whose truth is known.
 
-    >>> ClassTarget(np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]]), labels=("a", "b", "c"))
+    >>> MulticlassTarget(np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]]), labels=("a", "b", "c"))
     ClassTarget(2 rows without truth; scores for a, b, c)
     """
 
@@ -99,14 +99,16 @@ class ClassTarget:
     labels: tuple[object, ...]
     weight: Floats | None = None
     count: Cells | None = None
-    labelled: ClassRows | None = None
+    labelled: MulticlassRows | None = None
     """Rows of the same population whose truth is known; none of them is among the scores."""
-    intake: Intake = field(default_factory=lambda: Intake(read=0))
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", distinct_labels(self.labels))
         if self.score.ndim != 2 or self.score.shape[1] != len(self.labels):
-            raise BadShape(f"score has shape {self.score.shape}; give a column for each of {len(self.labels)} classes.")
+            raise ShapeError(
+                f"score has shape {self.score.shape}; give a column for each of {len(self.labels)} classes."
+            )
         _check(self.score)
         object.__setattr__(self, "score", frozen(self.score))
         for name in ("weight", "count"):
@@ -114,7 +116,7 @@ class ClassTarget:
             if cells is not None:
                 object.__setattr__(self, name, frozen(_checked(name, cells, len(self.score))))
         if self.labelled is not None and self.labelled.labels != self.labels:
-            raise BadShape(f"the rows with truth are of the classes {self.labelled.labels}, not {self.labels}.")
+            raise ShapeError(f"the rows with truth are of the classes {self.labelled.labels}, not {self.labels}.")
 
     def __len__(self) -> int:
         return len(self.score) if self.count is None else int(self.count.sum(dtype=np.int64))
@@ -135,19 +137,19 @@ class ClassTarget:
 
 def _check(score: Reals) -> None:
     if not len(score):
-        raise EmptyData("there are no scores without truth; give at least one row of the target.")
+        raise EmptyDataError("there are no scores without truth; give at least one row of the target.")
     missing = int(np.count_nonzero(~np.isfinite(score)))
     if missing:
-        raise MissingValues(
+        raise MissingValuesError(
             f"{missing} of {score.size} scores are NaN or infinite; leave those rows out, or fill them in."
         )
 
 
 def _checked(name: str, cells: Cells, width: int) -> Cells:
     if cells.shape != (width,):
-        raise BadShape(f"{name} has shape {cells.shape}; give one for each of {width} scores.")
+        raise ShapeError(f"{name} has shape {cells.shape}; give one for each of {width} scores.")
     if not (cells.min() >= 0 and cells.max() < np.inf):
-        raise BadWeights(f"{name} holds negative, NaN or infinite numbers; leave such rows out.")
+        raise WeightError(f"{name} holds negative, NaN or infinite numbers; leave such rows out.")
     if not cells.any():
-        raise EmptyData(f"{name} is 0 everywhere; give rows of the target that count.")
+        raise EmptyDataError(f"{name} is 0 everywhere; give rows of the target that count.")
     return cells

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from baserate import Cut, Lottery, Policy
+from baserate import Cut, Policy, RandomizedCut
 
 Row = dict[str, Any]
 
-HALF = Lottery((Cut((0.3,)), Cut((0.6,))), (0.5, 0.5))
-THREE = Lottery(
+HALF = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.5, 0.5))
+THREE = RandomizedCut(
     (Cut((0.2,), ("look", "don't")), Cut((0.5, 0.8), ("pass", 'say "é"', "pass")), Cut((), ("flag",))), (0.2, 0.5, 0.3)
 )
 COLUMNS = {"score": "risk", "id": "who"}

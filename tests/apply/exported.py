@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from baserate import Cut, Lottery, Policy, UnknownLabel
+from baserate import Cut, Policy, RandomizedCut, UnknownLabelError
 from baserate._cut import Treatment
 from baserate._policy import spellings
 
@@ -48,10 +48,10 @@ def cuts(draw: st.DrawFn) -> Cut:
 
 
 @st.composite
-def lotteries(draw: st.DrawFn) -> Lottery:
+def lotteries(draw: st.DrawFn) -> RandomizedCut:
     several = draw(st.lists(cuts(), min_size=2, max_size=4, unique=True))
     parts = draw(st.lists(st.integers(1, 9), min_size=len(several), max_size=len(several)))
-    return Lottery(tuple(several), tuple(part / sum(parts) for part in parts))
+    return RandomizedCut(tuple(several), tuple(part / sum(parts) for part in parts))
 
 
 labels = st.sampled_from([*NASTY, 1, -3, 2.5, 40.0, True, False]) | st.text(
@@ -93,7 +93,7 @@ def samples(draw: st.DrawFn, policy: Policy) -> list[Sample]:
 
 
 def _cuts(treatment: Treatment) -> Sequence[Cut]:
-    return treatment.cuts if isinstance(treatment, Lottery) else (treatment,)
+    return treatment.cuts if isinstance(treatment, RandomizedCut) else (treatment,)
 
 
 def wanted(policy: Policy, row: Sample) -> str | None:
@@ -102,7 +102,7 @@ def wanted(policy: Policy, row: Sample) -> str | None:
         return None
     try:
         return policy.action(row.score or 0.0, row.groups, id=row.id)
-    except UnknownLabel:
+    except UnknownLabelError:
         return None
 
 
@@ -111,7 +111,7 @@ def wanted_chances(policy: Policy, row: Sample) -> list[float | None]:
     if wanted(policy, row) is None:
         return [None] * len(policy.actions)
     at, found = row.score or 0.0, policy.treatment(row.groups)
-    if isinstance(found, Lottery):
+    if isinstance(found, RandomizedCut):
         return [found.chances_at(at).get(action, 0.0) for action in policy.actions]
     return [float(action == found.action(at)) for action in policy.actions]
 

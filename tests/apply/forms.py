@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
+from baserate._class_map import MulticlassCalibrator
 from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
-from baserate._map import Fitted, Map
+from baserate._map import Calibrator, Fitted
 
 CLOSE: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-300}
 """Beyond log-odds of 700, SQL stops at 1e-304."""
@@ -61,13 +61,13 @@ CLASS_FORMS: dict[str, ClassForm] = {
 LABELS = ("cat", "dog", "fish")
 
 
-def mapped(form: Form) -> Map:
-    return Map(form, method="made", columns={"truth": "sick", "score": "risk"}, positive="1")
+def mapped(form: Form) -> Calibrator:
+    return Calibrator(form, method="made", columns={"truth": "sick", "score": "risk"}, positive="1")
 
 
-def classed(form: ClassForm) -> ClassMap:
+def classed(form: ClassForm) -> MulticlassCalibrator:
     columns = {label: f"p_{label}" for label in LABELS}
-    return ClassMap(form, LABELS, method="made", columns=columns, fitted=Fitted("ab12", 9, (0.2, 0.3, 0.5)))
+    return MulticlassCalibrator(form, LABELS, method="made", columns=columns, fitted=Fitted("ab12", 9, (0.2, 0.3, 0.5)))
 
 
 def edges(form: Form) -> Floats:

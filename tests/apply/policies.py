@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from baserate import Cut, Lottery, Policy
+from baserate import Cut, Policy, RandomizedCut
 from baserate._cut import Treatment
 from baserate._policy import REFUSE
 
@@ -90,11 +90,11 @@ def cuts(draw: st.DrawFn) -> Cut:
 
 
 @st.composite
-def lotteries(draw: st.DrawFn) -> Lottery:
+def lotteries(draw: st.DrawFn) -> RandomizedCut:
     """Lotteries of two or three cuts."""
     several = draw(st.lists(cuts(), min_size=2, max_size=3, unique=True))
     weights = draw(st.lists(st.integers(1, 1000), min_size=len(several), max_size=len(several)))
-    return Lottery(tuple(several), tuple(each / sum(weights) for each in weights))
+    return RandomizedCut(tuple(several), tuple(each / sum(weights) for each in weights))
 
 
 treatments: st.SearchStrategy[Treatment] = cuts() | lotteries()
@@ -123,7 +123,9 @@ def _kind(labels: Sequence[object]) -> tuple[object, ...]:
 def edges(policy: Policy) -> list[float]:
     """Scores on every threshold and beside it, and far away."""
     every = [
-        each for found in policy.by_group.values() for each in (found.cuts if isinstance(found, Lottery) else [found])
+        each
+        for found in policy.by_group.values()
+        for each in (found.cuts if isinstance(found, RandomizedCut) else [found])
     ]
     at = [each for cut in every for each in cut.thresholds if isfinite(each)]
     return [*at, *(float(np.nextafter(each, side)) for each in at for side in (-inf, inf)), -0.0, 1e300, -1e300]

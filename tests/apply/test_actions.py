@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import (
-    BadOption,
-    BadShape,
     Cut,
-    Lottery,
-    MissingValues,
-    NotNumeric,
+    MissingValuesError,
+    NotNumericError,
+    OptionError,
     Policy,
-    UnknownLabel,
+    RandomizedCut,
+    ShapeError,
+    UnknownLabelError,
     apply,
     curve,
     tally,
@@ -28,7 +28,7 @@ from baserate import (
 from baserate._lots import RANGE, Lots, lot, lots
 from tests.apply.policies import Case, cases
 
-HALF = Lottery((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
+HALF = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
 SEXES = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refuse", attributes=("sex",))
 DRAWN = Policy(by_group={(): HALF}, otherwise="refuse")
 TWO = Policy(
@@ -89,7 +89,7 @@ def test_chances_are_those_of_the_policy(case: Case) -> None:
     assert (every[found.codes, np.arange(len(found))] > 0).all()
     for at, (score, group) in enumerate(zip(case.scores, case.groups, strict=True)):
         treatment = case.policy.treatment(group)
-        wanted = treatment.chances_at(score) if isinstance(treatment, Lottery) else {treatment.action(score): 1.0}
+        wanted = treatment.chances_at(score) if isinstance(treatment, RandomizedCut) else {treatment.action(score): 1.0}
         assert {name: each[at] for name, each in found.chances.items() if each[at]} == {
             name: chance for name, chance in wanted.items() if chance
         }
@@ -99,7 +99,7 @@ def test_as_many_are_flagged_as_can_be_expected() -> None:
     rng = np.random.default_rng(4)
     many = 10**6
     scores, truth = rng.random(many), rng.random(many) < 0.3
-    three = Lottery((Cut((0.2, 0.7), ("pass", "refer", "flag")), Cut((0.5,)), Cut((0.9,))), (0.2, 0.5, 0.3))
+    three = RandomizedCut((Cut((0.2, 0.7), ("pass", "refer", "flag")), Cut((0.5,)), Cut((0.9,))), (0.2, 0.5, 0.3))
     found = apply.actions(Policy(by_group={(): three}, otherwise="refuse"), scores, id=np.arange(many), chances=True)
     assert found.chances is not None
     tables = three.tables(curve(tally(truth, scores)))
@@ -137,7 +137,7 @@ def test_the_lot_of_a_row_is_that_of_its_key_and_id() -> None:
 
 
 def test_a_cut_is_drawn_from_its_first_lot_on() -> None:
-    three = Lottery((Cut((), ("a",)), Cut((), ("b",)), Cut((), ("c",))), (0.25, 0.5, 0.25))
+    three = RandomizedCut((Cut((), ("a",)), Cut((), ("b",)), Cut((), ("c",))), (0.25, 0.5, 0.25))
     first, second = three.edges
     found = np.array([0, first - 1, first, second - 1, second, RANGE - 1], dtype=np.uint64)
     with patch("baserate.apply._decided.lots", lambda *_: found):
@@ -191,35 +191,35 @@ def test_ids_may_be_great() -> None:
     [
         (
             [1, None, 3],
-            MissingValues,
+            MissingValuesError,
             r"1 of 3 rows have no id in 'id' \(row 2, counted from 1\), which .*; give every",
         ),
-        (["a", nan, None], MissingValues, r"2 of 3 rows have no id in 'id' \(rows 2, 3, counted from 1\)"),
-        (pd.array([1, None, 3], dtype="Int64"), MissingValues, "row 2, counted"),
-        (pd.Series([1, None, 3]), MissingValues, "row 2, counted"),
-        (pl.Series([None, None, "a"]), MissingValues, "rows 1, 2, counted"),
-        (pa.array([1, None, 3]), MissingValues, "row 2, counted"),
-        (np.array([1, nan, 3]), MissingValues, "row 2, counted"),
-        (np.ma.MaskedArray([1, 2, 3], [False, False, True]), MissingValues, "row 3, counted"),
+        (["a", nan, None], MissingValuesError, r"2 of 3 rows have no id in 'id' \(rows 2, 3, counted from 1\)"),
+        (pd.array([1, None, 3], dtype="Int64"), MissingValuesError, "row 2, counted"),
+        (pd.Series([1, None, 3]), MissingValuesError, "row 2, counted"),
+        (pl.Series([None, None, "a"]), MissingValuesError, "rows 1, 2, counted"),
+        (pa.array([1, None, 3]), MissingValuesError, "row 2, counted"),
+        (np.array([1, nan, 3]), MissingValuesError, "row 2, counted"),
+        (np.ma.MaskedArray([1, 2, 3], [False, False, True]), MissingValuesError, "row 3, counted"),
         (
             [1, "a", 3],
-            BadOption,
+            OptionError,
             "ids in 'id' hold int and str; they must be whole numbers or text, and all of one kind",
         ),
-        ([1, 2.0, 3], BadOption, "hold float and int"),
-        ([True, False, True], BadOption, "hold bool;"),
-        ([1, True, 2], BadOption, "hold bool and int;"),
-        ([b"a", b"b", b"c"], BadOption, "hold bytes;"),
-        ([[1], [2], [3]], BadOption, "hold list;"),
-        ([Decimal(1)] * 3, BadOption, "hold Decimal;"),
-        (np.array([1.0, 2.0, 3.0]), BadOption, "hold float64"),
-        (np.array([True, False, True]), BadOption, "hold bool"),
-        (pd.Series([1.0, 2.0, 3.0]), BadOption, "hold Float64"),
-        (pd.Series([1, "a", 3], dtype=object), BadOption, "hold int and str"),
-        (pl.Series([True, False, True]), BadOption, "hold Boolean"),
-        (["\ud800"] * 3, BadOption, "is no text that UTF-8 can hold"),
-        (["a", "b"], BadShape, "different lengths"),
-        (None, BadOption, "draws lots, which the ids of rows decide; give them as id="),
+        ([1, 2.0, 3], OptionError, "hold float and int"),
+        ([True, False, True], OptionError, "hold bool;"),
+        ([1, True, 2], OptionError, "hold bool and int;"),
+        ([b"a", b"b", b"c"], OptionError, "hold bytes;"),
+        ([[1], [2], [3]], OptionError, "hold list;"),
+        ([Decimal(1)] * 3, OptionError, "hold Decimal;"),
+        (np.array([1.0, 2.0, 3.0]), OptionError, "hold float64"),
+        (np.array([True, False, True]), OptionError, "hold bool"),
+        (pd.Series([1.0, 2.0, 3.0]), OptionError, "hold Float64"),
+        (pd.Series([1, "a", 3], dtype=object), OptionError, "hold int and str"),
+        (pl.Series([True, False, True]), OptionError, "hold Boolean"),
+        (["\ud800"] * 3, OptionError, "is no text that UTF-8 can hold"),
+        (["a", "b"], ShapeError, "different lengths"),
+        (None, OptionError, "draws lots, which the ids of rows decide; give them as id="),
     ],
 )
 def test_what_is_no_id_is_refused(ids: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
@@ -315,23 +315,23 @@ def test_groups_that_share_a_label_of_another_attribute_stay_apart() -> None:
         (
             SEXES,
             ["f", "x", None, "x"],
-            UnknownLabel,
+            UnknownLabelError,
             r"3 of 4 rows .*: sex = 'x' \(2 rows\), sex missing \(1 row\); leave",
         ),
         (
             SEXES,
             pd.Categorical(["f", "x", None, "x"]),
-            UnknownLabel,
+            UnknownLabelError,
             r"3 of 4 rows .*: sex = 'x' \(2 rows\), sex missing",
         ),
-        (SEXES, None, BadOption, "asks for sex; give a column for each as group="),
-        (SEXES, {"site": ["f"] * 4}, BadOption, "group names site, but this policy asks for sex; name just those"),
-        (SEXES, ["f", "m"], BadShape, r"different lengths \(sex 2, scores 4\)"),
-        (SEXES, [["f"]] * 4, BadShape, "sex has shape"),
-        (TWO, ["f"] * 4, BadOption, "asks for sex, site; give group= as a mapping"),
-        (TWO, np.array([["f", "m"]] * 4), BadOption, "asks for sex, site; give group= as a mapping"),
-        (TWO, [["f"] * 4, ["1"] * 3], BadShape, r"different lengths \(sex 4, site 3, scores 4\)"),
-        (DRAWN, ["f"] * 4, BadOption, "asks for no group; leave group= out"),
+        (SEXES, None, OptionError, "asks for sex; give a column for each as group="),
+        (SEXES, {"site": ["f"] * 4}, OptionError, "group names site, but this policy asks for sex; name just those"),
+        (SEXES, ["f", "m"], ShapeError, r"different lengths \(sex 2, scores 4\)"),
+        (SEXES, [["f"]] * 4, ShapeError, "sex has shape"),
+        (TWO, ["f"] * 4, OptionError, "asks for sex, site; give group= as a mapping"),
+        (TWO, np.array([["f", "m"]] * 4), OptionError, "asks for sex, site; give group= as a mapping"),
+        (TWO, [["f"] * 4, ["1"] * 3], ShapeError, r"different lengths \(sex 4, site 3, scores 4\)"),
+        (DRAWN, ["f"] * 4, OptionError, "asks for no group; leave group= out"),
     ],
 )
 def test_what_is_no_group_is_refused(policy: Policy, group: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
@@ -342,7 +342,7 @@ def test_what_is_no_group_is_refused(policy: Policy, group: Any, error: type[Exc
 def test_groups_are_refused_by_all_that_names_them() -> None:
     refuses = Policy(by_group=TWO.by_group, otherwise="refuse", attributes=TWO.attributes)
     with pytest.raises(
-        UnknownLabel, match=r"2 of 3 .*: sex = 'f', site = '2' \(1 row\), sex missing, site = '1' \(1 row"
+        UnknownLabelError, match=r"2 of 3 .*: sex = 'f', site = '2' \(1 row\), sex missing, site = '1' \(1 row"
     ):
         apply.actions(refuses, [0.5] * 3, group=[["f", None, "f"], [2, 1, 1]])
 
@@ -351,7 +351,7 @@ def test_groups_are_refused_by_all_that_names_them() -> None:
 def test_scores_that_are_missing_are_refused_with_their_rows_or_kept(bad: float | None) -> None:
     scores = [0.5, bad, 0.7, bad]
     with pytest.raises(
-        MissingValues, match=r"2 of 4 rows have a score that is .* in 'scores' \(rows 2, 4, counted from 1\)"
+        MissingValuesError, match=r"2 of 4 rows have a score that is .* in 'scores' \(rows 2, 4, counted from 1\)"
     ):
         apply.actions(SEXES, scores, group=["f"] * 4)
     # Nothing is decided, so that the group does not matter.
@@ -387,9 +387,9 @@ def test_any_number_of_rows(size: int) -> None:
 
 
 def test_what_cannot_be_asked() -> None:
-    with pytest.raises(BadOption, match=r"Cut is no policy; read one with Policy\.load"):
+    with pytest.raises(OptionError, match=r"Cut is no policy; read one with Policy\.load"):
         apply.actions(Cut((0.5,)), [0.5])  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="missing is 'drop'; it is 'refuse' or 'keep'"):
+    with pytest.raises(OptionError, match="missing is 'drop'; it is 'refuse' or 'keep'"):
         apply.actions(DRAWN, [0.5], id=[1], missing="drop")  # type: ignore[arg-type]
-    with pytest.raises(NotNumeric, match="scores"):
+    with pytest.raises(NotNumericError, match="scores"):
         apply.actions(DRAWN, ["high"], id=[1])

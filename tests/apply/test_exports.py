@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from baserate import BadOption, ClassMap, Map, apply
+from baserate import Calibrator, MulticlassCalibrator, OptionError, apply
 from baserate._arrays import Floats
 from baserate._forms import Form, Line, OneVsRest, Softmax
 from baserate._map import Fitted, shifted
@@ -128,7 +128,7 @@ print("numpy" in sys.modules)"""
 
 def test_a_function_tells_where_it_comes_from() -> None:
     made: dict[str, Any] = {}
-    fitted = Map(Line(0.0, 1.0), method="logistic", fitted=Fitted("abc", 1234, 0.1), positive='"ill"\\')
+    fitted = Calibrator(Line(0.0, 1.0), method="logistic", fitted=Fitted("abc", 1234, 0.1), positive='"ill"\\')
     exec(apply.as_python(fitted, name="sure"), made)  # noqa: S102  (it is ours)
     told = made["sure"].__doc__
     assert told == 'Probability of "ill"\\, by logistic, fitted on 1234 rows (abc). Written by baserate.'
@@ -152,14 +152,14 @@ def test_a_function_of_several_classes_refuses_what_the_map_refuses(row: list[fl
 
 @pytest.mark.parametrize("name", ["2nd", "for", "a b", ""])
 def test_a_function_needs_a_name(name: str) -> None:
-    with pytest.raises(BadOption, match="a function needs a name"):
+    with pytest.raises(OptionError, match="a function needs a name"):
         apply.as_python(shifted(1.0), name=name)
 
 
 def test_a_map_that_knows_no_column_asks_for_one() -> None:
-    with pytest.raises(BadOption, match="does not know which column holds the scores; name it, such as score="):
+    with pytest.raises(OptionError, match="does not know which column holds the scores; name it, such as score="):
         apply.as_sql(shifted(1.0))
     several = Softmax(np.ones(2), np.zeros(2)), OneVsRest((Line(0.0, 1.0), Line(0.0, 1.0)))
     for form in several:
-        with pytest.raises(BadOption, match="name one for each class with score="):
-            apply.as_sql(ClassMap(form, ("a", "b"), method="made"))
+        with pytest.raises(OptionError, match="name one for each class with score="):
+            apply.as_sql(MulticlassCalibrator(form, ("a", "b"), method="made"))

@@ -17,14 +17,14 @@ import pytest
 from hypothesis import given, settings
 
 from baserate import (
-    BadFile,
-    BadOption,
     BaserateError,
-    MissingValues,
-    NoSuchFile,
-    NotAProbability,
-    NotNumeric,
-    UnknownName,
+    FileFormatError,
+    MissingValuesError,
+    NoSuchFileError,
+    NotAProbabilityError,
+    NotNumericError,
+    OptionError,
+    UnknownNameError,
     apply,
 )
 from baserate._forms import Form
@@ -157,7 +157,7 @@ def test_columns_without_a_name_or_with_one_twice(tmp_path: Path) -> None:
         ["", "a", "a", "A,b", "Risk", "risk", "risk_calibrated"],
         ["0", "x", "y", "z", "", "0.5", str(WANTED[0])],
     ]
-    with pytest.raises(BadFile, match="rename them, or write CSV"):
+    with pytest.raises(FileFormatError, match="rename them, or write CSV"):
         apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 
@@ -171,7 +171,7 @@ def test_no_rows_are_no_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["in.csv", "in.parquet", "in.jsonl"])
 def test_what_is_missing_is_refused_with_its_rows(name: str, tmp_path: Path) -> None:
     write(pa.table({"risk": [0.1, None, 0.2, None, None, None, None, None]}), tmp_path / name)
-    with pytest.raises(MissingValues) as refused:
+    with pytest.raises(MissingValuesError) as refused:
         apply.file(MAP, tmp_path / name, tmp_path / "out.csv")
     assert str(refused.value) == (
         "6 of 8 rows have a score that is missing, NaN or infinite in 'risk' (rows 2, 4, 5, 6, 7 and 1 more, counted "
@@ -182,9 +182,9 @@ def test_what_is_missing_is_refused_with_its_rows(name: str, tmp_path: Path) -> 
 
 def test_frames_say_the_same(tmp_path: Path) -> None:
     write(pa.table({"risk": [0.1, 1.5, None, -1.0]}), tmp_path / "in.parquet")
-    with pytest.raises(NotAProbability) as of_file:
+    with pytest.raises(NotAProbabilityError) as of_file:
         apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet", missing="keep")
-    with pytest.raises(NotAProbability) as of_frame:
+    with pytest.raises(NotAProbabilityError) as of_frame:
         apply.frame(MAP, pq.read_table(tmp_path / "in.parquet"), missing="keep")
     assert str(of_file.value) == str(of_frame.value)
     assert "2 of 4 rows have a score outside [0, 1] in 'risk' (rows 2, 4, counted from 1)" in str(of_file.value)
@@ -211,23 +211,23 @@ def test_classes_that_all_are_impossible_are_refused(tmp_path: Path) -> None:
 
 Made = Callable[[Path], object]
 BAD: dict[str, tuple[str, str, dict[str, Any], type[BaserateError], str]] = {
-    "no such column": (CSV, "out.csv", {"score": "rsk"}, UnknownName, "no column 'rsk'. Did you mean 'risk'?"),
-    "a name that is taken": (CSV, "out.csv", {"to": "note"}, BadOption, "there is a column 'note' already"),
+    "no such column": (CSV, "out.csv", {"score": "rsk"}, UnknownNameError, "no column 'rsk'. Did you mean 'risk'?"),
+    "a name that is taken": (CSV, "out.csv", {"to": "note"}, OptionError, "there is a column 'note' already"),
     "words for numbers": (
         "risk\n0.5\nhigh\n",
         "out.csv",
         {},
-        NotNumeric,
+        NotNumericError,
         "1 of 2 values of risk are not numbers (the first is 'high')",
     ),
-    "a long row": ("risk\n0.5\n0.4,7\n", "out.csv", {}, BadFile, "line 3 of "),
-    "no ending": (CSV, "out", {}, BadOption, "does not say what to write; end it in .parquet, .csv"),
-    "another ending": (CSV, "out.xlsx", {}, BadOption, "does not say what to write"),
-    "packed Parquet": (CSV, "out.parquet.gz", {}, BadOption, "does not say what to write"),
-    "no folder": (CSV, "no/out.csv", {}, BadOption, "(No such file or directory); name another file."),
-    "a file for a folder": (CSV, "in.csv/out.csv", {}, BadOption, "(Not a directory); name another file."),
-    "a folder": (CSV, "folder.csv", {}, BadOption, "is a folder; name a file in it."),
-    "the source": (CSV, "in.csv", {}, BadOption, "is one of the files that are read; name another to write."),
+    "a long row": ("risk\n0.5\n0.4,7\n", "out.csv", {}, FileFormatError, "line 3 of "),
+    "no ending": (CSV, "out", {}, OptionError, "does not say what to write; end it in .parquet, .csv"),
+    "another ending": (CSV, "out.xlsx", {}, OptionError, "does not say what to write"),
+    "packed Parquet": (CSV, "out.parquet.gz", {}, OptionError, "does not say what to write"),
+    "no folder": (CSV, "no/out.csv", {}, OptionError, "(No such file or directory); name another file."),
+    "a file for a folder": (CSV, "in.csv/out.csv", {}, OptionError, "(Not a directory); name another file."),
+    "a folder": (CSV, "folder.csv", {}, OptionError, "is a folder; name a file in it."),
+    "the source": (CSV, "in.csv", {}, OptionError, "is one of the files that are read; name another to write."),
 }
 
 
@@ -246,7 +246,7 @@ def test_what_cannot_be_done_leaves_nothing_behind(name: str, tmp_path: Path) ->
 def test_the_source_is_known_by_any_name(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
     (tmp_path / "link.csv").symlink_to(tmp_path / "in.csv")
-    with pytest.raises(BadOption, match="is one of the files that are read"):
+    with pytest.raises(OptionError, match="is one of the files that are read"):
         apply.file(MAP, tmp_path, tmp_path / "link.csv")
     assert (tmp_path / "in.csv").read_text() == CSV
 
@@ -254,7 +254,7 @@ def test_the_source_is_known_by_any_name(tmp_path: Path) -> None:
 def test_an_old_target_survives_a_failed_run(tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("precious")
     (tmp_path / "in.csv").write_text("risk\n" + "0.5\n" * 300_000 + "7\n")
-    with pytest.raises(NotAProbability, match=r"\(row 300001, counted from 1\)"):
+    with pytest.raises(NotAProbabilityError, match=r"\(row 300001, counted from 1\)"):
         apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
@@ -268,11 +268,11 @@ def test_an_old_target_survives_a_failed_run(tmp_path: Path) -> None:
 def test_files_must_be_of_one_form(tmp_path: Path) -> None:
     write(pa.table({"risk": [0.5]}), tmp_path / "a.parquet")
     write(pa.table({"risk": [0.5], "more": [1]}), tmp_path / "b.parquet")
-    with pytest.raises(BadFile, match="not all of the files have the column 'more'"):
+    with pytest.raises(FileFormatError, match="not all of the files have the column 'more'"):
         apply.file(MAP, tmp_path / "*.parquet", tmp_path / "out.csv")
-    with pytest.raises(BadFile, match="do not agree on the column 'more'"):
+    with pytest.raises(FileFormatError, match="do not agree on the column 'more'"):
         apply.file(MAP, [tmp_path / "b.parquet", tmp_path / "a.parquet"], tmp_path / "out.csv")
-    with pytest.raises(NoSuchFile, match="there is no file"):
+    with pytest.raises(NoSuchFileError, match="there is no file"):
         apply.file(MAP, tmp_path / "c.parquet", tmp_path / "out.csv")
 
 
@@ -336,11 +336,11 @@ def test_a_folder_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("baserate.apply._files.drafted", refuse)
-    with pytest.raises(BadOption, match=r"cannot write .*out.csv \(Permission denied\); name another file\."):
+    with pytest.raises(OptionError, match=r"cannot write .*out.csv \(Permission denied\); name another file\."):
         apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
 
 
 def test_the_map_of_nothing_needs_a_name(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
-    with pytest.raises(BadOption, match="does not know which column holds the scores"):
+    with pytest.raises(OptionError, match="does not know which column holds the scores"):
         apply.file(shifted(1.0), tmp_path / "in.csv", tmp_path / "out.csv")

@@ -12,7 +12,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from baserate import BadFile, BadOption, BadShape, MissingValues, NotAProbability, NotNumeric, UnknownName, apply
+from baserate import (
+    FileFormatError,
+    MissingValuesError,
+    NotAProbabilityError,
+    NotNumericError,
+    OptionError,
+    ShapeError,
+    UnknownNameError,
+    apply,
+)
 from baserate._forms import Form
 from baserate._map import shifted
 from baserate.apply import _frames
@@ -105,7 +114,7 @@ def test_what_is_missing_is_refused_with_its_rows(kind: str) -> None:
     x = [0.1, None, 0.2, float("inf"), 0.3, float("nan"), None, None, None, None]
     given = KINDS[kind]({"risk": x})
     message = r"a score is missing" if kind == "duckdb" else r"7 of 10 .* in 'risk' \(rows 2, 4, 6, 7, 8 and 2 more, co"
-    kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else MissingValues
+    kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else MissingValuesError
     with pytest.raises(kinds, match=message):
         columns_of(apply.frame(shifted(1.0), given, score="risk"))
 
@@ -127,27 +136,27 @@ def test_what_stays_missing_is_null_where_that_differs_from_nan() -> None:
 def test_what_is_no_probability_is_refused_with_its_rows(kind: str) -> None:
     given = KINDS[kind]({"risk": [0.1, None, 1.5, -0.2]})
     message = "none that this map takes" if kind == "duckdb" else r"2 of 4 .* outside \[0, 1\] in 'risk' \(rows 3, 4, c"
-    kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else NotAProbability
+    kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else NotAProbabilityError
     with pytest.raises(kinds, match=message):
         columns_of(apply.frame(shifted(1.0), given, score="risk", missing="keep"))
 
 
 def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
     given = {f"p_{label}": [0.2, 0.0] for label in LABELS}
-    with pytest.raises(BadShape, match=r"1 of 2 rows give probability 0 to every class .* \(row 2, counted from 1\)"):
+    with pytest.raises(ShapeError, match=r"1 of 2 rows give probability 0 to every class .* \(row 2, counted from 1\)"):
         apply.frame(classed(CLASS_FORMS["priors"]), given)
 
 
 @pytest.mark.parametrize(
     ("asked", "error", "message"),
     [
-        ({"score": "rsk"}, UnknownName, "there is no column 'rsk'. Did you mean 'risk'?"),
-        ({"to": "site"}, BadOption, "there is a column 'site' already; name the new one otherwise with to="),
-        ({"missing": "drop"}, BadOption, "missing is 'drop'; it is 'refuse' or 'keep'"),
-        ({"bounds": True}, BadOption, "made makes one probability, not two"),
-        ({"score": ["risk"]}, BadOption, "takes the name of one column"),
-        ({"to": ""}, BadOption, "takes the name of one column"),
-        ({"score": "site"}, NotNumeric, "site"),
+        ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
+        ({"to": "site"}, OptionError, "there is a column 'site' already; name the new one otherwise with to="),
+        ({"missing": "drop"}, OptionError, "missing is 'drop'; it is 'refuse' or 'keep'"),
+        ({"bounds": True}, OptionError, "made makes one probability, not two"),
+        ({"score": ["risk"]}, OptionError, "takes the name of one column"),
+        ({"to": ""}, OptionError, "takes the name of one column"),
+        ({"score": "site"}, NotNumericError, "site"),
     ],
 )
 def test_what_cannot_be_asked(kind: str, asked: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -166,16 +175,16 @@ def test_what_cannot_be_asked(kind: str, asked: dict[str, Any], error: type[Exce
     ],
 )
 def test_what_cannot_be_asked_of_several_classes(asked: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadOption, match=message):
+    with pytest.raises(OptionError, match=message):
         apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1]}, **asked)
 
 
 def test_a_map_must_be_one_and_a_frame_too() -> None:
-    with pytest.raises(BadOption, match="dict is no map; read one with load_map"):
+    with pytest.raises(OptionError, match="dict is no map; read one with load_map"):
         apply.frame({}, {"risk": [0.1]})  # type: ignore[call-overload]
-    with pytest.raises(BadOption, match="int is no frame that we know"):
+    with pytest.raises(OptionError, match="int is no frame that we know"):
         apply.frame(mapped(FORMS["rarer"]), 7)
-    with pytest.raises(BadFile, match="two columns of the frame have the same name"):
+    with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
         apply.frame(mapped(FORMS["rarer"]), pd.DataFrame([[0.1, 0.2]], columns=["risk", "risk"]))
 
 
@@ -189,7 +198,7 @@ def test_an_index_stays_with_its_rows() -> None:
 
 def test_lazy_frames_stay_lazy() -> None:
     lazy = apply.frame(shifted(1.0), pl.LazyFrame({"risk": [0.1, 0.9, 7.0], "a": [1, 2, 3]}), score="risk")
-    with pytest.raises(NotAProbability, match=r"1 of 3 rows .*\(row 3, counted from 1\)"):
+    with pytest.raises(NotAProbabilityError, match=r"1 of 3 rows .*\(row 3, counted from 1\)"):
         lazy.collect()
     assert lazy.filter(pl.col("risk") < 1).select("a", "risk").collect()["a"].to_list() == [1, 2]
 
@@ -198,13 +207,13 @@ def test_other_lazy_frames_are_to_be_collected() -> None:
     spark = SimpleNamespace(
         implementation=SimpleNamespace(is_duckdb=lambda: False, is_polars=lambda: False, name="PYSPARK")
     )
-    with pytest.raises(BadOption, match="a lazy frame of Pyspark cannot take a map; collect it first"):
+    with pytest.raises(OptionError, match="a lazy frame of Pyspark cannot take a map; collect it first"):
         _frames._lazy(Task.of(shifted(1.0), score="risk"), spark)  # noqa: SLF001
 
 
 def test_names_that_differ_in_capitals_are_one_to_an_engine() -> None:
     given = KINDS["duckdb"]({"risk": [0.1], "P": [1]})
-    with pytest.raises(BadOption, match="there is a column 'p' already"):
+    with pytest.raises(OptionError, match="there is a column 'p' already"):
         apply.frame(shifted(1.0), given, score="risk", to="p")
     assert list(apply.frame(shifted(1.0), {"risk": [0.1], "P": [1]}, score="risk", to="p")) == ["risk", "P", "p"]
 
@@ -222,7 +231,7 @@ def test_numbers_of_other_types_are_numbers() -> None:
 
 
 def test_columns_of_different_lengths_do_not_fit() -> None:
-    with pytest.raises(BadShape, match="different lengths"):
+    with pytest.raises(ShapeError, match="different lengths"):
         apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1, 0.2], "p_dog": [0.1], "p_fish": [0.1]})
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from baserate import BadOption, Cut, Lottery, Policy, decide
+from baserate import Cut, OptionError, Policy, RandomizedCut, decide
 from baserate.apply._decision import Decision
 from baserate.apply._policy_engine import of_relation
 from tests.apply.decided import COLUMNS, IDS, NAMES, POLICIES, rows_of, said, table
@@ -109,7 +109,7 @@ def test_labels_of_any_type_are_known_by_how_they_are_written(
 )
 def test_ids_of_any_type_are_hashed_as_they_are_written(sql: str, text: str, engine: duckdb.DuckDBPyConnection) -> None:
     for odds in np.linspace(0.1, 0.9, 9):  # of different keys
-        policy = Policy(by_group={(): Lottery((Cut((0.3,)), Cut((0.6,))), (odds, 1 - odds))}, otherwise="refuse")
+        policy = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (odds, 1 - odds))}, otherwise="refuse")
         relation = engine.sql(TYPED.format(label="NULL", id=sql))
         found = of_relation(Decision.of(policy, score="Risk", id="who"), relation).fetchall()
         assert found[0][-1] == policy.action(0.5, id=text)
@@ -134,7 +134,7 @@ def test_relations_stay_lazy_and_fail_when_they_are_read(engine: duckdb.DuckDBPy
 @pytest.mark.parametrize("kind", ["DOUBLE", "BOOLEAN", "DATE", "JSON"])
 def test_ids_that_are_written_in_several_ways_are_refused(kind: str, engine: duckdb.DuckDBPyConnection) -> None:
     relation = engine.sql(TYPED.format(label="NULL", id=f"NULL::{kind}"))
-    with pytest.raises(BadOption, match=rf"ids in 'who' hold {kind}; they must be whole numbers or text"):
+    with pytest.raises(OptionError, match=rf"ids in 'who' hold {kind}; they must be whole numbers or text"):
         of_relation(Decision.of(POLICIES["lottery"], score="Risk"), relation)
     found = of_relation(Decision.of(POLICIES["plain"], score="Risk", id="who"), relation)  # which draws no lots
     assert found.fetchall()[0][-1] == "flag"

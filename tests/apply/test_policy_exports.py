@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sqlglot import exp, parse_one
 
-from baserate import BadOption, Cut, Lottery, Policy, UnknownName, apply
+from baserate import Cut, OptionError, Policy, RandomizedCut, UnknownNameError, apply
 from tests.apply.exported import NASTY, Sample, check, columns, policies, samples
 from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
 
-HALF = Lottery((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
+HALF = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
 APART = Policy(
     by_group={("f",): Cut((0.4,)), ("m",): HALF},
     otherwise="refer",
@@ -243,30 +243,30 @@ def test_python_tells_where_it_comes_from() -> None:
     ],
 )
 def test_what_cannot_be_written_as_sql(asked: dict[str, Any], words: str) -> None:
-    with pytest.raises((BadOption, UnknownName), match=words):
+    with pytest.raises((OptionError, UnknownNameError), match=words):
         apply.as_sql(APART, **asked)
 
 
 def test_columns_that_are_not_known_are_asked_for() -> None:
-    with pytest.raises(BadOption, match="does not know which column holds the scores"):
+    with pytest.raises(OptionError, match="does not know which column holds the scores"):
         apply.as_sql(replaced(APART, Cut((0.1,))))
-    with pytest.raises(BadOption, match="this policy draws lots"):
+    with pytest.raises(OptionError, match="this policy draws lots"):
         apply.as_sql(Policy(by_group={(): HALF}, otherwise="refuse"), score="risk")
 
 
 def test_a_map_takes_no_options_of_policies() -> None:
     any_: Any = apply
     for asked in ({"table": "t"}, {"chances": True}, {"id": "x"}):
-        with pytest.raises(BadOption, match="is no option for a map; there are: dialect, score"):
+        with pytest.raises(OptionError, match="is no option for a map; there are: dialect, score"):
             any_.as_sql(mapped(FORMS["rarer"]), **asked)
     for write in (any_.as_sql, any_.as_python):
-        with pytest.raises(BadOption, match="str is neither a map nor a policy"):
+        with pytest.raises(OptionError, match="str is neither a map nor a policy"):
             write("policy.json")
 
 
 @pytest.mark.parametrize("name", ["math", "_CUTS", "float", "_share"])
 def test_a_name_that_the_source_uses_is_refused(name: str) -> None:
-    with pytest.raises(BadOption, match="which the source uses itself"):
+    with pytest.raises(OptionError, match="which the source uses itself"):
         apply.as_python(ALIKE, name=name)
 
 

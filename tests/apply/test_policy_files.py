@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from baserate import (
-    BadOption,
     BaserateError,
     Cut,
-    Lottery,
-    MissingValues,
+    MissingValuesError,
+    OptionError,
     Policy,
-    UnknownLabel,
-    UnknownName,
+    RandomizedCut,
+    UnknownLabelError,
+    UnknownNameError,
     apply,
 )
 from baserate._cut import Treatment
@@ -100,7 +100,7 @@ def test_chances_stand_beside_the_action(name: str, tmp_path: Path) -> None:
 
 
 def chances(policy: Policy, treatment: Treatment, score: float) -> dict[str, float]:
-    if isinstance(treatment, Lottery):
+    if isinstance(treatment, RandomizedCut):
         return dict.fromkeys(policy.actions, 0.0) | treatment.chances_at(score)
     return {each: float(each == treatment.action(score)) for each in policy.actions}
 
@@ -122,7 +122,7 @@ def test_many_groups_and_many_rows_keep_their_order(tmp_path: Path) -> None:
 def test_lots_fall_as_often_as_they_should(tmp_path: Path) -> None:
     n = 100_000
     write(pa.table({"who": np.arange(n), "risk": np.full(n, 0.5)}), tmp_path / "in.parquet")
-    policy = Policy(by_group={(): Lottery((Cut((0.3,)), Cut((0.6,))), (0.2, 0.8))}, otherwise="refuse")
+    policy = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.2, 0.8))}, otherwise="refuse")
     apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", score="risk", id="who")
     flagged = np.mean([row["action"] == "flag" for row in read(tmp_path / "out.parquet")])
     assert abs(flagged - 0.2) < 5 * np.sqrt(0.2 * 0.8 / n)
@@ -155,50 +155,50 @@ BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
     "missing scores": (
         lines(who="abc", risk=[None, 0.5, "NA"], site="fxf"),
         {},
-        MissingValues,
+        MissingValuesError,
         "2 of 3 rows have a score that is missing, NaN or infinite in 'risk' (rows 1, 3, counted from 1); fill them in",
     ),
     "groups that are refused": (
         lines(who=range(9), risk=[0.5] * 9, site=["f", "x", "x", None, "a", "b", "c", "d", "e"]),
         {},
-        UnknownLabel,
+        UnknownLabelError,
         "'x' (2 rows), site = 'a' (1 row), site = 'b' (1 row), site = 'c' (1 row), site = 'd' (1 row) and 2 more",
     ),
     "a group that is missing": (
         lines(who="a", risk=[0.5], site=[None]),
         {},
-        UnknownLabel,
+        UnknownLabelError,
         "1 of 1 rows are of groups that this policy refuses: site missing (1 row); leave them out",
     ),
     "no id": (
         lines(who=["a", None], risk=[0.5, 0.9], site="ff"),
         {},
-        MissingValues,
+        MissingValuesError,
         "1 of 2 rows have no id in 'who' (row 2, counted from 1), which this policy draws lots with; give every row",
     ),
-    "ids with a fraction": (lines(who=[1, 2.5], risk=[0.5] * 2, site="ff"), {}, BadOption, "numbers that are not"),
-    "ids that are too large": (lines(who=[2**64], risk=[0.5], site="f"), {}, BadOption, "or too large; they must"),
+    "ids with a fraction": (lines(who=[1, 2.5], risk=[0.5] * 2, site="ff"), {}, OptionError, "numbers that are not"),
+    "ids that are too large": (lines(who=[2**64], risk=[0.5], site="f"), {}, OptionError, "or too large; they must"),
     "ids of two kinds": (
         lines(who=[1, "1"], risk=[0.5] * 2, site="ff"),
         {},
-        BadOption,
+        OptionError,
         "ids in 'who' hold whole numbers and text; they must be whole numbers or text, and all of one kind",
     ),
-    "booleans for ids": (lines(who=[True], risk=[0.5], site="f"), {}, BadOption, "hold booleans; they must be"),
-    "objects for ids": (lines(who=[{"a": 1}], risk=[0.5], site="f"), {}, BadOption, "hold objects; they must be"),
-    "no column of ids": (lines(risk=[0.5], site="f"), {}, UnknownName, "there is no column 'who'"),
-    "no column of groups": (lines(who="a", risk=[0.5]), {}, UnknownName, "there is no column 'site'"),
+    "booleans for ids": (lines(who=[True], risk=[0.5], site="f"), {}, OptionError, "hold booleans; they must be"),
+    "objects for ids": (lines(who=[{"a": 1}], risk=[0.5], site="f"), {}, OptionError, "hold objects; they must be"),
+    "no column of ids": (lines(risk=[0.5], site="f"), {}, UnknownNameError, "there is no column 'who'"),
+    "no column of groups": (lines(who="a", risk=[0.5]), {}, UnknownNameError, "there is no column 'site'"),
     "a name that is taken": (
         lines(who="a", risk=[0.5], site="f"),
         {"to": "site"},
-        BadOption,
+        OptionError,
         "a column 'site' already",
     ),
-    "an option of maps": (lines(who="a", risk=[0.5], site="f"), {"bounds": True}, BadOption, "bounds is no option"),
+    "an option of maps": (lines(who="a", risk=[0.5], site="f"), {"bounds": True}, OptionError, "bounds is no option"),
     "two groups for one": (
         lines(who="a", risk=[0.5], site="f"),
         {"group": ["site", "who"]},
-        BadOption,
+        OptionError,
         "group names 2 columns; this policy asks for site: name one for each.",
     ),
 }
@@ -228,7 +228,7 @@ def test_what_is_read_is_never_written_over(target: str, message: str, tmp_path:
     (tmp_path / "folder.csv").mkdir()
     write(table(rows_of(range(5))), tmp_path / "in.csv")
     before = (tmp_path / "in.csv").read_text()
-    with pytest.raises(BadOption) as refused:
+    with pytest.raises(OptionError) as refused:
         apply.file(POLICIES["plain"], tmp_path / "in.csv", tmp_path / target)
     assert str(refused.value).endswith(message)
     assert (tmp_path / "in.csv").read_text() == before
@@ -237,7 +237,7 @@ def test_what_is_read_is_never_written_over(target: str, message: str, tmp_path:
 
 def test_an_id_must_be_named() -> None:
     nameless = Policy(by_group={(): HALF}, otherwise="refuse")
-    with pytest.raises(BadOption, match='name their column, such as id="patient"'):
+    with pytest.raises(OptionError, match='name their column, such as id="patient"'):
         apply.file(nameless, "in.csv", "out.csv", score="risk")
 
 
@@ -313,7 +313,7 @@ def test_a_folder_that_cannot_be_written_is_told(small: Path, tmp_path: Path) ->
     (small / "out.csv").write_text("precious")
     subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)  # noqa: S607  (root may write anything else)
     write(table(rows_of(range(5))), tmp_path / "in.csv")
-    with pytest.raises(BadOption, match=r"cannot write .*out\.csv \(Read-only file system\); name another file"):
+    with pytest.raises(OptionError, match=r"cannot write .*out\.csv \(Read-only file system\); name another file"):
         apply.file(POLICIES["plain"], tmp_path / "in.csv", small / "out.csv")
     assert (small / "out.csv").read_text() == "precious"
 

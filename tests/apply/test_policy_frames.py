@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 
 from baserate import (
-    BadFile,
-    BadOption,
-    BadShape,
     Cut,
-    Lottery,
-    MissingValues,
+    FileFormatError,
+    MissingValuesError,
+    OptionError,
     Policy,
-    UnknownLabel,
-    UnknownName,
+    RandomizedCut,
+    ShapeError,
+    UnknownLabelError,
+    UnknownNameError,
     apply,
     decide,
 )
@@ -29,7 +29,7 @@ from tests.apply.policies import Case, cases
 from tests.apply.test_frames import KINDS as FRAMES, columns_of
 
 KINDS = {name: make for name, make in FRAMES.items() if name != "duckdb"}
-HALF = Lottery((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
+HALF = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
 POLICY = Policy(
     by_group={("f",): Cut((0.4,)), ("m",): HALF},
     otherwise="refer",
@@ -108,7 +108,7 @@ def test_columns_may_have_other_names(kind: str) -> None:
 def test_what_is_missing_is_refused_with_its_rows(kind: str) -> None:
     given_ = KINDS[kind]({**TABLE, "risk": [0.1, None, inf, nan, 0.3]})
     with pytest.raises(
-        MissingValues, match=r"3 of 5 rows have a score .* in 'risk' \(rows 2, 3, 4, counted from 1\); fill"
+        MissingValuesError, match=r"3 of 5 rows have a score .* in 'risk' \(rows 2, 3, 4, counted from 1\); fill"
     ):
         columns_of(apply.frame(POLICY, given_))
 
@@ -131,7 +131,7 @@ def test_what_stays_missing_is_null() -> None:
 def test_groups_that_are_refused_are_named(kind: str) -> None:
     refuses = Policy(by_group=POLICY.by_group, otherwise="refuse", attributes=("sex",), columns=POLICY.columns)
     with pytest.raises(
-        UnknownLabel, match=r"1 of 5 rows are of groups that this policy refuses: sex missing \(1 row\)"
+        UnknownLabelError, match=r"1 of 5 rows are of groups that this policy refuses: sex missing \(1 row\)"
     ):
         columns_of(apply.frame(refuses, KINDS[kind](TABLE)))
 
@@ -151,13 +151,15 @@ def test_the_warning_points_at_the_caller(make: Any) -> None:  # noqa: ANN401
 
 @pytest.mark.parametrize("ids", [[1, None, 3, 4, 5], [None] * 5, ["a", None, "c", "d", "e"]])
 def test_rows_without_an_id_are_refused(kind: str, ids: list[Any]) -> None:
-    with pytest.raises(MissingValues, match=r"of 5 rows have no id in 'who' \(rows? .*2.*, counted from 1\), which"):
+    with pytest.raises(
+        MissingValuesError, match=r"of 5 rows have no id in 'who' \(rows? .*2.*, counted from 1\), which"
+    ):
         columns_of(apply.frame(POLICY, KINDS[kind]({**TABLE, "who": ids})))
 
 
 @pytest.mark.parametrize("ids", [[1.5, 2.5, 3.5, 4.5, 5.5], [True, False, True, True, False]])
 def test_ids_that_may_be_written_in_several_ways_are_refused(kind: str, ids: list[Any]) -> None:
-    with pytest.raises(BadOption, match=r"ids in 'who' hold .*; they must be whole numbers or text"):
+    with pytest.raises(OptionError, match=r"ids in 'who' hold .*; they must be whole numbers or text"):
         columns_of(apply.frame(POLICY, KINDS[kind]({**TABLE, "who": ids})))
 
 
@@ -177,13 +179,13 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "error", "message"),
     [
-        ({"score": "rsk"}, UnknownName, "there is no column 'rsk'. Did you mean 'risk'?"),
-        ({"id": "whom"}, UnknownName, "there is no column 'whom'. Did you mean 'who'?"),
-        ({"group": "sx"}, UnknownName, "there is no column 'sx'. Did you mean 'sex'?"),
-        ({"group": ["sex", "n"]}, BadOption, "group names 2 columns; this policy asks for sex: name one for each"),
-        ({"to": "sex"}, BadOption, "there is a column 'sex' already; name the new one otherwise with to="),
-        ({"missing": "drop"}, BadOption, "missing is 'drop'; it is 'refuse' or 'keep'"),
-        ({"bounds": True}, BadOption, "bounds is no option for a policy"),
+        ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
+        ({"id": "whom"}, UnknownNameError, "there is no column 'whom'. Did you mean 'who'?"),
+        ({"group": "sx"}, UnknownNameError, "there is no column 'sx'. Did you mean 'sex'?"),
+        ({"group": ["sex", "n"]}, OptionError, "group names 2 columns; this policy asks for sex: name one for each"),
+        ({"to": "sex"}, OptionError, "there is a column 'sex' already; name the new one otherwise with to="),
+        ({"missing": "drop"}, OptionError, "missing is 'drop'; it is 'refuse' or 'keep'"),
+        ({"bounds": True}, OptionError, "bounds is no option for a policy"),
     ],
 )
 def test_what_cannot_be_asked(kind: str, asked: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -193,18 +195,18 @@ def test_what_cannot_be_asked(kind: str, asked: dict[str, Any], error: type[Exce
 
 def test_a_policy_that_knows_no_columns_must_be_told() -> None:
     bare = Policy(by_group={(): HALF}, otherwise="refuse")
-    with pytest.raises(BadOption, match='name it, such as score="risk"'):
+    with pytest.raises(OptionError, match='name it, such as score="risk"'):
         apply.frame(bare, TABLE)
-    with pytest.raises(BadOption, match=r'name their column, such as id="patient"\. Without ids there is no lottery'):
+    with pytest.raises(OptionError, match=r'name their column, such as id="patient"\. Without ids there is no lottery'):
         apply.frame(bare, TABLE, score="risk")
 
 
 def test_no_frame_and_columns_that_do_not_fit() -> None:
-    with pytest.raises(BadOption, match="int is no frame that we know"):
+    with pytest.raises(OptionError, match="int is no frame that we know"):
         apply.frame(POLICY, 7)
-    with pytest.raises(BadFile, match="two columns of the frame have the same name"):
+    with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
         apply.frame(POLICY, pd.DataFrame([[0.1, 0.2]], columns=["risk", "risk"]))
-    with pytest.raises(BadShape, match=r"different lengths \(sex 5, risk 4, id 5\)"):
+    with pytest.raises(ShapeError, match=r"different lengths \(sex 5, risk 4, id 5\)"):
         apply.frame(POLICY, {**TABLE, "risk": [0.1] * 4})
 
 
@@ -246,9 +248,9 @@ def test_nullable_whole_numbers_are_ids() -> None:
         == apply.frame(POLICY, {**TABLE, "who": [1, 2, 3, 4, 5]})["action"].tolist()
     )
     # A number that was missing has made floats of all others.
-    with pytest.raises(MissingValues, match="1 of 5 rows have no id in 'who'"):
+    with pytest.raises(MissingValuesError, match="1 of 5 rows have no id in 'who'"):
         apply.frame(POLICY, pd.DataFrame({**TABLE, "who": [1, 2, None, 4, 5]}))
-    with pytest.raises(BadOption, match="hold int and str"):
+    with pytest.raises(OptionError, match="hold int and str"):
         apply.frame(POLICY, pd.DataFrame({**TABLE, "who": [1, "2", 3, 4, 5]}))
 
 
@@ -259,7 +261,7 @@ def test_names_of_columns_need_not_be_text() -> None:
 
 def test_lazy_frames_stay_lazy() -> None:
     lazy = apply.frame(POLICY, pl.LazyFrame({**TABLE, "risk": [0.1, 0.9, nan, 0.5, 0.5]}))
-    with pytest.raises(MissingValues, match=r"1 of 5 rows .*\(row 3, counted from 1\)"):
+    with pytest.raises(MissingValuesError, match=r"1 of 5 rows .*\(row 3, counted from 1\)"):
         lazy.collect()
     assert lazy.select("n").collect()["n"].to_list() == TABLE["n"]
 

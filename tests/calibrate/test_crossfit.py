@@ -8,7 +8,18 @@ import numpy.typing as npt
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from baserate import BadOption, CannotFit, ClassRows, Map, NotAProbability, Tally, calibrate, measure, read, tally
+from baserate import (
+    Calibrator,
+    FitError,
+    MulticlassRows,
+    NotAProbabilityError,
+    OptionError,
+    Tally,
+    calibrate,
+    measure,
+    read,
+    tally,
+)
 from baserate.calibrate._crossfit import dealt, left_out
 
 Floats = npt.NDArray[np.float64]
@@ -86,12 +97,12 @@ def test_both_classes_are_left_to_fit_to() -> None:
             parts = dealt(t, folds=folds, seed=seed)
             assert len(parts) == many
             assert all(rest.positives and rest.negatives for _, rest in left_out(parts))
-    with pytest.raises(CannotFit, match="one row of a class"):
+    with pytest.raises(FitError, match="one row of a class"):
         calibrate.crossfitted(tally([1, 0, 0], [0.3, 0.2, 0.1]), "offset")
-    with pytest.raises(CannotFit, match=r"without fold 1 of 4: a threshold between .* parts the classes"):
+    with pytest.raises(FitError, match=r"without fold 1 of 4: a threshold between .* parts the classes"):
         calibrate.crossfitted(tally([1, 1, 0, 0], [0.8, 0.9, 0.2, 0.1]), "logistic")
     one_cluster = {"y": [1, 1, 0, 0], "p": [0.1, 0.2, 0.3, 0.4], "who": [1, 1, 2, 3]}
-    with pytest.raises(CannotFit, match="all rows of a class are in one fold, however they are dealt"):
+    with pytest.raises(FitError, match="all rows of a class are in one fold, however they are dealt"):
         calibrate.crossfitted(read.rows(one_cluster, truth="y", score="p", cluster="who"), "isotonic")
 
 
@@ -135,7 +146,7 @@ def test_the_better_method_is_chosen_and_it_is_said_by_how_much() -> None:
     assert f"{found.map.method} has the lowest log-loss" in found.verdict
     assert "more than chance" in found.verdict
     assert min(row["log_loss"] for row in rows.values()) == rows[found.map.method]["log_loss"]
-    assert isinstance(found.map, Map)
+    assert isinstance(found.map, Calibrator)
     assert found.map.was_fitted_on(tally(truth, p))
 
 
@@ -176,7 +187,7 @@ def test_what_cannot_be_fitted_is_left_out_with_the_reason() -> None:
     assert "from -" in rows["beta"]["why"]
     assert rows["beta"]["log_loss"] is None
     assert found.map.method in {"logistic", "strict-isotonic", "venn-abers", "histogram"}
-    with pytest.raises(CannotFit, match=r"no method can be fitted\. offset: scores go from"):
+    with pytest.raises(FitError, match=r"no method can be fitted\. offset: scores go from"):
         calibrate.choose(tally([0, 1, 0, 1], [-1, 2, 3, 4]), methods=["offset"])
 
 
@@ -200,7 +211,7 @@ def test_progress_is_told() -> None:
         tally(*overconfident(100)), methods=["offset", "logistic"], watch=lambda done, all_: seen.append((done, all_))
     )
     assert seen == [(1, 2), (2, 2)]
-    with pytest.raises(BadOption, match="folds is 0"):
+    with pytest.raises(OptionError, match="folds is 0"):
         calibrate.choose(tally(*overconfident(100)), folds=0)
 
 
@@ -229,7 +240,7 @@ def test_all_rows_decide_whether_scores_are_probabilities(method: str) -> None:
 
 @pytest.mark.parametrize("method", [name for name in calibrate.METHODS if name not in ANY_SCORE])
 def test_methods_of_probabilities_refuse_scores_of_which_one_lies_outside(method: str) -> None:
-    with pytest.raises(NotAProbability, match=f"but {method} changes probabilities; fit logistic or isotonic"):
+    with pytest.raises(NotAProbabilityError, match=f"but {method} changes probabilities; fit logistic or isotonic"):
         calibrate.crossfitted(tally(*biomarker()), method)
 
 
@@ -274,7 +285,7 @@ def test_it_may_be_stated_whether_scores_are_probabilities() -> None:
     assert calibrate.fit(data, "isotonic").form.of_probabilities
     assert calibrate.fit(data, "isotonic", probabilities=False)([7.0]) == calibrate.fit(data, "isotonic")([0.999])
     assert calibrate.fit(data, probabilities=False).form.kind == "line"
-    with pytest.raises(NotAProbability, match="scores are no probabilities, but beta changes probabilities"):
+    with pytest.raises(NotAProbabilityError, match="scores are no probabilities, but beta changes probabilities"):
         calibrate.fit(data, "beta", probabilities=False)
     chosen = calibrate.choose(data, probabilities=False, methods=["beta", "logistic"])
     assert chosen.map.form.kind == "line"
@@ -287,12 +298,12 @@ def test_of_several_classes_too_all_rows_decide() -> None:
     truth = score.argmax(axis=1)
     truth[::4] = rng.integers(0, 3, 15)
     score[0, 0] = 3.5  # of one class alone: the scores of the others lie in [0, 1]
-    rows = ClassRows(truth, score, ("a", "b", "c"))
+    rows = MulticlassRows(truth, score, ("a", "b", "c"))
     for method in ("one-vs-rest-logistic", "one-vs-rest-isotonic", "one-vs-rest-venn-abers"):
         found = calibrate.fit(rows, method)
         np.testing.assert_allclose(found(score).sum(axis=1), 1)
         after = calibrate.crossfitted(rows, method, folds=3)
         np.testing.assert_allclose(after.score.sum(axis=1), 1)
     assert calibrate.choose(rows, folds=3).map.method.startswith("one-vs-rest")
-    with pytest.raises(NotAProbability):
+    with pytest.raises(NotAProbabilityError):
         calibrate.crossfitted(rows, "one-vs-rest-beta", folds=3)

@@ -18,7 +18,17 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 import baserate
-from baserate import BadOption, BadShape, CannotFit, ClassMap, ClassRows, EmptyData, Map, NotAProbability, Tally
+from baserate import (
+    Calibrator,
+    EmptyDataError,
+    FitError,
+    MulticlassCalibrator,
+    MulticlassRows,
+    NotAProbabilityError,
+    OptionError,
+    ShapeError,
+    Tally,
+)
 from baserate._forms import Line
 from baserate._numeric.codes import Codes
 from baserate._numeric.logistic import line, log_odds
@@ -30,16 +40,16 @@ Floats = npt.NDArray[np.float64]
 FITS = {name: method for name, method in METHODS.items() if name != "identity"}
 
 
-def drawn(seed: int = 0, rows: int = 400, width: int = 3) -> ClassRows:
+def drawn(seed: int = 0, rows: int = 400, width: int = 3) -> MulticlassRows:
     """Rows whose probabilities are too sure, and made for other shares."""
     rng = np.random.default_rng(seed)
     z = 1.2 * rng.normal(size=(rows, width)) + np.linspace(0.5, -0.5, width)
     truth = (rng.random((rows, 1)) > softmax(z, axis=1).cumsum(axis=1)).sum(axis=1).clip(0, width - 1)
     score = softmax(2 * z - np.linspace(0, 1, width), axis=1)
-    return ClassRows(truth, score, tuple("abcdefghij"[:width]))
+    return MulticlassRows(truth, score, tuple("abcdefghij"[:width]))
 
 
-def predicted(load: Any, model: Any) -> ClassRows:  # noqa: ANN401  (of scikit-learn)
+def predicted(load: Any, model: Any) -> MulticlassRows:  # noqa: ANN401  (of scikit-learn)
     """Probabilities of a model for rows that it has not seen."""
     x, y = load(return_X_y=True)
     seen, new, seen_y, new_y = train_test_split(x, y, test_size=0.5, random_state=0, stratify=y)
@@ -58,7 +68,7 @@ PARTED = {("digits, few steps", "vector"), ("iris", "vector")}
 """Where some class is told apart without a mistake; linear programming agrees, below."""
 
 
-def loss(both: Floats, rows: ClassRows) -> float:
+def loss(both: Floats, rows: MulticlassRows) -> float:
     """Negative log-likelihood of weights and biases."""
     width = len(rows.labels)
     z = both[:width] * np.log(np.maximum(rows.score, 1e-12)) + both[width:]
@@ -66,12 +76,12 @@ def loss(both: Floats, rows: ClassRows) -> float:
     return -float(told.sum() if rows.amount is None else told @ rows.amount)
 
 
-def both(made: ClassMap) -> Floats:
+def both(made: MulticlassCalibrator) -> Floats:
     form: Any = made.form
     return np.concatenate([form.weight, form.bias])
 
 
-def errors(made: ClassMap) -> list[float]:
+def errors(made: MulticlassCalibrator) -> list[float]:
     """Standard errors, those that are there."""
     found = [each.standard_error for each in made.parameters if each.standard_error is not None]
     assert found
@@ -115,7 +125,7 @@ def test_no_minimiser_finds_better(method: str, seed: int) -> None:
 def test_real_data_fit_better_than_what_they_hold(name: str, method: str) -> None:
     rows = REAL[name]
     if (name, method) in PARTED:
-        with pytest.raises(CannotFit, match="part some of"):
+        with pytest.raises(FitError, match="part some of"):
             METHODS[method](rows)
         return
     made = METHODS[method](rows)
@@ -126,7 +136,7 @@ def test_real_data_fit_better_than_what_they_hold(name: str, method: str) -> Non
         np.testing.assert_allclose(after.score.mean(axis=0), shares, atol=1e-12)
 
 
-def parted(rows: ClassRows, *, alike: bool) -> bool:
+def parted(rows: MulticlassRows, *, alike: bool) -> bool:
     """Whether some direction makes no row less likely and some rows more so, by linear programming."""
     width, rest = len(rows.labels), np.arange(len(rows.labels)) != rows.truth[:, None]
     own, other = np.repeat(rows.truth, width - 1), np.nonzero(rest)[1]
@@ -157,7 +167,7 @@ def test_small_data_are_refused_just_where_linear_programming_says_that_they_are
             refused = False
             try:
                 METHODS[method](rows)
-            except CannotFit:
+            except FitError:
                 refused = True
             assert refused == parted(rows, alike=alike), (seed, method)
             outcomes.add((method, refused))
@@ -208,7 +218,7 @@ def test_temperature_of_two_classes_is_that_of_log_odds() -> None:
 def test_weights_are_repetition_and_zeros_are_absence(method: str) -> None:
     rows = drawn(0, 120)
     times = np.random.default_rng(1).integers(0, 4, len(rows))
-    repeated = ClassRows(np.repeat(rows.truth, times), np.repeat(rows.score, times, axis=0), rows.labels)
+    repeated = MulticlassRows(np.repeat(rows.truth, times), np.repeat(rows.score, times, axis=0), rows.labels)
     counted, weighted = replace(rows, count=times), replace(rows, weight=times.astype(float))
     wanted, one, other = (METHODS[method](each) for each in (repeated, counted, weighted))
     np.testing.assert_allclose(both(one), both(wanted), atol=1e-9)
@@ -231,7 +241,7 @@ def test_standard_errors_do_not_know_the_unit_of_weights(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_classes_may_come_in_any_order(method: str) -> None:
     rows, order = drawn(), np.array([2, 0, 1])
-    turned = ClassRows(np.argsort(order)[rows.truth], rows.score[:, order], tuple(rows.labels[at] for at in order))
+    turned = MulticlassRows(np.argsort(order)[rows.truth], rows.score[:, order], tuple(rows.labels[at] for at in order))
     found, wanted = METHODS[method](turned), METHODS[method](rows)
     np.testing.assert_allclose(found(turned.score), wanted(rows.score)[:, order], atol=1e-9)
 
@@ -241,10 +251,10 @@ def test_a_file_gives_the_very_same_probabilities(method: str, tmp_path: Path) -
     rows = drawn()
     made = METHODS[method](rows)
     made.save(tmp_path / "map.json")
-    again = baserate.load_map(tmp_path / "map.json")
+    again = baserate.load_calibrator(tmp_path / "map.json")
     np.testing.assert_array_equal(again(rows.score), made(rows.score))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(made))(rows.score), made(rows.score))  # noqa: S301
-    assert isinstance(again, ClassMap)
+    assert isinstance(again, MulticlassCalibrator)
     assert again.parameters == made.parameters
     assert again.fitted == made.fitted
     if method != "identity":
@@ -273,7 +283,7 @@ rows_of_three = st.lists(st.tuples(st.integers(0, 2), shares), min_size=6, max_s
 def test_prior_makes_every_class_as_frequent_as_it_is(data: list[tuple[int, Floats]]) -> None:
     truth = np.array([at for at, _ in data])
     assume(len(set(truth)) == 3)
-    rows = ClassRows(truth, np.array([score for _, score in data]), tuple("abc"))
+    rows = MulticlassRows(truth, np.array([score for _, score in data]), tuple("abc"))
     made = multiclass.prior(rows)
     np.testing.assert_allclose(made(rows.score).mean(axis=0), rows.support / rows.total, atol=1e-12)
     assert sum(each.value for each in made.parameters[3:]) == pytest.approx(1)
@@ -281,12 +291,12 @@ def test_prior_makes_every_class_as_frequent_as_it_is(data: list[tuple[int, Floa
 
 @given(rows_of_three)
 def test_every_fit_is_at_least_as_likely_as_what_is_given(data: list[tuple[int, Floats]]) -> None:
-    rows = ClassRows(np.array([at for at, _ in data]), np.array([score for _, score in data]), tuple("abc"))
+    rows = MulticlassRows(np.array([at for at, _ in data]), np.array([score for _, score in data]), tuple("abc"))
     before = log_loss(rows)
     for fit in FITS.values():
         try:
             made = fit(rows)
-        except CannotFit:
+        except FitError:
             continue
         assert log_loss(replace(rows, score=made(rows.score))) <= before + 1e-9
         assert (both(made)[:3] >= 0).all()
@@ -302,7 +312,7 @@ def test_prior_settles_on_flat_ground_and_with_weights_of_any_size() -> None:
         if not np.bincount(truth, minlength=4).all():
             continue
         weight = 10.0 ** rng.uniform(-5, 5, 40)
-        rows = ClassRows(truth, score, tuple("abcd"), weight=weight)
+        rows = MulticlassRows(truth, score, tuple("abcd"), weight=weight)
         found = np.average(multiclass.prior(rows)(score), axis=0, weights=weight)
         np.testing.assert_allclose(found, rows.support / rows.total, atol=1e-12)
 
@@ -313,17 +323,17 @@ def test_prior_finds_for_which_shares_probabilities_were_made() -> None:
     truth = rng.choice(3, size=200_000, p=true)
     x = rng.normal(size=len(truth)) + truth
     density = np.exp(-((x[:, None] - np.arange(3)) ** 2) / 2) * made_for
-    made = multiclass.prior(ClassRows(truth, density / density.sum(axis=1, keepdims=True), tuple("abc")))
+    made = multiclass.prior(MulticlassRows(truth, density / density.sum(axis=1, keepdims=True), tuple("abc")))
     found = [each.value for each in made.parameters if each.name.startswith("prior of")]
     np.testing.assert_allclose(found, made_for, atol=0.01)
 
 
 def test_prior_of_certainties_settles() -> None:
     sure = np.eye(3)[[0, 0, 1, 2, 2, 1] * 10]
-    rows = ClassRows(np.array([0, 1, 1, 2, 0, 1] * 10), sure, tuple("abc"))
+    rows = MulticlassRows(np.array([0, 1, 1, 2, 0, 1] * 10), sure, tuple("abc"))
     made = multiclass.prior(rows)
     np.testing.assert_allclose(made(sure).mean(axis=0), rows.support / rows.total, atol=1e-9)
-    right = ClassRows(np.array([0, 0, 1, 2, 2, 1] * 10), sure, tuple("abc"))
+    right = MulticlassRows(np.array([0, 0, 1, 2, 2, 1] * 10), sure, tuple("abc"))
     np.testing.assert_allclose(multiclass.prior(right)(sure), sure, atol=1e-9)
     assert "120 of 180 probabilities are below 1e-12" in made.notes[0]
 
@@ -343,11 +353,11 @@ def test_reprior_keeps_what_cannot_be_and_was_fitted_on_nothing() -> None:
     assert made.labels == ("a", "b", "c")
     assert made.parameters[-1].name == "prior of c after"
     for before, after, error in (
-        ([0.5, 0.5], {"a": 0.5, "b": 0.5}, BadOption),  # whose shares?
-        ({"a": 0.5, "b": 0.5}, {"a": 1.0, "b": 0.0}, BadOption),
-        ({"a": 0.5, "b": 0.5}, {"a": 0.5, "c": 0.5}, BadOption),
-        ({"a": 0.5, "b": 0.5}, {"a": 0.5, "b": 0.6}, BadOption),
-        ({"a": 0.5, "b": 0.5}, [0.2, 0.3, 0.5], BadShape),
+        ([0.5, 0.5], {"a": 0.5, "b": 0.5}, OptionError),  # whose shares?
+        ({"a": 0.5, "b": 0.5}, {"a": 1.0, "b": 0.0}, OptionError),
+        ({"a": 0.5, "b": 0.5}, {"a": 0.5, "c": 0.5}, OptionError),
+        ({"a": 0.5, "b": 0.5}, {"a": 0.5, "b": 0.6}, OptionError),
+        ({"a": 0.5, "b": 0.5}, [0.2, 0.3, 0.5], ShapeError),
     ):
         with pytest.raises(error):
             multiclass.reprior(before, after)
@@ -393,29 +403,39 @@ CYCLE = np.arange(30) % 3
 @pytest.mark.parametrize(
     ("method", "rows", "error", "told"),
     [
-        ("temperature", (CYCLE, THIRD), CannotFit, "each of 30 rows gives all classes the same probability"),
-        ("bias-corrected", (CYCLE, THIRD * [0.5, 1, 1.5]), CannotFit, "the probabilities are the same in all 30 rows"),
-        ("vector", (CYCLE, THIRD * [0.5, 1, 1.5]), CannotFit, "the probability of a, b, c is the same in all 30 rows"),
-        ("temperature", (CYCLE * 0, drawn(0, 30).score), CannotFit, "all 30 rows are of the class a"),
-        ("vector", (CYCLE % 2, drawn(0, 30).score), CannotFit, "c never occurs in 30 rows"),
-        ("prior", (CYCLE % 2, drawn(0, 30).score), CannotFit, "no bias of it is too low; fit temperature"),
-        ("temperature", (CYCLE, np.eye(3)[CYCLE]), CannotFit, "in all 30 rows the true class has the highest"),
-        ("temperature", (CYCLE, THIRD * 2), NotAProbability, r"in 30 of 30 rows the scores are outside \[0, 1\] or"),
-        ("prior", (CYCLE, THIRD - [1, 0, -1]), NotAProbability, "fit one-vs-rest with a method that takes any score"),
-        ("prior", (CYCLE[:0], THIRD[:0]), EmptyData, "there are no rows"),
+        ("temperature", (CYCLE, THIRD), FitError, "each of 30 rows gives all classes the same probability"),
+        ("bias-corrected", (CYCLE, THIRD * [0.5, 1, 1.5]), FitError, "the probabilities are the same in all 30 rows"),
+        ("vector", (CYCLE, THIRD * [0.5, 1, 1.5]), FitError, "the probability of a, b, c is the same in all 30 rows"),
+        ("temperature", (CYCLE * 0, drawn(0, 30).score), FitError, "all 30 rows are of the class a"),
+        ("vector", (CYCLE % 2, drawn(0, 30).score), FitError, "c never occurs in 30 rows"),
+        ("prior", (CYCLE % 2, drawn(0, 30).score), FitError, "no bias of it is too low; fit temperature"),
+        ("temperature", (CYCLE, np.eye(3)[CYCLE]), FitError, "in all 30 rows the true class has the highest"),
+        (
+            "temperature",
+            (CYCLE, THIRD * 2),
+            NotAProbabilityError,
+            r"in 30 of 30 rows the scores are outside \[0, 1\] or",
+        ),
+        (
+            "prior",
+            (CYCLE, THIRD - [1, 0, -1]),
+            NotAProbabilityError,
+            "fit one-vs-rest with a method that takes any score",
+        ),
+        ("prior", (CYCLE[:0], THIRD[:0]), EmptyDataError, "there are no rows"),
     ],
 )
 def test_what_data_do_not_determine_is_refused(
     method: str, rows: tuple[Codes, Floats], error: type[Exception], told: str
 ) -> None:
     with pytest.raises(error, match=told):
-        METHODS[method](ClassRows(*rows, labels=tuple("abc")))
+        METHODS[method](MulticlassRows(*rows, labels=tuple("abc")))
 
 
 @pytest.mark.parametrize("method", ["bias-corrected", "vector"])
 def test_parted_classes_are_refused(method: str) -> None:
     rows = drawn()
-    with pytest.raises(CannotFit, match="part some of 3 classes in 400 rows"):
+    with pytest.raises(FitError, match="part some of 3 classes in 400 rows"):
         METHODS[method](replace(rows, truth=rows.score.argmax(axis=1)))
     if method == "bias-corrected":
         return
@@ -423,7 +443,7 @@ def test_parted_classes_are_refused(method: str) -> None:
     score = rows.score.copy()
     score[:, 0] = np.where(rows.truth == 0, 0.9, 0.001)
     score[:, 1:] *= ((1 - score[:, 0]) / score[:, 1:].sum(axis=1))[:, None]
-    with pytest.raises(CannotFit, match="part some of"):
+    with pytest.raises(FitError, match="part some of"):
         METHODS[method](replace(rows, score=score))
 
 
@@ -450,10 +470,10 @@ def test_temperature_never_changes_the_likeliest_class() -> None:
     np.testing.assert_array_equal(after.argmax(axis=1), rows.score.argmax(axis=1))
 
 
-def sigmoid(tally: Tally) -> Map:
+def sigmoid(tally: Tally) -> Calibrator:
     """A fit of two classes."""
     found = line(tally.score, tally.positive, tally.negative)
-    return Map(Line(float(found.intercept), float(found.slope)), method="sigmoid", notes=("as it is.",))
+    return Calibrator(Line(float(found.intercept), float(found.slope)), method="sigmoid", notes=("as it is.",))
 
 
 def test_one_vs_rest_fits_each_class_and_divides() -> None:
@@ -464,10 +484,10 @@ def test_one_vs_rest_fits_each_class_and_divides() -> None:
     assert made.method == "one-vs-rest-sigmoid"
     assert made.notes[0] == "a: as it is."
 
-    def refusing(tally: Tally) -> Map:
-        raise CannotFit(f"{tally.total:g} rows are too few; give more.")
+    def refusing(tally: Tally) -> Calibrator:
+        raise FitError(f"{tally.total:g} rows are too few; give more.")
 
-    with pytest.raises(CannotFit, match="a against the rest: 400 rows are too few"):
+    with pytest.raises(FitError, match="a against the rest: 400 rows are too few"):
         multiclass.one_vs_rest(rows, refusing)
 
 
@@ -500,10 +520,10 @@ def test_cross_fitted_rows_are_mapped_by_what_has_not_seen_them() -> None:
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=60), st.integers(2, 8), st.integers(0, 5))
 def test_folds_leave_some_of_every_class(classes: list[int], folds: int, seed: int) -> None:
     score = np.random.default_rng(0).dirichlet(np.ones(3), size=len(classes))
-    rows = ClassRows(np.array(classes), score, tuple("abc"))
+    rows = MulticlassRows(np.array(classes), score, tuple("abc"))
     times = np.bincount(classes)
     if times[times > 0].min() == 1:
-        with pytest.raises(CannotFit, match="has a single row"):
+        with pytest.raises(FitError, match="has a single row"):
             multiclass.folds_of(rows, folds, seed=seed)
         return
     found = multiclass.folds_of(rows, folds, seed=seed)
@@ -518,10 +538,10 @@ def test_folds_follow_the_seed_and_are_refused_when_too_few() -> None:
     rows = drawn()
     assert (multiclass.folds_of(rows, 5, seed=1) != multiclass.folds_of(rows, 5, seed=2)).any()
     np.testing.assert_array_equal(multiclass.folds_of(rows, 5, seed=1), multiclass.folds_of(rows, 5, seed=1))
-    with pytest.raises(BadOption, match="folds is 1; expected a whole number from 2 to 10,000"):
+    with pytest.raises(OptionError, match="folds is 1; expected a whole number from 2 to 10,000"):
         multiclass.folds_of(rows, 1)
-    with pytest.raises(EmptyData):
+    with pytest.raises(EmptyDataError):
         multiclass.folds_of(drawn(0, 0))
     sure = replace(rows, truth=rows.score.argmax(axis=1))
-    with pytest.raises(CannotFit, match="without fold 1 of 5: in all 320 rows"):
+    with pytest.raises(FitError, match="without fold 1 of 5: in all 320 rows"):
         multiclass.crossfitted(sure, multiclass.temperature)

@@ -11,13 +11,13 @@ import pytest
 
 import baserate
 from baserate import (
-    BadOption,
-    CannotFit,
-    EmptyData,
-    Map,
-    NotAProbability,
+    Calibrator,
+    EmptyDataError,
+    FitError,
+    NotAProbabilityError,
+    OptionError,
     Tally,
-    UnknownName,
+    UnknownNameError,
     calibrate,
     curve,
     measure,
@@ -33,24 +33,24 @@ CERTAIN = tally([0, 1, 0, 1, 1, 0], [0.0, 0.0, 0.3, 0.6, 1.0, 1.0])
 
 @pytest.mark.parametrize("method", [name for name in calibrate.METHODS if name != "identity"])
 def test_a_single_class_tells_nothing(method: str) -> None:
-    with pytest.raises(CannotFit, match="all rows are negative, so nothing tells how likely the other class is"):
+    with pytest.raises(FitError, match="all rows are negative, so nothing tells how likely the other class is"):
         calibrate.fit(tally([0, 0, 0], [0.1, 0.2, 0.3]), method)
-    with pytest.raises(EmptyData, match="no rows with weight"):
+    with pytest.raises(EmptyDataError, match="no rows with weight"):
         calibrate.fit(Tally.counted([0.3], [[0], [0]]), method)
 
 
 @pytest.mark.parametrize("method", ["logistic", "beta"])
 def test_what_a_threshold_parts_has_no_slope(method: str) -> None:
-    with pytest.raises(CannotFit, match=r"a threshold between 0\.2 and 0\.7 parts the classes.*smoothed=True"):
+    with pytest.raises(FitError, match=r"a threshold between 0\.2 and 0\.7 parts the classes.*smoothed=True"):
         calibrate.fit(PARTED, method)
     touching = tally([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.9])
-    with pytest.raises(CannotFit, match=r"a threshold at 0\.4 parts the classes"):
+    with pytest.raises(FitError, match=r"a threshold at 0\.4 parts the classes"):
         calibrate.fit(touching, method)
 
 
 @pytest.mark.parametrize("method", [calibrate.temperature, partial(calibrate.beta, shape="ab")])
-def test_what_one_half_parts_has_no_temperature(method: Callable[[Tally], Map]) -> None:
-    with pytest.raises(CannotFit, match="½ parts the classes"):
+def test_what_one_half_parts_has_no_temperature(method: Callable[[Tally], Calibrator]) -> None:
+    with pytest.raises(FitError, match="½ parts the classes"):
         method(PARTED)
     # Elsewhere a threshold may part them.
     assert method(tally([0, 0, 1, 1], [0.6, 0.7, 0.8, 0.9])).never_falls
@@ -74,7 +74,7 @@ def test_pieces_fit_what_is_parted(method: str) -> None:
     [("logistic", "all scores are equal"), ("beta", "three numbers need three different scores")],
 )
 def test_a_constant_score_has_no_slope(method: str, words: str) -> None:
-    with pytest.raises(CannotFit, match=words):
+    with pytest.raises(FitError, match=words):
         calibrate.fit(CONSTANT, method)
 
 
@@ -84,11 +84,11 @@ def test_a_constant_score_has_a_share(method: str) -> None:
 
 
 def test_what_nothing_can_change() -> None:
-    with pytest.raises(CannotFit, match="all probabilities are ½"):
+    with pytest.raises(FitError, match="all probabilities are ½"):
         calibrate.temperature(tally([0, 1, 1], [0.5] * 3))
-    with pytest.raises(CannotFit, match="all probabilities are 0 or 1"):
+    with pytest.raises(FitError, match="all probabilities are 0 or 1"):
         calibrate.offset(tally([0, 1, 1], [0, 0, 1]))
-    with pytest.raises(CannotFit, match="two different scores besides ½"):
+    with pytest.raises(FitError, match="two different scores besides ½"):
         calibrate.beta(tally([0, 1, 1], [0.5, 0.2, 0.5]), shape="ab")
 
 
@@ -140,7 +140,7 @@ def test_weights_of_zero_are_absent() -> None:
 
 
 def test_venn_abers_knows_no_weights() -> None:
-    with pytest.raises(BadOption, match="one more row, which has no weight"):
+    with pytest.raises(OptionError, match="one more row, which has no weight"):
         calibrate.venn_abers(tally([0, 1, 0], [0.1, 0.2, 0.3], weight=[1, 2, 0.5]))
 
 
@@ -158,7 +158,7 @@ def test_bins_are_those_of_the_measures() -> None:
     assert np.count_nonzero(shares) == 9
     edges = calibrate.histogram(t, bins=[0, 0.35, 1])
     assert len(np.unique(edges(t.score))) == 2
-    with pytest.raises(NotAProbability, match="a histogram of equal width"):
+    with pytest.raises(NotAProbabilityError, match="a histogram of equal width"):
         calibrate.histogram(tally([0, 1], [-1, 3]), by="width")
 
 
@@ -209,7 +209,7 @@ def test_groups_are_fitted_together() -> None:
 def test_arrays_are_refused_with_the_right_call(name: str, kind: Callable[[Any], Any]) -> None:
     """NumPy said that the truth value of an array is ambiguous."""
     truth, score = kind(np.array([0, 1, 1, 0])), kind(np.array([0.1, 0.3, 0.2, 0.15]))
-    with pytest.raises(BadOption, match=rf"first: calibrate\.{name}\(|arrays: calibrate\.{name}\(") as caught:
+    with pytest.raises(OptionError, match=rf"first: calibrate\.{name}\(|arrays: calibrate\.{name}\(") as caught:
         getattr(calibrate, name)(truth, score)
     call = str(caught.value).rpartition(": ")[2].rstrip(".")
     assert eval(call, {"calibrate": calibrate, "baserate": baserate, "y": [0, 1] * 20, "p": np.arange(40) / 80})  # noqa: S307
@@ -219,21 +219,21 @@ def test_what_is_refused() -> None:
     t = tally([0, 1, 0, 1], [0.1, 0.3, 0.2, 0.15])
     two = read.tallies({"y": [0, 1], "p": [0.1, 0.2], "q": [0.3, 0.4]}, truth="y", score=["p", "q"])
     refused: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
-        (partial(calibrate.fit, t, "isotone"), UnknownName, "Did you mean isotonic?"),
-        (partial(calibrate.fit, t, "platt"), UnknownName, "Known are: identity, offset"),
-        (partial(calibrate.fit, two), BadOption, r"several scores \(p, q\)"),
-        (partial(calibrate.fit, [0, 1]), BadOption, "data is list; expected a Tally, Tallies or Rows"),
-        (partial(calibrate.choose, [0, 1]), BadOption, "data is list; expected a Tally, Tallies or Rows"),  # type: ignore[arg-type]
-        (partial(calibrate.fit, t, None), BadOption, "method is None; expected a name"),
-        (partial(calibrate.fit, t, "offset", bins=3), BadOption, "offset has no option bins"),
-        (partial(calibrate.crossfitted, t, "offset", bins=3), BadOption, "offset has no option bins"),
-        (partial(calibrate.beta, t, shape="x"), BadOption, "shape is 'x'"),  # type: ignore[arg-type]
-        (partial(calibrate.logistic, t, scale="x"), BadOption, "scale is 'x'"),  # type: ignore[arg-type]
-        (partial(calibrate.prevalence, at=0, to=0.5), BadOption, "at is 0"),
-        (partial(calibrate.prevalence, at=0.5, to=1), BadOption, "to is 1"),
-        (partial(calibrate.crossfitted, t, folds=1), BadOption, "folds is 1"),
-        (partial(calibrate.choose, t, methods=[]), BadOption, "no method to choose from"),
-        (partial(calibrate.identity, tally([0, 1], [-1, 2])), NotAProbability, "from -1 to 2"),
+        (partial(calibrate.fit, t, "isotone"), UnknownNameError, "Did you mean isotonic?"),
+        (partial(calibrate.fit, t, "platt"), UnknownNameError, "Known are: identity, offset"),
+        (partial(calibrate.fit, two), OptionError, r"several scores \(p, q\)"),
+        (partial(calibrate.fit, [0, 1]), OptionError, "data is list; expected a Tally, Tallies or Rows"),
+        (partial(calibrate.choose, [0, 1]), OptionError, "data is list; expected a Tally, Tallies or Rows"),  # type: ignore[arg-type]
+        (partial(calibrate.fit, t, None), OptionError, "method is None; expected a name"),
+        (partial(calibrate.fit, t, "offset", bins=3), OptionError, "offset has no option bins"),
+        (partial(calibrate.crossfitted, t, "offset", bins=3), OptionError, "offset has no option bins"),
+        (partial(calibrate.beta, t, shape="x"), OptionError, "shape is 'x'"),  # type: ignore[arg-type]
+        (partial(calibrate.logistic, t, scale="x"), OptionError, "scale is 'x'"),  # type: ignore[arg-type]
+        (partial(calibrate.prevalence, at=0, to=0.5), OptionError, "at is 0"),
+        (partial(calibrate.prevalence, at=0.5, to=1), OptionError, "to is 1"),
+        (partial(calibrate.crossfitted, t, folds=1), OptionError, "folds is 1"),
+        (partial(calibrate.choose, t, methods=[]), OptionError, "no method to choose from"),
+        (partial(calibrate.identity, tally([0, 1], [-1, 2])), NotAProbabilityError, "from -1 to 2"),
     )
     for call, kind, words in refused:
         with pytest.raises(kind, match=words):

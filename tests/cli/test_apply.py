@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from baserate import Cut, Lottery, Policy
+from baserate import Cut, Policy, RandomizedCut
 from baserate._files import write_text
 from baserate.cli._maps import written
 from tests.apply.forms import CLASS_FORMS, FORMS, LABELS, classed, mapped
@@ -227,7 +227,7 @@ def test_a_map_without_columns_asks_for_one(tmp_path: Path) -> None:
 POLICY = Policy(
     by_group={
         ("f",): Cut((0.5,)),
-        ("m",): Lottery((Cut((0.2,)), Cut((0.7,), ("pass", "it's me"))), (0.5, 0.5)),
+        ("m",): RandomizedCut((Cut((0.2,)), Cut((0.7,), ("pass", "it's me"))), (0.5, 0.5)),
     },
     otherwise="refuse",
     attributes=("sex",),

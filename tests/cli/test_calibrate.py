@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baserate import ClassMap, Map, calibrate, load_map, measure, read
+from baserate import Calibrator, MulticlassCalibrator, calibrate, load_calibrator, measure, read
 from baserate._panels import cells_wide
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
@@ -63,8 +63,8 @@ def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
     assert f"wrote {out}: Map(" in result.stderr
     assert f"baserate apply {out} FILE -o OUT" in result.stderr
     data = read.tallies(file, truth="sick", score="risk", positive=1)
-    found = load_map(out)
-    assert isinstance(found, Map)
+    found = load_calibrator(out)
+    assert isinstance(found, Calibrator)
     assert found.was_fitted_on(data.tally)
     assert found.to_json() == calibrate.fit(data, method).to_json()
 
@@ -103,9 +103,9 @@ def test_options_of_methods(tmp_path: Path) -> None:
     ):
         result = run("calibrate", file, *ONE, *typed, "--draws", "0", "-o", out)
         assert result.exit_code == 0, result.stderr
-        assert load_map(out).method == kind
-    histogram = load_map(out)
-    assert isinstance(histogram, Map)
+        assert load_calibrator(out).method == kind
+    histogram = load_calibrator(out)
+    assert isinstance(histogram, Calibrator)
     assert len(np.unique(histogram(np.linspace(0, 1, 99)))) == 4
 
 
@@ -114,8 +114,8 @@ def test_several_classes(tmp_path: Path) -> None:
     for method in ("choose", "vector", "isotonic"):
         result = run("calibrate", file, *CLASSES, "--with", method, "--draws", "0", "-o", out, "--json")
         assert result.exit_code == 0, result.stderr
-        found = load_map(out)
-        assert isinstance(found, ClassMap)
+        found = load_calibrator(out)
+        assert isinstance(found, MulticlassCalibrator)
         assert dict(found.columns) == {"cat": "p_cat", "dog": "p_dog", "fish": "p_fish"}
         value = {
             (row["measure"], row["class"], row["calibrated"] is None): row["value"]
@@ -139,7 +139,7 @@ def test_clusters_stay_in_one_fold(tmp_path: Path) -> None:
 
 def test_the_map_may_go_to_stdout(tmp_path: Path) -> None:
     result = run("calibrate", screened(tmp_path), *ONE, "--with", "offset", "--draws", "0", "-o", "-", "-q")
-    assert Map.from_json(result.stdout).method == "offset"
+    assert Calibrator.from_json(result.stdout).method == "offset"
 
 
 def test_without_o_nothing_is_written(tmp_path: Path) -> None:
@@ -276,8 +276,8 @@ def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Pat
     assert "the scores are no probabilities, so only what was made of them is judged." in result.stderr
     assert "all numbers: cross-fitted" in result.stdout
     assert "before" not in result.stdout.split("all numbers")[0]
-    found = load_map(out)
-    assert isinstance(found, Map)
+    found = load_calibrator(out)
+    assert isinstance(found, Calibrator)
     assert 0 < found([-1.0])[0] < found([1.0])[0] < 1
     judged = run("reliability", file, "--truth", "y", "--score", "margin", "--map", out, "--draws", "0", "--json")
     assert {row["calibrated"] for row in fitting(judged.stdout)["rows"]} == {f"mapped by map.json ({found.method})"}
@@ -290,7 +290,7 @@ def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "note: the map cannot be judged on rows that it has not seen: without fold" in result.stderr
     assert "after" not in result.stdout
-    assert load_map(out).method == "logistic"
+    assert load_calibrator(out).method == "logistic"
 
 
 @pytest.mark.parametrize("method", ["logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers", "choose"])
@@ -305,8 +305,8 @@ def test_scores_of_which_few_lie_above_one_are_calibrated_and_applied(method: st
     asked = ("--truth", "sick", "--score", "marker", "--positive", "1", "--with", method, "--draws", "0", "-o", out)
     result = run("calibrate", file, *asked, "--json")
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["data"]["map"]["method"] == Map.load(out).method
+    assert json.loads(result.stdout)["data"]["map"]["method"] == Calibrator.load(out).method
     result = run("apply", out, file, "-o", mapped)
     assert result.exit_code == 0, result.stderr
     after = np.loadtxt(mapped, delimiter=",", skiprows=1)[:, -1]
-    np.testing.assert_allclose(after, Map.load(out)(score), rtol=1e-12)
+    np.testing.assert_allclose(after, Calibrator.load(out)(score), rtol=1e-12)

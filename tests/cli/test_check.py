@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from baserate import Cut, Lottery, Policy, decide, read, shift
+from baserate import Cut, Policy, RandomizedCut, decide, read, shift
 from baserate._map import shifted
 from baserate._panels import cells_wide
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
@@ -16,7 +16,7 @@ from tests.schemas import fitting
 NAMED: dict[str, Any] = {"columns": {"truth": "sick", "score": "risk"}, "positive": "1"}
 ALIKE = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", **NAMED)
 BY_SEX = Policy(
-    by_group={("f",): Cut((0.6,)), ("m",): Lottery((Cut((0.2,)), Cut((0.7,))), (0.5, 0.5))},
+    by_group={("f",): Cut((0.6,)), ("m",): RandomizedCut((Cut((0.2,)), Cut((0.7,))), (0.5, 0.5))},
     otherwise="refuse",
     attributes=("sex",),
     **NAMED,

@@ -141,12 +141,12 @@ def test_scores_that_are_no_probabilities_are_judged_by_rank(tmp_path: Path) -> 
 
 
 def test_all_measures_are_given_when_asked_for(tmp_path: Path) -> None:
-    from baserate import ClassRows, Confusion, measure
+    from baserate import Confusion, MulticlassRows, measure
 
     found = rows(pets(tmp_path), *SCORES, "--measures", "all", "--average", "macro")
     whole = {row["measure"] for row in found if row["class"] is None and row["average"] is None}
     several = measure.multiclass.MEASURES.items()
-    assert whole == {name for name, m in several if measure.about(m).of in (Confusion, ClassRows)}
+    assert whole == {name for name, m in several if measure.about(m).of in (Confusion, MulticlassRows)}
     assert {row["measure"] for row in found if row["average"] == "macro"} == set(measure.MEASURES)
 
 

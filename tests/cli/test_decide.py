@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baserate import Costs, Curve, Map, Policy, decide, load_map, measure, read, shift
+from baserate import Calibrator, Costs, Curve, Policy, decide, load_calibrator, measure, read, shift
 from baserate._panels import cells_wide
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
@@ -458,8 +458,8 @@ def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> N
     assert result.exit_code == 0
     assert "mapped by map.json (logistic)" in result.stdout
     assert "the map was fitted to these very rows" in result.stderr
-    policy, map_ = Policy.load(target), load_map(kept)
-    assert isinstance(map_, Map)
+    policy, map_ = Policy.load(target), load_calibrator(kept)
+    assert isinstance(map_, Calibrator)
     assert policy.map is not None
     assert policy.threshold in {float(line.split(",")[1]) for line in PEOPLE.splitlines()[1:]}
     assert f"Flag calibrated risk ≥ {float(map_([policy.threshold])[0])!r}" in result.stdout

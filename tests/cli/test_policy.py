@@ -9,13 +9,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from baserate import Costs, Cut, Lottery, Policy
+from baserate import Costs, Cut, Policy, RandomizedCut
 from baserate._panels import cells_wide
 from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import fitting
 
-HALF = Lottery((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
+HALF = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
 POLICIES = {
     "cost": Policy(
         by_group={(): Cut((0.64,))},
@@ -40,7 +40,7 @@ POLICIES = {
         settings={"require": ["specificity >= 0.9"], "maximize": "sensitivity"},
     ),
     "map": Policy(
-        by_group={(): Lottery((Cut((0.1 + 0.2,)), Cut((2 / 3,)), Cut((float("inf"),))), (1 / 3, 1 / 3, 1 / 3))},
+        by_group={(): RandomizedCut((Cut((0.1 + 0.2,)), Cut((2 / 3,)), Cut((float("inf"),))), (1 / 3, 1 / 3, 1 / 3))},
         otherwise="refuse",
         map=mapped(FORMS["two knots"]),
         columns={"score": "risk"},
@@ -94,7 +94,7 @@ def test_programs_get_the_content_and_the_stretches(name: str, tmp_path: Path) -
         group = tuple((row["group"] or {}).values())
         found = policy.treatment(group)
         at = float(row["lower"]) if row["lower"] != "-inf" else -1e300
-        if isinstance(found, Lottery):
+        if isinstance(found, RandomizedCut):
             assert found.chances_at(at)[row["action"]] == row["chance"]
         else:
             assert (found.action(at), 1.0) == (row["action"], row["chance"])

@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from baserate import load_map, shift
+from baserate import load_calibrator, shift
 from tests.cli.shell import PEOPLE, people, program, run
 from tests.cli.test_classes import PETS, pets
 
@@ -90,7 +90,7 @@ def test_the_map_can_be_had(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     assert "0.5 becomes 0.02." in result.stderr
     assert f"apply it with: baserate apply {target} FILE -o OUT" in result.stderr
-    map_ = load_map(target)
+    map_ = load_calibrator(target)
     assert dict(map_.columns) == {"score": "risk"}
     np.testing.assert_allclose(map_(RISKS), shift.reprior(RISKS, from_=0.5, to=0.02))
     applied = rows(run("apply", target, people(tmp_path), "-o", "-").stdout)
@@ -100,7 +100,9 @@ def test_the_map_can_be_had(tmp_path: Path) -> None:
     np.testing.assert_allclose([each for (each,) in found], map_(RISKS), rtol=1e-12)
     both = run("reprior", pets(tmp_path), *SHARES, "-o", tmp_path / "out.csv", "--map", tmp_path / "classes.json")
     assert both.exit_code == 0
-    assert dict(load_map(tmp_path / "classes.json").columns) == {name: f"p_{name}" for name in ("cat", "dog", "fish")}
+    assert dict(load_calibrator(tmp_path / "classes.json").columns) == {
+        name: f"p_{name}" for name in ("cat", "dog", "fish")
+    }
     assert run("reprior", *FROM_HALF, "--map", "-", "-q").stdout == target.read_text()
 
 

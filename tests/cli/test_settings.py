@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from baserate import BadOption, CostMatrix, Costs, Counts, Results, infer, measure, population, read, scored, tally
+from baserate import CostMatrix, Costs, Counts, OptionError, Results, infer, measure, population, read, scored, tally
 from baserate.measure import multiclass
 from baserate.measure._settings import REQUIRED, Settings, settings_of
 from tests.cli.shell import people, run
@@ -215,26 +215,26 @@ def test_python_compares_at_stated_costs() -> None:
     (other,) = infer.compare(ROWS, measure=partial(measure.expected_cost, costs=costs))
     assert one == other
     assert one.values == pytest.approx(((20 + 1) / 6, (2 * 20 + 2) / 6))
-    with pytest.raises(BadOption, match=r"expected_cost needs what errors cost; give costs=Costs\(fp=…, fn=…\)"):
+    with pytest.raises(OptionError, match=r"expected_cost needs what errors cost; give costs=Costs\(fp=…, fn=…\)"):
         infer.compare(ROWS, measure="expected_cost")
     with pytest.raises(
-        BadOption, match=r"net_benefit needs a threshold probability; give partial\(measure.net_benefit"
+        OptionError, match=r"net_benefit needs a threshold probability; give partial\(measure.net_benefit"
     ):
         infer.compare(ROWS, measure=["auc", "net_benefit"])
-    with pytest.raises(BadOption, match="costs are given, but no measure depends on them"):
+    with pytest.raises(OptionError, match="costs are given, but no measure depends on them"):
         infer.compare(ROWS, costs=costs)
     infer.compare(ROWS, measure=partial(measure.net_benefit, at=0.1))
 
 
 def test_python_compares_samples_and_classes_at_stated_costs() -> None:
     one, other = tally([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.6]), tally([1, 0, 1, 0], [0.9, 0.2, 0.7, 0.1])
-    with pytest.raises(BadOption, match="expected_cost needs what errors cost"):
+    with pytest.raises(OptionError, match="expected_cost needs what errors cost"):
         infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5)
     found = infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5, costs=Costs(fp=1, fn=7))
     assert found.values == (2, 0)
     a = scored(list("aabbcc"), [[3, 2, 1], [1, 3, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [3, 1, 2]])
     b = scored(list("aabbcc"), [[3, 2, 1], [3, 1, 2], [1, 3, 2], [1, 3, 2], [1, 2, 3], [1, 2, 3]])
-    with pytest.raises(BadOption, match="expected_cost needs what errors cost"):
+    with pytest.raises(OptionError, match="expected_cost needs what errors cost"):
         infer.compare_classes(a, b, measure="expected_cost")
     costs = CostMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]], list("abc"))
     found = infer.compare_classes(a, b, measure=partial(multiclass.expected_cost, costs=costs))

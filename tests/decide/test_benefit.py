@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from baserate import (
-    BadOption,
-    BadShape,
     Counts,
-    NotAProbability,
-    NotBinary,
-    NotNumeric,
+    NotAProbabilityError,
+    NotBinaryError,
+    NotNumericError,
+    OptionError,
     Results,
+    ShapeError,
     Tallies,
     Tally,
     curve,
@@ -238,12 +238,12 @@ def test_it_is_said_whether_scores_were_adjusted() -> None:
 
 @pytest.mark.parametrize("origin", ["rows", 0, 1, 1.5, nan, True])
 def test_where_scores_come_from_is_checked(origin: Any) -> None:  # noqa: ANN401
-    with pytest.raises(BadOption, match=f"scores_from is {origin!r}"):
+    with pytest.raises(OptionError, match=f"scores_from is {origin!r}"):
         decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0.1, scores_from=origin)
 
 
 def test_one_class_has_no_prevalence_to_adjust_to() -> None:
-    with pytest.raises(NotBinary, match="one class"):
+    with pytest.raises(NotBinaryError, match="one class"):
         decide.benefit(tallies([0, 0], [0.9, 0.1]), scores_from=0.2)
 
 
@@ -334,12 +334,12 @@ def test_useful_thresholds_may_lie_apart() -> None:
 @pytest.mark.parametrize(
     ("given_", "error", "told"),
     [
-        ([0.5, 1.0], BadOption, "1 of 2 thresholds, the first 1, are neither 0 nor a number from 1e-12 to 1 - 1e-12"),
-        ([-0.1], BadOption, "1 of 1 thresholds, the first -0.1"),
-        ([nan], BadOption, "the first nan"),
-        ([], BadShape, "thresholds has shape"),
-        ([[0.1]], BadShape, r"thresholds has shape \(1, 1\)"),
-        (["a"], NotNumeric, "give one number or several"),
+        ([0.5, 1.0], OptionError, "1 of 2 thresholds, the first 1, are neither 0 nor a number from 1e-12 to 1 - 1e-12"),
+        ([-0.1], OptionError, "1 of 1 thresholds, the first -0.1"),
+        ([nan], OptionError, "the first nan"),
+        ([], ShapeError, "thresholds has shape"),
+        ([[0.1]], ShapeError, r"thresholds has shape \(1, 1\)"),
+        (["a"], NotNumericError, "give one number or several"),
     ],
 )
 def test_bad_thresholds(given_: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
@@ -356,16 +356,16 @@ def test_scores_must_be_probabilities() -> None:
         lambda: decide.benefit(tallies([1, 0], [64.0, 0.1])),
         lambda: decide.net_benefits(curve(tally([1, 0], [64.0, 0.1]))),
     ):
-        with pytest.raises(NotAProbability, match="1 row has a score outside"):
+        with pytest.raises(NotAProbabilityError, match="1 row has a score outside"):
             work()
 
 
 def test_bad_options() -> None:
-    with pytest.raises(BadOption, match="level is 2; expected a confidence level"):
+    with pytest.raises(OptionError, match="level is 2; expected a confidence level"):
         decide.benefit(tallies([1, 0], [0.9, 0.1]), level=2)
-    with pytest.raises(BadOption, match="prevalence is 0; expected a prevalence from 1e-12 to 1 - 1e-12"):
+    with pytest.raises(OptionError, match="prevalence is 0; expected a prevalence from 1e-12 to 1 - 1e-12"):
         decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0)
-    with pytest.raises(BadOption, match="is not Tallies"):
+    with pytest.raises(OptionError, match="is not Tallies"):
         decide.benefit(Counts(1, 1, 1, 1))  # type: ignore[arg-type]
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from baserate import (
-    BadOption,
-    EmptyData,
-    NotAProbability,
+    EmptyDataError,
+    NotAProbabilityError,
+    OptionError,
     Rows,
-    UnknownName,
+    UnknownNameError,
     curve,
     decide,
     infer,
@@ -101,28 +101,36 @@ def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "told"),
     [
-        (lambda: decide.benefit_difference([1, 2]), BadOption, "list is not Rows"),  # type: ignore[arg-type]
+        (lambda: decide.benefit_difference([1, 2]), OptionError, "list is not Rows"),  # type: ignore[arg-type]
         (
             lambda: decide.benefit_difference(read_rows(), models=["new", "newer"]),
-            UnknownName,
+            UnknownNameError,
             "no model 'newer'; there are",
         ),
-        (lambda: decide.benefit_difference(read_rows(), models=["new"]), BadOption, "there is only new; name another"),
-        (lambda: decide.benefit_difference(read_rows(cluster="site")), BadOption, "rows are in clusters"),
-        (lambda: decide.benefit_difference(read_rows(), level=0), BadOption, "level is 0; expected a confidence level"),
+        (
+            lambda: decide.benefit_difference(read_rows(), models=["new"]),
+            OptionError,
+            "there is only new; name another",
+        ),
+        (lambda: decide.benefit_difference(read_rows(cluster="site")), OptionError, "rows are in clusters"),
+        (
+            lambda: decide.benefit_difference(read_rows(), level=0),
+            OptionError,
+            "level is 0; expected a confidence level",
+        ),
         (
             lambda: decide.benefit_difference(read_rows(), thresholds=[1]),
-            BadOption,
+            OptionError,
             "are neither 0 nor a number from 1e-12",
         ),
         (
             lambda: decide.benefit_difference(Rows(np.array([True]), {"a": np.array([2.0]), "b": np.array([0.5])})),
-            NotAProbability,
+            NotAProbabilityError,
             "outside",
         ),
         (
             lambda: decide.benefit_difference(Rows(np.zeros(0, dtype=bool), {"a": np.zeros(0), "b": np.zeros(0)})),
-            EmptyData,
+            EmptyDataError,
             "there are no rows",
         ),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import BadOption, Counts, Curve, Cut, Lottery, Policy, decide, infer, measure, read, shift
+from baserate import Counts, Curve, Cut, OptionError, Policy, RandomizedCut, decide, infer, measure, read, shift
 from baserate._tallies import Tallies
 from baserate.infer import Interval
 from baserate.measure import MEASURES, about
@@ -185,9 +185,9 @@ def test_groups_are_held_to_it_each() -> None:
         alone = only(north, require, BY_SEX)
         assert by_site[at] == alone | {"group": {"site": "north"}}
     assert finest.data["holds"] == all(row["holds"] for row in finest.rows())
-    with pytest.raises(BadOption, match="read without groups"):
+    with pytest.raises(OptionError, match="read without groups"):
         decide.check(tallied(columns(40)), AT_HALF, "auc >= 0.5", each_group=True)
-    with pytest.raises(BadOption, match="groups by age are needed"):
+    with pytest.raises(OptionError, match="groups by age are needed"):
         decide.check(tallies, BY_SEX, "auc >= 0.5", each_group=["age"])
 
 
@@ -205,8 +205,8 @@ def test_one_group_that_fails_is_enough() -> None:
 
 def test_a_lottery_is_held_to_what_can_be_expected() -> None:
     tallies = tallied(columns(400))
-    lottery = Lottery((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
-    treatments: tuple[Cut | Lottery, ...] = (lottery, *lottery.cuts)
+    lottery = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
+    treatments: tuple[Cut | RandomizedCut, ...] = (lottery, *lottery.cuts)
     lots, *apart = (
         only(tallies, "sensitivity >= 0.5", Policy(by_group={(): each}, otherwise="refuse")) for each in treatments
     )
@@ -247,11 +247,11 @@ def test_what_cannot_be_checked_is_refused() -> None:
     tallies = tallied(columns(40))
     bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")
     assert only(tallies, "auc >= 0.5", bands)["value"] > 0.5
-    with pytest.raises(BadOption, match="a policy of low, middle, high has no 2×2 table, and so no sensitivity"):
+    with pytest.raises(OptionError, match="a policy of low, middle, high has no 2×2 table, and so no sensitivity"):
         decide.check(tallies, bands, "auc >= 0.5, sensitivity >= 0.9")
-    with pytest.raises(BadOption, match="nothing is required"):
+    with pytest.raises(OptionError, match="nothing is required"):
         decide.check(tallies, AT_HALF, [])
-    with pytest.raises(BadOption, match="on is 'hunch'; it is 'bound' or 'estimate'"):
+    with pytest.raises(OptionError, match="on is 'hunch'; it is 'bound' or 'estimate'"):
         decide.check(tallies, AT_HALF, "auc >= 0.5", on="hunch")  # type: ignore[arg-type]
 
 

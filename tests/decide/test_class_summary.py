@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baserate import BadOption, ClassRows, CostMatrix, EmptyData, decide, scored, shift
+from baserate import CostMatrix, EmptyDataError, MulticlassRows, OptionError, decide, scored, shift
 from tests.schemas import fitting
 
 TRIAGE = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
@@ -11,19 +11,19 @@ TO = {"home": 0.9, "ward": 0.08, "theatre": 0.02}
 
 
 @pytest.fixture
-def rows() -> ClassRows:
+def rows() -> MulticlassRows:
     rng = np.random.default_rng(2)
     p = rng.dirichlet([1.0, 1.0, 1.0], 120)
     truth = np.minimum((p.cumsum(axis=1) < rng.random((120, 1))).sum(axis=1), 2)
-    return ClassRows(truth, p[:, [2, 0, 1]], ("theatre", "home", "ward"))
+    return MulticlassRows(truth, p[:, [2, 0, 1]], ("theatre", "home", "ward"))
 
 
-def numbers(rows: ClassRows, **asked: object) -> dict[tuple[str, str], float]:
+def numbers(rows: MulticlassRows, **asked: object) -> dict[tuple[str, str], float]:
     found = decide.class_summary(rows, TRIAGE, **asked)  # type: ignore[arg-type]
     return {(row["rule"], row["measure"]): row["value"] for row in found.rows() if row["class"] is None}
 
 
-def test_numbers_are_those_of_the_decisions(rows: ClassRows) -> None:
+def test_numbers_are_those_of_the_decisions(rows: MulticlassRows) -> None:
     found = decide.class_summary(rows, TRIAGE, refer=0.5, level=0.9)
     decisions = decide.least_cost(rows, TRIAGE, refer=0.5)
     told = fitting(found.to_json())
@@ -46,11 +46,11 @@ def test_numbers_are_those_of_the_decisions(rows: ClassRows) -> None:
     assert "same" not in told["data"]
 
 
-def test_at_other_shares_posteriors_are_moved_first(rows: ClassRows) -> None:
+def test_at_other_shares_posteriors_are_moved_first(rows: MulticlassRows) -> None:
     moved = shift.reprior(
         rows.score, from_=rows.support / rows.total, to=[TO[str(label)] for label in rows.labels], labels=rows.labels
     )
-    there = ClassRows(rows.truth, moved, rows.labels)
+    there = MulticlassRows(rows.truth, moved, rows.labels)
     by_hand = decide.least_cost(there, TRIAGE, refer=0.5)
     wanted = by_hand.results(there, shares=TO).rows()[0]
     found = decide.class_summary(rows, TRIAGE, refer=0.5, shares=TO)
@@ -64,17 +64,17 @@ def test_at_other_shares_posteriors_are_moved_first(rows: ClassRows) -> None:
     assert wanted["realised"] < unmoved["realised"]
 
 
-def test_what_nobody_asked_for_is_left_out(rows: ClassRows) -> None:
+def test_what_nobody_asked_for_is_left_out(rows: MulticlassRows) -> None:
     found = decide.class_summary(rows, TRIAGE, level=None)
     assert "interval" not in found.data
     assert {row["measure"] for row in found.rows()} == {"cell", "cost_expected", "cost_realised"}
     assert all(row["low"] is None for row in found.rows())
 
 
-def test_what_is_refused(rows: ClassRows) -> None:
-    with pytest.raises(BadOption, match="rows are ndarray; give ClassRows"):
+def test_what_is_refused(rows: MulticlassRows) -> None:
+    with pytest.raises(OptionError, match="rows are ndarray; give ClassRows"):
         decide.class_summary(rows.score, TRIAGE)  # type: ignore[arg-type]
     absent = scored(["home", "ward"], [[0.5, 0.3, 0.2]] * 2, labels=["home", "ward", "theatre"])
-    with pytest.raises(EmptyData, match="nothing of the class 'theatre'"):
+    with pytest.raises(EmptyDataError, match="nothing of the class 'theatre'"):
         decide.class_summary(absent, TRIAGE, shares=TO)
     assert len(decide.class_summary(absent, TRIAGE)) == 9 + 4

@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from baserate import BadOption, MissingValues, NotBinary, Rows, UnknownName, curve, decide, measure, read, tally
+from baserate import (
+    MissingValuesError,
+    NotBinaryError,
+    OptionError,
+    Rows,
+    UnknownNameError,
+    curve,
+    decide,
+    measure,
+    read,
+    tally,
+)
 from baserate.decide._combine import _folds, _plane
 from tests.strategies import Array, few
 
@@ -175,17 +186,17 @@ def test_two_scores_of_several_are_named() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "told"),
     [
-        (lambda rows: decide.combined(rows, ("a", "x")), UnknownName, "no score 'x'; there are: a, b"),
-        (lambda rows: decide.combined(rows, ("a", "a")), BadOption, "name two that differ"),
-        (lambda rows: decide.combined(rows, ("a",)), BadOption, "name two"),  # type: ignore[arg-type]
-        (lambda rows: decide.combined(rows, limit=-1), BadOption, "limit is -1"),
-        (lambda rows: decide.combined(rows.only(rows.truth)), NotBinary, "no negatives"),
-        (lambda rows: decide.combined(rows.only(~rows.truth)), NotBinary, "no positives"),
+        (lambda rows: decide.combined(rows, ("a", "x")), UnknownNameError, "no score 'x'; there are: a, b"),
+        (lambda rows: decide.combined(rows, ("a", "a")), OptionError, "name two that differ"),
+        (lambda rows: decide.combined(rows, ("a",)), OptionError, "name two"),  # type: ignore[arg-type]
+        (lambda rows: decide.combined(rows, limit=-1), OptionError, "limit is -1"),
+        (lambda rows: decide.combined(rows.only(rows.truth)), NotBinaryError, "no negatives"),
+        (lambda rows: decide.combined(rows.only(~rows.truth)), NotBinaryError, "no positives"),
     ],
 )
 def test_what_is_refused(work: Callable[[Rows], object], error: type[Exception], told: str) -> None:
     drawn = Drawn(np.array([True, False, True]), np.array([1.0, 2, 3]), np.array([3.0, 1, 1]))
     with pytest.raises(error, match=told):
         work(drawn.rows())
-    with pytest.raises(MissingValues, match="1 of 6 scores are NaN or infinite"):
+    with pytest.raises(MissingValuesError, match="1 of 6 scores are NaN or infinite"):
         decide.combined(drawn._replace(a=np.array([1, np.inf, 2])).rows())

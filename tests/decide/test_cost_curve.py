@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from baserate import (
-    BadOption,
     Costs,
-    EmptyData,
-    NotAProbability,
-    NotBinary,
+    EmptyDataError,
+    NotAProbabilityError,
+    NotBinaryError,
+    OptionError,
     Tallies,
     Tally,
     curve,
@@ -161,31 +161,31 @@ def test_a_brier_curve_can_be_had_at_a_stated_prevalence() -> None:
 def test_what_is_refused() -> None:
     one = read.tallies({"y": [1, 0], "p": [0.9, 0.1]}, truth="y", score="p")
     made = curve(one.tally)
-    with pytest.raises(BadOption, match="kind is 'roc'; it is 'cost' or 'brier'"):
+    with pytest.raises(OptionError, match="kind is 'roc'; it is 'cost' or 'brier'"):
         decide.cost_curves(one, kind="roc")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match=r"prevalence=0.1 has no use.*probability_cost"):
+    with pytest.raises(OptionError, match=r"prevalence=0.1 has no use.*probability_cost"):
         decide.cost_curves(one, prevalence=0.1)
     for draw in (decide.cost_curve, decide.brier_curve):
-        with pytest.raises(BadOption, match="points is 1; expected a whole number from 2 to 1,000,000"):
+        with pytest.raises(OptionError, match="points is 1; expected a whole number from 2 to 1,000,000"):
             draw(made, points=1)
-    with pytest.raises(NotBinary, match="needs both classes"):
+    with pytest.raises(NotBinaryError, match="needs both classes"):
         decide.cost_curve(curve(tally([0, 0], [0.1, 0.2])))
-    with pytest.raises(NotAProbability):
+    with pytest.raises(NotAProbabilityError):
         decide.brier_curve(curve(tally([0, 1], [1, 2])))
-    with pytest.raises(EmptyData, match="needs rows"):
+    with pytest.raises(EmptyDataError, match="needs rows"):
         decide.brier_curve(curve(Tally.sum([])))
 
 
 @pytest.mark.parametrize("costs", [Costs(fp=0, fn=0), Costs(fp=-1), Costs(tp=2)])
 def test_errors_must_cost_something(costs: Costs) -> None:
-    with pytest.raises(BadOption, match="errors must not cost less than right decisions"):
+    with pytest.raises(OptionError, match="errors must not cost less than right decisions"):
         decide.probability_cost(costs, 0.5)
 
 
 def test_where_costs_and_prevalence_lie() -> None:
     assert decide.probability_cost(Costs(), 0.3) == near(0.3)
     assert decide.probability_cost(Costs(fp=0, fn=1), 0.3) == 1
-    with pytest.raises(BadOption, match="prevalence is 1"):
+    with pytest.raises(OptionError, match="prevalence is 1"):
         decide.probability_cost(Costs(), 1)
 
 
@@ -228,5 +228,5 @@ def test_curves_without_intervals() -> None:
     three = read.tallies({"y": [1, 0, 1], "p": [0.9, 0.5, 0.1]}, truth="y", score="p")
     rows = decide.cost_curves(three, level=None).rows()
     assert {(row["low"], row["high"], row["level"], row["how"]) for row in rows} == {(None, None, None, None)}
-    with pytest.raises(BadOption, match="level is 2; expected a confidence level"):
+    with pytest.raises(OptionError, match="level is 2; expected a confidence level"):
         decide.cost_curves(three, level=2)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import (
-    BadOption,
-    BadShape,
     Confusion,
     CostMatrix,
     Costs,
     Counts,
+    OptionError,
+    ShapeError,
     curve,
     decide,
     infer,
@@ -38,7 +38,7 @@ share = st.floats(0.01, 0.99)
 
 
 def test_two_models_at_their_own_prevalences_are_not_compared() -> None:
-    with pytest.raises(BadOption, match=r"different prevalences \(M1: 0.38; M2: 0.59\).*State the one.*prevalence="):
+    with pytest.raises(OptionError, match=r"different prevalences \(M1: 0.38; M2: 0.59\).*State the one.*prevalence="):
         decide.cost_table(MODELS, MISSES_COUNT)
 
 
@@ -60,7 +60,7 @@ def test_at_one_prevalence_the_moral_of_two_models_reverses() -> None:
 
 
 def test_infection() -> None:
-    with pytest.raises(BadOption, match=r"A: 0.32; B: 0.17"):
+    with pytest.raises(OptionError, match=r"A: 0.32; B: 0.17"):
         decide.cost_table(INFECTED, INFECTION)
     found = decide.cost_table(INFECTED, INFECTION, prevalence=0.32).rows()
     assert [row["total"] for row in found] == [10_440_000, 5_190_000]
@@ -99,7 +99,7 @@ MATRIX = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["cat", "dog", "fish"])
 
 
 def test_several_classes() -> None:
-    with pytest.raises(BadOption, match=r"first: cat 0.25, dog 0.25, fish 0.5; second: cat 0.5, dog 0.25, fish 0.25"):
+    with pytest.raises(OptionError, match=r"first: cat 0.25, dog 0.25, fish 0.5; second: cat 0.5, dog 0.25, fish 0.25"):
         decide.cost_table({"first": PETS, "second": OTHERS}, MATRIX)
     shares = {"cat": 0.2, "dog": 0.5, "fish": 0.3}
     found = decide.cost_table({"first": PETS, "second": OTHERS}, MATRIX, prevalence=shares)
@@ -117,27 +117,27 @@ def test_several_classes() -> None:
 @pytest.mark.parametrize(
     ("tables", "costs", "options", "error", "told"),
     [
-        ({}, Costs(), {}, BadOption, "there is no table"),
-        ({"a": PETS}, Costs(), {}, BadOption, "Costs are of Counts, but the table of a is Confusion"),
-        ({"a": M1}, MATRIX, {}, BadOption, "CostMatrix are of Confusion, but the table of a is Counts"),
-        ({"a": curve(tally([1, 0], [1, 0])).counts}, Costs(), {}, BadShape, r"a has \(3,\) tables"),
-        ({"a": M1}, Costs(), {"per": 0}, BadOption, "per=0 is no number of cases"),
+        ({}, Costs(), {}, OptionError, "there is no table"),
+        ({"a": PETS}, Costs(), {}, OptionError, "Costs are of Counts, but the table of a is Confusion"),
+        ({"a": M1}, MATRIX, {}, OptionError, "CostMatrix are of Confusion, but the table of a is Counts"),
+        ({"a": curve(tally([1, 0], [1, 0])).counts}, Costs(), {}, ShapeError, r"a has \(3,\) tables"),
+        ({"a": M1}, Costs(), {"per": 0}, OptionError, "per=0 is no number of cases"),
         (
             {"a": M1},
             Costs(),
             {"prevalence": 1.0},
-            BadOption,
+            OptionError,
             "prevalence is 1.0; expected a prevalence from 1e-12 to 1 - 1e-12",
         ),
-        ({"a": PETS}, MATRIX, {"prevalence": 0.5}, BadOption, "prevalence=0.5 is one share for 3 classes"),
+        ({"a": PETS}, MATRIX, {"prevalence": 0.5}, OptionError, "prevalence=0.5 is one share for 3 classes"),
         (
             {"a": PETS},
             MATRIX,
             {"prevalence": [0.5, 0.5, 0.5]},
-            BadOption,
+            OptionError,
             "prevalence is .* shares above 0 that add up to 1",
         ),
-        ({"a": M1}, Costs(), {"level": 1.0}, BadOption, "level is 1.0; expected a confidence level"),
+        ({"a": M1}, Costs(), {"level": 1.0}, OptionError, "level is 1.0; expected a confidence level"),
     ],
 )
 def test_what_is_refused(tables: Any, costs: Any, options: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
@@ -193,7 +193,7 @@ def test_iso_cost_lines_have_the_slope_of_the_costs() -> None:
     ],
 )
 def test_bad_lines(costs: Costs, prevalence: float, options: Any, told: str) -> None:  # noqa: ANN401
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         decide.iso_cost(costs, prevalence, **options)
 
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import (
-    BadOption,
     Costs,
     Curve,
     Cut,
-    Lottery,
+    OptionError,
     Policy,
-    UnknownLabel,
-    UnknownName,
+    RandomizedCut,
+    UnknownLabelError,
+    UnknownNameError,
     calibrate,
     decide,
     infer,
@@ -28,11 +28,11 @@ from tests.schemas import fitting
 from tests.strategies import Array
 
 SEXES, SITES = ("f", "m"), (1, 2, 3)
-HALF = Lottery((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
+HALF = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
 BY_SEX = Policy(by_group={("f",): Cut((0.4,)), ("m",): HALF}, otherwise="refuse", attributes=("sex",))
 
 
-def alike(treatment: Cut | Lottery, **more: Any) -> Policy:  # noqa: ANN401  (options of a policy)
+def alike(treatment: Cut | RandomizedCut, **more: Any) -> Policy:  # noqa: ANN401  (options of a policy)
     return Policy(by_group={(): treatment}, otherwise="refuse", **more)
 
 
@@ -138,33 +138,35 @@ def test_groups_that_are_refused_are_named() -> None:
         by_group={("f", "1"): Cut((0.5,)), ("m", 2.0): Cut((0.5,))}, otherwise="refuse", attributes=("sex", "site")
     )
     with pytest.raises(
-        UnknownLabel, match=r"of 60 rows are of groups that this policy refuses: .*sex = 'f', site = '2'"
+        UnknownLabelError, match=r"of 60 rows are of groups that this policy refuses: .*sex = 'f', site = '2'"
     ):
         decide.judge(tallies, only)
 
 
 def test_an_attribute_that_was_not_read_is_asked_for() -> None:
     columns, _ = drawn(60)
-    with pytest.raises(BadOption, match=r"by sex are needed, and the rows were read without groups; .* group='sex'\."):
+    with pytest.raises(
+        OptionError, match=r"by sex are needed, and the rows were read without groups; .* group='sex'\."
+    ):
         decide.judge(tallied(columns, group=[]), BY_SEX)
-    with pytest.raises(BadOption, match="read by site alone"):
+    with pytest.raises(OptionError, match="read by site alone"):
         decide.tables(tallied(columns, group="site"), BY_SEX)
 
 
 def test_a_rule_is_no_policy() -> None:
     _, tallies = drawn(60)
-    with pytest.raises(BadOption, match="function is not a Policy"):
+    with pytest.raises(OptionError, match="function is not a Policy"):
         decide.judge(tallies, decide.youden)  # type: ignore[arg-type]
 
 
 def test_a_model_is_named_where_there_are_several() -> None:
     columns, _ = drawn(60)
     both = tallied(columns | {"old": columns["risk"] / 2}, score=["risk", "old"])
-    with pytest.raises(BadOption, match="several models"):
+    with pytest.raises(OptionError, match="several models"):
         decide.tables(both, alike(Cut((0.5,))))
-    with pytest.raises(UnknownName, match=r"no model 'new'\. There are: risk, old"):
+    with pytest.raises(UnknownNameError, match=r"no model 'new'\. There are: risk, old"):
         decide.tables(both, alike(Cut((0.5,))), model="new")
-    with pytest.raises(BadOption, match="no policy for old"):
+    with pytest.raises(OptionError, match="no policy for old"):
         decide.judge(both, {"risk": alike(Cut((0.5,)))})
     half, whole = (decide.tables(both, alike(Cut((at,))), model=name) for name, at in (("old", 0.25), ("risk", 0.5)))
     assert half[None]["flag"].tp == whole[None]["flag"].tp
@@ -223,7 +225,7 @@ def test_flagging_at_both_ends_and_what_is_referred_elsewhere() -> None:
 
 def test_bands_by_lot_hold_what_can_be_expected() -> None:
     _, tallies = drawn(300)
-    bands = Lottery((Cut((0.5,), ("low", "high")), Cut((0.2, 0.8), ("low", "middle", "high"))), (0.5, 0.5))
+    bands = RandomizedCut((Cut((0.5,), ("low", "high")), Cut((0.2, 0.8), ("low", "middle", "high"))), (0.5, 0.5))
     found = [row for row in decide.judge(tallies, alike(bands)).rows() if row["group"] is None]
     shares = {row["action"]: row["value"] for row in found if row["measure"] == "share"}
     assert sum(shares.values()) == pytest.approx(1)

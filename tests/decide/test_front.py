@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from baserate import BadOption, BadShape, Costs, Counts, Curve, MissingValues, NotBinary, curve, decide, measure, tally
+from baserate import (
+    Costs,
+    Counts,
+    Curve,
+    MissingValuesError,
+    NotBinaryError,
+    OptionError,
+    ShapeError,
+    curve,
+    decide,
+    measure,
+    tally,
+)
 from tests.strategies import few, like, rows
 
 Classifiers = dict[str, Counts[float] | Curve]
@@ -283,20 +295,20 @@ def test_exact_slopes() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "told"),
     [
-        (lambda: decide.front({}), BadOption, "no classifiers"),
-        (lambda: decide.front({"all": A}), BadOption, "'all', as is a constant decision"),
-        (lambda: decide.front({"a": 3}), BadOption, "a is int"),  # type: ignore[dict-item]
-        (lambda: decide.front({"a": Counts(*np.ones((4, 2)))}), BadShape, r"a has \(2,\) tables"),
-        (lambda: decide.front({"a": Counts(0, 1, 0, 1)}), NotBinary, "a has no positives"),
-        (lambda: decide.front({"a": curve(tally([1], [1], positive=1))}), NotBinary, "a has no negatives"),
-        (lambda: decide.front({"a": A}).best(nan), MissingValues, "slope is NaN"),
-        (lambda: decide.front({"a": A}).at(Costs(fn=0, fp=0), 0.5), MissingValues, "slope is NaN"),
-        (lambda: decide.front({"a": A}).at(Costs(fn=-1), 0.5), BadOption, "costs less than being right"),
-        (lambda: decide.front({"a": A}).ranges(0), BadOption, "prevalence is 0"),
-        (lambda: decide.front({"a": A}).prevalences(Costs(fp=0)), BadOption, "costs nothing"),
-        (lambda: decide.front({"a": A}).mixture(), BadOption, "either fpr or tpr"),
-        (lambda: decide.front({"a": A}).mixture(fpr=1.5), BadOption, "1.5 cannot be reached"),
-        (lambda: decide.front({"a": A}).vertices[1].cost(Costs(), 2), BadOption, "prevalence is 2"),
+        (lambda: decide.front({}), OptionError, "no classifiers"),
+        (lambda: decide.front({"all": A}), OptionError, "'all', as is a constant decision"),
+        (lambda: decide.front({"a": 3}), OptionError, "a is int"),  # type: ignore[dict-item]
+        (lambda: decide.front({"a": Counts(*np.ones((4, 2)))}), ShapeError, r"a has \(2,\) tables"),
+        (lambda: decide.front({"a": Counts(0, 1, 0, 1)}), NotBinaryError, "a has no positives"),
+        (lambda: decide.front({"a": curve(tally([1], [1], positive=1))}), NotBinaryError, "a has no negatives"),
+        (lambda: decide.front({"a": A}).best(nan), MissingValuesError, "slope is NaN"),
+        (lambda: decide.front({"a": A}).at(Costs(fn=0, fp=0), 0.5), MissingValuesError, "slope is NaN"),
+        (lambda: decide.front({"a": A}).at(Costs(fn=-1), 0.5), OptionError, "costs less than being right"),
+        (lambda: decide.front({"a": A}).ranges(0), OptionError, "prevalence is 0"),
+        (lambda: decide.front({"a": A}).prevalences(Costs(fp=0)), OptionError, "costs nothing"),
+        (lambda: decide.front({"a": A}).mixture(), OptionError, "either fpr or tpr"),
+        (lambda: decide.front({"a": A}).mixture(fpr=1.5), OptionError, "1.5 cannot be reached"),
+        (lambda: decide.front({"a": A}).vertices[1].cost(Costs(), 2), OptionError, "prevalence is 2"),
     ],
 )
 def test_what_is_refused(work: Callable[[], object], error: type[Exception], told: str) -> None:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import (
-    BadOption,
-    BadShape,
-    ClassRows,
     CostMatrix,
-    EmptyData,
-    MissingValues,
-    NotAProbability,
-    UnknownName,
+    EmptyDataError,
+    MissingValuesError,
+    MulticlassRows,
+    NotAProbabilityError,
+    OptionError,
+    ShapeError,
+    UnknownNameError,
     decide,
     infer,
     measure,
@@ -97,7 +97,7 @@ def test_ties_go_to_the_first_class_of_the_costs() -> None:
     assert decide.least_cost([[0.3, 0.7], [0.7, 0.3]], thirds).decided() == ["a", "a"]
 
 
-def people(weight: Array | None = None, count: Array | None = None) -> ClassRows:
+def people(weight: Array | None = None, count: Array | None = None) -> MulticlassRows:
     score = np.array([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0], [0.1, 0.2, 0.7], [0.4, 0.35, 0.25]])
     truth = ["theatre", "home", "theatre", "ward"]
     return scored(truth, score, labels=["home", "ward", "theatre"], weight=weight, count=count)
@@ -163,20 +163,20 @@ def test_realised_costs_approach_expected_ones_where_posteriors_are_right() -> N
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1.0, 1.0, 1.0], 20_000)
     truth = (p.cumsum(axis=1) < rng.random((20_000, 1))).sum(axis=1)
-    rows = ClassRows(np.minimum(truth, 2), p, TRIAGE.labels)
+    rows = MulticlassRows(np.minimum(truth, 2), p, TRIAGE.labels)
     best, likeliest = decide.least_cost(rows, TRIAGE).results(rows).rows()
     assert best["realised"] == pytest.approx(best["expected"], abs=0.04)
     assert likeliest["realised"] == pytest.approx(likeliest["expected"], abs=0.06)
     assert best["realised"] < likeliest["realised"]
 
 
-def drawn(rows: int, *, sharper: float = 1.0, weight: bool = False) -> ClassRows:
+def drawn(rows: int, *, sharper: float = 1.0, weight: bool = False) -> MulticlassRows:
     """Rows whose posteriors are right, unless they are made sharper than that."""
     rng = np.random.default_rng(1)
     p = rng.dirichlet([2.0, 1.0, 1.0], rows)
     truth = np.minimum((p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1), 2)
     told = p**sharper / (p**sharper).sum(axis=1, keepdims=True)
-    return ClassRows(truth, told, TRIAGE.labels, weight=rng.uniform(0.5, 2, rows) if weight else None)
+    return MulticlassRows(truth, told, TRIAGE.labels, weight=rng.uniform(0.5, 2, rows) if weight else None)
 
 
 def test_where_every_row_is_decided_the_interval_is_that_of_the_table() -> None:
@@ -256,25 +256,29 @@ def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "told"),
     [
-        (lambda: decide.least_cost([[0.5, 0.5]], TRIAGE), BadShape, r"posteriors have shape \(1, 2\).*3 classes"),
-        (lambda: decide.least_cost([0.5, 0.5], TRIAGE), BadShape, r"shape \(2,\)"),
-        (lambda: decide.least_cost([[0.5, 0.5, 0.5]], TRIAGE), NotAProbability, "in 1 of 1 rows"),
-        (lambda: decide.least_cost([[0.5, np.nan, 0.5]], TRIAGE), MissingValues, "in 1 of 1 rows a posterior is NaN"),
-        (lambda: decide.least_cost(np.zeros((0, 3)), TRIAGE), EmptyData, "no rows to decide"),
-        (lambda: decide.least_cost([[1, 0]], TRIAGE, labels=["home", "x"]), UnknownName, "but none for 'x'"),
-        (lambda: decide.least_cost(people(), TRIAGE, labels="abc"), BadOption, "labels= has no use"),
-        (lambda: decide.least_cost(people(), TRIAGE, refer=np.inf), BadOption, "refer is inf"),
-        (lambda: decide.least_cost(people(), np.eye(3)), BadOption, "costs are ndarray"),  # type: ignore[arg-type]
+        (lambda: decide.least_cost([[0.5, 0.5]], TRIAGE), ShapeError, r"posteriors have shape \(1, 2\).*3 classes"),
+        (lambda: decide.least_cost([0.5, 0.5], TRIAGE), ShapeError, r"shape \(2,\)"),
+        (lambda: decide.least_cost([[0.5, 0.5, 0.5]], TRIAGE), NotAProbabilityError, "in 1 of 1 rows"),
+        (
+            lambda: decide.least_cost([[0.5, np.nan, 0.5]], TRIAGE),
+            MissingValuesError,
+            "in 1 of 1 rows a posterior is NaN",
+        ),
+        (lambda: decide.least_cost(np.zeros((0, 3)), TRIAGE), EmptyDataError, "no rows to decide"),
+        (lambda: decide.least_cost([[1, 0]], TRIAGE, labels=["home", "x"]), UnknownNameError, "but none for 'x'"),
+        (lambda: decide.least_cost(people(), TRIAGE, labels="abc"), OptionError, "labels= has no use"),
+        (lambda: decide.least_cost(people(), TRIAGE, refer=np.inf), OptionError, "refer is inf"),
+        (lambda: decide.least_cost(people(), np.eye(3)), OptionError, "costs are ndarray"),  # type: ignore[arg-type]
         (
             lambda: decide.least_cost([[1, 0, 0]], TRIAGE).confusion(people()),
-            BadShape,
+            ShapeError,
             "there is 1 decision for 4 rows",
         ),
-        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), BadShape, "1 decision for 4 rows"),
-        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).left(people()), BadShape, "1 decision for 4 rows"),
+        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), ShapeError, "1 decision for 4 rows"),
+        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).left(people()), ShapeError, "1 decision for 4 rows"),
         (
             lambda: decide.least_cost(people(), TRIAGE).results(people(), shares=[0.5, 0.6, 0.2]),
-            BadOption,
+            OptionError,
             "shares is .* that add up to 1",
         ),
     ],

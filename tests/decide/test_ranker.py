@@ -8,15 +8,15 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from baserate import (
-    BadOption,
-    BadShape,
     Counts,
     Curve,
-    MissingValues,
-    NotBinary,
+    MissingValuesError,
+    NotBinaryError,
+    OptionError,
     Population,
+    ShapeError,
     Tally,
-    UnknownName,
+    UnknownNameError,
     curve,
     decide,
     measure,
@@ -109,11 +109,11 @@ def test_several_scores_and_a_reversed_one() -> None:
 def test_rows_that_do_not_fit_are_refused() -> None:
     found = decide.front({"a": Counts(tp=5, fn=1, fp=0, tn=4), "b": Counts(tp=6, fn=0, fp=1, tn=3)})
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
-        (lambda: decide.ranked(found, {"a": [1, 0]}), UnknownName, "b is on the front"),
-        (lambda: decide.ranked(found, {"a": [1, 0], "b": [1]}), BadShape, "different lengths"),
-        (lambda: decide.ranked(found, {"a": [[1, 0]], "b": [1]}), BadShape, r"a has shape \(1, 2\)"),
-        (lambda: decide.ranked(found, {"a": [1, np.nan], "b": [1, 0]}), MissingValues, "1 of 2 values of a"),
-        (lambda: decide.ranked(found, {"a": [1, 0.3], "b": [1, 0]}), BadOption, "1 of 2 values of a are no flags"),
+        (lambda: decide.ranked(found, {"a": [1, 0]}), UnknownNameError, "b is on the front"),
+        (lambda: decide.ranked(found, {"a": [1, 0], "b": [1]}), ShapeError, "different lengths"),
+        (lambda: decide.ranked(found, {"a": [[1, 0]], "b": [1]}), ShapeError, r"a has shape \(1, 2\)"),
+        (lambda: decide.ranked(found, {"a": [1, np.nan], "b": [1, 0]}), MissingValuesError, "1 of 2 values of a"),
+        (lambda: decide.ranked(found, {"a": [1, 0.3], "b": [1, 0]}), OptionError, "1 of 2 values of a are no flags"),
     ]
     for work, error, told in cases:
         with pytest.raises(error, match=told):
@@ -194,12 +194,12 @@ def test_bounds_of_a_ratio_by_hand() -> None:
 
 def test_what_slopes_refuse() -> None:
     one = curve(tally([1, 1], [1, 2], positive=1))
-    with pytest.raises(NotBinary, match="needs both classes"):
+    with pytest.raises(NotBinaryError, match="needs both classes"):
         decide.slopes(one)
     two = curve(tally([1, 0], [1, 2]))
-    with pytest.raises(BadOption, match="prevalence is 2"):
+    with pytest.raises(OptionError, match="prevalence is 2"):
         decide.slopes(two, prevalence=2)
-    with pytest.raises(BadOption, match="level is 95"):
+    with pytest.raises(OptionError, match="level is 95"):
         decide.slopes(two, level=95)
 
 

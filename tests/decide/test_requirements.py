@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import BadOption, Counts, UnknownName, curve, decide, measure, tally
+from baserate import Counts, OptionError, UnknownNameError, curve, decide, measure, tally
 from baserate.measure import MEASURES, about
 
 
@@ -47,7 +47,7 @@ def test_what_is_written_is_read_again(name: str, bound: float) -> None:
     ],
 )
 def test_a_caret_stands_under_the_slip(text: str, place: int, told: str) -> None:
-    with pytest.raises((BadOption, UnknownName), match="the requirements cannot be read") as error:
+    with pytest.raises((OptionError, UnknownNameError), match="the requirements cannot be read") as error:
         decide.requirements(text, of_decisions=True)
     first, line, caret = str(error.value).split("\n")
     assert told in first
@@ -56,12 +56,12 @@ def test_a_caret_stands_under_the_slip(text: str, place: int, told: str) -> None
 
 
 def test_unknown_measures_are_unknown_names() -> None:
-    with pytest.raises(UnknownName):
+    with pytest.raises(UnknownNameError):
         decide.requirements("wisdom >= 0.9")
 
 
 def test_a_number_is_no_requirement() -> None:
-    with pytest.raises(BadOption, match="is no requirement; write it"):
+    with pytest.raises(OptionError, match="is no requirement; write it"):
         decide.requirements(0.9)
 
 
@@ -70,16 +70,16 @@ def test_requirements_may_be_made_by_hand() -> None:
     assert decide.requirements([strict, "precision >= 0.3"])[0] is strict
     assert decide.requirements(strict) == (strict,)
     for wrong in ((measure.fpr, "<", 0.9), (measure.fpr, "<=", float("nan")), (len, ">=", 0.9)):
-        with pytest.raises(BadOption):
+        with pytest.raises(OptionError):
             decide.Requirement(*wrong)
 
 
 def test_rules_refuse_what_no_threshold_changes() -> None:
     [ranks] = decide.requirements("auc >= 0.8")
     assert ranks == decide.Requirement(measure.auc, ">=", 0.8)
-    with pytest.raises(BadOption, match=r"auc does not depend on the threshold.*decide\.check"):
+    with pytest.raises(OptionError, match=r"auc does not depend on the threshold.*decide\.check"):
         decide.require(curve(tally([1, 0], [0.9, 0.1])), ranks)
-    with pytest.raises(BadOption, match="at character 13: auc does not depend on the threshold"):
+    with pytest.raises(OptionError, match="at character 13: auc does not depend on the threshold"):
         decide.require(curve(tally([1, 0], [0.9, 0.1])), "f1 >= 0.5,  auc >= 0.8")
 
 

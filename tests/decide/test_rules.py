@@ -12,14 +12,14 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from baserate import (
-    BadOption,
-    CannotFit,
     Costs,
     Counts,
     Curve,
     Cut,
+    FitError,
+    OptionError,
     Policy,
-    UnknownName,
+    UnknownNameError,
     curve,
     decide,
     measure,
@@ -126,7 +126,7 @@ def test_best_is_the_best_of_any_measure(data: Rows, name: str) -> None:
     worth = sign * np.asarray(function(c.counts))
     finite = worth[np.isfinite(worth)]
     if not finite.size:
-        with pytest.raises(CannotFit, match=f"{name} is (infinite at|undefined at every)"):
+        with pytest.raises(FitError, match=f"{name} is (infinite at|undefined at every)"):
             decide.best(c, name)
         return
     found = decide.best(c, name)
@@ -163,7 +163,7 @@ def test_among_thresholds_that_keep_requirements_infinities_do_not_win_either() 
     found = decide.require(c, "specificity >= 0.6", maximize="diagnostic_odds_ratio")
     assert found.threshold == 0.7
     assert found.notes == tuple(_skipped(3, "diagnostic_odds_ratio"))  # at 0.9, 0.8 and 0.6; that at 0.4 is not kept
-    with pytest.raises(CannotFit, match="diagnostic_odds_ratio is infinite at 2 of 3 thresholds and finite at none"):
+    with pytest.raises(FitError, match="diagnostic_odds_ratio is infinite at 2 of 3 thresholds and finite at none"):
         decide.require(c, "specificity >= 1", maximize="diagnostic_odds_ratio")
 
 
@@ -220,11 +220,11 @@ def test_objectives_may_be_minimised(twenty: Curve) -> None:
     found = decide.require(twenty, "specificity >= 0.9", minimize=priced)
     kept = [t for t in twenty.threshold if measure.specificity(twenty.at(float(t))) >= 0.9]
     assert found.threshold == min(kept, key=lambda t: (priced(twenty.at(float(t))), -t))
-    with pytest.raises(BadOption, match="one objective"):
+    with pytest.raises(OptionError, match="one objective"):
         decide.require(twenty, "specificity >= 0.9", maximize="f1", minimize="fpr")
-    with pytest.raises(BadOption, match="nothing is required"):
+    with pytest.raises(OptionError, match="nothing is required"):
         decide.require(twenty, [])
-    with pytest.raises(BadOption, match="auc has one value for a whole curve"):
+    with pytest.raises(OptionError, match="auc has one value for a whole curve"):
         decide.require(twenty, "specificity >= 0.9", maximize="auc")
 
 
@@ -247,9 +247,9 @@ def test_capacity_says_when_ties_leave_some_of_it_over() -> None:
     assert decide.capacity(c, at_most=4).notes == ()
     assert decide.capacity(c, at_most=0).threshold == inf
     for wrong in ({}, {"at_most": 1, "share": 0.1}, {"share": 1.5}, {"at_most": -1}):
-        with pytest.raises(BadOption):
+        with pytest.raises(OptionError):
             decide.capacity(c, **wrong)
-    with pytest.raises(BadOption, match="as share="):
+    with pytest.raises(OptionError, match="as share="):
         decide.capacity(reweigh(c, to=0.1), at_most=1)
 
 
@@ -296,7 +296,7 @@ def test_bands_are_given_in_one_way(twenty: Curve) -> None:
         {"thresholds": (0.1,), "names": ("a",)},
         {"thresholds": (0.1,), "names": ("a", "a")},
     ):
-        with pytest.raises(BadOption):
+        with pytest.raises(OptionError):
             decide.bands(twenty, **wrong)
 
 
@@ -342,7 +342,7 @@ def test_an_action_that_never_pays_is_named(twenty: Curve) -> None:
     assert found.cut.actions == ("pass", "flag")
     assert found.notes == ("refer is never the cheapest, whatever the score.",)
     for wrong in ({"pass": (0, 1)}, {"a": (0, 1), "b": (0, inf)}):
-        with pytest.raises(BadOption):
+        with pytest.raises(OptionError):
             decide.actions(twenty, wrong)
     with pytest.raises(ValueError, match="two numbers"):
         decide.actions(twenty, {"a": (0, 1), "b": (0,)})  # type: ignore[dict-item]
@@ -381,7 +381,7 @@ def test_no_band_of_that_coverage_costs_less_for_a_decided_case(data: Rows, cove
 
 def test_abstention_is_asked_for_in_one_way(twenty: Curve) -> None:
     for wrong in ({}, {"refer": 0.1, "coverage": 0.5}, {"coverage": 0}, {"coverage": 1.5}, {"refer": inf}):
-        with pytest.raises(BadOption):
+        with pytest.raises(OptionError):
             decide.abstain(twenty, **wrong)
     dear = decide.abstain(twenty, refer=5)
     assert dear.cut.actions == ("pass", "flag")
@@ -413,33 +413,33 @@ def test_constant_decisions_and_odd_costs_are_noted(twenty: Curve) -> None:
 def test_data_of_one_class_or_none_are_refused() -> None:
     single = curve(tally([1, 1], [0.2, 0.4]))
     for choose in (decide.youden, decide.closest, decide.balanced):
-        with pytest.raises(CannotFit, match="there are no negatives"):
+        with pytest.raises(FitError, match="there are no negatives"):
             choose(single)
-    with pytest.raises(CannotFit, match="undefined at every threshold: there are no positives"):
+    with pytest.raises(FitError, match="undefined at every threshold: there are no positives"):
         decide.break_even(curve(tally([0, 0], [0.2, 0.4])))
-    with pytest.raises(CannotFit, match="specificity is undefined at every threshold: there are no negatives"):
+    with pytest.raises(FitError, match="specificity is undefined at every threshold: there are no negatives"):
         decide.best(single, "specificity")
-    with pytest.raises(CannotFit, match="a stated prevalence needs both classes"):
+    with pytest.raises(FitError, match="a stated prevalence needs both classes"):
         decide.cost(single, Costs(), prevalence=0.1)
-    with pytest.raises(BadOption, match="prevalence is 2"):
+    with pytest.raises(OptionError, match="prevalence is 2"):
         decide.cost(curve(tally([0, 1], [0, 1])), Costs(), prevalence=2)
     empty = curve(tally([1, 0], [0.2, 0.4]).__class__.sum([]))
-    with pytest.raises(CannotFit, match="nothing at any score"):
+    with pytest.raises(FitError, match="nothing at any score"):
         decide.youden(empty)
-    with pytest.raises(BadOption, match="make one of the tally first"):
+    with pytest.raises(OptionError, match="make one of the tally first"):
         decide.youden(tally([0, 1], [0, 1]))  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="list is not a Curve"):
+    with pytest.raises(OptionError, match="list is not a Curve"):
         decide.youden([0, 1])  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="no costs of two classes"):
+    with pytest.raises(OptionError, match="no costs of two classes"):
         decide.cost(single, {"fp": 1})  # type: ignore[arg-type]
 
 
 def test_best_takes_measures_of_tables_alone(twenty: Curve) -> None:
-    with pytest.raises(BadOption, match="auc has one value"):
+    with pytest.raises(OptionError, match="auc has one value"):
         decide.best(twenty, "auc")
-    with pytest.raises(BadOption, match="neither end of flag_rate is the better one"):
+    with pytest.raises(OptionError, match="neither end of flag_rate is the better one"):
         decide.best(twenty, "flag_rate")
-    with pytest.raises(BadOption, match="toward is 'up'"):
+    with pytest.raises(OptionError, match="toward is 'up'"):
         decide.best(twenty, "f1", toward="up")  # type: ignore[arg-type]
     assert decide.best(twenty, "flag_rate", toward="low").threshold == inf
     assert decide.best(twenty, "f_beta", beta=2).settings == {"measure": "f_beta", "beta": 2}
@@ -460,7 +460,7 @@ def test_rules_have_names() -> None:
     for name, choose in decide.RULES.items():
         assert decide.named(name) is choose
         assert choose.__doc__
-    with pytest.raises(UnknownName, match="Did you mean 'youden'"):
+    with pytest.raises(UnknownNameError, match="Did you mean 'youden'"):
         decide.named("yuoden")
 
 

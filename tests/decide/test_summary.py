@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from baserate import BadOption, Costs, Curve, decide, infer, measure, population, read
+from baserate import Costs, Curve, OptionError, decide, infer, measure, population, read
 from baserate._tallies import Tallies
 from baserate.decide._rule import Choose
 from baserate.shift import reweigh
@@ -114,7 +114,7 @@ def test_other_rows_are_not_marked(people: Tallies) -> None:
 
 
 def test_measures_are_of_tables(people: Tallies) -> None:
-    with pytest.raises(BadOption, match="auc does not depend on the cut-off"):
+    with pytest.raises(OptionError, match="auc does not depend on the cut-off"):
         decide.summary(people, decide.youden, measures=["auc"])
 
 
@@ -174,12 +174,12 @@ def test_folds_are_told_beside_the_rest(people: Tallies) -> None:
     ],
 )
 def test_checks_without_use_are_refused(people: Tallies, rule: Choose, check: dict[str, int], told: str) -> None:
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         decide.summary(people, rule, draws=decide.Trial(**check))
 
 
 def test_a_method_without_use_is_refused(people: Tallies) -> None:
-    with pytest.raises(BadOption, match="method='delong' makes no interval of f1"):
+    with pytest.raises(OptionError, match="method='delong' makes no interval of f1"):
         decide.summary(people, decide.youden, measures=["f1"], interval=infer.Interval(method="delong"))
 
 

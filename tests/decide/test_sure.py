@@ -6,7 +6,7 @@ from math import isnan
 import numpy as np
 import pytest
 
-from baserate import BadOption, Costs, Counts, Curve, Cut, Policy, Rows, curve, decide, measure, population, tally
+from baserate import Costs, Counts, Curve, Cut, OptionError, Policy, Rows, curve, decide, measure, population, tally
 from baserate._tally import Tally
 from baserate.calibrate._crossfit import dealt
 from baserate.decide._cross_validation import _tables
@@ -104,11 +104,11 @@ def test_very_many_rows_are_pooled_first() -> None:
 
 def test_what_cannot_be_resampled_is_refused() -> None:
     c = Curve(drawn(50))
-    with pytest.raises(BadOption, match="auc does not depend on the cut-off"):
+    with pytest.raises(OptionError, match="auc does not depend on the cut-off"):
         decide.resampled(c, decide.youden, measures=["auc"])
-    with pytest.raises(BadOption, match="draws is 0"):
+    with pytest.raises(OptionError, match="draws is 0"):
         decide.resampled(c, decide.youden, draws=0)
-    with pytest.raises(BadOption, match="make one of the tally first"):
+    with pytest.raises(OptionError, match="make one of the tally first"):
         decide.resampled(c.tally, decide.youden)  # type: ignore[arg-type]
 
 
@@ -209,7 +209,7 @@ def test_folds_with_weights_and_at_another_prevalence() -> None:
 
 
 def test_bands_are_not_crossvalidated() -> None:
-    with pytest.raises(BadOption, match="no 2×2 table to be judged by"):
+    with pytest.raises(OptionError, match="no 2×2 table to be judged by"):
         decide.crossvalidated(drawn(50), partial(decide.bands, shares=(0.5,)))
 
 
@@ -237,7 +237,7 @@ def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
     assert found.policy.cut.actions == ("pass", "test", "flag")
     assert len(found.cutoffs) == 2
     assert found.performance == {}
-    with pytest.raises(BadOption, match="no 2×2 table to be judged by"):
+    with pytest.raises(OptionError, match="no 2×2 table to be judged by"):
         decide.crossvalidated(c.tally, rule)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from baserate import BadOption, Costs, Curve, Cut, Lottery, Map, Policy, calibrate, decide, read, tally
+from baserate import Calibrator, Costs, Curve, Cut, OptionError, Policy, RandomizedCut, calibrate, decide, read, tally
 from baserate._forms import Form, Knots, LogOdds, Steps
 from tests.apply.forms import edges, forms, mapped
 
@@ -57,7 +57,7 @@ def test_what_is_chosen_behind_a_map_is_that_score(seed: int, method: str) -> No
 
 
 def test_thresholds_that_the_map_does_not_reach() -> None:
-    low = Map(Knots(np.array([0.0, 1.0]), np.array([0.2, 0.6]), of_probabilities=True), "isotonic")
+    low = Calibrator(Knots(np.array([0.0, 1.0]), np.array([0.2, 0.6]), of_probabilities=True), "isotonic")
     assert decide.unmapped(alike(Cut((0.1,))), low).cut == Cut((-inf,))
     assert decide.unmapped(alike(Cut((0.7,))), low).cut == Cut((inf,))
     assert decide.unmapped(alike(Cut((0.1, 0.7), ("pass", "refer", "flag"))), low).cut.thresholds == (-inf, inf)
@@ -67,39 +67,39 @@ def test_thresholds_that_the_map_does_not_reach() -> None:
 
 
 def test_a_histogram_may_fall_and_is_cut_where_it_does() -> None:
-    steps = Map(Steps(np.array([0.3, 0.6]), np.array([0.1, 0.8, 0.4])), "histogram")
+    steps = Calibrator(Steps(np.array([0.3, 0.6]), np.array([0.1, 0.8, 0.4])), "histogram")
     assert decide.unmapped(alike(Cut((0.5,))), steps).cut == Cut((0.3, 0.6), ("pass", "flag", "pass"))
     assert decide.unmapped(alike(Cut((0.9,))), steps).cut == Cut((inf,))
     assert decide.unmapped(alike(Cut((0.05,))), steps).cut == Cut((-inf,))
 
 
 def test_cuts_of_a_lottery_may_become_one() -> None:
-    steps = Map(Steps(np.array([0.5]), np.array([0.2, 0.8])), "bins")
-    draw = Lottery((Cut((0.3,)), Cut((0.7,)), Cut((0.9,))), (0.25, 0.25, 0.5))
+    steps = Calibrator(Steps(np.array([0.5]), np.array([0.2, 0.8])), "bins")
+    draw = RandomizedCut((Cut((0.3,)), Cut((0.7,)), Cut((0.9,))), (0.25, 0.25, 0.5))
     found = decide.unmapped(Policy(by_group={(): draw}, otherwise="refuse"), steps).by_group[()]
-    assert found == Lottery((Cut((0.5,)), Cut((inf,))), (0.5, 0.5))
-    same = Lottery((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
+    assert found == RandomizedCut((Cut((0.5,)), Cut((inf,))), (0.5, 0.5))
+    same = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
     assert decide.unmapped(Policy(by_group={(): same}, otherwise="refuse"), steps).cut == Cut((0.5,))
 
 
 def test_what_cannot_be_unmapped_is_refused() -> None:
-    once = decide.unmapped(alike(Cut((0.5,))), Map(LogOdds(1.0, 1.0, 1.0), "offset"))
-    with pytest.raises(BadOption, match="already"):
-        decide.unmapped(once, Map(LogOdds(1.0, 1.0, 1.0), "offset"))
-    falling = Map(Knots(np.array([0.0, 1.0]), np.array([0.9, 0.1])), "made")
-    with pytest.raises(BadOption, match="lets a higher score mean less"):
+    once = decide.unmapped(alike(Cut((0.5,))), Calibrator(LogOdds(1.0, 1.0, 1.0), "offset"))
+    with pytest.raises(OptionError, match="already"):
+        decide.unmapped(once, Calibrator(LogOdds(1.0, 1.0, 1.0), "offset"))
+    falling = Calibrator(Knots(np.array([0.0, 1.0]), np.array([0.9, 0.1])), "made")
+    with pytest.raises(OptionError, match="lets a higher score mean less"):
         decide.unmapped(alike(Cut((0.5,))), falling)
 
 
 def test_a_policy_is_of_one_model_of_scores() -> None:
     table = {"sick": [1, 0], "old": [0.9, 0.4], "new": [0.8, 0.3], "said": [1, 0]}
     several = read.tallies(table, truth="sick", score=["old", "new"])
-    with pytest.raises(BadOption, match="several models"):
+    with pytest.raises(OptionError, match="several models"):
         decide.chosen(several, decide.youden)
     assert decide.chosen(several, decide.youden, model="new").columns["score"] == "new"
     with pytest.raises(ValueError, match="no model 'mew'"):
         decide.chosen(several, decide.youden, model="mew")
-    with pytest.raises(BadOption, match="decided already"):
+    with pytest.raises(OptionError, match="decided already"):
         decide.chosen(read.tallies(table, truth="sick", predicted="said"), decide.youden)
-    with pytest.raises(BadOption, match="not Tallies"):
+    with pytest.raises(OptionError, match="not Tallies"):
         decide.chosen(tally([1, 0], [1, 0]), decide.youden)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from baserate import BadOption, CannotFit, Costs, draw, measure, tally
+from baserate import Costs, FitError, OptionError, draw, measure, tally
 from tests.draw.drawings import is_kept, lines_of, people
 
 SIX = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.3])
@@ -49,11 +49,11 @@ def test_the_area_under_a_brier_curve_is_the_brier_score() -> None:
 
 
 def test_what_does_not_go_together_is_refused() -> None:
-    with pytest.raises(BadOption, match="prevalence, too; give it"):
+    with pytest.raises(OptionError, match="prevalence, too; give it"):
         draw.cost_curve(SIX, costs=Costs(fp=1, fn=9))
-    with pytest.raises(BadOption, match="leave out either"):
+    with pytest.raises(OptionError, match="leave out either"):
         draw.cost_curve(SIX, costs=Costs(fp=1, fn=9), prevalence=0.1, kind="brier")
-    with pytest.raises(BadOption, match="holds for all"):
+    with pytest.raises(OptionError, match="holds for all"):
         draw.cost_curve(SIX, prevalence=0.1)
-    with pytest.raises(CannotFit, match="no negatives; give rows of both"):
+    with pytest.raises(FitError, match="no negatives; give rows of both"):
         draw.cost_curve(tally([1, 1], [0.1, 0.2]))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baserate import NotAProbability, decide, draw, tally
+from baserate import NotAProbabilityError, decide, draw, tally
 from tests.draw.drawings import is_kept, lines_of, people
 
 FIVE = tally([1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.2, 0.1])
@@ -79,5 +79,5 @@ def test_bands_are_of_a_single_model_with_a_level() -> None:
 def test_one_class_can_be_drawn_and_other_scores_cannot() -> None:
     made = draw.decision_curve(tally([0, 0, 0], [0.1, 0.5, 0.9]))
     assert not len(made.parts["useful"])
-    with pytest.raises(NotAProbability):
+    with pytest.raises(NotAProbabilityError):
         draw.decision_curve(tally([0, 1], [-1, 3]))

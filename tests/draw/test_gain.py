@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from baserate import BadOption, Counts, NotInstalled, curve, draw, infer, measure, tally
+from baserate import Counts, NotInstalledError, OptionError, curve, draw, infer, measure, tally
 from tests.cli.shell import run
 from tests.draw.drawings import is_kept, legend_of, lines_of, people
 
@@ -85,14 +85,14 @@ def test_lines_of_many_models_differ() -> None:
 def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("matplotlib", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(NotInstalled, match=r"pip install 'baserate\[plot\]'"):
+    with pytest.raises(NotInstalledError, match=r"pip install 'baserate\[plot\]'"):
         draw.gain(FACE)
     result = run("draw", "gain", tmp_path / "none.csv", "--truth", "y", "--score", "p", "-o", tmp_path / "gain.svg")
     assert (result.exit_code, "pip install 'baserate[plot]'" in result.stderr) == (2, True)
 
 
 def test_unknown_endings_and_strange_data_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match="no kind of picture"):
+    with pytest.raises(OptionError, match="no kind of picture"):
         draw.gain(FACE).save(tmp_path / "gain.bmp")
-    with pytest.raises(BadOption, match="list cannot be drawn"):
+    with pytest.raises(OptionError, match="list cannot be drawn"):
         draw.gain([1, 2])  # type: ignore[arg-type]

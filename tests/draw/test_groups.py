@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from baserate import BadOption, Cut, Policy, Tallies, draw, equalize, read, tally
+from baserate import Cut, OptionError, Policy, Tallies, draw, equalize, read, tally
 from tests.draw.drawings import is_kept, lines_of, panels_of, people, spans_of
 
 
@@ -58,7 +58,7 @@ def test_a_policy_decides() -> None:
     policy = Policy(by_group={(): Cut((0.7,))}, otherwise="refuse")
     made, other = draw.groups(data, policy=policy), draw.groups(data, threshold=0.7)
     assert made.numbers.columns["value"] == other.numbers.columns["value"]
-    with pytest.raises(BadOption, match="leave out one"):
+    with pytest.raises(OptionError, match="leave out one"):
         draw.groups(data, policy=policy, threshold=0.7)
 
 
@@ -83,7 +83,7 @@ def test_fifty_groups_have_room_and_long_names_are_cut() -> None:
 
 
 def test_without_groups_there_is_nothing_to_draw() -> None:
-    with pytest.raises(BadOption, match="group="):
+    with pytest.raises(OptionError, match="group="):
         draw.groups(people())
-    with pytest.raises(BadOption, match="Tally has no groups"):
+    with pytest.raises(OptionError, match="Tally has no groups"):
         draw.groups(tally([0, 1], [0.1, 0.9]))  # type: ignore[arg-type]

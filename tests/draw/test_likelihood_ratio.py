@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from baserate import CannotFit, NotAProbability, draw, infer, tally
+from baserate import FitError, NotAProbabilityError, draw, infer, tally
 from tests.draw.drawings import is_kept, lines_of, people
 
 # Two bins: one positive and three negatives below ½, three and one above it.
@@ -47,7 +47,7 @@ def test_a_layout_makes_room_only_for_what_is_there() -> None:
 
 
 def test_one_class_and_other_scores_are_refused() -> None:
-    with pytest.raises(CannotFit, match="no positives; give rows of both"):
+    with pytest.raises(FitError, match="no positives; give rows of both"):
         draw.likelihood_ratio(tally([0, 0], [0.1, 0.2]))
-    with pytest.raises(NotAProbability):
+    with pytest.raises(NotAProbabilityError):
         draw.likelihood_ratio(tally([0, 1], [-1, 3]))

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from baserate import BadOption, Cut, Lottery, MissingValues, Policy, UnknownName, curve, decide, read
+from baserate import Cut, MissingValuesError, OptionError, Policy, RandomizedCut, UnknownNameError, curve, decide, read
 from baserate.draw._marks import COLUMNS, marks
 from tests.draw.drawings import people
 
@@ -50,7 +50,7 @@ def test_a_policy_that_treats_groups_apart_has_a_threshold_in_each() -> None:
 
 
 def test_a_lottery_is_marked_where_it_is_expected() -> None:
-    half = Policy(by_group={(): Lottery((Cut((0.8,)), Cut((0.5,))), (0.5, 0.5))}, otherwise="refuse")
+    half = Policy(by_group={(): RandomizedCut((Cut((0.8,)), Cut((0.5,))), (0.5, 0.5))}, otherwise="refuse")
     (row,) = marks(read.tallies(SICK, truth="sick", score="risk"), None, half).rows()
     assert row["threshold"] is None
     assert row["model"] is None
@@ -67,15 +67,15 @@ def test_whoever_is_referred_is_not_flagged() -> None:
 def test_what_cannot_be_marked_is_refused() -> None:
     several = people(models=2)
     bands = Policy(by_group={(): Cut((0.3,), ("low", "high"))}, otherwise="refuse")
-    with pytest.raises(UnknownName, match="no model 'risk7' to mark"):
+    with pytest.raises(UnknownNameError, match="no model 'risk7' to mark"):
         marks(several, {"risk7": 0.5}, None)
-    with pytest.raises(UnknownName, match="no model 'risk7'"):
+    with pytest.raises(UnknownNameError, match="no model 'risk7'"):
         marks(several, None, {"risk7": bands})
-    with pytest.raises(BadOption, match="a mapping from the name of the model"):
+    with pytest.raises(OptionError, match="a mapping from the name of the model"):
         marks(several, None, decide.fixed(curve(several.pooled("risk0")), 0.5))
-    with pytest.raises(BadOption, match="knows low, high, so there is no point at which it flags"):
+    with pytest.raises(OptionError, match="knows low, high, so there is no point at which it flags"):
         marks(people(), None, bands)
-    with pytest.raises(BadOption, match="give a number"):
+    with pytest.raises(OptionError, match="give a number"):
         marks(people(), "high", None)  # type: ignore[arg-type]
-    with pytest.raises(MissingValues, match="a threshold is NaN"):
+    with pytest.raises(MissingValuesError, match="a threshold is NaN"):
         marks(people(), float("nan"), None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baserate import BadOption, Population, Tallies, Tally, draw, measure, population, tally
+from baserate import OptionError, Population, Tallies, Tally, draw, measure, population, tally
 from baserate.draw._population import What
 from tests.draw.drawings import is_kept, lines_of
 
@@ -68,7 +68,7 @@ def test_densities_without_a_bound_leave_a_gap() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(BadOption, match="one of: densities, roc, pr"):
+    with pytest.raises(OptionError, match="one of: densities, roc, pr"):
         draw.population(LINEAR, what="det")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="no rows; give"):
+    with pytest.raises(OptionError, match="no rows; give"):
         draw.population(LINEAR, sample=Tally.counted(score=[0.5], rows=[[0], [0]]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from baserate import CannotFit, Counts, NotBinary, curve, draw, measure, shift, tally
+from baserate import Counts, FitError, NotBinaryError, curve, draw, measure, shift, tally
 from tests.draw.drawings import is_kept, legend_of, lines_of, people
 from tests.strategies import Rows, rows
 
@@ -68,7 +68,7 @@ def test_where_nothing_is_flagged_there_is_no_precision() -> None:
 
 
 def test_one_class_is_refused() -> None:
-    with pytest.raises(CannotFit, match="precision–recall curve needs both classes, and there are no positives"):
+    with pytest.raises(FitError, match="precision–recall curve needs both classes, and there are no positives"):
         draw.pr(tally([False, False], [0.1, 0.2]))
-    with pytest.raises((CannotFit, NotBinary), match="no negatives"):
+    with pytest.raises((FitError, NotBinaryError), match="no negatives"):
         draw.pr(tally([True, True], [0.1, 0.2]), prevalence=0.1)

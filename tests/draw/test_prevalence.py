@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baserate import BadOption, CannotFit, Counts, Curve, draw, read, shift, tally
+from baserate import Counts, Curve, FitError, OptionError, draw, read, shift, tally
 from tests.draw.drawings import is_kept, lines_of, people
 
 TEST = Counts(tp=90.0, fn=10.0, fp=20.0, tn=80.0)
@@ -41,7 +41,7 @@ def test_every_model_may_have_a_threshold_of_its_own() -> None:
     cuts = dict(zip(made.parts["curve"].columns["model"], made.parts["curve"].columns["threshold"], strict=True))
     assert cuts == {"risk0": 0.3, "risk1": 0.6}
     assert "digest" not in made.numbers.data
-    with pytest.raises(BadOption, match="no threshold of risk1; give one"):
+    with pytest.raises(OptionError, match="no threshold of risk1; give one"):
         draw.prevalence(people(models=2), threshold={"risk0": 0.3})
 
 
@@ -50,7 +50,7 @@ def test_labels_are_decided_already() -> None:
     data = read.tallies(table, truth="sick", score="risk", predicted="says")
     made = draw.prevalence(data, threshold=0.7, measures=["precision"]).parts["marks"]
     assert [(row["model"], row["value"]) for row in made.rows()] == [("risk", 1.0), ("says", 1.0)]
-    with pytest.raises(BadOption, match="decisions already; leave it out"):
+    with pytest.raises(OptionError, match="decisions already; leave it out"):
         draw.prevalence(TEST, threshold=0.5)
 
 
@@ -81,7 +81,7 @@ def test_shares_run_from_0_to_1_on_a_logarithmic_axis_and_per_cent_are_written()
 
 
 def test_one_class_is_refused() -> None:
-    with pytest.raises(CannotFit, match="no negatives; give rows of both"):
+    with pytest.raises(FitError, match="no negatives; give rows of both"):
         draw.prevalence(tally([1, 1], [0.1, 0.2]))
-    with pytest.raises(BadOption, match="at"):
+    with pytest.raises(OptionError, match="at"):
         draw.prevalence(TEST, at=2)

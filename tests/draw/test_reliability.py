@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baserate import BadOption, NotAProbability, draw, infer, read, tally
+from baserate import NotAProbabilityError, OptionError, draw, infer, read, tally
 from baserate.draw._reliability import What
 from tests.draw.drawings import is_kept, legend_of, lines_of, people, spans_of
 
@@ -95,10 +95,10 @@ def test_one_class_and_one_score_can_be_drawn(what: What) -> None:
 
 
 def test_what_is_no_probability_is_refused() -> None:
-    with pytest.raises(NotAProbability, match="calibrate"):
+    with pytest.raises(NotAProbabilityError, match="calibrate"):
         draw.reliability(tally([0, 1], [-1, 3]))
-    with pytest.raises(BadOption, match="one of: binned, isotonic, lowess"):
+    with pytest.raises(OptionError, match="one of: binned, isotonic, lowess"):
         draw.reliability(FOUR, what="local")  # type: ignore[arg-type]
     says = read.tallies({"y": [0, 1], "says": [0, 1]}, truth="y", predicted="says")
-    with pytest.raises(BadOption, match="says holds labels"):
+    with pytest.raises(OptionError, match="says holds labels"):
         draw.reliability(says)

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from baserate import (
-    BadOption,
-    BadShape,
-    CannotFit,
     Costs,
     Counts,
     Cut,
-    Lottery,
+    FitError,
+    OptionError,
     Policy,
+    RandomizedCut,
+    ShapeError,
     curve,
     decide,
     draw,
@@ -120,7 +120,7 @@ def test_free_false_alarms_make_a_level_line() -> None:
 
 
 def test_marks_lie_on_the_curve_or_where_a_policy_is_expected() -> None:
-    half = Policy(by_group={(): Lottery((Cut((0.8,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
+    half = Policy(by_group={(): RandomizedCut((Cut((0.8,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
     rows = draw.roc(FACE, threshold=[0.5, 0.85], policy=half).parts["marks"].rows()
     expected = [(1 / 3, 1), (0, 1 / 3), (1 / 6, 5 / 6)]
     assert np.allclose([(row["fpr"], row["sensitivity"]) for row in rows], expected)
@@ -157,17 +157,17 @@ def test_names_of_any_kind_are_in_the_legend() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(CannotFit, match="a ROC curve needs both classes, and there are no negatives"):
+    with pytest.raises(FitError, match="a ROC curve needs both classes, and there are no negatives"):
         draw.roc(tally([True, True], [0.1, 0.2]))
-    with pytest.raises(BadOption, match="no prevalence changes a ROC curve"):
+    with pytest.raises(OptionError, match="no prevalence changes a ROC curve"):
         draw.roc(FACE, prevalence=0.1)
-    with pytest.raises(BadOption, match="labels alone have no threshold"):
+    with pytest.raises(OptionError, match="labels alone have no threshold"):
         draw.roc(RULE, threshold=0.5)
-    with pytest.raises(BadOption, match="band is 'wide'; it is True, False or 'simultaneous'"):
+    with pytest.raises(OptionError, match="band is 'wide'; it is True, False or 'simultaneous'"):
         draw.roc(FACE, band="wide")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="measured at different prevalences"):
+    with pytest.raises(OptionError, match="measured at different prevalences"):
         draw.roc({"a": FACE, "b": tally([1, 1, 1, 0], [4, 3, 2, 1])}, costs=Costs(fp=1, fn=1))
-    with pytest.raises(BadShape, match=r"rule has \(7,\) tables; give one"):
+    with pytest.raises(ShapeError, match=r"rule has \(7,\) tables; give one"):
         draw.roc({"rule": curve(FACE).counts})  # type: ignore[dict-item]
-    with pytest.raises(BadOption, match="nothing cannot be drawn"):
+    with pytest.raises(OptionError, match="nothing cannot be drawn"):
         draw.roc({})

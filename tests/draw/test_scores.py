@@ -6,7 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import BadOption, Counts, Cut, Policy, Tallies, UnknownName, curve, decide, draw, measure, read, tally
+from baserate import (
+    Counts,
+    Cut,
+    OptionError,
+    Policy,
+    Tallies,
+    UnknownNameError,
+    curve,
+    decide,
+    draw,
+    measure,
+    read,
+    tally,
+)
 from tests.draw.drawings import is_kept, legend_of, lines_of, people
 from tests.strategies import Rows, rows
 
@@ -55,7 +68,7 @@ def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -
     for score in (7, -1e90):
         constant = draw.scores(tally([1, 0], [score, score]), threshold=score).parts["bins"].rows()
         assert sum(row["share"] for row in constant) == 2
-    with pytest.raises(BadOption, match=r"scores of score reach 1e\+305, which is beyond any axis"):
+    with pytest.raises(OptionError, match=r"scores of score reach 1e\+305, which is beyond any axis"):
         draw.scores(tally([1, 0], [1e305, 0]))
 
 
@@ -90,17 +103,17 @@ def test_groups_are_put_together_and_policies_need_one_threshold() -> None:
     assert mark["threshold"] == chosen.threshold
     assert mark["sensitivity"] == measure.sensitivity(curve(grouped.pooled("risk")).at(chosen.threshold))
     apart = Policy(by_group={("f",): Cut((0.7,)), ("m",): Cut((0.3,))}, otherwise="refuse", attributes=("sex",))
-    with pytest.raises(BadOption, match="the policy fixed has no single threshold"):
+    with pytest.raises(OptionError, match="the policy fixed has no single threshold"):
         draw.scores(grouped, policy=apart)
 
 
 def test_one_model_is_shown() -> None:
     several = people(models=2)
-    with pytest.raises(BadOption, match=r"several models \(risk0, risk1\), and this figure shows one; say which"):
+    with pytest.raises(OptionError, match=r"several models \(risk0, risk1\), and this figure shows one; say which"):
         draw.scores(several)
-    with pytest.raises(UnknownName, match="no model 'risk9'"):
+    with pytest.raises(UnknownNameError, match="no model 'risk9'"):
         draw.scores(several, model="risk9")
-    with pytest.raises(BadOption, match="bins is 0"):
+    with pytest.raises(OptionError, match="bins is 0"):
         draw.scores(FACE, bins=0)
     named = draw.scores(several, model="risk1").parts["bins"].rows()
     alone = draw.scores(Tallies({"risk1": several.models["risk1"]})).parts["bins"].rows()
@@ -111,7 +124,7 @@ def test_labels_have_no_scores() -> None:
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "says": [1, 1, 0, 0]}
     both = read.tallies(table, truth="sick", score="risk", predicted="says")
     assert np.isclose(sum(row["share"] for row in draw.scores(both).parts["bins"].rows()), 2)
-    with pytest.raises(BadOption, match="labels have no scores"):
+    with pytest.raises(OptionError, match="labels have no scores"):
         draw.scores(both, model="says")
-    with pytest.raises(BadOption, match="labels have no scores"):
+    with pytest.raises(OptionError, match="labels have no scores"):
         draw.scores({"rule": Counts(tp=1, fp=1, fn=1, tn=1)})  # type: ignore[arg-type]

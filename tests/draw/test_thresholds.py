@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from baserate import BadOption, NotBinary, UnknownName, curve, decide, draw, infer, measure, shift, tally
+from baserate import NotBinaryError, OptionError, UnknownNameError, curve, decide, draw, infer, measure, shift, tally
 from tests.draw.drawings import is_kept, legend_of, lines_of, people
 
 FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
@@ -74,15 +74,15 @@ def test_constant_scores_and_one_class_are_drawn() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(BadOption, match="several models"):
+    with pytest.raises(OptionError, match="several models"):
         draw.thresholds(people(models=2))
-    with pytest.raises(UnknownName, match="no measure"):
+    with pytest.raises(UnknownNameError, match="no measure"):
         draw.thresholds(FACE, "sense")
-    with pytest.raises(BadOption, match="auc has one value for a whole curve"):
+    with pytest.raises(OptionError, match="auc has one value for a whole curve"):
         draw.thresholds(FACE, "auc")
-    with pytest.raises(BadOption, match="simultaneous band is known of roc and det only"):
+    with pytest.raises(OptionError, match="simultaneous band is known of roc and det only"):
         draw.thresholds(FACE, "f1", band="simultaneous")  # type: ignore[arg-type]
-    with pytest.raises(NotBinary, match="no negatives"):
+    with pytest.raises(NotBinaryError, match="no negatives"):
         draw.thresholds(tally([True, True], [0.5, 0.6]), prevalence=0.1)
 
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import (
-    BadOption,
     Costs,
     Counts,
     Curve,
     Cut,
-    Lottery,
+    OptionError,
     Policy,
+    RandomizedCut,
     Results,
     Tallies,
     curve,
@@ -113,7 +113,7 @@ def test_lots_and_what_is_given_up_by_brute_force(problem: Problem) -> None:
     for name, each in groups.items():
         scores, mass = each.tally.score, each.tally.mass.sum(axis=0)
         treatment = policy.by_group[name,]
-        drawn = [isinstance(treatment, Lottery) and max(treatment.chances_at(at).values()) < 1 for at in scores]
+        drawn = [isinstance(treatment, RandomizedCut) and max(treatment.chances_at(at).values()) < 1 for at in scores]
         assert values(found, "lottery")[name] == pytest.approx(mass[drawn].sum() / mass.sum())
         best = highest(each, rates["fpr"][name])
         assert forgone[name] == pytest.approx(best - rates["sensitivity"][name], abs=2e-9)
@@ -237,7 +237,7 @@ def test_any_policy_that_passes_or_flags_is_accounted_for() -> None:
     everybody = [row for row in found.rows() if row["measure"] == "threshold" and row["group"] is None]
     assert [(row["set"], row["value"]) for row in everybody] == [("with parity", 0.6)]
     for actions in (("low", "high"), ("pass", "refer")):
-        with pytest.raises(BadOption, match="groups are compared by who is passed and who is flagged"):
+        with pytest.raises(OptionError, match="groups are compared by who is passed and who is flagged"):
             equalize.account(people(), goal, Policy(by_group={(): Cut((0.6,), actions)}, otherwise="refuse"))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import baserate
-from baserate import CannotFit, Costs, Curve, Policy, Tally, equalize
+from baserate import Costs, Curve, FitError, Policy, Tally, equalize
 from baserate.equalize import Goal
 from tests.equalize.brute import least_cost
 from tests.equalize.crowds import Crowd, Decision, cost, crowds, curves, goals, keeps, tables, thresholds
@@ -89,7 +89,7 @@ def _notes(groups: dict[str, Curve], within: float) -> list[str]:
 def test_a_group_without_a_class_is_refused_or_plays_no_part() -> None:
     both, one = _curve([3, 1, 0], [0, 1, 4]), _curve([0, 0, 0], [9, 9, 9])
     goal = Goal("equal-opportunity", costs=Costs(fp=1, fn=2))
-    with pytest.raises(CannotFit, match="group = m has no positives"):
+    with pytest.raises(FitError, match="group = m has no positives"):
         equalize.blind({"f": both, "m": one}, goal)
     policy = equalize.blind({"f": both, "m": one}, goal, otherwise="refer")
     assert policy.threshold == baserate.decide.cost(both, costs=goal.costs).threshold
@@ -118,5 +118,5 @@ def _curve(positives: list[int], negatives: list[int]) -> Curve:
 
 
 def test_what_is_no_group_is_refused() -> None:
-    with pytest.raises(baserate.BadOption, match=re.escape("give Tallies that were read with group=")):
+    with pytest.raises(baserate.OptionError, match=re.escape("give Tallies that were read with group=")):
         equalize.blind([], Goal())  # type: ignore[arg-type]

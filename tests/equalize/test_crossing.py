@@ -10,7 +10,7 @@ from hypothesis import assume, given, strategies as st
 
 from baserate import Costs, Curve, Policy, Tally, curve, measure, tally
 from baserate._curve import Mixture
-from baserate._errors import BadOption, CannotFit, CannotMeet
+from baserate._errors import FitError, InfeasibleError, OptionError
 from baserate.equalize import Crossing, Goal, Scale, crossing, crossings, optimum
 from baserate.equalize._people import as_tallies
 from baserate.equalize._rates import decided, rate_gaps
@@ -187,7 +187,7 @@ def test_scores_of_any_scale_have_a_common_one() -> None:
 
 
 def test_a_curve_of_one_class_is_refused() -> None:
-    with pytest.raises(CannotFit, match="give rows of both"):
+    with pytest.raises(FitError, match="give rows of both"):
         crossings(stepped([(3, 0), (2, 0)]), stepped(UP_FIRST))
 
 
@@ -229,9 +229,9 @@ def test_the_order_of_groups_does_not_matter() -> None:
 
 def test_what_has_no_crossing_is_told() -> None:
     above, below = stepped([(10, 0), (0, 10)]), stepped([(10, 10)])
-    with pytest.raises(CannotMeet, match=r"take equalize\.optimum"):
+    with pytest.raises(InfeasibleError, match=r"take equalize\.optimum"):
         crossing({"f": above, "m": below}, Goal())
-    with pytest.raises(BadOption, match="3 take part"):
+    with pytest.raises(OptionError, match="3 take part"):
         crossing({"f": above, "m": below, "x": below}, Goal())
-    with pytest.raises(BadOption, match="flag rates are not"):
+    with pytest.raises(OptionError, match="flag rates are not"):
         crossing({"f": above, "m": below}, Goal("demographic-parity"))

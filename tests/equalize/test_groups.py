@@ -12,16 +12,16 @@ from hypothesis import given, settings, strategies as st
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 from baserate import (
-    BadOption,
     Counts,
     Curve,
     Cut,
-    Lottery,
+    OptionError,
     Policy,
+    RandomizedCut,
     Results,
     Tallies,
     Tally,
-    UnknownName,
+    UnknownNameError,
     equalize,
     infer,
     read,
@@ -188,7 +188,7 @@ class TestDecided:
 
     def test_lots_are_expected_and_not_dealt(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
-        lottery = Policy(by_group={(): Lottery((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
+        lottery = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
         found = equalize.groups(t, decided=lottery, measures=["sensitivity"], **QUICK)
         lax, strict = (
             rows(equalize.group_table(t, decided=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
@@ -469,32 +469,32 @@ class TestRefused:
     def test_what_cannot_be_is_refused_with_a_remedy(self) -> None:
         data = people(50)
         ungrouped = read.tallies(data, truth="sick", score="risk")
-        with pytest.raises(BadOption, match="read without groups; read them with group="):
+        with pytest.raises(OptionError, match="read without groups; read them with group="):
             equalize.groups(ungrouped)
         t = read.tallies(data, truth="sick", score="risk", group="sex")
-        with pytest.raises(BadOption, match="draws is 0; expected a whole number from 1"):
+        with pytest.raises(OptionError, match="draws is 0; expected a whole number from 1"):
             equalize.groups(t, draws=0)
-        with pytest.raises(BadOption, match="groups by site are needed"):
+        with pytest.raises(OptionError, match="groups by site are needed"):
             equalize.groups(t, by="site")
-        with pytest.raises(UnknownName, match="Did you mean"):
+        with pytest.raises(UnknownNameError, match="Did you mean"):
             equalize.groups(t, measures=["sensitivityx"])
-        with pytest.raises(BadOption, match="method='delong' makes no interval of fpr"):
+        with pytest.raises(OptionError, match="method='delong' makes no interval of fpr"):
             equalize.groups(t, measures=["fpr"], interval=infer.Interval(method="delong"))
-        with pytest.raises(BadOption, match="there is nothing to measure; name"):
+        with pytest.raises(OptionError, match="there is nothing to measure; name"):
             equalize.groups(t, measures=[])
         bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")
-        with pytest.raises(BadOption, match="low, middle, high has no 2×2 table"):
+        with pytest.raises(OptionError, match="low, middle, high has no 2×2 table"):
             equalize.groups(t, decided=bands)
-        with pytest.raises(BadOption, match="threshold is nan"):
+        with pytest.raises(OptionError, match="threshold is nan"):
             equalize.groups(t, decided=nan)
         deciles = read.tallies({**data, "risk": data["risk"] * 10}, truth="sick", score="risk", group="sex")
-        with pytest.raises(BadOption, match="scores are not probabilities; give a threshold"):
+        with pytest.raises(OptionError, match="scores are not probabilities; give a threshold"):
             equalize.groups(deciles)
         assert len(equalize.group_table(deciles, measures=["auc"])) == 3
 
     def test_labels_have_no_ranks(self) -> None:
         t = read.tallies({"y": [1, 0], "p": [1, 0], "g": ["a", "b"]}, truth="y", predicted="p", group="g", positive=1)
-        with pytest.raises(BadOption, match="p holds labels"):
+        with pytest.raises(OptionError, match="p holds labels"):
             equalize.groups(t, measures=["auc"])
 
     def test_one_group_lies_apart_from_nobody(self) -> None:

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from baserate import (
-    BadOption,
-    CannotFit,
     Costs,
     Counts,
     Curve,
     Cut,
-    Lottery,
+    FitError,
+    OptionError,
     Policy,
+    RandomizedCut,
     Tallies,
     Tally,
-    UnknownName,
+    UnknownNameError,
     equalize,
     measure,
     population,
@@ -35,7 +35,7 @@ from baserate.infer import Interval
 near = partial(pytest.approx, rel=0, abs=1e-9)
 ODDS = Goal("equalized-odds")
 CELLS = ("tp", "fp", "fn", "tn")
-APART: dict[Group, Treatment] = {("f",): Cut((0.5,)), ("m",): Lottery((Cut((0.0,)), Cut((1.0,))), (0.25, 0.75))}
+APART: dict[Group, Treatment] = {("f",): Cut((0.5,)), ("m",): RandomizedCut((Cut((0.0,)), Cut((1.0,))), (0.25, 0.75))}
 Choose = Callable[[Tallies, Goal], Policy]
 
 
@@ -233,7 +233,7 @@ def with_few(positives: int) -> Tallies:
 
 def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
     t = with_few(1)
-    with pytest.raises(CannotFit, match=r"without fold \d of 5: sex = x has no positives.*otherwise= an action.*folds"):
+    with pytest.raises(FitError, match=r"without fold \d of 5: sex = x has no positives.*otherwise= an action.*folds"):
         equalize.held_out(t, ODDS)
     found = equalize.held_out(t, ODDS, otherwise="flag")
     assert ("x",) in found.policy.by_group
@@ -244,7 +244,7 @@ def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
 
 
 def test_a_group_that_lacks_a_class_altogether_takes_no_part() -> None:
-    with pytest.raises(CannotFit, match="sex = x has no positives"):
+    with pytest.raises(FitError, match="sex = x has no positives"):
         equalize.held_out(with_few(0), ODDS)
     found = equalize.held_out(with_few(0), ODDS, otherwise="refer")
     assert [*found.tables] == [("f",), ("m",)]
@@ -333,7 +333,7 @@ def test_one_model_of_several_is_named() -> None:
     columns = people()
     columns["other"] = -columns["risk"]
     t = read.tallies(columns, truth="sick", score=["risk", "other"], group="sex")
-    with pytest.raises(BadOption, match="model="):
+    with pytest.raises(OptionError, match="model="):
         equalize.held_out(t, ODDS)
     alone = equalize.held_out(tallied(columns), ODDS)
     assert equalize.held_out(t, ODDS, model="risk").each == near(alone.each)
@@ -344,18 +344,18 @@ def test_one_model_of_several_is_named() -> None:
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
-    with pytest.raises(BadOption, match="repeats is 0"):
+    with pytest.raises(OptionError, match="repeats is 0"):
         Deal(repeats=0)
-    with pytest.raises(BadOption, match="folds is 1"):
+    with pytest.raises(OptionError, match="folds is 1"):
         equalize.held_out(tallied(people()), ODDS, deal=Deal(folds=1))
-    with pytest.raises(UnknownName, match="no model 'nobody'"):
+    with pytest.raises(UnknownNameError, match="no model 'nobody'"):
         equalize.held_out(tallied(people()), ODDS, model="nobody")
 
 
 def test_a_share_of_folds_is_a_share() -> None:
     found = equalize.held_out(tallied(people()), ODDS)
     assert all(one <= other for one, other in pairwise(found.quantile(share / 4) for share in range(5)))
-    with pytest.raises(BadOption, match="from 0 to 1"):
+    with pytest.raises(OptionError, match="from 0 to 1"):
         found.quantile(95)
 
 
@@ -363,7 +363,7 @@ def test_a_policy_that_neither_passes_nor_flags_has_no_rates() -> None:
     def bands(_tallies: Tallies, _goal: Goal) -> Policy:
         return Policy(by_group={(): Cut((0.3,), ("low", "high"))}, otherwise="refuse")
 
-    with pytest.raises(BadOption, match="the action 'high'"):
+    with pytest.raises(OptionError, match="the action 'high'"):
         equalize.held_out(tallied(people()), ODDS, choose=bands)
 
 

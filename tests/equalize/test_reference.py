@@ -10,7 +10,7 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from baserate import BadOption, Results, Tallies, Tally, UnknownName, equalize, read, shift
+from baserate import OptionError, Results, Tallies, Tally, UnknownNameError, equalize, read, shift
 from baserate.equalize._eligibility import MIN_SIZE
 from baserate.equalize._people import FEW
 
@@ -165,14 +165,16 @@ class TestReference:
 
     def test_what_cannot_be_is_refused(self) -> None:
         t = tallies(MASKED)
-        with pytest.raises(UnknownName, match=r"reference is 'larges'; expected one of: .*Did you mean g = large\?"):
+        with pytest.raises(
+            UnknownNameError, match=r"reference is 'larges'; expected one of: .*Did you mean g = large\?"
+        ):
             equalize.groups(t, reference="larges")
-        with pytest.raises(BadOption, match="2 of 1 labels; expected one for each of: g"):
+        with pytest.raises(OptionError, match="2 of 1 labels; expected one for each of: g"):
             equalize.differences(t, reference=("large", "x"))
-        with pytest.raises(BadOption, match="reference names 'sex'; expected a label for each of: g"):
+        with pytest.raises(OptionError, match="reference names 'sex'; expected a label for each of: g"):
             equalize.differences(t, reference={"sex": "f"})
         for wrong in (0, 2.5, True, "30"):
-            with pytest.raises(BadOption, match=r"min_size is .*; expected a whole number of 1 or more"):
+            with pytest.raises(OptionError, match=r"min_size is .*; expected a whole number of 1 or more"):
                 equalize.gaps(t, min_size=wrong)  # type: ignore[arg-type]
 
     def test_at_another_prevalence_precision_is_compared_there(self) -> None:

@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 import baserate
-from baserate import BadOption, CannotMeet, Counts, Curve, Policy, Tally, UnknownLabel, decide, equalize, read
+from baserate import (
+    Counts,
+    Curve,
+    InfeasibleError,
+    OptionError,
+    Policy,
+    Tally,
+    UnknownLabelError,
+    decide,
+    equalize,
+    read,
+)
 from baserate.equalize import Goal
 from baserate.equalize._bands import MOST
 from baserate.equalize._people import as_tallies, people_of
@@ -96,7 +107,7 @@ def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
     paid = [cost(each, goal.costs) if keeps(each, goal.tolerances) else inf for each in found]
     groups = curves(crowd)
     if min(paid) == inf:
-        with pytest.raises(CannotMeet, match=f"no band around {around:g} keeps"):
+        with pytest.raises(InfeasibleError, match=f"no band around {around:g} keeps"):
             equalize.reject_option(groups, goal, favour="a", favourable=favourable, around=around)  # type: ignore[arg-type]
         return
     policy = equalize.reject_option(groups, goal, favour="a", favourable=favourable, around=around)  # type: ignore[arg-type]
@@ -187,7 +198,7 @@ def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity
         "no band around 0.4 keeps equal-opportunity within 0.1; [0.4, 0.4) comes nearest, where sensitivity differs by "
         "0.5. Allow that much, or leave around= out, so that the band may be anywhere."
     )
-    with pytest.raises(CannotMeet) as refused:
+    with pytest.raises(InfeasibleError) as refused:
         equalize.reject_option(groups, goal, favour="m", favourable="flag", around=0.4)
     assert str(refused.value) == told
     allowed = equalize.reject_option(
@@ -198,7 +209,7 @@ def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity
 
 def test_an_objective_that_is_undefined_wherever_the_parity_holds_is_told() -> None:
     groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([2, 1], [1, 4])}
-    with pytest.raises(CannotMeet, match="precision is undefined at every band that keeps equal-opportunity"):
+    with pytest.raises(InfeasibleError, match="precision is undefined at every band that keeps equal-opportunity"):
         equalize.reject_option(
             groups, Goal("equal-opportunity"), favour="m", favourable="flag", around=1e9, objective="precision"
         )
@@ -258,15 +269,15 @@ def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "told"),
     [
-        ({"favour": "x"}, UnknownLabel, "There are: group = f; group = m."),
-        ({"favour": ("f", "m")}, UnknownLabel, "is no group here"),
-        ({"favour": ["f", "m"]}, BadOption, "2 of 2 groups are favoured"),
-        ({"favour": []}, BadOption, "0 of 2 groups are favoured"),
-        ({"favourable": "refer"}, BadOption, "favourable is 'refer'"),
-        ({"around": inf}, BadOption, "around is inf"),
-        ({"objective": "auc"}, BadOption, "auc has one value for a whole curve"),
-        ({"objective": "flag_rate"}, BadOption, "neither end of flag_rate is the better one"),
-        ({"objective": len}, BadOption, "is no measure"),
+        ({"favour": "x"}, UnknownLabelError, "There are: group = f; group = m."),
+        ({"favour": ("f", "m")}, UnknownLabelError, "is no group here"),
+        ({"favour": ["f", "m"]}, OptionError, "2 of 2 groups are favoured"),
+        ({"favour": []}, OptionError, "0 of 2 groups are favoured"),
+        ({"favourable": "refer"}, OptionError, "favourable is 'refer'"),
+        ({"around": inf}, OptionError, "around is inf"),
+        ({"objective": "auc"}, OptionError, "auc has one value for a whole curve"),
+        ({"objective": "flag_rate"}, OptionError, "neither end of flag_rate is the better one"),
+        ({"objective": len}, OptionError, "is no measure"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: dict[str, object], error: type[Exception], told: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baserate import Map, calibrate, read
+from baserate import Calibrator, calibrate, read
 from tests.cli.shell import run
 
 NAMES = {"truth": "outcome", "score": "s100b", "positive": "Poor"}
@@ -33,4 +33,4 @@ def test_s100b_is_calibrated_and_the_calibrator_applied_in_the_shell(
     header, *lines = (line.split(",") for line in mapped.read_text(encoding="utf-8").splitlines())
     score = np.array([float(line[header.index("s100b")]) for line in lines])
     assert score.max() > 1
-    np.testing.assert_allclose([float(line[-1]) for line in lines], Map.load(out)(score), rtol=1e-12)
+    np.testing.assert_allclose([float(line[-1]) for line in lines], Calibrator.load(out)(score), rtol=1e-12)

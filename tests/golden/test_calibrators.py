@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from baserate import Map, Tally, calibrate, measure, tally
+from baserate import Calibrator, Tally, calibrate, measure, tally
 
 Floats = npt.NDArray[np.float64]
 Columns = Callable[[str], dict[str, list[str]]]
@@ -34,7 +34,7 @@ def peers(published: Callable[[str], Any]) -> dict[str, Any]:
     return found
 
 
-def values(found: Map) -> dict[str, float]:
+def values(found: Calibrator) -> dict[str, float]:
     return {each.name: each.value for each in found.parameters}
 
 

@@ -7,7 +7,7 @@ import pytest
 from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.linear_model import LogisticRegression
 
-from baserate import Costs, Tallies, UnknownLabel, equalize, read
+from baserate import Costs, Tallies, UnknownLabelError, equalize, read
 from baserate.equalize import Goal
 from bench._scores import AsScored
 
@@ -77,5 +77,5 @@ def test_a_group_that_nobody_saw_is_passed_there_without_a_word_and_refused_here
 ) -> None:
     chosen, _ = theirs(mortgages, "equalized_odds", "accuracy_score")
     assert not chosen.predict(np.ones((20, 1)), sensitive_features=["unheard of"] * 20, random_state=0).any()
-    with pytest.raises(UnknownLabel, match="unheard of"):
+    with pytest.raises(UnknownLabelError, match="unheard of"):
         equalize.optimum(groups, Goal()).action(1.0, ["unheard of"], id=1)

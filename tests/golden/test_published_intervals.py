@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from baserate import Confusion, Counts, MissingValues, Rows, Tally, infer, measure, tally
+from baserate import Confusion, Counts, MissingValuesError, Rows, Tally, infer, measure, tally
 from baserate.infer import _auc
 from baserate.measure import MEASURES, about, multiclass
 
@@ -134,11 +134,11 @@ def test_intervals_of_a_peer_leave_the_span() -> None:
 def test_nan_ends_no_loop() -> None:
     # A peer looks for a bound for ever when a score, and so its AUC, is NaN: it is refused here, wherever it comes in.
     truth, score = np.array([True, False, True, False]), np.array([0.9, np.nan, 0.4, 0.1])
-    with pytest.raises(MissingValues, match="missing or not finite"):
+    with pytest.raises(MissingValuesError, match="missing or not finite"):
         tally(truth, score)
-    with pytest.raises(MissingValues, match="NaN or infinite"):
+    with pytest.raises(MissingValuesError, match="NaN or infinite"):
         infer.estimate("auc", Rows(truth, {"risk": score}))
-    with pytest.raises(MissingValues, match="NaN or infinite"):
+    with pytest.raises(MissingValuesError, match="NaN or infinite"):
         infer.compare(Rows(truth, {"risk": score, "old": np.flip(score)}))
     # And what is undefined has bounds that are, with the reason.
     alone = tally([1, 1], [0.9, 0.4], positive=1)

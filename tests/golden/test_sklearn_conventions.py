@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
-from baserate import BadWeights, Counts, NotBinary, curve, measure, tally
+from baserate import Counts, NotBinaryError, WeightError, curve, measure, tally
 
 
 def decided(truth: list[int], predicted: list[int]) -> Counts[float]:
@@ -158,7 +158,7 @@ def test_negative_weights_are_refused() -> None:
     # Theirs computes with them.
     truth, score, weight = [1, 0, 1, 0], [1, 1, 0, 0], [1, 1, -1, 1]
     assert metrics.accuracy_score(truth, score, sample_weight=weight) == 1
-    with pytest.raises(BadWeights, match="negative"):
+    with pytest.raises(WeightError, match="negative"):
         tally(truth, score, weight=weight)
 
 
@@ -166,6 +166,6 @@ def test_the_positive_class_is_not_taken_from_the_alphabet() -> None:
     # Theirs takes the last label, so that "sick" against "well" measures the wrong class without a word.
     truth, score = ["sick", "well", "sick", "well"], [0.9, 0.2, 0.8, 0.3]
     assert metrics.roc_auc_score(truth, score) == 0
-    with pytest.raises(NotBinary, match="positive="):
+    with pytest.raises(NotBinaryError, match="positive="):
         tally(truth, score)
     assert measure.auc(curve(tally(truth, score, positive="sick"))) == 1

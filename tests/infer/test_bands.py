@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 import baserate
-from baserate import BadOption, Tally, measure, read
+from baserate import OptionError, Tally, measure, read
 from baserate.infer import Band, band, bands, estimate
 from baserate.infer._binomial import usual, wilson
 from baserate.infer._paths import Path, Steps, farthest, gain, pr, roc, roc_everywhere, roc_kolmogorov
@@ -270,7 +270,7 @@ def test_points_are_those_of_the_curve() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         band(Tally.counted([0.9, 0.4], [[2, 1], [0, 3]]), options.pop("what", "roc"), **options)
 
 

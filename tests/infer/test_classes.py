@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import t as student, ttest_rel
 
-from baserate import BadOption, ClassRows, Confusion, LabelSets, confusion, infer, measure, read, scored, tally
+from baserate import Confusion, LabelSets, MulticlassRows, OptionError, confusion, infer, measure, read, scored, tally
 from baserate.infer import _binomial, _class_averages, _columns, _influence, _means
 from baserate.measure import about, multiclass
 from baserate.measure.multiclass import averaged
@@ -22,13 +22,13 @@ AVERAGES: list[tuple[str, Literal["macro", "weighted"]]] = [
 OF_SCORES = ["brier", "log_loss", "hand_till", "top_k_accuracy"]
 
 
-def sample(seed: int, rows: int = 120, *, weighted: bool = False, counted: bool = False) -> ClassRows:
+def sample(seed: int, rows: int = 120, *, weighted: bool = False, counted: bool = False) -> MulticlassRows:
     rng = np.random.default_rng(seed)
     truth = rng.choice(3, rows, p=[0.5, 0.3, 0.2])
     score = np.exp(1.2 * np.eye(3)[truth] + rng.normal(size=(rows, 3)))
     weight = rng.random(rows) + 0.5 if weighted else None
     count = rng.integers(1, 4, rows) if counted else None
-    return ClassRows(truth, np.round(score / score.sum(axis=1, keepdims=True), 3) + 1e-4, LABELS, weight, count)
+    return MulticlassRows(truth, np.round(score / score.sum(axis=1, keepdims=True), 3) + 1e-4, LABELS, weight, count)
 
 
 def sets(seed: int, rows: int = 60, *, weighted: bool = False) -> LabelSets:
@@ -51,7 +51,7 @@ def measures() -> dict[str, measure.Measure]:
 EVERY = measures()
 
 
-def bounds(name: str, rows: ClassRows | LabelSets, **options: Any) -> tuple[float, float, float]:  # noqa: ANN401
+def bounds(name: str, rows: MulticlassRows | LabelSets, **options: Any) -> tuple[float, float, float]:  # noqa: ANN401
     found = infer.estimate(EVERY[name], rows, **options)
     assert found.why is None
     return found.value, found.low, found.high
@@ -105,7 +105,7 @@ def test_two_classes_are_one_curve() -> None:
     rng = np.random.default_rng(4)
     truth = rng.random(150) < 0.3
     risk = np.round(1 / (1 + np.exp(-(truth + rng.normal(size=150)))), 2)
-    rows = ClassRows(truth.astype(int), np.column_stack([1 - risk, risk]), ("no", "yes"))
+    rows = MulticlassRows(truth.astype(int), np.column_stack([1 - risk, risk]), ("no", "yes"))
     expected = infer.estimate("auc", tally(truth, risk))
     for name in ("hand_till", "macro auc", "weighted auc"):
         assert bounds(name, rows) == pytest.approx((expected.value, expected.low, expected.high), rel=1e-6)
@@ -198,9 +198,9 @@ def test_what_is_undefined_says_why() -> None:
 
 
 def test_wrong_nouns_are_refused() -> None:
-    with pytest.raises(BadOption, match="takes ClassRows, not Confusion"):
+    with pytest.raises(OptionError, match="takes ClassRows, not Confusion"):
         infer.estimate("hand_till", sample(1).decided())
-    with pytest.raises(BadOption, match="there is one kind only, so leave it out"):
+    with pytest.raises(OptionError, match="there is one kind only, so leave it out"):
         infer.estimate("hand_till", sample(1), method="resample")
 
 
@@ -209,13 +209,15 @@ def test_the_registry_of_closed_forms_is_what_is_known() -> None:
     assert not _influence.has_influence(measure.named("ks"))
 
 
-def spread_out(seed: int, rows: int, signal: float, *, power: float = 1.0, shares: Any = (0.4, 0.3, 0.3)) -> ClassRows:  # noqa: ANN401
+def spread_out(
+    seed: int, rows: int, signal: float, *, power: float = 1.0, shares: Any = (0.4, 0.3, 0.3)
+) -> MulticlassRows:  # noqa: ANN401
     """Rows with normal scores and probabilities that are right, unless the power is not 1."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(len(shares), rows, p=shares)
     evidence = power * (signal * (signal * np.eye(len(shares))[truth] + rng.normal(size=(rows, len(shares)))))
     odds = np.exp(evidence - evidence.max(axis=1, keepdims=True))
-    return ClassRows(truth, odds / odds.sum(axis=1, keepdims=True), tuple("abcdef"[: len(shares)]))
+    return MulticlassRows(truth, odds / odds.sum(axis=1, keepdims=True), tuple("abcdef"[: len(shares)]))
 
 
 def fourth_moment_freedom(parts: list[Any]) -> tuple[float, float]:
@@ -252,14 +254,14 @@ def test_hand_till_of_near_perfect_classes_is_narrow() -> None:
 @pytest.mark.parametrize("classes", [3, 5])
 def test_perfectly_separated_classes_have_the_bound_of_the_smallest(name: str, classes: int) -> None:
     truth = np.repeat(np.arange(classes), [12] + [40] * (classes - 1))
-    rows = ClassRows(truth, 0.8 * np.eye(classes)[truth] + 0.2 / classes, tuple("abcdef"[:classes]))
+    rows = MulticlassRows(truth, 0.8 * np.eye(classes)[truth] + 0.2 / classes, tuple("abcdef"[:classes]))
     value, low, high = bounds(name, rows)
     assert (value, high) == (1, 1)
     assert low == pytest.approx(1 - 2 / classes * (1 - 0.025 ** (1 / 12)))
 
 
 def test_scores_that_are_all_the_same_have_an_interval() -> None:
-    rows = ClassRows(np.repeat([0, 1, 2], 20), np.full((60, 3), 1 / 3), LABELS)
+    rows = MulticlassRows(np.repeat([0, 1, 2], 20), np.full((60, 3), 1 / 3), LABELS)
     value, low, high = bounds("hand_till", rows)
     assert value == 0.5
     assert 0.3 < low < 0.5 < high < 0.7
@@ -338,7 +340,7 @@ class TestComparisons:
         b = replace(b, truth=a.truth, count=a.count)
         assert a.count is not None
         again = np.repeat(np.arange(60), a.count)
-        long = [ClassRows(a.truth[again], each.score[again], LABELS) for each in (a, b)]
+        long = [MulticlassRows(a.truth[again], each.score[again], LABELS) for each in (a, b)]
         for name in ("hand_till", "brier", "log_loss"):
             found, expected = infer.compare_classes(a, b, measure=name), infer.compare_classes(*long, measure=name)
             assert found.p == pytest.approx(expected.p, rel=1e-9)
@@ -362,7 +364,7 @@ class TestComparisons:
             for which in (1, 2):
                 noise = np.random.default_rng([seed, which]).normal(size=(60, 3))
                 odds = np.exp(3 * 1.5 * (1.5 * np.eye(3)[truth] + noise))
-                models.append(ClassRows(truth, odds / odds.sum(axis=1, keepdims=True), LABELS))
+                models.append(MulticlassRows(truth, odds / odds.sum(axis=1, keepdims=True), LABELS))
             for name in rejected:
                 rejected[name] += infer.compare_classes(*models, measure=name).p < 0.05
         assert max(rejected.values()) <= 0.065 * 300
@@ -412,7 +414,7 @@ class TestSummaries:
             assert row["how"] == "Wilson"
 
     def test_a_method_that_no_measure_knows_is_refused(self) -> None:
-        with pytest.raises(BadOption, match="method='delong' makes no interval of"):
+        with pytest.raises(OptionError, match="method='delong' makes no interval of"):
             infer.class_summary(sample(1), measures=["kappa", "f1"], interval=infer.Interval(method="delong"))
 
     def test_groups(self) -> None:
@@ -423,10 +425,10 @@ class TestSummaries:
         for row in found.rows():
             if row["measure"] == "brier" and row["group"] is not None:
                 there = sex == ("f", "m").index(row["group"]["sex"])
-                alone = ClassRows(rows.truth[there], rows.score[there], LABELS)
+                alone = MulticlassRows(rows.truth[there], rows.score[there], LABELS)
                 assert (row["value"], row["low"], row["high"]) == pytest.approx(bounds("brier", alone))
         assert sum(row["measure"] == "brier" for row in found.rows()) == 3
 
 
 def test_about_knows_what_averages_are_of() -> None:
-    assert about(averaged("auc", "macro")).of is ClassRows
+    assert about(averaged("auc", "macro")).of is MulticlassRows

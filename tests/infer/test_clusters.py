@@ -11,7 +11,7 @@ import scipy.stats
 import statsmodels.api as sm
 from scipy.special import expit, logit, stdtrit
 
-from baserate import BadOption, Rows, infer, read
+from baserate import OptionError, Rows, infer, read
 from baserate.infer import _binomial
 from baserate.measure import MEASURES, about
 
@@ -227,12 +227,12 @@ def test_a_single_cluster_tells_nothing() -> None:
 
 def test_what_clusters_refuse() -> None:
     rows = clustered(6)
-    with pytest.raises(BadOption, match="method='wilson' is for independent rows"):
+    with pytest.raises(OptionError, match="method='wilson' is for independent rows"):
         infer.estimate("sensitivity", rows, threshold=0.5, method="wilson")
     two = Rows(rows.truth, {"one": rows.score["risk"], "two": rows.score["risk"]}, cluster=rows.cluster)
-    with pytest.raises(BadOption, match=r"several models; infer\.summary judges each"):
+    with pytest.raises(OptionError, match=r"several models; infer\.summary judges each"):
         infer.estimate("auc", two)
-    with pytest.raises(BadOption, match="method='wilson' is for independent rows"):
+    with pytest.raises(OptionError, match="method='wilson' is for independent rows"):
         infer.summary(rows, interval=infer.Interval(method="wilson"))
 
 

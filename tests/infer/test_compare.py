@@ -12,8 +12,8 @@ from scipy.special import ndtri, stdtrit
 from sklearn.metrics import average_precision_score, brier_score_loss
 
 from baserate import Costs, Rows, Tally, measure
-from baserate._errors import BadOption, EmptyData, UnknownName
-from baserate._intake import Intake
+from baserate._errors import EmptyDataError, OptionError, UnknownNameError
+from baserate._intake import ReadSummary
 from baserate.infer import Comparison, Question, _columns, compare, tidy
 from baserate.infer._alike import alike
 from baserate.infer._binomial import two_sided
@@ -178,11 +178,11 @@ def test_zero_means_absent() -> None:
 def test_no_rows_at_all() -> None:
     nothing = np.zeros(0)
     for name in ("auc", "brier", "sensitivity"):
-        with pytest.raises(EmptyData, match="there are no rows"):
+        with pytest.raises(EmptyDataError, match="there are no rows"):
             compare(Rows(nothing > 0, {"a": nothing, "b": nothing}), measure=name)
     rows = sample(4)
     grouped = Rows(rows.truth, rows.score, np.arange(4) // 2, (("m",), ("f",)), ("sex",), count=np.array([1, 1, 0, 0]))
-    with pytest.raises(EmptyData, match="no rows for sex = f"):
+    with pytest.raises(EmptyDataError, match="no rows for sex = f"):
         compare(grouped)
 
 
@@ -370,7 +370,7 @@ def test_low_is_better_where_it_is() -> None:
     assert better.alternative == "less"
     plain = compare(rows, measure="brier", question=Question(alternative="greater"))[0]
     assert greater.p < plain.p  # the margin favours both
-    with pytest.raises(BadOption, match="neither end of flag_rate is better"):
+    with pytest.raises(OptionError, match="neither end of flag_rate is better"):
         compare(rows, measure="flag_rate", question=Question(alternative="better"))
 
 
@@ -513,15 +513,15 @@ def test_a_single_row_of_a_class_has_limits() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "told"),
     [
-        ({"models": ["new", "odl"]}, UnknownName, r"there is no model 'odl'\. Did you mean 'old'\?"),
-        ({"models": ["new"]}, BadOption, "there is only 'new' to compare by auc; give two or more scores"),
-        ({"measure": "f1", "threshold": "high"}, BadOption, "give a number"),
-        ({"measure": "f1", "threshold": {"newer": 1}}, UnknownName, "there is no model 'newer'"),
-        ({"measure": []}, BadOption, "no measure"),
-        ({"measure": "f1", "question": Question(method="delong")}, BadOption, "DeLong's test is of areas"),
-        ({"measure": "auc", "question": Question(method="mcnemar")}, BadOption, "not of auc"),
-        ({"measure": "precision", "question": Question(method="mcnemar")}, BadOption, "not of precision"),
-        ({"seed": -1}, BadOption, "seed is -1"),
+        ({"models": ["new", "odl"]}, UnknownNameError, r"there is no model 'odl'\. Did you mean 'old'\?"),
+        ({"models": ["new"]}, OptionError, "there is only 'new' to compare by auc; give two or more scores"),
+        ({"measure": "f1", "threshold": "high"}, OptionError, "give a number"),
+        ({"measure": "f1", "threshold": {"newer": 1}}, UnknownNameError, "there is no model 'newer'"),
+        ({"measure": []}, OptionError, "no measure"),
+        ({"measure": "f1", "question": Question(method="delong")}, OptionError, "DeLong's test is of areas"),
+        ({"measure": "auc", "question": Question(method="mcnemar")}, OptionError, "not of auc"),
+        ({"measure": "precision", "question": Question(method="mcnemar")}, OptionError, "not of precision"),
+        ({"seed": -1}, OptionError, "seed is -1"),
     ],
 )
 def test_what_cannot_be_compared(options: dict[str, Any], error: type[Exception], told: str) -> None:
@@ -532,7 +532,7 @@ def test_what_cannot_be_compared(options: dict[str, Any], error: type[Exception]
 def test_scores_that_are_no_probabilities_need_a_threshold() -> None:
     rows = sample()
     raw = Rows(rows.truth, {"new": rows.score["new"] * 10, "old": rows.score["old"]})
-    with pytest.raises(BadOption, match=r"new runs from .* so its scores are not probabilities; give a threshold"):
+    with pytest.raises(OptionError, match=r"new runs from .* so its scores are not probabilities; give a threshold"):
         compare(raw, measure="accuracy")
     (found,) = compare(raw, measure="accuracy", threshold={"new": 5})
     assert found.thresholds == (5, 0.5)
@@ -549,7 +549,7 @@ def test_scores_that_are_no_probabilities_need_a_threshold() -> None:
 def test_mcnemar_is_refused_where_it_does_not_hold(changes: Any, told: str) -> None:  # noqa: ANN401
     rows = sample()
     other = Rows(rows.truth, rows.score, **changes)
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         compare(other, measure="accuracy", question=Question(method="mcnemar-exact"))
     assert "McNemar" not in compare(other, measure="accuracy")[0].test
     assert "McNemar" in compare(rows, measure="accuracy")[0].test
@@ -558,17 +558,17 @@ def test_mcnemar_is_refused_where_it_does_not_hold(changes: Any, told: str) -> N
 def test_labels_are_compared_by_tables_alone() -> None:
     rows = sample()
     score = {**rows.score, "says": (rows.score["new"] > 0.7).astype(np.float32)}
-    labelled = Rows(rows.truth, score, intake=Intake(60, columns={"predicted": "says"}))
+    labelled = Rows(rows.truth, score, intake=ReadSummary(60, columns={"predicted": "says"}))
     assert [each.models for each in compare(labelled)] == [("new", "old")]
     found = compare(labelled, measure="accuracy")
     assert [each.models for each in found] == [("new", "old"), ("new", "says"), ("old", "says")]
     assert found[1].thresholds == (0.5, None)
-    with pytest.raises(BadOption, match="says holds labels"):
+    with pytest.raises(OptionError, match="says holds labels"):
         compare(labelled, models=["new", "says"])
 
 
 def test_rows_alone_are_compared() -> None:
-    with pytest.raises(BadOption, match="dict is not Rows"):
+    with pytest.raises(OptionError, match="dict is not Rows"):
         compare({})  # type: ignore[arg-type]
 
 
@@ -585,7 +585,7 @@ def test_rows_alone_are_compared() -> None:
     ],
 )
 def test_questions_that_make_no_sense(options: dict[str, Any]) -> None:
-    with pytest.raises(BadOption):
+    with pytest.raises(OptionError):
         Question(**options)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import baserate
 from baserate import Tally, infer, measure, read, tally
-from baserate._errors import BadOption, NotAProbability
+from baserate._errors import NotAProbabilityError, OptionError
 from baserate.infer._binomial import two_sided
 from baserate.infer._reliability._curves import Band
 from baserate.infer._reliability._intervals import _noncentral, _normal_noncentrality
@@ -53,10 +53,10 @@ def test_a_kernel_as_wide_as_can_be_leaves_the_mean_gap(width: float) -> None:
 def test_draws_are_a_whole_number(draws: Any) -> None:  # noqa: ANN401
     t = calibrated(0)
     for refused in (partial(infer.floor, "ece", t), partial(infer.intrinsic, t)):
-        with pytest.raises(BadOption, match="draws is"):
+        with pytest.raises(OptionError, match="draws is"):
             refused(draws=draws)
     if draws:
-        with pytest.raises(BadOption, match="draws is"):
+        with pytest.raises(OptionError, match="draws is"):
             infer.Reliability(draws=draws)
 
 
@@ -96,7 +96,7 @@ OUTSIDE = tally([0, 1, 1, 0, 1], [-0.1, 0.5, 1.5, 1.5, 1.0])
     ],
 )
 def test_what_is_no_probability_is_refused_with_counts(refused: Callable[[Tally], object]) -> None:
-    with pytest.raises(NotAProbability, match=r"3 rows have scores outside \[0, 1\] \(from -0.1 to 1.5\)"):
+    with pytest.raises(NotAProbabilityError, match=r"3 rows have scores outside \[0, 1\] \(from -0.1 to 1.5\)"):
         refused(OUTSIDE)
 
 
@@ -117,7 +117,7 @@ def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) ->
 )
 def test_a_prevalence_lies_between_0_and_1(prevalence: Any, message: str) -> None:  # noqa: ANN401
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
-    with pytest.raises(BadOption, match=f"prevalence is {message}; expected a prevalence"):
+    with pytest.raises(OptionError, match=f"prevalence is {message}; expected a prevalence"):
         infer.reliability(read.tallies(table, truth="sick", score="risk"), prevalence=prevalence)
 
 
@@ -235,7 +235,7 @@ def test_a_floor_of_options_is_that_of_the_options() -> None:
 
 def test_a_floor_of_the_debiased_error_or_of_an_area_makes_no_sense() -> None:
     for name in ("rmsce_debiased", "calibration_slope", "brier"):
-        with pytest.raises(BadOption, match="is no distance from calibration"):
+        with pytest.raises(OptionError, match="is no distance from calibration"):
             infer.floor(name, calibrated(0))
 
 
@@ -544,7 +544,7 @@ def test_many_classes() -> None:
     assert value == pytest.approx(measure.ece(tally(y == 1, p[:, 1])))
     (value,) = (row["value"] for row in found if row["top"] and row["measure"] == "ece")
     assert value == pytest.approx(measure.ece(tally(p.argmax(axis=1) == y, p.max(axis=1))))
-    with pytest.raises(BadOption, match="a prevalence is for two classes"):
+    with pytest.raises(OptionError, match="a prevalence is for two classes"):
         infer.reliability(classes, prevalence=0.5)
     curves = infer.reliability_curves(classes)
     assert sum(curves.columns["mass"]) == 4 * 90
@@ -557,7 +557,7 @@ def test_many_classes() -> None:
 @pytest.mark.parametrize("of", [measure.ece, measure.mce, measure.rmsce, measure.rmsce_debiased, infer.hosmer_lemeshow])
 def test_bins_are_one_or_more(of: Callable[..., object], number: int) -> None:
     for by in ("width", "mass"):
-        with pytest.raises(BadOption, match=f"bins is {number}; expected a whole number from 1 to 10,000"):
+        with pytest.raises(OptionError, match=f"bins is {number}; expected a whole number from 1 to 10,000"):
             of(calibrated(0), bins=number, by=by)
 
 
@@ -565,7 +565,7 @@ def test_bins_are_one_or_more(of: Callable[..., object], number: int) -> None:
     "edges", [[], [0], [0, 0.5], [0.1, 1], [0, 0.5, 0.5, 1], [0, 0.6, 0.5, 1], [0, nan, 1], "x", 2.5, None]
 )
 def test_edges_rise_from_0_to_1(edges: Any) -> None:  # noqa: ANN401
-    with pytest.raises(BadOption, match="edges"):
+    with pytest.raises(OptionError, match="edges"):
         measure.ece(calibrated(0), bins=edges)
 
 
@@ -589,7 +589,7 @@ def test_other_options_are_refused() -> None:
         (partial(infer.reliability_curve, t, other), "no calibration curve 'other'"),
         (partial(infer.reliability, t), "Tally is neither Tallies nor ClassRows"),
     ):
-        with pytest.raises(BadOption, match=message):
+        with pytest.raises(OptionError, match=message):
             refused()
 
 
@@ -669,9 +669,9 @@ def test_other_scores_for_the_same_masses() -> None:
     assert turned.mass.tolist() == t.mass[:, ::-1].tolist()
     assert turned.squares.tolist() == t.squares[:, ::-1].tolist()
     assert t.rescored([0.5, 0.5, 0.5]).mass.tolist() == t.mass.sum(axis=1, keepdims=True).tolist()
-    with pytest.raises(baserate.BadShape, match="one for each of the 3"):
+    with pytest.raises(baserate.ShapeError, match="one for each of the 3"):
         t.rescored([0.5])
-    with pytest.raises(baserate.MissingValues):
+    with pytest.raises(baserate.MissingValuesError):
         t.rescored([0.5, nan, 0.1])
 
 
@@ -712,7 +712,7 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
     names = ["rmsce_debiased", "ece", "calibration_in_the_large"]
     for one, other in zip(infer.resampled(names, plain), infer.resampled(names, scaled), strict=True):
         assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-9)
-    with pytest.raises(BadOption, match="draws is 0"):
+    with pytest.raises(OptionError, match="draws is 0"):
         infer.resampled(names, plain, draws=0)
 
 

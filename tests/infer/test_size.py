@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings, strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom, binomtest
 
-from baserate import BadOption, BaserateError, Population, Rows, Tally, measure, population, tally
+from baserate import BaserateError, OptionError, Population, Rows, Tally, measure, population, tally
 from baserate.infer import (
     AucPair,
     Size,
@@ -648,5 +648,5 @@ def test_models_that_vary_as_one_may_be_rounded() -> None:
 
 
 def test_refusals_are_usage_errors() -> None:
-    with pytest.raises(BadOption):
+    with pytest.raises(OptionError):
         size_of_share("accuracy", 0.5, -1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from baserate import Curve, NotAProbability, Tally, infer, measure, tally
+from baserate import Curve, NotAProbabilityError, Tally, infer, measure, tally
 from baserate.infer import _influence, _moments, _resample
 from baserate.measure import MEASURES, about
 
@@ -113,7 +113,7 @@ def test_probabilities_of_0_and_1_that_come_true_do_no_harm() -> None:
 
 
 def test_what_is_no_probability_is_refused() -> None:
-    with pytest.raises(NotAProbability):
+    with pytest.raises(NotAProbabilityError):
         infer.estimate("brier", tally([1, 0], [2.0, 0.5]))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baserate import BadOption, Counts, Rows, infer, measure, read
+from baserate import Counts, OptionError, Rows, infer, measure, read
 from baserate.infer import Interval
 from baserate.measure import MEASURES, about
 
@@ -56,7 +56,7 @@ def test_a_method_is_for_those_that_know_it() -> None:
     assert {name: how[name] for name in ("auc", "f1")} == {
         row["measure"]: row["how"] for row in plain if row["measure"] in ("auc", "f1")
     }
-    with pytest.raises(BadOption, match=r"method='delong' makes no interval of .*f1.*; leave it out"):
+    with pytest.raises(OptionError, match=r"method='delong' makes no interval of .*f1.*; leave it out"):
         infer.summary(tallies, measures=["f1"], interval=Interval(method="delong"))
 
 
@@ -70,7 +70,7 @@ def test_a_method_is_for_those_that_know_it() -> None:
     ],
 )
 def test_what_intervals_refuse(options: dict[str, object], told: str) -> None:
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         Interval(**options)  # type: ignore[arg-type]
 
 
@@ -100,8 +100,8 @@ def test_rows_without_clusters_are_tallies() -> None:
 
 def test_rows_of_several_kinds_are_for_summaries() -> None:
     truth, score = np.array([True, False, True]), np.array([0.9, 0.2, 0.6])
-    with pytest.raises(BadOption, match=r"these rows have several models; infer\.summary judges each"):
+    with pytest.raises(OptionError, match=r"these rows have several models; infer\.summary judges each"):
         infer.estimate("auc", Rows(truth, {"one": score, "two": score}))
     grouped = Rows(truth, {"one": score}, group=np.array([0, 1, 1]), groups=(("f",), ("m",)), attributes=("sex",))
-    with pytest.raises(BadOption, match=r"these rows have groups \(sex\); infer\.summary judges each"):
+    with pytest.raises(OptionError, match=r"these rows have groups \(sex\); infer\.summary judges each"):
         infer.estimate("auc", grouped)

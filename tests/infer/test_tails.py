@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from baserate import ClassRows, Rows, Tally, infer
+from baserate import MulticlassRows, Rows, Tally, infer
 from baserate.infer._tails import heavy_tail, pareto_shape
 
 
@@ -55,5 +55,5 @@ def test_several_classes_are_refused_too() -> None:
         odds = np.clip(1.5 * (noise + np.eye(3)[truth]), -200, 200)
         odds -= odds.max(axis=1, keepdims=True)
         score = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
-        reason = infer.estimate("log_loss", ClassRows(truth, score, ("a", "b", "c"))).why
+        reason = infer.estimate("log_loss", MulticlassRows(truth, score, ("a", "b", "c"))).why
         assert (reason is not None and "infinite" in reason) == refused

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import stdtr, stdtrit
 from scipy.stats import norm, ttest_ind
 
-from baserate import ClassRows, Costs, Counts, Rows, Tally, scored, tally
-from baserate._errors import BadOption, BadShape, EmptyData
+from baserate import Costs, Counts, MulticlassRows, Rows, Tally, scored, tally
+from baserate._errors import EmptyDataError, OptionError, ShapeError
 from baserate.infer import Question, _columns, compare, compare_classes, compare_unpaired
 from baserate.infer._comparing import _paired, _unpaired
 from baserate.infer._comparing._comparison import ComparisonRequest
@@ -234,40 +234,40 @@ def test_a_sample_of_one_row_bounds_no_loss() -> None:
 def test_what_is_refused_or_undefined() -> None:
     assert isnan(compare_unpaired(Tally.counted([], [[], []]), sample(1), measure="sensitivity").p)
     a = sample(1)
-    with pytest.raises(BadOption, match="is not a tally"):
+    with pytest.raises(OptionError, match="is not a tally"):
         compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="on the same rows"):
+    with pytest.raises(OptionError, match="on the same rows"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="mcnemar"))
-    with pytest.raises(BadOption, match="DeLong's test is of areas"):
+    with pytest.raises(OptionError, match="DeLong's test is of areas"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="delong"))
     one = Tally.counted([0.5], [[3], [0]])
     found = compare_unpaired(a, one)
     assert isnan(found.p)
     assert found.why == "second: there are no negatives"
     wild = tally([1, 0], [3.0, -2.0])
-    with pytest.raises(BadOption, match="not probabilities; give a threshold"):
+    with pytest.raises(OptionError, match="not probabilities; give a threshold"):
         compare_unpaired(a, wild, measure="accuracy")
 
 
-def classes(seed: int = 0, size: int = 200, width: int = 3) -> tuple[ClassRows, ClassRows]:
+def classes(seed: int = 0, size: int = 200, width: int = 3) -> tuple[MulticlassRows, MulticlassRows]:
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, width, size)
     seen = rng.normal(size=(size, width)) + np.eye(width)[truth]
     a, b = (np.round(seen + rng.normal(size=(size, width)), 1) for _ in range(2))
     labels = tuple("abcdefgh"[:width])
-    return ClassRows(truth, a, labels), ClassRows(truth, b, labels)
+    return MulticlassRows(truth, a, labels), MulticlassRows(truth, b, labels)
 
 
 def test_influence_is_a_derivative() -> None:
     rows, _ = classes(size=40)
     rng = np.random.default_rng(1)
     weight = rng.random(40) + 0.5
-    weighted = ClassRows(rows.truth, rows.score, rows.labels, weight=weight)
+    weighted = MulticlassRows(rows.truth, rows.score, rows.labels, weight=weight)
     found = moved(weighted)
     for at in range(0, 40, 7):
         more = weight.copy()
         more[at] *= 1 + 1e-6
-        other = ClassRows(rows.truth, rows.score, rows.labels, weight=more)
+        other = MulticlassRows(rows.truth, rows.score, rows.labels, weight=more)
         slope = (multiclass.hand_till(other) - multiclass.hand_till(weighted)) / 1e-6
         assert found[at] == pytest.approx(slope, abs=1e-7)
     assert found.sum() == pytest.approx(0, abs=1e-12)
@@ -288,7 +288,7 @@ def test_many_classes_in_closed_form_are_as_resampled(monkeypatch: pytest.Monkey
     monkeypatch.setattr(_columns, "MOST", 999)
     a, b = classes()
     weight = np.random.default_rng(2).random(len(a)) + 0.5
-    for one, other in ((a, b), [ClassRows(each.truth, each.score, each.labels, weight=weight) for each in (a, b)]):
+    for one, other in ((a, b), [MulticlassRows(each.truth, each.score, each.labels, weight=weight) for each in (a, b)]):
         closed = compare_classes(one, other)
         drawn = compare_classes(one, other, question=Question(method="resample"))
         wide = closed.difference.high - closed.difference.low
@@ -303,12 +303,13 @@ def test_classes_order_and_repetition(name: str) -> None:
     a, b = classes(size=60)
     found = compare_classes(a, b, measure=name)
     order = np.random.default_rng(0).permutation(60)
-    shuffled = [ClassRows(each.truth[order], each.score[order], each.labels) for each in (a, b)]
+    shuffled = [MulticlassRows(each.truth[order], each.score[order], each.labels) for each in (a, b)]
     assert repr(compare_classes(*shuffled, measure=name)) == repr(found)
     times = np.random.default_rng(1).integers(1, 3, 60)
-    counted = [ClassRows(each.truth, each.score, each.labels, count=times) for each in (a, b)]
+    counted = [MulticlassRows(each.truth, each.score, each.labels, count=times) for each in (a, b)]
     long = [
-        ClassRows(np.repeat(each.truth, times), np.repeat(each.score, times, axis=0), each.labels) for each in (a, b)
+        MulticlassRows(np.repeat(each.truth, times), np.repeat(each.score, times, axis=0), each.labels)
+        for each in (a, b)
     ]
     assert repr(compare_classes(*counted, measure=name)) == repr(compare_classes(*long, measure=name))
     turned = compare_classes(b, a, measure=name)
@@ -323,15 +324,15 @@ def test_classes_order_and_repetition(name: str) -> None:
 @pytest.mark.parametrize("name", ["hand_till", "top_2_accuracy", "mcc"])
 def test_classes_of_rows_that_are_not_there(name: str) -> None:
     a, b = classes(size=60)
-    left = [ClassRows(each.truth[20:], each.score[20:], each.labels) for each in (a, b)]
+    left = [MulticlassRows(each.truth[20:], each.score[20:], each.labels) for each in (a, b)]
     expected = compare_classes(*left, measure=name)
     there = np.arange(60) >= 20
-    counted = (ClassRows(each.truth, each.score, each.labels, count=there.astype(int)) for each in (a, b))
+    counted = (MulticlassRows(each.truth, each.score, each.labels, count=there.astype(int)) for each in (a, b))
     assert repr(compare_classes(*counted, measure=name)) == repr(expected)
-    weighted = (ClassRows(each.truth, each.score, each.labels, weight=there.astype(float)) for each in (a, b))
+    weighted = (MulticlassRows(each.truth, each.score, each.labels, weight=there.astype(float)) for each in (a, b))
     assert repr(compare_classes(*weighted, measure=name)) == repr(expected)
-    none = [ClassRows(each.truth[:0], each.score[:0], each.labels) for each in (a, b)]
-    with pytest.raises(EmptyData, match="there are no rows"):
+    none = [MulticlassRows(each.truth[:0], each.score[:0], each.labels) for each in (a, b)]
+    with pytest.raises(EmptyDataError, match="there are no rows"):
         compare_classes(*none, measure=name)
 
 
@@ -339,7 +340,7 @@ def test_two_perfect_models_of_many_classes() -> None:
     truth = np.repeat([0, 1, 2], 5)
     score = np.eye(3)[truth]
     jitter = np.linspace(0, 0.1, 45).reshape(15, 3)
-    found = compare_classes(*(ClassRows(truth, score + each, ("a", "b", "c")) for each in (jitter, -jitter)))
+    found = compare_classes(*(MulticlassRows(truth, score + each, ("a", "b", "c")) for each in (jitter, -jitter)))
     assert found.values == (1, 1)
     assert found.p == 1
     assert found.difference.low < -0.05
@@ -348,7 +349,7 @@ def test_two_perfect_models_of_many_classes() -> None:
 def test_two_models_of_many_classes_that_are_always_right() -> None:
     truth = np.repeat([0, 1, 2], 2)
     scores = (np.eye(3)[truth] * share + (1 - share) / 3 for share in (0.8, 0.5))
-    first, second = (ClassRows(truth, score, ("a", "b", "c")) for score in scores)
+    first, second = (MulticlassRows(truth, score, ("a", "b", "c")) for score in scores)
     question = Question("better", margin=0.02)
     for name in ("top_k_accuracy", "brier"):
         found = compare_classes(first, second, measure=name, question=question)
@@ -360,25 +361,25 @@ def test_two_models_of_many_classes_that_are_always_right() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda b: ClassRows(b.truth[::-1].copy(), b.score, b.labels), "truth differs in"),
-        (lambda b: ClassRows(b.truth[1:], b.score[1:], b.labels), "have 200 and 199 rows"),
-        (lambda b: ClassRows(b.truth, b.score, ("x", "y", "z")), "different classes"),
-        (lambda b: ClassRows(b.truth, b.score, b.labels, weight=np.ones(200)), "differ in weight"),
+        (lambda b: MulticlassRows(b.truth[::-1].copy(), b.score, b.labels), "truth differs in"),
+        (lambda b: MulticlassRows(b.truth[1:], b.score[1:], b.labels), "have 200 and 199 rows"),
+        (lambda b: MulticlassRows(b.truth, b.score, ("x", "y", "z")), "different classes"),
+        (lambda b: MulticlassRows(b.truth, b.score, b.labels, weight=np.ones(200)), "differ in weight"),
     ],
 )
 def test_classes_that_are_not_of_the_same_rows(change: Any, told: str) -> None:  # noqa: ANN401
     a, b = classes()
-    with pytest.raises(BadShape, match=told):
+    with pytest.raises(ShapeError, match=told):
         compare_classes(a, change(b))
 
 
 def test_classes_need_a_measure_of_classes() -> None:
     a, b = classes()
-    with pytest.raises(BadOption, match="is not for mcc"):
+    with pytest.raises(OptionError, match="is not for mcc"):
         compare_classes(a, b, measure="mcc", question=Question(method="delong"))
-    with pytest.raises(BadOption, match="is not ClassRows"):
+    with pytest.raises(OptionError, match="is not ClassRows"):
         compare_classes(a, None)  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="no measure of many classes"):
+    with pytest.raises(OptionError, match="no measure of many classes"):
         compare_classes(a, b, measure=MEASURES["auc"])
 
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import baserate
-from baserate import ClassRows, Confusion, Counts, Curve, measure
+from baserate import Confusion, Counts, Curve, MulticlassRows, measure
 from baserate.measure import MEASURES, about, multiclass, why
 from tests.laws.test_multiclass import squares
 from tests.strategies import same
 
 OF_COUNTS = {name: m for name, m in MEASURES.items() if about(m).of is Counts}
-OF_SCORES = {name: m for name, m in multiclass.MEASURES.items() if about(m).of is ClassRows}
+OF_SCORES = {name: m for name, m in multiclass.MEASURES.items() if about(m).of is MulticlassRows}
 
 
 class Drawn(NamedTuple):
@@ -24,7 +24,7 @@ class Drawn(NamedTuple):
     score: npt.NDArray[Any]
     weight: npt.NDArray[Any]
 
-    def rows(self, **given: Any) -> ClassRows:  # noqa: ANN401
+    def rows(self, **given: Any) -> MulticlassRows:  # noqa: ANN401
         return baserate.scored(self.truth, self.score, labels=range(self.score.shape[1]), **given)
 
 

@@ -143,9 +143,9 @@ def test_levels_lie_between(bad: float) -> None:
 
 
 def measure_error() -> type[Exception]:
-    from baserate import BadOption
+    from baserate import OptionError
 
-    return BadOption
+    return OptionError
 
 
 @pytest.mark.parametrize(
@@ -172,9 +172,9 @@ def test_bad_requests(measure_: Any, data: Any, options: dict[str, Any], told: s
 
 
 def test_several_tables_at_once_are_refused() -> None:
-    from baserate import BadShape
+    from baserate import ShapeError
 
-    with pytest.raises(BadShape, match="take an interval of one"):
+    with pytest.raises(ShapeError, match="take an interval of one"):
         infer.estimate("f1", Curve(tally([1, 0], [1, 0])).counts)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given, reject, settings, strategies as st
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
-from baserate import CannotFit, Map, NotAProbability, Tally, calibrate, curve, measure, tally
+from baserate import Calibrator, FitError, NotAProbabilityError, Tally, calibrate, curve, measure, tally
 from baserate._numeric.logistic import line, log_odds
 from tests.strategies import Rows, rows
 
@@ -31,11 +31,11 @@ def both_classes(drawn: Rows) -> Tally:
     return tally(*drawn)
 
 
-def fitted(method: str, t: Tally) -> Map:
+def fitted(method: str, t: Tally) -> Calibrator:
     """A map, where the data determine one."""
     try:
         return calibrate.fit(t, method)
-    except CannotFit:
+    except FitError:
         reject()
 
 
@@ -84,7 +84,7 @@ def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
 @given(probabilities, st.sampled_from(list(calibrate.METHODS)))
 def test_what_is_saved_is_what_is_read(drawn: Rows, method: str) -> None:
     found = fitted(method, both_classes(drawn))
-    again = Map.from_json(found.to_json())
+    again = Calibrator.from_json(found.to_json())
     assert np.array_equal(again(grid), found(grid))
     assert again.to_json() == found.to_json()
     assert (again.method, again.fitted, again.parameters) == (found.method, found.fitted, found.parameters)
@@ -173,7 +173,7 @@ def test_no_curve_of_the_family_fits_better(drawn: Rows, others: list[tuple[floa
     for name in ("temperature", "logistic", "beta"):
         try:
             found = calibrate.fit(t, name)
-        except CannotFit:
+        except FitError:
             continue
         form = found.form
         here = likelihood(found(t.score), t)
@@ -194,7 +194,7 @@ def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
     for name in calibrate.METHODS:
         try:
             found = calibrate.fit(t, name)
-        except CannotFit:
+        except FitError:
             continue
         repeated = calibrate.fit(often, name)(grid)
         assert calibrate.fit(counted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
@@ -223,7 +223,7 @@ def test_of_other_scores_a_line_is_taken_as_it_is(drawn: Rows) -> None:
     t = both_classes(drawn)
     assume(not (t.score[-1] >= 0 and t.score[0] <= 1))
     for name in ("identity", "offset", "temperature", "beta"):
-        with pytest.raises(NotAProbability, match="take any score"):
+        with pytest.raises(NotAProbabilityError, match="take any score"):
             calibrate.fit(t, name)
     found = fitted("logistic", t)
     assume(found.rises)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from baserate import BadOption, BadShape, Confusion, CostMatrix, Costs, Counts, measure
+from baserate import Confusion, CostMatrix, Costs, Counts, OptionError, ShapeError, measure
 from baserate.measure import about, multiclass, why
 from tests.strategies import same
 
@@ -94,7 +94,7 @@ def test_an_empty_table_is_undefined_and_says_so(classes: int) -> None:
 
 def test_reasons_are_asked_of_one_table() -> None:
     stack = Confusion(np.ones((5, 2, 2)), (0, 1))
-    with pytest.raises(BadShape, match=r"these are \(5,\) tables; ask why of one, for example confusion\[0\]"):
+    with pytest.raises(ShapeError, match=r"these are \(5,\) tables; ask why of one, for example confusion\[0\]"):
         why(multiclass.mcc, stack)
     assert why(multiclass.mcc, stack[0]) is None
 
@@ -346,11 +346,11 @@ def test_two_classes_may_pass_one_in_confusion_entropy() -> None:
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ("cubic", BadOption, "weights is 'cubic'; it is 'none', 'linear', 'quadratic' or a table"),
-        ([[0, 1], [1, 0]], BadShape, r"the weights have shape \(2, 2\) for 3 classes"),
-        (np.ones((3, 3)), BadOption, "with 0 on the diagonal"),
-        (np.eye(3) - 1, BadOption, "finite numbers ≥ 0"),
-        (np.diag([np.nan] * 3), BadOption, "finite numbers ≥ 0"),
+        ("cubic", OptionError, "weights is 'cubic'; it is 'none', 'linear', 'quadratic' or a table"),
+        ([[0, 1], [1, 0]], ShapeError, r"the weights have shape \(2, 2\) for 3 classes"),
+        (np.ones((3, 3)), OptionError, "with 0 on the diagonal"),
+        (np.eye(3) - 1, OptionError, "finite numbers ≥ 0"),
+        (np.diag([np.nan] * 3), OptionError, "finite numbers ≥ 0"),
     ],
 )
 def test_weights_of_kappa_say_how_bad_disagreements_are(
@@ -371,5 +371,5 @@ def test_disagreements_without_weight_do_not_count() -> None:
 @pytest.mark.parametrize("name", ["mutual_information", "truth_entropy", "kl_divergence", "cross_entropy"])
 def test_a_unit_of_information_needs_a_base_above_one(name: str, base: float) -> None:
     function: Callable[..., float] = MEASURES[name]
-    with pytest.raises(BadOption, match="give a number above 1: 2 for bits"):
+    with pytest.raises(OptionError, match="give a number above 1: 2 for bits"):
         function(Confusion(np.ones((2, 2)), (0, 1)), base=base)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from baserate import BadOption, Costs, Counts
+from baserate import Costs, Counts, OptionError
 from baserate.measure import (
     expected_cost,
     net_benefit,
@@ -80,10 +80,10 @@ def test_each_table_may_have_its_own_threshold() -> None:
 @pytest.mark.parametrize("at", [-0.1, 1, 2, nan, np.array([0.5, 1.0])])
 def test_nobody_acts_at_a_probability_of_one_or_beyond(at: float) -> None:
     for measure in (net_benefit, net_reduction, standardized_net_benefit):
-        with pytest.raises(BadOption, match="expected 0 or a number from 1e-12 to 1 - 1e-12"):
+        with pytest.raises(OptionError, match="expected 0 or a number from 1e-12 to 1 - 1e-12"):
             measure(TABLE, at=at)
 
 
 def test_at_zero_nothing_can_be_spared() -> None:
-    with pytest.raises(BadOption, match="at is 0: then nothing is worth a missed positive"):
+    with pytest.raises(OptionError, match="at is 0: then nothing is worth a missed positive"):
         net_reduction(TABLE, at=0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import BadOption, Confusions, CostMatrix, NotAProbability, UnknownName, measure, read
+from baserate import Confusions, CostMatrix, NotAProbabilityError, OptionError, UnknownNameError, measure, read
 from baserate.measure import multiclass
 
 TABLE: dict[str, list[Any]] = {
@@ -68,9 +68,9 @@ def test_weights_of_your_own() -> None:
     assert values["sensitivity", None, None, None, "custom"] == multiclass.averaged(measure.sensitivity, weights)(
         LABELS.pooled
     )
-    with pytest.raises(UnknownName, match="weights are given for"):
+    with pytest.raises(UnknownNameError, match="weights are given for"):
         multiclass.summary(LABELS, measures=["recall"], averages=[{"a": 1}])
-    with pytest.raises(BadOption, match="not all 0"):
+    with pytest.raises(OptionError, match="not all 0"):
         multiclass.summary(LABELS, measures=["recall"], averages=[dict.fromkeys("abc", 0.0)])
 
 
@@ -111,14 +111,14 @@ def test_more_classes_than_anybody_reads_have_fewer_rows() -> None:
 @pytest.mark.parametrize(
     ("given", "options", "error", "told"),
     [
-        (TABLE, {}, BadOption, "dict is not what read.confusions or read.class_rows gives"),
-        (LABELS, {"measures": "some"}, BadOption, "it is 'usual', 'all', or a list of names"),
-        (LABELS, {"measures": ["hand_till"]}, BadOption, "hand_till cannot be had: labels have neither ranks"),
-        (LABELS, {"measures": ["brier"]}, BadOption, "brier cannot be had"),
-        (LABELS, {"measures": [len]}, BadOption, "is no measure"),
-        (LABELS, {"measures": ["nothing at all"]}, UnknownName, "there is no measure 'nothing at all'"),
-        (LABELS, {"averages": ["samples"]}, UnknownName, "no average 'samples' of classes"),
-        (SCORES, {"measures": ["exact_match"]}, BadOption, "exact_match cannot be had"),
+        (TABLE, {}, OptionError, "dict is not what read.confusions or read.class_rows gives"),
+        (LABELS, {"measures": "some"}, OptionError, "it is 'usual', 'all', or a list of names"),
+        (LABELS, {"measures": ["hand_till"]}, OptionError, "hand_till cannot be had: labels have neither ranks"),
+        (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be had"),
+        (LABELS, {"measures": [len]}, OptionError, "is no measure"),
+        (LABELS, {"measures": ["nothing at all"]}, UnknownNameError, "there is no measure 'nothing at all'"),
+        (LABELS, {"averages": ["samples"]}, UnknownNameError, "no average 'samples' of classes"),
+        (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be had"),
     ],
 )
 def test_what_is_refused(given: Any, options: dict[str, Any], error: type[Exception], told: str) -> None:  # noqa: ANN401
@@ -128,20 +128,20 @@ def test_what_is_refused(given: Any, options: dict[str, Any], error: type[Except
 
 def test_the_summary_of_two_classes_points_to_that_of_many() -> None:
     for classes in (LABELS, SCORES):
-        with pytest.raises(BadOption, match=r"are of many classes; use baserate\.measure\.multiclass\.summary"):
+        with pytest.raises(OptionError, match=r"are of many classes; use baserate\.measure\.multiclass\.summary"):
             measure.summary(classes)  # type: ignore[arg-type]
 
 
 def test_averages_refuse_what_they_cannot_be_of() -> None:
-    with pytest.raises(UnknownName, match="there is no average 'mean'"):
+    with pytest.raises(UnknownNameError, match="there is no average 'mean'"):
         multiclass.averaged(measure.f1, "mean")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="labels have neither ranks nor probabilities"):
+    with pytest.raises(OptionError, match="labels have neither ranks nor probabilities"):
         multiclass.averaged(measure.auc, "macro")(LABELS.pooled)
-    with pytest.raises(BadOption, match="kappa is a measure of all classes together"):
+    with pytest.raises(OptionError, match="kappa is a measure of all classes together"):
         multiclass.each(multiclass.kappa, LABELS.pooled)
-    with pytest.raises(BadOption, match="use macro here"):
+    with pytest.raises(OptionError, match="use macro here"):
         multiclass.averaged(measure.f1, "samples")(LABELS.pooled)
-    with pytest.raises(BadOption, match="int has no classes"):
+    with pytest.raises(OptionError, match="int has no classes"):
         multiclass.averaged(measure.f1, "macro")(3)
     assert multiclass.averaged(measure.f_beta, "macro", beta=2.0)(LABELS.pooled) == pytest.approx(
         np.mean([measure.f_beta(LABELS.pooled.one_vs_rest()[at], beta=2.0) for at in range(3)])
@@ -156,11 +156,11 @@ def test_scores_that_are_no_probabilities() -> None:
     assert not measured & {"brier", "log_loss", "brier_skill", "log_loss_skill"}
     assert sum("is left out" in note for note in summary.data["notes"]) >= 4
     for function in (multiclass.brier, multiclass.log_loss):
-        with pytest.raises(NotAProbability, match="in 3 of 3 rows the scores are outside"):
+        with pytest.raises(NotAProbabilityError, match="in 3 of 3 rows the scores are outside"):
             function(twice)
-    with pytest.raises(NotAProbability, match=r"in 1 of 2 rows .* do not add up to 1"):
+    with pytest.raises(NotAProbabilityError, match=r"in 1 of 2 rows .* do not add up to 1"):
         multiclass.brier(baserate.scored([0, 1], [[0.5, 0.5], [0.4, 0.4]]))
-    with pytest.raises(BadOption, match="from 1 to the number of classes, 3"):
+    with pytest.raises(OptionError, match="from 1 to the number of classes, 3"):
         multiclass.top_k_accuracy(twice, k=4)
 
 
@@ -175,11 +175,11 @@ def test_averages_take_names_and_say_why_they_are_undefined() -> None:
         == multiclass.each(measure.sensitivity, LABELS.pooled).tolist()
     )
     stack = baserate.Confusion(np.stack([LABELS.pooled.mass] * 2), LABELS.labels)
-    with pytest.raises(baserate.BadShape, match="ask of one, for example confusion"):
+    with pytest.raises(baserate.ShapeError, match="ask of one, for example confusion"):
         multiclass.undefined("precision", stack)
-    with pytest.raises(BadOption, match="is no measure"):
+    with pytest.raises(OptionError, match="is no measure"):
         multiclass.averaged(len, "macro")
-    with pytest.raises(UnknownName, match="there is no average None"):
+    with pytest.raises(UnknownNameError, match="there is no average None"):
         multiclass.averaged("f1", None)  # type: ignore[arg-type]
     one = multiclass.summary(LABELS, measures=["recall"], averages="micro")
     assert {row["average"] for row in one.rows()} == {None, "micro"}
@@ -191,7 +191,7 @@ def test_probabilities_may_be_rounded_but_not_be_others() -> None:
 
     assert brier(0.3, 0.691) == pytest.approx((0.5 + 0.3**2 + 0.309**2) / 2)
     for score in ((0.3, 0.689), (0.31, 0.7001), (-0.005, 1.0), (1.005, 0.0)):
-        with pytest.raises(NotAProbability, match=r"in 1 of 2 rows .* \(they go from"):
+        with pytest.raises(NotAProbabilityError, match=r"in 1 of 2 rows .* \(they go from"):
             brier(*score)
 
 
@@ -213,5 +213,5 @@ def test_the_digest_is_of_rows_in_any_order() -> None:
 
 def test_cells_too_far_from_one_are_refused() -> None:
     for cell in (1e160, 1e-300):
-        with pytest.raises(baserate.BadWeights, match="too far from 1 to be squared"):
+        with pytest.raises(baserate.WeightError, match="too far from 1 to be squared"):
             baserate.Confusion.of_matrix([[cell, 0], [0, cell]], truth="rows")

@@ -1,6 +1,6 @@
 import pytest
 
-from baserate import UnknownName, measure
+from baserate import UnknownNameError, measure
 from baserate.measure.multiclass import MEASURES, named, search
 
 
@@ -28,11 +28,11 @@ def test_measures_are_found_by_other_names(spelling: str, name: str) -> None:
 
 def test_names_are_looked_up_in_their_own_registry() -> None:
     assert named("mcc") is not measure.named("mcc")
-    with pytest.raises(UnknownName, match=r"no measure 'sensitivity'.* Known are: accuracy, hamming_loss"):
+    with pytest.raises(UnknownNameError, match=r"no measure 'sensitivity'.* Known are: accuracy, hamming_loss"):
         named("sensitivity")
-    with pytest.raises(UnknownName, match=r"no measure 'scott_pie'\. Did you mean scott_pi"):
+    with pytest.raises(UnknownNameError, match=r"no measure 'scott_pie'\. Did you mean scott_pi"):
         named("scott_pie")
-    with pytest.raises(UnknownName, match="no measure 'scott_pi'"):
+    with pytest.raises(UnknownNameError, match="no measure 'scott_pi'"):
         measure.named("scott_pi")
 
 

@@ -7,16 +7,16 @@ import pytest
 
 import baserate
 from baserate import (
-    BadOption,
-    BadShape,
-    ClassRows,
     Confusion,
     Costs,
     Counts,
     Curve,
     LabelSets,
+    MulticlassRows,
+    OptionError,
+    ShapeError,
     Tally,
-    UnknownName,
+    UnknownNameError,
     measure,
 )
 from baserate.measure import MEASURES, TABLES, about, multiclass, named, search, why
@@ -37,7 +37,7 @@ def test_every_measure_is_registered_under_its_own_name(room: Any) -> None:  # n
 
 @REGISTRIES
 def test_what_a_measure_knows_is_sound(room: Any) -> None:  # noqa: ANN401
-    of_two, of_many = {Counts, Curve, Tally}, {Confusion, ClassRows, LabelSets}
+    of_two, of_many = {Counts, Curve, Tally}, {Confusion, MulticlassRows, LabelSets}
     for name, function in room.MEASURES.items():
         told = about(function)
         assert told.of in (of_two if room is measure else of_many), name
@@ -165,10 +165,10 @@ def test_measures_are_found_by_other_names(spelling: str, name: str) -> None:
 
 
 def test_an_unknown_name_lists_the_known_and_the_nearest() -> None:
-    with pytest.raises(UnknownName, match=r"no measure 'sensitivit'. Did you mean sensitivity or") as caught:
+    with pytest.raises(UnknownNameError, match=r"no measure 'sensitivit'. Did you mean sensitivity or") as caught:
         named("sensitivit")
     assert all(name in str(caught.value) for name in MEASURES)
-    with pytest.raises(UnknownName, match=r"no measure 'zzzz'. Known are: accuracy"):
+    with pytest.raises(UnknownNameError, match=r"no measure 'zzzz'. Known are: accuracy"):
         named("zzzz")
 
 
@@ -187,7 +187,7 @@ def test_the_reason_names_everything_that_is_missing() -> None:
 
 
 def test_reasons_are_asked_of_one_table() -> None:
-    with pytest.raises(BadShape, match=r"these are \(5,\) tables; ask why of one"):
+    with pytest.raises(ShapeError, match=r"these are \(5,\) tables; ask why of one"):
         why(measure.precision, CURVE.counts)  # type: ignore[arg-type]
 
 
@@ -212,26 +212,26 @@ def test_a_table_invents_no_point() -> None:
 
 
 def test_a_table_refuses_what_has_no_value_at_a_threshold() -> None:
-    with pytest.raises(BadOption, match="auc, brier has one value for a whole curve"):
+    with pytest.raises(OptionError, match="auc, brier has one value for a whole curve"):
         measure.table(CURVE, "auc", "f1", "brier")
-    with pytest.raises(UnknownName):
+    with pytest.raises(UnknownNameError):
         measure.table(CURVE, "rock")
 
 
 @pytest.mark.parametrize("beta", [0, -1, math.inf, math.nan])
 def test_beta_lies_between_precision_and_recall(beta: float) -> None:
-    with pytest.raises(BadOption, match=r"use precision .* or sensitivity"):
+    with pytest.raises(OptionError, match=r"use precision .* or sensitivity"):
         measure.f_beta(Counts(1, 1, 1, 1), beta=beta)
 
 
 @pytest.mark.parametrize("interval", [(0.5, 0.5), (0.9, 0.1), (-0.1, 1), (0, 1.1), (math.nan, 1)])
 def test_a_partial_area_needs_an_interval_of_rates(interval: tuple[float, float]) -> None:
-    with pytest.raises(BadOption, match="is not one of rates"):
+    with pytest.raises(OptionError, match="is not one of rates"):
         measure.partial_auc(CURVE, fpr=interval)
 
 
 def test_a_partial_area_runs_along_one_axis() -> None:
-    with pytest.raises(BadOption, match="either fpr or tpr"):
+    with pytest.raises(OptionError, match="either fpr or tpr"):
         measure.partial_auc(CURVE, fpr=(0, 1), tpr=(0, 1))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import BadOption, NotAProbability, Tallies, Tally, UnknownName, measure, read
+from baserate import NotAProbabilityError, OptionError, Tallies, Tally, UnknownNameError, measure, read
 
 TABLE: dict[str, Any] = {
     "y": [1, 0, 1, 0, 1, 0],
@@ -67,11 +67,11 @@ def test_probabilities_are_cut_in_the_middle_and_others_not_at_all() -> None:
 
 
 def test_what_was_asked_for_and_cannot_be_is_refused() -> None:
-    with pytest.raises(NotAProbability):
+    with pytest.raises(NotAProbabilityError):
         measure.summary(tallies(score="z"), measures=["brier"])
-    with pytest.raises(BadOption, match="nothing is left to measure: z runs from -2 to 3"):
+    with pytest.raises(OptionError, match="nothing is left to measure: z runs from -2 to 3"):
         measure.summary(tallies(score="z"), measures=["f1"])
-    with pytest.raises(UnknownName, match="Did you mean auc"):
+    with pytest.raises(UnknownNameError, match="Did you mean auc"):
         measure.summary(tallies(score="p"), measures=["aucc"])
 
 
@@ -139,7 +139,7 @@ def test_points_are_exact_few_and_keep_the_ends() -> None:
     assert gaps.max() < 2 * 2 / 40
     few = measure.curves(many, "pr", points=2)
     assert list(few.columns["threshold"]) == [math.inf, baserate.curve(many.tally).threshold[-1]]
-    with pytest.raises(BadOption, match="points is 1; expected a whole number from 2 to 1,000,000"):
+    with pytest.raises(OptionError, match="points is 1; expected a whole number from 2 to 1,000,000"):
         measure.curves(many, "roc", points=1)
 
 
@@ -160,13 +160,13 @@ def test_labels_are_held_against_the_score_they_fit_best() -> None:
 
 def test_what_is_not_tallies_is_told() -> None:
     for wrong in (TABLE, baserate.tally(TABLE["y"], TABLE["p"])):
-        with pytest.raises(BadOption, match="is not Tallies; read them first"):
+        with pytest.raises(OptionError, match="is not Tallies; read them first"):
             measure.summary(wrong)  # type: ignore[arg-type]
-        with pytest.raises(BadOption, match="is not Tallies; read them first"):
+        with pytest.raises(OptionError, match="is not Tallies; read them first"):
             measure.curves(wrong, "roc")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="dict is not a tally; make one first"):
+    with pytest.raises(OptionError, match="dict is not a tally; make one first"):
         baserate.curve(TABLE)  # type: ignore[arg-type]
-    with pytest.raises(UnknownName, match="Curves are: roc, pr"):
+    with pytest.raises(UnknownNameError, match="Curves are: roc, pr"):
         measure.curves(tallies(score="p"), "rocc")
-    with pytest.raises(BadOption, match="measures is 'al'; it is 'usual', 'all', or a list"):
+    with pytest.raises(OptionError, match="measures is 'al'; it is 'usual', 'all', or a list"):
         measure.summary(tallies(score="p"), measures="al")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from baserate import BadOption
+from baserate import OptionError
 from baserate._numeric.distributions import (
     Beta,
     Distribution,
@@ -189,5 +189,5 @@ def test_normal_ratios_may_stay_on_one_side() -> None:
     ],
 )
 def test_what_is_no_distribution_is_refused(make: object, message: str) -> None:
-    with pytest.raises(BadOption, match=message):
+    with pytest.raises(OptionError, match=message):
         make()  # type: ignore[operator]

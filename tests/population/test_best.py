@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from baserate import BadOption, Costs, Counts, Population, UnknownName, curve, measure, population, tally
+from baserate import Costs, Counts, OptionError, Population, UnknownNameError, curve, measure, population, tally
 from baserate.measure import MEASURES, about
 from baserate.population._search import scan, slope
 
@@ -40,7 +40,7 @@ def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
     values = sign * np.asarray(function(made.at(looked)))
     highest = np.max(values[np.isfinite(values)], initial=-inf)  # infinities never win a search
     if highest == -inf or highest > 1e6:
-        with pytest.raises(BadOption, match=r"grows without bound|undefined or infinite at every threshold"):
+        with pytest.raises(OptionError, match=r"grows without bound|undefined or infinite at every threshold"):
             population.best(made, name)
         return
     found = population.best(made, name)
@@ -137,7 +137,7 @@ def test_ends_plateaus_and_limits() -> None:
     assert found("linear", "specificity") == (inf, 1, True, True)
     assert found("linear", "npv") == (0, 1, False, True)
     assert found("er", "npv") == (0, round(3.6 / 3.7, 12), False, True)  # of the densities at 0
-    with pytest.raises(BadOption, match="positive_likelihood_ratio grows without bound towards a threshold of 1, so"):
+    with pytest.raises(OptionError, match="positive_likelihood_ratio grows without bound towards a threshold of 1, so"):
         population.best(POPULATIONS["linear"], "positive_likelihood_ratio")
     assert found("linear", "fdr") == (1, 0, False, True)
     assert found("random", "accuracy") == (inf, 0.8, True, True)
@@ -197,17 +197,17 @@ def test_functions_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
-        (lambda: population.best(population.linear(), "f11"), UnknownName, "no measure 'f11'. Did you mean f1"),
+        (lambda: population.best(population.linear(), "f11"), UnknownNameError, "no measure 'f11'. Did you mean f1"),
         (
             lambda: population.best(population.linear(), "flag_rate"),
-            BadOption,
+            OptionError,
             "neither end of flag_rate is the better",
         ),
-        (lambda: population.best(population.linear(), lambda c: c.tp), BadOption, "toward='high' or 'low'"),
-        (lambda: population.best(population.linear(), "auc"), BadOption, "auc has one value for a whole curve"),
-        (lambda: population.best(population.linear(prevalence=0), "mcc"), BadOption, "undefined at every threshold"),
-        (lambda: population.best(tally([0, 1], [1, 2]), "f1"), BadOption, "Tally is not a Population; make one"),  # type: ignore[arg-type]
-        (lambda: population.cheapest(curve(tally([0, 1], [1, 2]))), BadOption, "Curve is not a Population"),  # type: ignore[arg-type]
+        (lambda: population.best(population.linear(), lambda c: c.tp), OptionError, "toward='high' or 'low'"),
+        (lambda: population.best(population.linear(), "auc"), OptionError, "auc has one value for a whole curve"),
+        (lambda: population.best(population.linear(prevalence=0), "mcc"), OptionError, "undefined at every threshold"),
+        (lambda: population.best(tally([0, 1], [1, 2]), "f1"), OptionError, "Tally is not a Population; make one"),  # type: ignore[arg-type]
+        (lambda: population.cheapest(curve(tally([0, 1], [1, 2]))), OptionError, "Curve is not a Population"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_best(ask: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
@@ -283,10 +283,10 @@ def test_infinities_never_win() -> None:
 
 def test_what_grows_without_bound_has_no_best_threshold() -> None:
     uniform = Population(stats.uniform(0, 1), stats.uniform(0.5, 1), 0.3)
-    with pytest.raises(BadOption, match="diagnostic_odds_ratio grows without bound towards a threshold of"):
+    with pytest.raises(OptionError, match="diagnostic_odds_ratio grows without bound towards a threshold of"):
         population.best(uniform, "diagnostic_odds_ratio")
     row = population.summary(population.binormal(), "diagnostic_odds_ratio").rows()[0]
     assert row["value"] is None
     assert row["why"].startswith("diagnostic_odds_ratio grows without bound towards a threshold of inf")
-    with pytest.raises(BadOption, match="diagnostic_odds_ratio is undefined or infinite at every threshold"):
+    with pytest.raises(OptionError, match="diagnostic_odds_ratio is undefined or infinite at every threshold"):
         population.best(population.retrieval("perfect"), "diagnostic_odds_ratio")

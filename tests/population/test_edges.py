@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import betainc
 
-from baserate import BadOption, Population, measure, population
+from baserate import OptionError, Population, measure, population
 from baserate._numeric.distributions import Beta
 from baserate._numeric.unfolded import LogitBeta
 from baserate.population import best, study, summary, theory, thresholds, where
@@ -73,7 +73,7 @@ def test_discrete_scores_off_the_whole_numbers() -> None:
     assert made.auc == pytest.approx(0.54 + 0.18 + 0.21 / 2)
     assert thresholds(made).tolist() == [inf, 1, 0.5, 0]
     assert best(made, "youden").threshold == 1
-    with pytest.raises(BadOption, match="too many to add up"):
+    with pytest.raises(OptionError, match="too many to add up"):
         _ = Population(stats.zipf(2.5), stats.zipf(2.2), 0.5).auc
 
 
@@ -183,7 +183,7 @@ def test_theory_where_a_class_is_alone() -> None:
     ],
 )
 def test_what_is_refused(call: Any, told: str) -> None:  # noqa: ANN401
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         call(population.linear())
 
 

@@ -8,7 +8,7 @@ from math import sqrt
 import jsonschema
 import pytest
 
-from baserate import BadOption, Population, curve as read, measure, population, tally
+from baserate import OptionError, Population, curve as read, measure, population, tally
 from tests.schemas import RESULTS
 
 
@@ -98,5 +98,5 @@ def test_progress_goes_from_nothing_to_everything() -> None:
     ],
 )
 def test_what_cannot_be_studied(asked: dict[str, object], message: str) -> None:
-    with pytest.raises(BadOption, match=message):
+    with pytest.raises(OptionError, match=message):
         population.study(population.linear(), **asked)  # type: ignore[arg-type]

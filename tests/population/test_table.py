@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from baserate import BadOption, Population, UnknownName, curve, measure, population, tally
+from baserate import OptionError, Population, UnknownNameError, curve, measure, population, tally
 from tests.schemas import RESULTS
 
 
@@ -98,13 +98,13 @@ def test_theory_that_is_not_known() -> None:
 
 def test_what_cannot_be_tabulated() -> None:
     linear = population.linear()
-    with pytest.raises(BadOption, match="auc has one value for a whole curve"):
+    with pytest.raises(OptionError, match="auc has one value for a whole curve"):
         population.table(linear, "auc")
-    with pytest.raises(UnknownName, match="no measure 'rocc'"):
+    with pytest.raises(UnknownNameError, match="no measure 'rocc'"):
         population.table(linear, "rocc")
-    with pytest.raises(BadOption, match="points is 1; expected a whole number from 2 to 1,000,000"):
+    with pytest.raises(OptionError, match="points is 1; expected a whole number from 2 to 1,000,000"):
         population.table(linear, "roc", points=1)
-    with pytest.raises(BadOption, match="f1 is not a measure over all thresholds"):
+    with pytest.raises(OptionError, match="f1 is not a measure over all thresholds"):
         population.theory(linear, "f1")
-    with pytest.raises(BadOption, match="brier is of probabilities"):
+    with pytest.raises(OptionError, match="brier is of probabilities"):
         population.summary(linear, "brier")

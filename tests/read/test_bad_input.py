@@ -10,14 +10,14 @@ import pytest
 
 import baserate
 from baserate import (
-    BadOption,
-    BadShape,
-    BadWeights,
     BaserateError,
-    EmptyData,
-    MissingValues,
-    NotBinary,
-    NotNumeric,
+    EmptyDataError,
+    MissingValuesError,
+    NotBinaryError,
+    NotNumericError,
+    OptionError,
+    ShapeError,
+    WeightError,
     measure,
 )
 from baserate.measure import MEASURES, about, why
@@ -39,16 +39,16 @@ class NA:
 
 
 REFUSED = {
-    "no rows": ({"truth": [], "score": []}, EmptyData, "there are no rows; give at least one."),
+    "no rows": ({"truth": [], "score": []}, EmptyDataError, "there are no rows; give at least one."),
     "lengths differ": (
         {"score": [0.1, 0.2]},
-        BadShape,
+        ShapeError,
         "the columns have different lengths (truth 3, score 2); give one value of each for every row.",
     ),
-    "weights of another length": ({"weight": [1.0]}, BadShape, "(truth 3, score 3, weight 1)"),
+    "weights of another length": ({"weight": [1.0]}, ShapeError, "(truth 3, score 3, weight 1)"),
     "a column of shape (n, 1)": (
         {"score": np.array(SCORE)[:, None]},
-        BadShape,
+        ShapeError,
         (
             "score has shape (3, 1); expected one column with one value for each row. "
             "Take one column, for example score[:, 0]."
@@ -56,7 +56,7 @@ REFUSED = {
     ),
     "two columns of probabilities": (
         {"score": np.zeros((3, 2))},
-        BadShape,
+        ShapeError,
         (
             "score has shape (3, 2); expected one column with one value for each row. "
             "Take one column, for example score[:, 1]."
@@ -64,82 +64,98 @@ REFUSED = {
     ),
     "one array for each model": (
         {"score": [np.zeros(5), np.ones(5)]},
-        BadShape,
+        ShapeError,
         (
             "score has shape (2, 5); expected one column with one value for each row. Take one of them, for example "
             'score[0]; or judge several models with baserate.evaluate and a mapping from names to scores, {"a": '
             'score[0], "b": score[1]}.'
         ),
     ),
-    "as many models as rows": ({"score": [np.zeros(2)] * 2}, BadShape, 'names to scores, {"a": score[0]'),
-    "a row": ({"score": np.zeros((1, 3))}, BadShape, "Take its only row, score[0]."),
-    "a list of rows": ({"score": [[0.1, 0.9]] * 3}, BadShape, "for example numpy.asarray(score)[:, 1]."),
-    "a frame of probabilities": ({"score": pd.DataFrame(np.zeros((3, 2)))}, BadShape, "example score.iloc[:, 1]."),
-    "no columns": ({"score": np.zeros((3, 0))}, BadShape, "Give a list or 1-d array."),
-    "truth of shape (n, 1)": ({"truth": [[1], [0], [1]]}, BadShape, "truth has shape (3, 1)"),
-    "ragged lists": ({"truth": [[1, 0], [1]]}, BadShape, "truth is a list of lists of different lengths"),
-    "labels that cannot be compared": ({"truth": [{}, {}, 1]}, NotBinary, "truth holds labels that cannot be compared"),
-    "a single number": ({"truth": 1, "score": 0.5}, BadShape, "truth has shape (); expected one column"),
+    "as many models as rows": ({"score": [np.zeros(2)] * 2}, ShapeError, 'names to scores, {"a": score[0]'),
+    "a row": ({"score": np.zeros((1, 3))}, ShapeError, "Take its only row, score[0]."),
+    "a list of rows": ({"score": [[0.1, 0.9]] * 3}, ShapeError, "for example numpy.asarray(score)[:, 1]."),
+    "a frame of probabilities": ({"score": pd.DataFrame(np.zeros((3, 2)))}, ShapeError, "example score.iloc[:, 1]."),
+    "no columns": ({"score": np.zeros((3, 0))}, ShapeError, "Give a list or 1-d array."),
+    "truth of shape (n, 1)": ({"truth": [[1], [0], [1]]}, ShapeError, "truth has shape (3, 1)"),
+    "ragged lists": ({"truth": [[1, 0], [1]]}, ShapeError, "truth is a list of lists of different lengths"),
+    "labels that cannot be compared": (
+        {"truth": [{}, {}, 1]},
+        NotBinaryError,
+        "truth holds labels that cannot be compared",
+    ),
+    "a single number": ({"truth": 1, "score": 0.5}, ShapeError, "truth has shape (); expected one column"),
     "NaN scores": (
         {"score": [0.9, math.nan, math.nan]},
-        MissingValues,
+        MissingValuesError,
         (
             "2 of 3 values of score are missing or not finite (the first in row 1). "
             "Leave those rows out, or fill them in, before tallying."
         ),
     ),
-    "infinite scores": ({"score": [-math.inf, 0.1, math.inf]}, MissingValues, "2 of 3 values of score"),
-    "None among scores": ({"score": [0.9, None, 0.1]}, MissingValues, "1 of 3 values of score are missing"),
-    "NA among scores": ({"score": np.array([0.9, NA(), 0.1], dtype=object)}, MissingValues, "1 of 3 values of score"),
-    "masked scores": ({"score": np.ma.masked_less(SCORE, 0.3)}, MissingValues, "1 of 3 values of score"),
-    "text scores": ({"score": ["0.9", "0.4", "0.2"]}, NotNumeric, "3 of 3 values of score are not numbers; convert"),
-    "text among scores": ({"score": [0.9, "high", 0.2]}, NotNumeric, "1 of 3 values of score are not numbers"),
-    "text array of scores": ({"score": np.array(["a", "b", "c"])}, NotNumeric, "3 of 3 values of score"),
-    "objects as scores": ({"score": [object()] * 3}, NotNumeric, "score cannot be read as numbers"),
-    "complex scores": ({"score": [1j, 2j, 3j]}, NotNumeric, "3 of 3 values of score are not numbers"),
-    "whole numbers too large for floats": ({"score": [2**53 + 1, 2**53, 1]}, NotNumeric, "beyond 2⁵³"),
+    "infinite scores": ({"score": [-math.inf, 0.1, math.inf]}, MissingValuesError, "2 of 3 values of score"),
+    "None among scores": ({"score": [0.9, None, 0.1]}, MissingValuesError, "1 of 3 values of score are missing"),
+    "NA among scores": (
+        {"score": np.array([0.9, NA(), 0.1], dtype=object)},
+        MissingValuesError,
+        "1 of 3 values of score",
+    ),
+    "masked scores": ({"score": np.ma.masked_less(SCORE, 0.3)}, MissingValuesError, "1 of 3 values of score"),
+    "text scores": (
+        {"score": ["0.9", "0.4", "0.2"]},
+        NotNumericError,
+        "3 of 3 values of score are not numbers; convert",
+    ),
+    "text among scores": ({"score": [0.9, "high", 0.2]}, NotNumericError, "1 of 3 values of score are not numbers"),
+    "text array of scores": ({"score": np.array(["a", "b", "c"])}, NotNumericError, "3 of 3 values of score"),
+    "objects as scores": ({"score": [object()] * 3}, NotNumericError, "score cannot be read as numbers"),
+    "complex scores": ({"score": [1j, 2j, 3j]}, NotNumericError, "3 of 3 values of score are not numbers"),
+    "whole numbers too large for floats": ({"score": [2**53 + 1, 2**53, 1]}, NotNumericError, "beyond 2⁵³"),
     "numbers too long for floats": (
         {"score": np.array([1, 1 + np.finfo(np.longdouble).eps, 2], dtype=np.longdouble)},
-        NotNumeric,
+        NotNumericError,
         "numbers that a float64 cannot hold; round them first.",
     ),
     "three labels": (
         {"truth": ["a", "b", "c"]},
-        NotBinary,
+        NotBinaryError,
         "truth has more than two labels ('a', 'b', 'c'); compare it with the positive one first.",
     ),
     "three labels, one named": (
         {"truth": ["a", "b", "c"], "positive": "b"},
-        NotBinary,
+        NotBinaryError,
         "truth has more than two labels ('a', 'b', 'c'); pass truth == 'b' to judge one of them.",
     ),
-    "many labels": ({"truth": list(range(7)), "score": [0.1] * 7}, NotBinary, "(0, 1, 2, 3, 4 and 2 more)"),
+    "many labels": ({"truth": list(range(7)), "score": [0.1] * 7}, NotBinaryError, "(0, 1, 2, 3, 4 and 2 more)"),
     "two labels, none named": (
         {"truth": ["no", "yes", "no"]},
-        NotBinary,
+        NotBinaryError,
         "truth has the labels 'no', 'yes'; name the positive one: positive='no' or positive='yes'.",
     ),
-    "minus one and one": ({"truth": [-1, 1, 1]}, NotBinary, "truth has the labels -1, 1; name the positive one"),
-    "fractions as truth": ({"truth": [0.2, 0.8, 0.8]}, NotBinary, "truth has the labels 0.2, 0.8; name the positive"),
+    "minus one and one": ({"truth": [-1, 1, 1]}, NotBinaryError, "truth has the labels -1, 1; name the positive one"),
+    "fractions as truth": (
+        {"truth": [0.2, 0.8, 0.8]},
+        NotBinaryError,
+        "truth has the labels 0.2, 0.8; name the positive",
+    ),
     "labels that differ only in type": (
         {"truth": [1, "1", 1]},
-        NotBinary,
+        NotBinaryError,
         "truth mixes text and numbers (1, '1'), so that equal-looking labels may differ; make them all of one type.",
     ),
-    "labels that differ only in type, one named": ({"truth": [1, "1", 1], "positive": 1}, NotBinary, "mixes text"),
+    "labels that differ only in type, one named": ({"truth": [1, "1", 1], "positive": 1}, NotBinaryError, "mixes text"),
     "a positive of the wrong type": (
         {"truth": ["1", "1", "1"], "positive": 1},
-        NotBinary,
+        NotBinaryError,
         "positive=1 is a number, but truth holds '1', text; pass positive='1'.",
     ),
     "a positive of the wrong type among two": (
         {"truth": ["1", "0", "1"], "positive": 1},
-        NotBinary,
+        NotBinaryError,
         "pass positive='1'.",
     ),
     "a positive that does not occur": (
         {"truth": ["no", "no", "no"], "positive": "yes"},
-        NotBinary,
+        NotBinaryError,
         (
             "positive='yes' does not occur in truth, which holds 'no'. "
             "If there really are no positives, recode truth to 0 and 1."
@@ -147,32 +163,40 @@ REFUSED = {
     ),
     "several positives": (
         {"truth": ["a", "b", "c"], "positive": ["a", "b"]},
-        BadOption,
+        OptionError,
         "positive=['a', 'b'] is more than one label; name the one that counts as positive.",
     ),
-    "NaN as truth": ({"truth": [1.0, 0.0, math.nan]}, MissingValues, "1 of 3 values of truth are missing"),
-    "None as truth": ({"truth": [1, None, 0]}, MissingValues, "1 of 3 values of truth are missing"),
+    "NaN as truth": ({"truth": [1.0, 0.0, math.nan]}, MissingValuesError, "1 of 3 values of truth are missing"),
+    "None as truth": ({"truth": [1, None, 0]}, MissingValuesError, "1 of 3 values of truth are missing"),
     "negative weights": (
         {"weight": [1, -1, -2]},
-        BadWeights,
+        WeightError,
         "2 of 3 values of weight are negative; a row counts for zero or more. Set them to 0 to leave those rows out.",
     ),
-    "NaN weights": ({"weight": [1, math.nan, 1]}, MissingValues, "1 of 3 values of weight are missing or not finite"),
-    "huge weights": ({"weight": [1e200, 0, 1]}, BadWeights, "1 of 3 values of weight are above 1e+140 or below 1e-140"),
-    "tiny weights": ({"weight": [1e-320, 0, 1]}, BadWeights, "divide all of them by a common number."),
-    "only zero weights": ({"weight": [0, 0, 0]}, EmptyData, "every weight is zero, so there are no rows"),
+    "NaN weights": (
+        {"weight": [1, math.nan, 1]},
+        MissingValuesError,
+        "1 of 3 values of weight are missing or not finite",
+    ),
+    "huge weights": (
+        {"weight": [1e200, 0, 1]},
+        WeightError,
+        "1 of 3 values of weight are above 1e+140 or below 1e-140",
+    ),
+    "tiny weights": ({"weight": [1e-320, 0, 1]}, WeightError, "divide all of them by a common number."),
+    "only zero weights": ({"weight": [0, 0, 0]}, EmptyDataError, "every weight is zero, so there are no rows"),
     "fractional counts": (
         {"count": [1, 2.5, 1]},
-        BadWeights,
+        WeightError,
         (
             "1 of 3 values of count are not whole; a count is a number of identical rows. "
             "Pass sampling or importance weights as weight= instead."
         ),
     ),
-    "negative counts": ({"count": [1, -1, 1]}, BadWeights, "1 of 3 values of count are negative"),
-    "more rows than can be counted": ({"count": [2**53, 2**53, 1]}, BadWeights, "adds up to more than 2⁵³ rows"),
-    "only zero counts": ({"count": [0, 0, 0]}, EmptyData, "every count is zero, so there are no rows"),
-    "text weights": ({"weight": ["a", "b", "c"]}, NotNumeric, "3 of 3 values of weight are not numbers"),
+    "negative counts": ({"count": [1, -1, 1]}, WeightError, "1 of 3 values of count are negative"),
+    "more rows than can be counted": ({"count": [2**53, 2**53, 1]}, WeightError, "adds up to more than 2⁵³ rows"),
+    "only zero counts": ({"count": [0, 0, 0]}, EmptyDataError, "every count is zero, so there are no rows"),
+    "text weights": ({"weight": ["a", "b", "c"]}, NotNumericError, "3 of 3 values of weight are not numbers"),
 }
 
 
@@ -271,5 +295,7 @@ def test_all_ties_are_one_score() -> None:
 @pytest.mark.parametrize("score", [[1.5, 0.2], [0.5, -0.1]], ids=["above 1", "below 0"])
 def test_proper_scores_refuse_what_is_not_a_probability(name: str, score: list[float]) -> None:
     tally = baserate.tally([1, 0], score)
-    with pytest.raises(baserate.NotAProbability, match=r"1 row has a score outside \[0, 1\] .* calibrate the scores"):
+    with pytest.raises(
+        baserate.NotAProbabilityError, match=r"1 row has a score outside \[0, 1\] .* calibrate the scores"
+    ):
         MEASURES[name](noun(baserate.Tally, tally))

@@ -16,15 +16,15 @@ import pytest
 
 import baserate
 from baserate import (
-    BadFile,
-    BadShape,
-    BadWeights,
-    EmptyData,
-    NotBinary,
+    EmptyDataError,
+    FileFormatError,
+    NotBinaryError,
     Rows,
+    ShapeError,
     Tallies,
     Tally,
-    UnknownName,
+    UnknownNameError,
+    WeightError,
     read,
 )
 from baserate.read import _duckdb, _found, _lazy
@@ -66,9 +66,9 @@ def test_labels_of_several_types_are_ordered_by_type_and_then_by_text() -> None:
 
 
 def test_a_positive_that_is_not_there_is_refused_among_numbers_too() -> None:
-    with pytest.raises(NotBinary, match="positive=1 does not occur in truth, which holds 0, 2"):
+    with pytest.raises(NotBinaryError, match="positive=1 does not occur in truth, which holds 0, 2"):
         tallied({"y": [0, 2], "p": [0.9, 0.1]}, positive=1)
-    with pytest.raises(NotBinary, match="positive=2 does not occur in truth, which holds 0"):
+    with pytest.raises(NotBinaryError, match="positive=2 does not occur in truth, which holds 0"):
         tallied({"y": [0, 0], "p": [0.9, 0.1]}, positive=2)
     assert tallied({"y": [0, 0], "p": [0.9, 0.1]}, positive=1).tally.mass.tolist() == [[0, 0], [1, 1]]
 
@@ -76,7 +76,7 @@ def test_a_positive_that_is_not_there_is_refused_among_numbers_too() -> None:
 def test_truth_that_is_missing_everywhere_is_told(door: Callable[[Table], Any]) -> None:
     table = {"y": [*pa.array([None, None], pa.int8()).to_pylist(), 1], "p": [0.9, 0.1, 0.5], "g": ["a", "a", "b"]}
     assert tallied(door(table), missing="drop").tally.total == 1
-    with pytest.raises(EmptyData, match="every value of y is missing; give at least one label"):
+    with pytest.raises(EmptyDataError, match="every value of y is missing; give at least one label"):
         tallied({"y": [None, None], "p": [0.9, 0.1]}, missing="drop")
 
 
@@ -85,7 +85,7 @@ def test_unknown_labels_of_predictions_are_missing_when_both_classes_are_named(
 ) -> None:
     table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
     asked: dict[str, Any] = {"score": None, "predicted": "hat", "positive": "a", "negative": "b"}
-    with pytest.raises(NotBinary, match=r"1 of 3 rows cannot be used \(hat: 1 unknown label\)"):
+    with pytest.raises(NotBinaryError, match=r"1 of 3 rows cannot be used \(hat: 1 unknown label\)"):
         tallied(door(table), **asked)
     found = tallied(door(table), **asked, missing="drop")
     assert found.tally.mass.tolist() == [[1, 1], [0, 0]]
@@ -93,7 +93,7 @@ def test_unknown_labels_of_predictions_are_missing_when_both_classes_are_named(
 
 
 def test_two_strange_labels_of_predictions_are_not_the_other_class() -> None:
-    with pytest.raises(NotBinary, match=r"hat holds 'b', 'c', but truth 'a'; give both the same labels"):
+    with pytest.raises(NotBinaryError, match=r"hat holds 'b', 'c', but truth 'a'; give both the same labels"):
         tallied({"y": ["a", "a"], "hat": ["b", "c"]}, score=None, predicted="hat", positive="a")
 
 
@@ -116,14 +116,14 @@ def test_weights_of_dropped_rows_are_not_judged(door: Callable[[Table], Any]) ->
 
 def test_bad_weights_are_counted_among_the_rows_that_are_left(door: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0, 1], "p": [0.9, 0.2, np.nan], "w": [1.0, -2.0, 1.0]}
-    with pytest.raises(BadWeights, match="1 of 2 values of w are negative"):
+    with pytest.raises(WeightError, match="1 of 2 values of w are negative"):
         tallied(door(table), weight="w", missing="drop")
 
 
 def test_scores_that_are_all_null_are_missing() -> None:
     table: dict[str, Any] = {"y": [1, 0], "p": [None, None]}
     for source in (table, pl.DataFrame(table), pa.table(table)):
-        with pytest.raises(EmptyData, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
+        with pytest.raises(EmptyDataError, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
             tallied(source, missing="drop")
 
 
@@ -191,7 +191,7 @@ def test_a_missing_number_is_written_in_many_ways(written: str, tmp_path: Path) 
 )
 def test_other_ways_of_packing_are_named(start: bytes, packing: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(start + b"\0" * 50)
-    with pytest.raises(BadFile, match=f"is packed with {packing}; unpack it first"):
+    with pytest.raises(FileFormatError, match=f"is packed with {packing}; unpack it first"):
         tallied(tmp_path / "t.csv")
 
 
@@ -207,7 +207,9 @@ def test_a_letter_may_be_cut_where_the_head_of_a_file_ends(
 def test_files_must_share_their_delimiter(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("y,p\n1,0.9\n0,0.2\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("y;p\n1;0.4\n0;0.1\n", encoding="utf-8")
-    with pytest.raises(BadFile, match=r"b\.csv has another header than .*a\.csv; give files with the same columns"):
+    with pytest.raises(
+        FileFormatError, match=r"b\.csv has another header than .*a\.csv; give files with the same columns"
+    ):
         tallied([tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
@@ -227,7 +229,7 @@ def test_a_folder_that_is_called_like_a_table_is_not_read_as_one(tmp_path: Path)
 @pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
 def test_utf_16_is_known_in_either_order(order: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(("\ufeff" + CSV).encode(order))
-    with pytest.raises(BadFile, match="is UTF-16 text"):
+    with pytest.raises(FileFormatError, match="is UTF-16 text"):
         tallied(tmp_path / "t.csv")
 
 
@@ -235,14 +237,14 @@ def test_a_mark_of_utf_8_is_no_part_of_the_header(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("\ufeff" + CSV, encoding="utf-8")
     assert tallied(tmp_path / "t.csv").digest == DIGEST
     (tmp_path / "empty.csv").write_text("\ufeff\n", encoding="utf-8")
-    with pytest.raises(EmptyData, match="is empty"):
+    with pytest.raises(EmptyDataError, match="is empty"):
         tallied(tmp_path / "empty.csv")
 
 
 def test_packed_and_bare_files_do_not_mix(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "b.csv").write_bytes(gzip.compress(CSV.encode()))
-    with pytest.raises(BadFile, match="some of the files are packed and some are not"):
+    with pytest.raises(FileFormatError, match="some of the files are packed and some are not"):
         tallied(tmp_path)
 
 
@@ -256,9 +258,9 @@ def test_every_arrow_file_must_have_the_columns_and_one_form(tmp_path: Path) -> 
     pl.DataFrame({"y": [1, 0], "q": [0.4, 0.1]}).write_ipc(tmp_path / "b.arrow")
     pl.DataFrame({"y": [1, 0], "p": ["high", "low"]}).write_ipc(tmp_path / "c.arrow")
     pl.DataFrame({"p": [0.4, 0.1], "y": [1, 0], "z": [3, 4]}).write_ipc(tmp_path / "d.arrow")
-    with pytest.raises(UnknownName, match="there is no column 'p'"):
+    with pytest.raises(UnknownNameError, match="there is no column 'p'"):
         tallied([tmp_path / "a.arrow", tmp_path / "b.arrow"])
-    with pytest.raises(BadFile, match=r"c\.arrow has other types than .*a\.arrow"):
+    with pytest.raises(FileFormatError, match=r"c\.arrow has other types than .*a\.arrow"):
         tallied([tmp_path / "a.arrow", tmp_path / "c.arrow"])
     assert tallied([tmp_path / "a.arrow", tmp_path / "d.arrow"]).digest == DIGEST
 
@@ -269,7 +271,7 @@ def test_every_arrow_file_must_have_the_columns_and_one_form(tmp_path: Path) -> 
 def test_data_that_do_not_fit_into_memory_are_told() -> None:
     with (
         pytest.raises(
-            BadFile, match=r"^a file does not fit into memory \(failed to allocate\.\); read a part of it\.$"
+            FileFormatError, match=r"^a file does not fit into memory \(failed to allocate\.\); read a part of it\.$"
         ),
         _duckdb.translated("a file"),
     ):
@@ -277,7 +279,7 @@ def test_data_that_do_not_fit_into_memory_are_told() -> None:
 
 
 def test_of_what_the_engine_says_the_first_line_is_told() -> None:
-    with pytest.raises(BadFile, match=r"^a file cannot be read: disk is gone\.$"), _duckdb.translated("a file"):
+    with pytest.raises(FileFormatError, match=r"^a file cannot be read: disk is gone\.$"), _duckdb.translated("a file"):
         raise duckdb.IOException("IO Error: disk is gone.\nLINE 1: SELECT\n        ^")
 
 
@@ -350,7 +352,7 @@ def test_data_that_change_between_queries_are_refused(monkeypatch: pytest.Monkey
         return queried(lazy._replace(frame=lazy.frame.head(next(sizes))), columns, own)
 
     monkeypatch.setattr(_lazy, "_queried", changing)
-    with pytest.raises(BadFile, match="the data changed while they were read"):
+    with pytest.raises(FileFormatError, match="the data changed while they were read"):
         tallied(pl.LazyFrame(TABLE), score=["p", "y"])
 
 
@@ -359,9 +361,9 @@ def test_data_that_change_between_queries_are_refused(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", ["weight", "count", "id", "cluster"])
 def test_rows_refuse_any_column_of_another_length(name: str) -> None:
-    with pytest.raises(BadShape, match=rf"{name} \(1,\)"):
+    with pytest.raises(ShapeError, match=rf"{name} \(1,\)"):
         Rows(truth=np.array([True, False]), score={"p": np.zeros(2)}, **{name: np.ones(1)})  # type: ignore[arg-type]
-    with pytest.raises(BadShape, match=r"group \(3,\)"):
+    with pytest.raises(ShapeError, match=r"group \(3,\)"):
         Rows(
             truth=np.array([True, False]),
             score={"p": np.zeros(2)},
@@ -369,7 +371,7 @@ def test_rows_refuse_any_column_of_another_length(name: str) -> None:
             groups=(("a",),),
             attributes=("g",),
         )
-    with pytest.raises(BadShape):
+    with pytest.raises(ShapeError):
         Rows(truth=np.ones((2, 2), np.bool_), score={"p": np.ones((2, 2))})
 
 
@@ -405,7 +407,7 @@ T = Tally.counted([0.9, 0.4], [[2, 1], [0, 3]])
 def test_tallies_refuse_what_is_not_a_tally_for_each_model_and_group(
     models: dict[str, dict[tuple[object, ...], Tally]], attributes: tuple[str, ...]
 ) -> None:
-    with pytest.raises(baserate.BadOption, match=r"a tally for each of the same groups|a value for each attribute"):
+    with pytest.raises(baserate.OptionError, match=r"a tally for each of the same groups|a value for each attribute"):
         Tallies(models, attributes)
 
 
@@ -427,7 +429,7 @@ def test_digests_of_several_tallies_stay_what_they_are() -> None:
 
 
 def test_names_must_be_as_many_as_rows() -> None:
-    with pytest.raises(BadShape, match=r"different lengths \(y 4, p 4, id 3\)"):
+    with pytest.raises(ShapeError, match=r"different lengths \(y 4, p 4, id 3\)"):
         read.rows(TABLE | {"who": [1, 2, 3]}, truth="y", score="p", id="who")
 
 
@@ -437,9 +439,9 @@ def test_labels_from_a_shell_may_be_in_capitals_or_fractions() -> None:
 
 
 def test_a_list_that_is_not_all_paths_is_no_table() -> None:
-    with pytest.raises(baserate.BadOption, match="list is no table that we know"):
+    with pytest.raises(baserate.OptionError, match="list is no table that we know"):
         tallied(["t.csv", 7])
-    with pytest.raises(baserate.BadOption, match="tuple is no table that we know"):
+    with pytest.raises(baserate.OptionError, match="tuple is no table that we know"):
         tallied((7, "t.csv"))
 
 
@@ -455,20 +457,20 @@ def test_a_column_that_no_frame_has_is_told(kind: str) -> None:
         "duckdb": duckdb.connect().from_arrow(pa.table(TABLE)),
         "stream": Stream(pa.table(TABLE)),
     }
-    with pytest.raises(UnknownName, match=r"there is no column 'P'\. Did you mean 'p'\?"):
+    with pytest.raises(UnknownNameError, match=r"there is no column 'P'\. Did you mean 'p'\?"):
         tallied(sources[kind], score="P")
 
 
 def test_columns_of_no_length_are_empty() -> None:
     lists: dict[str, list[int]] = {"y": [], "p": []}
     for source in (lists, {"y": np.zeros(0, np.int64), "p": np.zeros(0)}, pl.DataFrame(TABLE)[:0]):
-        with pytest.raises(EmptyData, match="there are no rows"):
+        with pytest.raises(EmptyDataError, match="there are no rows"):
             tallied(source)
 
 
 def test_a_slip_in_one_of_many_columns_lists_the_first_twenty() -> None:
     for many, told in ((20, "'c19'."), (21, "'c19' and 1 more.")):
-        with pytest.raises(UnknownName) as caught:
+        with pytest.raises(UnknownNameError) as caught:
             tallied({f"c{at}": [0] for at in range(many)}, truth="c0", score="zzz")
         assert str(caught.value).endswith(told)
 
@@ -493,7 +495,7 @@ def test_nan_among_labels_of_an_engine_is_missing(monkeypatch: pytest.MonkeyPatc
 
 def test_of_a_bad_line_the_beginning_is_told(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"y,p\n1,0.5\n0,0.4,{'x' * 500}\n", encoding="utf-8")
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(FileFormatError) as caught:
         tallied(tmp_path / "t.csv")
     assert f"('0,0.4,{'x' * 54}')" in str(caught.value)
 
@@ -502,7 +504,7 @@ def test_several_paths_are_told_by_the_first_of_them(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv", "c.csv"):
         (tmp_path / name).write_text("y,p\n1,0.5\n", encoding="utf-8")
     pq.write_table(pa.table(TABLE), tmp_path / "d.parquet")
-    with pytest.raises(BadFile, match=r"a\.csv and 2 more "):
+    with pytest.raises(FileFormatError, match=r"a\.csv and 2 more "):
         tallied([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "d.parquet"])
 
 
@@ -510,7 +512,7 @@ def test_gzip_that_is_broken_inside_is_told(tmp_path: Path) -> None:
     whole = bytearray(gzip.compress(np.random.default_rng(1).bytes(5000)))
     whole[10:40] = b"\xff" * 30
     (tmp_path / "t.csv.gz").write_bytes(whole)
-    with pytest.raises(BadFile, match="cannot be unpacked"):
+    with pytest.raises(FileFormatError, match="cannot be unpacked"):
         tallied(tmp_path / "t.csv.gz")
 
 
@@ -521,7 +523,7 @@ def test_a_file_that_may_not_be_opened_is_told(tmp_path: Path, monkeypatch: pyte
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", closed)
-    with pytest.raises(baserate.NoSuchFile, match=r"t\.csv cannot be opened: Permission denied"):
+    with pytest.raises(baserate.NoSuchFileError, match=r"t\.csv cannot be opened: Permission denied"):
         tallied(tmp_path / "t.csv")
 
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import baserate
-from baserate import BadShape, Counts, Cut, Policy, Tally, Target, apply, decide, read
+from baserate import Counts, Cut, Policy, ShapeError, Tally, Target, apply, decide, read
 from baserate.sklearn import CalibratedBy, PolicyClassifier, scorer
 
 RNG = np.random.default_rng(5)
@@ -77,12 +77,14 @@ ENTRIES: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_rows_in_another_order_are_refused(entry: str) -> None:
-    with pytest.raises(BadShape, match=r"have indexes that differ \(same labels in another order\)\. Align them with"):
+    with pytest.raises(
+        ShapeError, match=r"have indexes that differ \(same labels in another order\)\. Align them with"
+    ):
         ENTRIES[entry]()
 
 
 def test_the_remedies_work() -> None:
-    with pytest.raises(BadShape) as caught:
+    with pytest.raises(ShapeError) as caught:
         baserate.tally(TRUTH, SHUFFLED)
     assert "Align them with `score.loc[truth.index]`" in str(caught.value)
     expected = roc_auc_score(TRUTH, SCORE)
@@ -97,7 +99,7 @@ def test_the_remedies_work() -> None:
 
 def test_other_labels_are_refused() -> None:
     """As after a split: what was predicted has the labels 0, 1, 2, …"""
-    with pytest.raises(BadShape) as caught:
+    with pytest.raises(ShapeError) as caught:
         baserate.tally(pd.Series([1, 0, 1], index=[7, 1, 9]), pd.Series([0.9, 0.2, 0.4]))
     assert str(caught.value) == (
         "truth and score have indexes that differ (2 of 3 labels are not among those of truth). "
@@ -106,20 +108,20 @@ def test_other_labels_are_refused() -> None:
 
 
 def test_labels_that_repeat_cannot_be_aligned() -> None:
-    with pytest.raises(BadShape) as caught:
+    with pytest.raises(ShapeError) as caught:
         baserate.tally(pd.Series([1, 0, 1], index=["a", "a", "b"]), pd.Series([0.9, 0.2, 0.4], index=["a", "b", "a"]))
     assert "labels that repeat" in str(caught.value)
     assert ".loc" not in str(caught.value)
 
 
 def test_names_that_are_no_variables() -> None:
-    with pytest.raises(BadShape, match="is it sick and the risk have indexes that differ") as caught:
+    with pytest.raises(ShapeError, match="is it sick and the risk have indexes that differ") as caught:
         read.tallies({"is it sick": TRUTH, "the risk": SHUFFLED}, truth="is it sick", score="the risk")
     assert "`.loc` and the index of the other" in str(caught.value)
 
 
 def test_different_lengths_are_told_first() -> None:
-    with pytest.raises(BadShape, match="different lengths"):
+    with pytest.raises(ShapeError, match="different lengths"):
         baserate.tally(TRUTH, SCORE.iloc[1:])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baserate import Rows, read
-from baserate._errors import BadOption, BadShape, EmptyData, MissingValues
+from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError
 from baserate.infer import compare
 
 WHO = ["a", "b", "c", "d"]
@@ -49,7 +49,7 @@ def test_clusters_are_the_same_whatever_their_numbers() -> None:
     found = read.joined({"new": rows(NEW, cluster="sex"), "old": rows(renamed, cluster="sex")})
     assert found.cluster is not None
     assert found.cluster.tolist() == [0, 1, 1, 0]
-    with pytest.raises(BadOption, match="only one of new and old has a cluster"):
+    with pytest.raises(OptionError, match="only one of new and old has a cluster"):
         read.joined({"new": rows(NEW, cluster="sex"), "old": rows(OLD)})
 
 
@@ -62,30 +62,30 @@ def test_several_scores_keep_their_names() -> None:
 def test_rows_of_one_table_alone() -> None:
     short = without(OLD, "b")
     with pytest.raises(
-        MissingValues, match=r"some ids are not in all tables \(1 of new\)\. Add them, or leave them out"
+        MissingValuesError, match=r"some ids are not in all tables \(1 of new\)\. Add them, or leave them out"
     ):
         read.joined({"new": rows(NEW), "old": rows(short)})
     found = read.joined({"new": rows(NEW), "old": rows(short)}, missing="drop")
     assert len(found) == 3
     assert found.intake.told.startswith("4 rows read, 1 of them dropped (new id: 1 not in all tables)")
-    with pytest.raises(EmptyData, match="no id is in all tables"):
+    with pytest.raises(EmptyDataError, match="no id is in all tables"):
         read.joined({"new": rows(NEW), "old": rows(OLD | {"who": [1, 2, 3, 4]})}, missing="drop")
 
 
 @pytest.mark.parametrize(
     ("change", "more", "error", "told"),
     [
-        ({"sick": [1, 1, 1, 0]}, {}, BadShape, r"truth of new and old differs in 1 of 4 rows \(id 'd'\)"),
-        ({"who": ["c", "a", "a", "b"]}, {}, BadShape, r"1 id of old names several rows \('a'\)"),
-        ({"sex": ["f", "f", "f", "f"]}, {"group": "sex"}, BadShape, "group of new and old differs in 2 of 4 rows"),
+        ({"sick": [1, 1, 1, 0]}, {}, ShapeError, r"truth of new and old differs in 1 of 4 rows \(id 'd'\)"),
+        ({"who": ["c", "a", "a", "b"]}, {}, ShapeError, r"1 id of old names several rows \('a'\)"),
+        ({"sex": ["f", "f", "f", "f"]}, {"group": "sex"}, ShapeError, "group of new and old differs in 2 of 4 rows"),
         # Of c, a, d, b: d leaves the cluster of a.
         (
             {"sex": ["m", "f", "m", "m"]},
             {"cluster": "sex"},
-            BadShape,
+            ShapeError,
             r"cluster of new and old differs in 1 of 4 .*'d'",
         ),
-        ({"w": [9, 9, 9, 9]}, {"weight": "w"}, BadShape, "weight of new and old differs in 4 of 4 rows"),
+        ({"w": [9, 9, 9, 9]}, {"weight": "w"}, ShapeError, "weight of new and old differs in 4 of 4 rows"),
     ],
 )
 def test_tables_that_contradict_each_other(change: Any, more: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
@@ -95,15 +95,15 @@ def test_tables_that_contradict_each_other(change: Any, more: Any, error: type[E
 
 def test_what_cannot_be_joined() -> None:
     new, old = rows(NEW), rows(OLD)
-    with pytest.raises(BadOption, match="nothing to join"):
+    with pytest.raises(OptionError, match="nothing to join"):
         read.joined({"new": new})
-    with pytest.raises(BadOption, match="missing is 'ignore'"):
+    with pytest.raises(OptionError, match="missing is 'ignore'"):
         read.joined({"new": new, "old": old}, missing="ignore")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="old have no ids; read them with id="):
+    with pytest.raises(OptionError, match="old have no ids; read them with id="):
         read.joined({"new": new, "old": read.rows(OLD, truth="sick", score="risk")})
-    with pytest.raises(BadOption, match="grouped by different columns"):
+    with pytest.raises(OptionError, match="grouped by different columns"):
         read.joined({"new": new, "old": rows(OLD, group="sex")})
-    with pytest.raises(BadOption, match="only one of new and old has a weight"):
+    with pytest.raises(OptionError, match="only one of new and old has a weight"):
         read.joined({"new": new, "old": rows(OLD, weight="w")})
-    with pytest.raises(BadOption, match="positive label is 1 in new but 0 in old"):
+    with pytest.raises(OptionError, match="positive label is 1 in new but 0 in old"):
         read.joined({"new": new, "old": rows(OLD, positive=0)})

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import baserate
-from baserate import BadFile, BadOption, Tallies, read
+from baserate import FileFormatError, OptionError, Tallies, read
 
 DIGEST = baserate.tally([1, 0, 1], [0.9, 0.2, 0.7]).digest
 CSV = "y,p\n1,0.9\n0,0.2\n1,0.7\n"
@@ -87,7 +87,7 @@ def test_line_ends_that_differ_between_files_are_refused(tmp_path: Path) -> None
     """One call of the engine reads all of them, with one kind of line end."""
     for name, end in (("a.csv", "\n"), ("b.csv", "\r\n")):
         (tmp_path / name).write_bytes(end.join(['"is\nsick",p', "1,0.9", "0,0.2", ""]).encode())
-    with pytest.raises(BadFile, match=r"b\.csv has other line ends than .*a\.csv"):
+    with pytest.raises(FileFormatError, match=r"b\.csv has other line ends than .*a\.csv"):
         tallied(tmp_path, truth="is\nsick")
 
 
@@ -117,7 +117,7 @@ def test_pipes_are_read_by_their_path(tmp_path: Path) -> None:
 
 def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(baserate.EmptyData, match="standard input is closed"):
+    with pytest.raises(baserate.EmptyDataError, match="standard input is closed"):
         tallied("-")
 
 
@@ -183,13 +183,13 @@ def test_parquet_with_nested_columns_and_several_files(tmp_path: Path) -> None:
 def test_parquet_with_a_name_twice_is_refused(names: list[str], tmp_path: Path) -> None:
     table = pa.Table.from_arrays([pa.array(column) for column in ([1, 0], [0.9, 0.2], [0.1, 0.8])], names=names)
     pq.write_table(table, tmp_path / "t.parquet")
-    with pytest.raises(BadFile, match="there are several columns 'p'"):
+    with pytest.raises(FileFormatError, match="there are several columns 'p'"):
         tallied(tmp_path / "t.parquet")
 
 
 def test_mixed_line_ends_are_told(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"y,p\n1,0.9\r\n0,0.2\n1,0.7\r0,0.1\n" * 3)
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(FileFormatError) as caught:
         tallied(tmp_path / "t.csv")
     assert "t.csv" in str(caught.value)
 
@@ -200,7 +200,7 @@ def test_an_arrow_stream_that_breaks_off_is_told(tmp_path: Path) -> None:
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     path.write_bytes(path.read_bytes()[:-2000])
-    with pytest.raises(BadFile, match="is not a whole Arrow file"):
+    with pytest.raises(FileFormatError, match="is not a whole Arrow file"):
         tallied(path)
 
 
@@ -208,5 +208,5 @@ def test_an_arrow_stream_that_breaks_off_is_told(tmp_path: Path) -> None:
 def test_what_is_no_name_is_told(name: object, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
     for role in ("truth", "score", "group", "weight"):
-        with pytest.raises(BadOption, match="is not the name of a column; names are text"):
+        with pytest.raises(OptionError, match="is not the name of a column; names are text"):
             tallied(tmp_path / "t.csv", **{role: name})

@@ -12,14 +12,14 @@ import pytest
 
 import baserate
 from baserate import (
-    BadFile,
-    BadOption,
-    BadShape,
-    MissingValues,
-    NotBinary,
-    NotNumeric,
+    FileFormatError,
+    MissingValuesError,
+    NotBinaryError,
+    NotNumericError,
+    OptionError,
+    ShapeError,
     Tallies,
-    UnknownName,
+    UnknownNameError,
     measure,
     read,
 )
@@ -36,11 +36,11 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
 def test_the_negative_class_may_be_the_named_one() -> None:
     assert tallied({"y": Y, "p": P}, negative=1).intake.positive == 0
     assert tallied({"y": ["b", "a"], "p": [2, 1]}, negative="a").intake.positive == "b"
-    with pytest.raises(NotBinary, match="negative='zzz' does not occur"):
+    with pytest.raises(NotBinaryError, match="negative='zzz' does not occur"):
         tallied({"y": Y, "p": P}, negative="zzz")
-    with pytest.raises(NotBinary, match="of which 'a' is negative; name the positive one too"):
+    with pytest.raises(NotBinaryError, match="of which 'a' is negative; name the positive one too"):
         tallied({"y": ["a", "b", "c"], "p": P}, negative="a")
-    with pytest.raises(BadOption, match="more than one label"):
+    with pytest.raises(OptionError, match="more than one label"):
         tallied({"y": Y, "p": P}, positive=np.array([1, 0]))
 
 
@@ -59,14 +59,14 @@ def test_rows_without_a_name_are_missing(names: pa.Array) -> None:
     table = pa.table({"y": Y, "p": P, "i": names})
     engine = duckdb.connect()
     for source in (table, table.to_pandas(), pl.DataFrame(table), pl.LazyFrame(table), engine.from_arrow(table)):
-        with pytest.raises(MissingValues, match="i: 1 missing"):
+        with pytest.raises(MissingValuesError, match="i: 1 missing"):
             read.rows(source, truth="y", score="p", id="i")
         assert len(read.rows(source, truth="y", score="p", id="i", missing="drop")) == 2
     for given in (
         np.ma.MaskedArray([5, 6, 7], mask=[False, True, False]),
         np.array(["NaT", "2020", "2021"], "datetime64[D]"),
     ):
-        with pytest.raises(MissingValues, match="i: 1 missing"):
+        with pytest.raises(MissingValuesError, match="i: 1 missing"):
             read.rows({"y": Y, "p": P, "i": given}, truth="y", score="p", id="i")
 
 
@@ -90,13 +90,13 @@ def test_engines_do_not_convert_in_silence(column: str, monkeypatch: pytest.Monk
     frame = pl.DataFrame({"y": Y, "p": P, "w": ["1", "2", "3"]})
     monkeypatch.setattr(_duckdb, "repeats", lambda *_: True)
     for source in (frame, frame.lazy(), duckdb.connect().from_arrow(frame)):
-        with pytest.raises(NotNumeric, match="w"):
+        with pytest.raises(NotNumericError, match="w"):
             tallied(source, **{column: "w"})
 
 
 def test_whole_numbers_that_floats_cannot_tell_apart_are_refused() -> None:
     for values in ([2**70, 2**70 + 1, 5], [2**53 + 1, None, 5], [10**400, 1, 2]):
-        with pytest.raises(NotNumeric):
+        with pytest.raises(NotNumericError):
             tallied({"y": Y, "p": values}, missing="drop")
 
 
@@ -114,13 +114,13 @@ def test_categories_keep_their_types() -> None:
 @pytest.mark.parametrize("labels", [[[1], [2], [1]], [{"a": 1}, {"a": 2}, {"a": 1}]], ids=["lists", "structs"])
 def test_labels_that_cannot_be_compared_are_told(labels: list[Any]) -> None:
     for source in ({"y": Y, "p": P, "g": labels}, pl.DataFrame({"y": Y, "p": P, "g": labels})):
-        with pytest.raises((NotBinary, BadShape), match=r"^g h"):
+        with pytest.raises((NotBinaryError, ShapeError), match=r"^g h"):
             tallied(source, group="g")
 
 
 def test_an_unknown_name_among_names_that_are_no_text() -> None:
     for source in ({"y": Y, 0: P}, pd.DataFrame({"y": Y, 0: P})):
-        with pytest.raises((UnknownName, BadOption)):
+        with pytest.raises((UnknownNameError, OptionError)):
             tallied(source)
 
 
@@ -134,16 +134,16 @@ def test_many_attributes_make_many_groups() -> None:
 
 
 def test_engines_that_fail_are_told_in_our_words() -> None:
-    with pytest.raises(BadFile, match="the frame cannot be read"):
+    with pytest.raises(FileFormatError, match="the frame cannot be read"):
         tallied(pl.scan_csv("nowhere-at-all.csv"))
-    with pytest.raises(BadFile, match="the frame cannot be read"):
+    with pytest.raises(FileFormatError, match="the frame cannot be read"):
         tallied(pl.LazyFrame({"y": Y, "p": P}).select("y", pl.col("p").str.to_uppercase()))
 
     class Broken:
         def __arrow_c_stream__(self, requested_schema: object = None) -> object:
             raise RuntimeError("the line went dead")
 
-    with pytest.raises(BadFile, match="the frame cannot be read"):
+    with pytest.raises(FileFormatError, match="the frame cannot be read"):
         tallied(Broken())
 
 
@@ -167,9 +167,9 @@ def test_huge_labels_leave_as_text() -> None:
 def test_thresholds_and_measures_of_no_kind_are_told() -> None:
     t = tallied({"y": Y, "p": P})
     for wrong in ("half", ["half"], [[1], [2, 3]]):
-        with pytest.raises(BadOption, match="give a number, or several in a list"):
+        with pytest.raises(OptionError, match="give a number, or several in a list"):
             measure.summary(t, threshold=wrong)  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="is no measure"):
+    with pytest.raises(OptionError, match="is no measure"):
         measure.summary(t, measures=[len])
     assert measure.summary(t, threshold=[]).rows() == measure.summary(t).rows()
     assert measure.summary(t, threshold=0.3).rows() == measure.summary(t, threshold=iter([0.3])).rows()

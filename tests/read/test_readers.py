@@ -12,7 +12,16 @@ import pyarrow as pa
 import pytest
 
 import baserate
-from baserate import BadWeights, EmptyData, MissingValues, NotBinary, NotNumeric, Tallies, measure, read
+from baserate import (
+    EmptyDataError,
+    MissingValuesError,
+    NotBinaryError,
+    NotNumericError,
+    Tallies,
+    WeightError,
+    measure,
+    read,
+)
 from tests.read.conftest import decide
 from tests.readers import Table
 
@@ -189,7 +198,7 @@ def test_what_is_missing_is_refused_with_counts(door: Callable[[Table], Any]) ->
         r"^4 of 7 rows cannot be used \(y: 1 missing; g: 1 missing; p: 1 (missing|NaN); q: 1 (missing|NaN)\)\. "
         r'Fill them in, or leave them out with missing="drop"\.$'
     )
-    with pytest.raises(MissingValues, match=message):
+    with pytest.raises(MissingValuesError, match=message):
         read.tallies(door(MISSING), truth="y", score=["p", "q"], group="g")
 
 
@@ -206,7 +215,7 @@ def test_what_is_missing_is_dropped_on_request_and_remembered(door: Callable[[Ta
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_nan_and_infinity_never_pass_for_large(bad: float, door: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, bad, 0.3, 0.1]}
-    with pytest.raises(MissingValues, match=r"1 of 4 rows cannot be used \(p: 1 (NaN|infinite|missing)\)"):
+    with pytest.raises(MissingValuesError, match=r"1 of 4 rows cannot be used \(p: 1 (NaN|infinite|missing)\)"):
         read.tallies(door(table), truth="y", score="p")
     dropped = read.tallies(door(table), truth="y", score="p", missing="drop")
     assert dropped.digest == baserate.tally([1, 1, 0], [0.9, 0.3, 0.1]).digest
@@ -214,9 +223,9 @@ def test_nan_and_infinity_never_pass_for_large(bad: float, door: Callable[[Table
 
 def test_unknown_labels_need_both_classes_named(door: Callable[[Table], Any]) -> None:
     table = {"y": ["y", "n", "?", "n"], "p": [0.9, 0.5, 0.3, 0.1]}
-    with pytest.raises(NotBinary, match=r"more than two labels \('\?', 'n', 'y'\); name the other class too"):
+    with pytest.raises(NotBinaryError, match=r"more than two labels \('\?', 'n', 'y'\); name the other class too"):
         read.tallies(door(table), truth="y", score="p", positive="y")
-    with pytest.raises(NotBinary, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
+    with pytest.raises(NotBinaryError, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
         read.tallies(door(table), truth="y", score="p", positive="y", negative="n")
     found = read.tallies(door(table), truth="y", score="p", positive="y", negative="n", missing="drop")
     assert found.digest == baserate.tally([1, 0, 0], [0.9, 0.5, 0.1]).digest
@@ -236,21 +245,21 @@ def test_bad_weights_are_refused_even_when_dropping(
     column: str, values: list[float], message: str, door: Callable[[Table], Any]
 ) -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, 0.8, 0.3, 0.1], "w": values}
-    with pytest.raises(BadWeights, match=message):
+    with pytest.raises(WeightError, match=message):
         read.tallies(door(table), truth="y", score="p", missing="drop", **{column: "w"})  # type: ignore[arg-type]
 
 
 def test_nothing_left_is_refused(door: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0], "p": [None, None], "w": [0.0, 0.0], "q": [0.1, 0.2]}
-    with pytest.raises(EmptyData, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
+    with pytest.raises(EmptyDataError, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
         read.tallies(door({**table, "p": [np.nan, np.nan]}), truth="y", score="p", missing="drop")
-    with pytest.raises(EmptyData, match="every w is zero"):
+    with pytest.raises(EmptyDataError, match="every w is zero"):
         read.tallies(door(table), truth="y", score="q", weight="w")
 
 
 def test_labels_of_predictions_must_be_those_of_truth(door: Callable[[Table], Any]) -> None:
     table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
-    with pytest.raises(NotBinary, match=r"hat holds 'c', but truth 'a', 'b'; give both the same labels"):
+    with pytest.raises(NotBinaryError, match=r"hat holds 'c', but truth 'a', 'b'; give both the same labels"):
         read.tallies(door(table), truth="y", predicted="hat", positive="a")
     one = {"y": ["a", "a"], "hat": ["a", "b"]}
     found = read.tallies(door(one), truth="y", predicted="hat", positive="a")
@@ -279,5 +288,5 @@ def test_rows_keep_their_order_names_and_clusters(door: Callable[[Table], Any]) 
 
 
 def test_text_where_numbers_are_needed(door: Callable[[Table], Any]) -> None:
-    with pytest.raises(NotNumeric, match=r"p"):
+    with pytest.raises(NotNumericError, match=r"p"):
         read.tallies(door({"y": [1, 0], "p": ["high", "low"]}), truth="y", score="p")

@@ -16,7 +16,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import baserate
-from baserate import BadFile, BadOption, BadShape, NotBinary, NotInstalled, Rows, Tallies, UnknownName, read
+from baserate import (
+    FileFormatError,
+    NotBinaryError,
+    NotInstalledError,
+    OptionError,
+    Rows,
+    ShapeError,
+    Tallies,
+    UnknownNameError,
+    read,
+)
 from baserate.read import _duckdb, _files
 from baserate.read._named import Columns
 
@@ -32,17 +42,17 @@ def tallied(source: object, **asked: Any) -> Tallies:  # noqa: ANN401  (names of
 @pytest.mark.parametrize(
     ("asked", "error", "message"),
     [
-        ({"truth": "z"}, UnknownName, "there is no column 'z'. There are: 'y', 'p', 'g'."),
-        ({"score": "P"}, UnknownName, "there is no column 'P'. Did you mean 'p'?"),
-        ({"score": None}, BadOption, 'name a column to judge: score="risk"'),
-        ({"score": ["p", "p"]}, BadOption, "the column 'p' is named twice"),
-        ({"score": "p", "predicted": "p"}, BadOption, "the column 'p' is named twice"),
-        ({"scores": "p"}, BadOption, "there is no kind of column 'scores'. Known are: truth, score, predicted"),
-        ({"missing": "ignore"}, BadOption, "missing is 'ignore'; it is 'refuse' or 'drop'"),
-        ({"positive": 2}, NotBinary, "positive=2 does not occur in truth"),
-        ({"positive": "1"}, NotBinary, "positive='1' is text, but truth holds 1, a number; pass positive=1"),
-        ({"positive": 1, "negative": 1}, NotBinary, "positive and negative are both 1"),
-        ({"positive": 1, "negative": "no"}, NotBinary, "negative='no' does not occur in truth"),
+        ({"truth": "z"}, UnknownNameError, "there is no column 'z'. There are: 'y', 'p', 'g'."),
+        ({"score": "P"}, UnknownNameError, "there is no column 'P'. Did you mean 'p'?"),
+        ({"score": None}, OptionError, 'name a column to judge: score="risk"'),
+        ({"score": ["p", "p"]}, OptionError, "the column 'p' is named twice"),
+        ({"score": "p", "predicted": "p"}, OptionError, "the column 'p' is named twice"),
+        ({"scores": "p"}, OptionError, "there is no kind of column 'scores'. Known are: truth, score, predicted"),
+        ({"missing": "ignore"}, OptionError, "missing is 'ignore'; it is 'refuse' or 'drop'"),
+        ({"positive": 2}, NotBinaryError, "positive=2 does not occur in truth"),
+        ({"positive": "1"}, NotBinaryError, "positive='1' is text, but truth holds 1, a number; pass positive=1"),
+        ({"positive": 1, "negative": 1}, NotBinaryError, "positive and negative are both 1"),
+        ({"positive": 1, "negative": "no"}, NotBinaryError, "negative='no' does not occur in truth"),
     ],
 )
 def test_a_slip_is_told(asked: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -52,16 +62,16 @@ def test_a_slip_is_told(asked: dict[str, Any], error: type[Exception], message: 
 
 
 def test_truth_must_be_named() -> None:
-    with pytest.raises(BadOption, match="say which column holds the truth"):
+    with pytest.raises(OptionError, match="say which column holds the truth"):
         read.tallies(TABLE, score="p")  # type: ignore[call-arg]
 
 
 def test_what_is_no_table_is_told() -> None:
-    with pytest.raises(BadOption, match="int is no table that we know"):
+    with pytest.raises(OptionError, match="int is no table that we know"):
         tallied(7)
-    with pytest.raises(BadFile, match="two columns of the frame have the same name"):
+    with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
         tallied(pd.DataFrame([[1, 2, 3]], columns=["y", "p", "p"]))
-    with pytest.raises(BadShape, match=r"different lengths \(y 4, p 3\)"):
+    with pytest.raises(ShapeError, match=r"different lengths \(y 4, p 3\)"):
         tallied(TABLE | {"p": [1, 2, 3]})
 
 
@@ -113,14 +123,14 @@ def test_models_may_be_called_like_fields() -> None:
 
 
 def test_rows_refuse_columns_of_different_lengths() -> None:
-    with pytest.raises(BadShape, match=r"truth \(2,\), score p \(1,\)"):
+    with pytest.raises(ShapeError, match=r"truth \(2,\), score p \(1,\)"):
         Rows(truth=np.array([True, False]), score={"p": np.array([1.0])})
 
 
 def test_names_of_rows_do_not_matter_to_tallies() -> None:
     found = tallied(TABLE | {"who": [None, 1, 2, 3]}, id="who")
     assert (found.digest, found.intake.dropped) == (DIGEST, 0)
-    with pytest.raises(baserate.MissingValues, match="who: 1 missing"):
+    with pytest.raises(baserate.MissingValuesError, match="who: 1 missing"):
         read.rows(TABLE | {"who": [None, 1, 2, 3]}, truth="y", score="p", id="who")
 
 
@@ -129,7 +139,7 @@ def test_labels_from_a_shell_are_matched_by_how_they_are_written() -> None:
         found = tallied({"y": truth, "p": [2, 1]}, positive=read.Spelled(typed))
         assert found.tally.mass.tolist() == [[1, 0], [0, 1]]
         assert found.intake.positive == truth[0]
-    with pytest.raises(NotBinary, match="positive='yes' does not occur"):
+    with pytest.raises(NotBinaryError, match="positive='yes' does not occur"):
         tallied(TABLE, positive=read.Spelled("yes"))
 
 
@@ -214,7 +224,7 @@ def test_the_engine_adds_up_only_where_that_is_less(monkeypatch: pytest.MonkeyPa
 def test_arrow_files_say_what_they_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl.DataFrame(TABLE).write_ipc(tmp_path / "t.arrow")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(NotInstalled, match=r"pip install 'baserate\[arrow\]'"):
+    with pytest.raises(NotInstalledError, match=r"pip install 'baserate\[arrow\]'"):
         tallied(tmp_path / "t.arrow")
 
 
@@ -317,11 +327,11 @@ def test_labels_that_may_mean_missing_are_noted() -> None:
 
 
 def test_a_label_of_other_capitals_is_suggested() -> None:
-    with pytest.raises(NotBinary, match="Did you mean 'malignant'"):
+    with pytest.raises(NotBinaryError, match="Did you mean 'malignant'"):
         tallied({"y": ["malignant", "benign"], "p": [1, 2]}, positive="Malignant")
 
 
 def test_an_excel_workbook_is_known(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"PK\x03\x04....xl/workbook.xml")
-    with pytest.raises(BadFile, match="is an Excel workbook; save the sheet as CSV"):
+    with pytest.raises(FileFormatError, match="is an Excel workbook; save the sheet as CSV"):
         tallied(tmp_path / "t.csv")

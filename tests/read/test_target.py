@@ -12,17 +12,17 @@ import pytest
 
 import baserate
 from baserate import (
-    BadOption,
-    BadShape,
-    BadWeights,
-    ClassTarget,
-    EmptyData,
-    MissingValues,
-    NotBinary,
-    NotNumeric,
+    EmptyDataError,
+    MissingValuesError,
+    MulticlassTarget,
+    NotBinaryError,
+    NotNumericError,
+    OptionError,
+    ShapeError,
     Target,
-    UnknownLabel,
-    UnknownName,
+    UnknownLabelError,
+    UnknownNameError,
+    WeightError,
     read,
 )
 from tests.readers import Table
@@ -101,7 +101,7 @@ def test_a_truth_that_no_row_has_is_no_truth(door: Callable[[Table], Any]) -> No
 
 
 def test_a_truth_that_every_row_has_leaves_no_target(door: Callable[[Table], Any]) -> None:
-    with pytest.raises(EmptyData, match=r"each of 3 rows in use has its y.*read\.tallies.*leave truth= out"):
+    with pytest.raises(EmptyDataError, match=r"each of 3 rows in use has its y.*read\.tallies.*leave truth= out"):
         read.target(door({"p": [0.2, 0.4, 0.4], "y": [1, 0, 1]}), score="p", truth="y")
 
 
@@ -113,7 +113,7 @@ BAD: dict[str, Any] = {
 
 
 def test_bad_numbers_are_refused_with_counts(door: Callable[[Table], Any]) -> None:
-    with pytest.raises(MissingValues, match=r"3 of 5 rows cannot be used \(p: 1 missing; w: 2 missing\)"):
+    with pytest.raises(MissingValuesError, match=r"3 of 5 rows cannot be used \(p: 1 missing; w: 2 missing\)"):
         read.target(door(BAD), score="p", truth="y", weight="w")
 
 
@@ -130,14 +130,14 @@ def test_bad_numbers_are_dropped_when_asked(door: Callable[[Table], Any]) -> Non
 def test_what_is_not_a_number_is_told_from_what_is_missing() -> None:
     frame = pl.DataFrame({"p": [0.5, None, float("nan"), float("inf"), -float("inf")]})
     for source in (frame, frame.lazy(), frame.to_arrow()):
-        with pytest.raises(MissingValues, match=r"4 of 5 rows cannot be used \(p: 1 missing, 1 NaN, 2 infinite\)"):
+        with pytest.raises(MissingValuesError, match=r"4 of 5 rows cannot be used \(p: 1 missing, 1 NaN, 2 infinite\)"):
             read.target(source, score="p")
 
 
 def test_only_known_rows_are_left_after_dropping() -> None:
-    with pytest.raises(EmptyData, match="each of 2 rows in use"):
+    with pytest.raises(EmptyDataError, match="each of 2 rows in use"):
         read.target({"p": [0.1, 0.2, np.nan], "y": [0, 1, None]}, score="p", truth="y", missing="drop")
-    with pytest.raises(EmptyData, match="each of 1 rows in use"):
+    with pytest.raises(EmptyDataError, match="each of 1 rows in use"):
         read.target({"p": [0.1, 0.2], "y": [0, None], "n": [3, 0]}, score="p", truth="y", count="n")
 
 
@@ -149,24 +149,24 @@ def test_no_known_row_is_left_after_dropping(door: Callable[[Table], Any]) -> No
 
 
 def test_text_is_no_score(door: Callable[[Table], Any]) -> None:
-    with pytest.raises(NotNumeric, match="p"):
+    with pytest.raises(NotNumericError, match="p"):
         read.target(door({"p": ["high", "low"], "q": [1, 2]}), score="p")
 
 
 def test_absent_columns_are_named_with_the_nearest(door: Callable[[Table], Any]) -> None:
-    with pytest.raises(UnknownName, match=r"no column 'tide'\. Did you mean 'tied'"):
+    with pytest.raises(UnknownNameError, match=r"no column 'tide'\. Did you mean 'tied'"):
         read.target(door(TABLE), score="tide")
-    with pytest.raises(UnknownName, match=r"no column 'sik'\. Did you mean 'sick'"):
+    with pytest.raises(UnknownNameError, match=r"no column 'sik'\. Did you mean 'sick'"):
         read.target(door(TABLE), score="tied", truth="sik")
 
 
 def test_weights_and_counts_are_checked(door: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, 0.2, 0.3], "w": [1.0, -1.0, 2.0], "n": [1.5, 1.0, 1.0], "none": [0, 0, 0]}
-    with pytest.raises(BadWeights, match="1 of 3 values of w are negative"):
+    with pytest.raises(WeightError, match="1 of 3 values of w are negative"):
         read.target(door(table), score="p", weight="w")
-    with pytest.raises(BadWeights, match="1 of 3 values of n are not whole"):
+    with pytest.raises(WeightError, match="1 of 3 values of n are not whole"):
         read.target(door(table), score="p", count="n")
-    with pytest.raises(EmptyData, match="every none is zero"):
+    with pytest.raises(EmptyDataError, match="every none is zero"):
         read.target(door(table), score="p", count="none")
 
 
@@ -174,7 +174,7 @@ def test_weights_and_counts_are_checked(door: Callable[[Table], Any]) -> None:
 def test_an_empty_file(text: str, tmp_path: Path) -> None:
     path = tmp_path / "empty.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(EmptyData, match=r"empty|no rows"):
+    with pytest.raises(EmptyDataError, match=r"empty|no rows"):
         read.target(path, score="p")
 
 
@@ -191,17 +191,17 @@ def test_cells_that_are_empty_or_blank_have_no_truth(tmp_path: Path) -> None:
 
 def test_labels_are_refused_as_usual_and_doubtful_ones_are_told() -> None:
     table: dict[str, Any] = {"p": [0.1, 0.2, 0.3, 0.4], "y": ["ill", "well", None, None], "na": ["0", "1", "NA", None]}
-    with pytest.raises(NotBinary, match="name the positive one: positive='ill' or positive='well'"):
+    with pytest.raises(NotBinaryError, match="name the positive one: positive='ill' or positive='well'"):
         read.target(table, score="p", truth="y")
-    with pytest.raises(NotBinary, match=r"more than two labels.*na holds 'NA' as a label; if that means missing"):
+    with pytest.raises(NotBinaryError, match=r"more than two labels.*na holds 'NA' as a label; if that means missing"):
         read.target(table, score="p", truth="na")
-    with pytest.raises(NotBinary, match=r"1 of 4 rows cannot be used \(na: 1 unknown label\)"):
+    with pytest.raises(NotBinaryError, match=r"1 of 4 rows cannot be used \(na: 1 unknown label\)"):
         read.target(table, score="p", truth="na", positive="1", negative="0")
 
 
 def test_few_known_rows_may_all_be_of_one_class(door: Callable[[Table], Any]) -> None:
     table = {"p": [0.1, 0.2, 0.3], "y": ["well", None, "well"]}
-    with pytest.raises(NotBinary, match="positive='ill' does not occur in truth"):
+    with pytest.raises(NotBinaryError, match="positive='ill' does not occur in truth"):
         read.target(door(table), score="p", truth="y", positive="ill")
 
 
@@ -210,38 +210,38 @@ def test_both_classes_are_known_if_they_are_named(door: Callable[[Table], Any]) 
     found = read.target(door(table), score="p", truth="y", positive="ill", negative="well")
     assert found.labelled is not None
     assert (found.labelled.positive.sum(), found.labelled.negative.sum()) == (0, 2)
-    with pytest.raises(NotBinary, match="both 'well'"):
+    with pytest.raises(NotBinaryError, match="both 'well'"):
         read.target(table, score="p", truth="y", positive="well", negative="well")
-    with pytest.raises(BadOption, match="more than one label"):
+    with pytest.raises(OptionError, match="more than one label"):
         read.target(table, score="p", truth="y", positive=["well"], negative="ill")
 
 
 def test_options_that_mean_nothing_here_are_refused() -> None:
     table = {"p_a": [0.1, 0.2], "p_b": [0.9, 0.8]}
-    with pytest.raises(BadOption, match=r"no kind of column 'group'\. Known are: truth, score, weight, count"):
+    with pytest.raises(OptionError, match=r"no kind of column 'group'\. Known are: truth, score, weight, count"):
         read.target(table, score="p_a", group="p_b")  # type: ignore[call-arg]
-    with pytest.raises(BadOption, match='score="risk"'):
+    with pytest.raises(OptionError, match='score="risk"'):
         read.target(table)
-    with pytest.raises(BadOption, match="name its column too, with truth="):
+    with pytest.raises(OptionError, match="name its column too, with truth="):
         read.target(table, score="p_a", positive=1)
-    with pytest.raises(BadOption, match=r"not several \('p_a', 'p_b'\)"):
+    with pytest.raises(OptionError, match=r"not several \('p_a', 'p_b'\)"):
         read.target(table, score="p_*")
-    with pytest.raises(BadOption, match="'refuse' or 'drop'"):
+    with pytest.raises(OptionError, match="'refuse' or 'drop'"):
         read.target(table, score="p_a", missing="keep")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="not the name of a column"):
+    with pytest.raises(OptionError, match="not the name of a column"):
         read.target(table, score="p_a", truth="")
 
 
 def test_scores_may_come_bare() -> None:
     for bare in ([0.1, 0.4], np.array([0.1, 0.4]), pd.Series([0.1, 0.4]), pl.Series([0.1, 0.4]), (0.1, 0.4)):
         assert read.target(bare).score.tolist() == [0.1, 0.4]
-    with pytest.raises(MissingValues, match="1 of 2 rows"):
+    with pytest.raises(MissingValuesError, match="1 of 2 rows"):
         read.target([0.1, None])
-    with pytest.raises(BadShape, match=r"score\[:, 1\]"):
+    with pytest.raises(ShapeError, match=r"score\[:, 1\]"):
         read.target(np.zeros((3, 2)))
-    with pytest.raises(EmptyData, match="no rows"):
+    with pytest.raises(EmptyDataError, match="no rows"):
         read.target([])
-    with pytest.raises(BadOption, match="say which column holds the scores"):
+    with pytest.raises(OptionError, match="say which column holds the scores"):
         read.target(["one.csv", "two.csv"])
 
 
@@ -286,7 +286,7 @@ PETS: dict[str, list[Any]] = {
 }
 
 
-def assert_same_classes(found: ClassTarget, wanted: ClassTarget) -> None:
+def assert_same_classes(found: MulticlassTarget, wanted: MulticlassTarget) -> None:
     assert found.labels == wanted.labels
     assert found.intake == wanted.intake
     np.testing.assert_array_equal(found.score, wanted.score)
@@ -340,28 +340,28 @@ def test_an_array_of_scores_for_classes() -> None:
     assert found.labels == CLASSES
     assert found.score.tolist() == scores.tolist()
     assert read.class_target(scores).labels == (0, 1, 2)
-    with pytest.raises(BadOption, match="2 labels for 3 columns"):
+    with pytest.raises(OptionError, match="2 labels for 3 columns"):
         read.class_target(scores, labels=["a", "b"])
-    with pytest.raises(BadOption, match="only one column of scores"):
+    with pytest.raises(OptionError, match="only one column of scores"):
         read.class_target(scores[:, :1])
 
 
 def test_what_is_refused_of_classes() -> None:
-    with pytest.raises(MissingValues, match=r"1 of 2 rows cannot be used \(p_b: 1 infinite\)"):
+    with pytest.raises(MissingValuesError, match=r"1 of 2 rows cannot be used \(p_b: 1 infinite\)"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*")
     dropped = read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, np.inf]}, score="p_*", missing="drop")
     assert dropped.intake.told == "2 rows read, 1 of them dropped (p_b: 1 infinite); none with truth; classes: a, b"
-    with pytest.raises(EmptyData, match="each of 2 rows"):
+    with pytest.raises(EmptyDataError, match="each of 2 rows"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1], "y": ["a", "b"]}, score="p_*", truth="y")
-    with pytest.raises(UnknownLabel, match=r"truth holds 'NA'.*if that means missing, leave those cells empty"):
+    with pytest.raises(UnknownLabelError, match=r"truth holds 'NA'.*if that means missing, leave those cells empty"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1], "y": ["a", "NA"]}, score="p_*", truth="y")
-    with pytest.raises(UnknownLabel, match="the labels are 'x', 'a', but the names of the scores"):
+    with pytest.raises(UnknownLabelError, match="the labels are 'x', 'a', but the names of the scores"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1]}, score="p_*", labels=["x", "a"])
-    with pytest.raises(UnknownLabel, match="1 unknown label"):
+    with pytest.raises(UnknownLabelError, match="1 unknown label"):
         read.class_target(
             {"u": [0.1, 0.2], "v": [0.5, 1], "y": ["fish", None]}, score={"cat": "u", "dog": "v"}, truth="y"
         )
-    with pytest.raises(UnknownName, match="no column 'q_"):
+    with pytest.raises(UnknownNameError, match="no column 'q_"):
         read.class_target({"p_a": [0.1, 0.2], "p_b": [0.5, 1]}, score="q_*")
-    with pytest.raises(EmptyData, match="no rows"):
+    with pytest.raises(EmptyDataError, match="no rows"):
         read.class_target({"p_a": [], "p_b": []}, score="p_*")

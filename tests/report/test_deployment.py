@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn import metrics
 
 import baserate
-from baserate import BadOption, Costs, Curve, Plan, Report, UnknownLabel, infer, read, shift
+from baserate import Costs, Curve, OptionError, Plan, Report, UnknownLabelError, infer, read, shift
 from baserate.measure import MEASURES, about
 
 Floats = npt.NDArray[np.float64]
@@ -216,13 +216,15 @@ def test_prevalences_of_groups_survive_files(by_group: Report, tmp_path: Path) -
     ],
 )
 def test_prevalences_that_cannot_be_are_refused(group: Any, prevalence: Any, message: str) -> None:  # noqa: ANN401
-    with pytest.raises(BadOption, match=re.escape(message)):
+    with pytest.raises(OptionError, match=re.escape(message)):
         Plan(truth="sick", score="risk", group=group, prevalence=prevalence)
 
 
 def test_a_prevalence_of_an_unknown_group_is_refused() -> None:
     plan = Plan(truth="sick", score="risk", group="site", prevalence={"island": 0.1})
-    with pytest.raises(UnknownLabel, match=r"the group 'island', which is not in the data\. Groups are: coast, hill"):
+    with pytest.raises(
+        UnknownLabelError, match=r"the group 'island', which is not in the data\. Groups are: coast, hill"
+    ):
         baserate.run(plan, PEOPLE)
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import baserate
-from baserate import Costs, Cut, Finding, Lottery, Policy, Report, Results
+from baserate import Costs, Cut, Finding, Policy, RandomizedCut, Report, Results
 from baserate._numbers import format_p
 from baserate.report import CHECKS
 from baserate.report._finding import SEVERITIES
@@ -309,8 +309,8 @@ def test_blame_by_brute_force(rows: list[tuple[bool, int]]) -> None:
 
 
 FOUR: dict[str, Any] = {"truth": [1, 0, 1, 0], "score": [0.9, 0.6, 0.4, 0.1]}
-LOT = Lottery((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
-APART: dict[tuple[object, ...], Cut | Lottery] = {("a",): Cut((0.3,)), ("b",): Cut((0.7,))}
+LOT = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
+APART: dict[tuple[object, ...], Cut | RandomizedCut] = {("a",): Cut((0.3,)), ("b",): Cut((0.7,))}
 DEGENERATE: dict[str, dict[str, Any]] = {
     "negatives alone": {"truth": [0] * 4, "score": [0.1, 0.2, 0.3, 0.4], "positive": 1},
     "positives alone": {"truth": [1] * 4, "score": [0.1, 0.2, 0.3, 0.4], "positive": 1},

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import BadFile, BadOption, Costs, Curve, Cut, Plan, Policy, UnknownName, decide, tally
+from baserate import Costs, Curve, Cut, FileFormatError, OptionError, Plan, Policy, UnknownNameError, decide, tally
 
 NAMES = st.text(min_size=1, max_size=8)
 SOME = st.none() | NAMES
@@ -47,7 +47,7 @@ def test_a_policy_goes_with_the_plan(tmp_path: Path) -> None:
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json").policy == policy
     changed = (tmp_path / "plan.json").read_text(encoding="utf-8").replace("0.9", "0.8")
-    with pytest.raises(BadFile, match="seal"):
+    with pytest.raises(FileFormatError, match="seal"):
         Plan.from_json(changed)
 
 
@@ -89,18 +89,18 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
     ],
 )
 def test_what_no_plan_can_be_is_refused(given_: dict[str, Any], told: str) -> None:
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         Plan(**given_)
 
 
 def test_bands_have_no_table_to_report_on() -> None:
     bands = Policy(by_group={(): Cut((0.2, 0.5), ("low", "middle", "high"))}, otherwise="refuse")
-    with pytest.raises(BadOption, match="has no 2×2 table"):
+    with pytest.raises(OptionError, match="has no 2×2 table"):
         Plan(score="p", policy=bands)
 
 
 def test_an_unknown_rule_names_the_nearest() -> None:
-    with pytest.raises(UnknownName, match="'youden'"):
+    with pytest.raises(UnknownNameError, match="'youden'"):
         Plan(score="p", rule="youdn")
 
 
@@ -117,7 +117,7 @@ def test_an_unknown_rule_names_the_nearest() -> None:
     ],
 )
 def test_files_that_are_no_plan_are_refused(text: str, told: str) -> None:
-    with pytest.raises(BadFile, match=told):
+    with pytest.raises(FileFormatError, match=told):
         Plan.from_json(text)
 
 

@@ -12,17 +12,17 @@ import pytest
 
 import baserate
 from baserate import (
-    BadFile,
-    BadOption,
     Costs,
     Counts,
     Curve,
     Cut,
-    Lottery,
+    FileFormatError,
+    OptionError,
     Plan,
     Policy,
+    RandomizedCut,
     Report,
-    UnknownName,
+    UnknownNameError,
     decide,
     infer,
     read,
@@ -153,7 +153,7 @@ def test_several_models_are_compared_on_the_same_rows(several: Report) -> None:
     at = {"risk": 0.5, "old": 0.5}
     (found,) = several.pick(part="differences", measure="sensitivity")
     assert found["value"] == infer.compare(rows, measure="sensitivity", threshold=at)[0].difference.value
-    with pytest.raises(BadOption, match=r"report\.of\('risk'\)"):
+    with pytest.raises(OptionError, match=r"report\.of\('risk'\)"):
         _ = several.here.auc
     assert several.of("old").here.auc == infer.estimate("auc", rows.tallies().pooled("old"))
 
@@ -180,9 +180,9 @@ def test_names_of_rows_that_repeat_are_counted(several: Report) -> None:
 
 def test_groups_are_named_by_their_attributes(report: Report) -> None:
     assert [*report.groups] == [{"site": "north"}, {"site": "south"}]
-    with pytest.raises(UnknownName, match="site='north'; site='south'"):
+    with pytest.raises(UnknownNameError, match="site='north'; site='south'"):
         report.within(site="east")
-    with pytest.raises(UnknownName, match="no model 'riks'"):
+    with pytest.raises(UnknownNameError, match="no model 'riks'"):
         report.of("riks")
     gaps = {row["measure"]: row for row in report.pick(part="gaps")}
     each = [report.within(site=name).here.sensitivity.value for name in ("north", "south")]
@@ -206,7 +206,7 @@ def test_frames_are_several_models_and_slips_are_told() -> None:
     expected = baserate.evaluate(PEOPLE["sick"], scores).rows()
     for frame in (pd.DataFrame(scores), pl.DataFrame(scores)):
         assert baserate.evaluate(PEOPLE["sick"], frame).rows() == expected
-    with pytest.raises(UnknownName, match=r"'weights'\. Did you mean 'weight'"):
+    with pytest.raises(UnknownNameError, match=r"'weights'\. Did you mean 'weight'"):
         baserate.evaluate(PEOPLE["sick"], PEOPLE["risk"], weights=PEOPLE["risk"])  # type: ignore[call-arg]
 
 
@@ -227,9 +227,9 @@ def test_samples_apart_are_judged_side_by_side() -> None:
     assert made.of("b").here.auc.value == baserate.evaluate(other["sick"], other["risk"]).here.auc.value
     (found,) = made.pick(part="differences", measure="auc")
     assert found["value"] == pytest.approx(made.of("a").here.auc.value - made.of("b").here.auc.value)
-    with pytest.raises(BadOption, match="two mappings"):
+    with pytest.raises(OptionError, match="two mappings"):
         baserate.evaluate(truth, PEOPLE["risk"])
-    with pytest.raises(BadOption, match="two mappings"):
+    with pytest.raises(OptionError, match="two mappings"):
         baserate.evaluate(truth, {"a": [1], "c": [1]})
 
 
@@ -254,7 +254,7 @@ def test_a_policy_is_judged_on_other_rows(report: Report) -> None:
 
 REFERS = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
 TURNED = Policy(by_group={(): Cut((0.4,), ("flag", "pass"))}, otherwise="refuse")
-LOTS = Policy(by_group={(): Lottery((Cut((0.4,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
+LOTS = Policy(by_group={(): RandomizedCut((Cut((0.4,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
 APART = Policy(by_group={("north",): Cut((0.4,)), ("south",): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
 
 
@@ -304,7 +304,7 @@ def test_a_better_threshold_is_looked_for_among_those_that_still_find_half() -> 
 
 
 def test_a_plan_without_rows_is_refused() -> None:
-    with pytest.raises(BadOption, match="names no files"):
+    with pytest.raises(OptionError, match="names no files"):
         baserate.run(Plan(score="p"))
 
 
@@ -318,12 +318,12 @@ def test_a_plan_without_rows_is_refused() -> None:
     ],
 )
 def test_files_that_are_no_report_are_refused(text: str, told: str) -> None:
-    with pytest.raises(BadFile, match=told):
+    with pytest.raises(FileFormatError, match=told):
         Report.from_json(text)
 
 
 def test_files_of_unknown_kinds_are_refused(report: Report, tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match=r"end it in \.html"):
+    with pytest.raises(OptionError, match=r"end it in \.html"):
         report.save(tmp_path / "report.docx")
     report.save(tmp_path / "numbers.csv")
     assert (tmp_path / "numbers.csv").read_text(encoding="utf-8").startswith("part,measure,model,group.site,other,")

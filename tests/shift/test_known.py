@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from baserate import (
-    BadOption,
-    BadShape,
     Confusion,
     Confusions,
     Counts,
     Curve,
-    EmptyData,
-    MissingValues,
-    NotBinary,
+    EmptyDataError,
+    MissingValuesError,
+    NotBinaryError,
+    OptionError,
+    ShapeError,
     Tally,
     calibrate,
     infer,
@@ -73,25 +73,25 @@ def people(n: int = 400, seed: int = 0) -> Tally:
     ],
 )
 def test_what_is_refused(work: Callable[[], object], told: str) -> None:
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         work()
 
 
 def test_classes_without_rows_are_refused_as_data() -> None:
-    with pytest.raises(NotBinary, match="there are no negatives"):
+    with pytest.raises(NotBinaryError, match="there are no negatives"):
         shift.reweigh(tally([1, 1], [1, 2], positive=1), to=0.1)
-    with pytest.raises(NotBinary, match="there are no positives"):
+    with pytest.raises(NotBinaryError, match="there are no positives"):
         shift.reweigh(Counts(0, 1, 0, 1), to=0.1)
-    with pytest.raises(EmptyData, match="nothing of the class 'b'"):
+    with pytest.raises(EmptyDataError, match="nothing of the class 'b'"):
         shift.reweigh(Confusion(np.diag([1.0, 0.0]), tuple("ab")), to=[0.5, 0.5])
 
 
 def test_shapes_are_refused() -> None:
-    with pytest.raises(BadShape, match="take one"):
+    with pytest.raises(ShapeError, match="take one"):
         shift.against(Curve(people()).counts, "precision")  # type: ignore[arg-type]
-    with pytest.raises(BadShape, match="prevalences has shape"):
+    with pytest.raises(ShapeError, match="prevalences has shape"):
         shift.table(TABLE, "precision", prevalences=[[0.1], [0.2]])
-    with pytest.raises(MissingValues, match="1 of 2 thresholds are NaN"):
+    with pytest.raises(MissingValuesError, match="1 of 2 thresholds are NaN"):
         shift.threshold(np.array([0.5, nan]), from_=0.5, to=0.1)
 
 
@@ -131,7 +131,7 @@ def test_groups_of_many_classes_keep_shares_of_their_own() -> None:
     alone = shift.reweigh(data.pooled, to=[0.7, 0.2, 0.1])
     np.testing.assert_allclose(there.pooled.mass, alone.mass)
     np.testing.assert_allclose(there.pooled.squares.mass, alone.squares.mass)
-    with pytest.raises(BadOption, match="needs a share for each"):
+    with pytest.raises(OptionError, match="needs a share for each"):
         shift.reweigh(data, to=0.5)
     accuracy = infer.class_summary(there, measures=["accuracy"]).rows()
     found = [row for row in accuracy if row["measure"] == "accuracy"]
@@ -195,7 +195,7 @@ def test_empty_cells_leave_no_holes(cells: tuple[int, int, int, int]) -> None:
 def test_methods_that_draw_the_prevalence_are_refused(name: str, method: str, known: str) -> None:
     there = shift.reweigh(TABLE, to=0.05)
     told = f"makes no interval of {name} where the shares of the classes are known; known are: {known}"
-    with pytest.raises(BadOption, match=told):
+    with pytest.raises(OptionError, match=told):
         infer.estimate(name, there, method=method)
     assert infer.methods(name, there) == tuple(known.split(", "))
 
@@ -206,7 +206,7 @@ def test_methods_of_tallies() -> None:
         assert "stratified" in infer.methods(name, there)
         assert not {"resample", "bootstrap"} & set(infer.methods(name, there))
         assert not np.isnan(infer.estimate(name, there, method="stratified").low)
-    with pytest.raises(BadOption, match="where the shares of the classes are known"):
+    with pytest.raises(OptionError, match="where the shares of the classes are known"):
         infer.estimate("brier", there, method="bootstrap")
 
 
@@ -278,7 +278,7 @@ def test_summary_of_reweighed_tallies() -> None:
     told = "masses were changed to a prevalence of 0.1, which is taken as known; scores were not."
     assert infer.summary(data, measures=names).data["notes"][-1] == told
     assert shift.against(data).data["notes"] == [told]
-    with pytest.raises(BadOption, match=r"method='bootstrap' makes no interval of .* where the shares"):
+    with pytest.raises(OptionError, match=r"method='bootstrap' makes no interval of .* where the shares"):
         infer.summary(data, interval=infer.Interval(method="bootstrap"))
     logit = infer.summary(data, interval=infer.Interval(method="adjusted-logit")).rows()
     assert any((row["how"] or "").startswith("logit with z²/2") for row in logit)
@@ -291,7 +291,7 @@ def test_two_reweighed_samples_are_compared_by_their_own_intervals() -> None:
         found = infer.compare_unpaired(a, b, measure=name, threshold=at).difference
         assert found.low < found.value < found.high
         assert found.how == "Newcombe's hybrid of both intervals"
-    with pytest.raises(BadOption, match="the shares of the classes are known"):
+    with pytest.raises(OptionError, match="the shares of the classes are known"):
         infer.compare_unpaired(a, b, measure="brier", question=infer.Question(method="resample"))
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from baserate import CannotFit, ClassRows, shift
-from baserate._target import ClassTarget
+from baserate import FitError, MulticlassRows, shift
+from baserate._target import MulticlassTarget
 from baserate.shift._several import METHODS
 
 Floats = npt.NDArray[np.float64]
@@ -31,10 +31,10 @@ def drawn(
 
 def sides(
     seed: int, shares: tuple[float, ...] = SHARES, *, rows: tuple[int, int] = (2000, 4000), wide: float = 2.0
-) -> tuple[ClassTarget, ClassRows]:
+) -> tuple[MulticlassTarget, MulticlassRows]:
     rng = np.random.default_rng(seed)
-    validation = ClassRows(*drawn(rng, rows[0], EQUAL, wide=wide), LABELS)
-    return ClassTarget(drawn(rng, rows[1], shares, wide=wide)[1], LABELS), validation
+    validation = MulticlassRows(*drawn(rng, rows[0], EQUAL, wide=wide), LABELS)
+    return MulticlassTarget(drawn(rng, rows[1], shares, wide=wide)[1], LABELS), validation
 
 
 def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
@@ -100,7 +100,7 @@ def test_moments_are_about_as_sharp_as_likelihood_where_the_calibration_fits() -
 def test_classes_that_scores_part_need_no_likelihood_ratios() -> None:
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
     score = 0.1 + 0.7 * np.eye(3)[truth]
-    t, v = ClassTarget(score[:50], LABELS), ClassRows(truth, score, LABELS)
+    t, v = MulticlassTarget(score[:50], LABELS), MulticlassRows(truth, score, LABELS)
     found = METHODS["gmm"](t, v)
     np.testing.assert_allclose(found.value, [0.4, 0.4, 0.2], atol=1e-9)
     assert "only mean probabilities are compared" in found.notes[0]
@@ -113,7 +113,7 @@ def test_a_calibration_that_does_not_fit_is_no_sign_against_label_shift() -> Non
     assert sum(shift.label_shift(*sides(seed)).doubtful for seed in range(20)) <= 4
     t, v = sides(0)
     flat = np.sqrt(t.score)
-    other = ClassTarget(flat / flat.sum(axis=1, keepdims=True), LABELS)
+    other = MulticlassTarget(flat / flat.sum(axis=1, keepdims=True), LABELS)
     found = shift.label_shift(other, v)
     assert found.doubtful
     assert found.told[0].startswith("The target's scores are no mixture of those of the classes (p < 0.0001)")
@@ -186,8 +186,8 @@ def test_a_target_outside_of_validation_is_refused() -> None:
     _, v = sides(1)
     few = v.only(v.score.max(axis=1) < 0.6)
     _, score = drawn(np.random.default_rng(2), 4000, EQUAL)
-    far = ClassTarget(score[score.max(axis=1) > 0.9], LABELS)
-    with pytest.raises(CannotFit, match=r"% of some decisions of the target have scores where validation has none"):
+    far = MulticlassTarget(score[score.max(axis=1) > 0.9], LABELS)
+    with pytest.raises(FitError, match=r"% of some decisions of the target have scores where validation has none"):
         shift.performance(far, few, assume="covariate shift", measures=["accuracy"])
 
 
@@ -196,8 +196,8 @@ def test_counts_are_repetitions_in_performance(assume: Literal["label shift", "c
     t, v = sides(1, rows=(400, 400))
     few, many = np.random.default_rng(9).integers(1, 4, size=(2, 400))
     repeated = (
-        ClassTarget(np.repeat(t.score, few, axis=0), LABELS),
-        ClassRows(np.repeat(v.truth, many), np.repeat(v.score, many, axis=0), LABELS),
+        MulticlassTarget(np.repeat(t.score, few, axis=0), LABELS),
+        MulticlassRows(np.repeat(v.truth, many), np.repeat(v.score, many, axis=0), LABELS),
     )
     both: list[list[dict[str, Any]]] = [
         shift.performance(*each, assume=assume, measures=["accuracy", "precision"]).rows()
@@ -226,7 +226,7 @@ def test_the_scale_of_weights_does_not_matter_in_performance() -> None:
 
 def test_labelled_rows_of_the_target_make_performance_surer() -> None:
     t, v = sides(1, rows=(400, 400))
-    known = ClassRows(*drawn(np.random.default_rng(4), 500, SHARES), LABELS)
+    known = MulticlassRows(*drawn(np.random.default_rng(4), 500, SHARES), LABELS)
     with_truth, without = (
         shift.performance(each, v, assume="label shift", measures=["precision"]).rows()
         for each in (replace(t, labelled=known), t)
@@ -240,7 +240,7 @@ def test_decisions_that_validation_hardly_has() -> None:
     t, v = sides(1, rows=(400, 400))
     few = [(p.argmax(axis=1) != 2) | (np.cumsum(p.argmax(axis=1) == 2) <= 8) for p in (t.score, v.score)]
     found = shift.performance(
-        ClassTarget(t.score[few[0]], LABELS), v.only(few[1]), assume="covariate shift", measures=["accuracy"]
+        MulticlassTarget(t.score[few[0]], LABELS), v.only(few[1]), assume="covariate shift", measures=["accuracy"]
     )
     row = found.rows()[-1]
     assert row["low"] < row["value"] < row["high"]

@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given, reject, strategies as st
 
 from baserate import (
-    BadOption,
-    BadShape,
-    CannotFit,
-    ClassRows,
-    MissingValues,
-    NotAProbability,
+    FitError,
+    MissingValuesError,
+    MulticlassRows,
+    NotAProbabilityError,
+    OptionError,
+    ShapeError,
     Target,
-    UnknownLabel,
-    UnknownName,
+    UnknownLabelError,
+    UnknownNameError,
     infer,
     measure,
     shift,
     tally,
 )
 from baserate._estimate import Estimate
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import reprior
 from baserate.shift._several import METHODS, Shares, goodness
 
@@ -48,19 +48,19 @@ def drawn(seed: int, rows: int, shares: Any = PI, *, apart: float = 1.0) -> tupl
     return truth.astype(np.uint8), p / p.sum(axis=1, keepdims=True)
 
 
-def validation(seed: int = 0, rows: int = 300, **options: Any) -> ClassRows:  # noqa: ANN401
-    return ClassRows(*drawn(seed + 10_000, rows, **options), LABELS)
+def validation(seed: int = 0, rows: int = 300, **options: Any) -> MulticlassRows:  # noqa: ANN401
+    return MulticlassRows(*drawn(seed + 10_000, rows, **options), LABELS)
 
 
-def target(seed: int = 0, rows: int = 400, shares: Any = (0.2, 0.3, 0.5), **options: Any) -> ClassTarget:  # noqa: ANN401
-    return ClassTarget(drawn(seed, rows, shares)[1], LABELS, **options)
+def target(seed: int = 0, rows: int = 400, shares: Any = (0.2, 0.3, 0.5), **options: Any) -> MulticlassTarget:  # noqa: ANN401
+    return MulticlassTarget(drawn(seed, rows, shares)[1], LABELS, **options)
 
 
-def found_by(name: str, t: ClassTarget, v: ClassRows) -> Shares:
+def found_by(name: str, t: MulticlassTarget, v: MulticlassRows) -> Shares:
     """The shares, if so few rows tell the classes apart."""
     try:
         return METHODS[name](t, v)
-    except CannotFit:
+    except FitError:
         reject()
 
 
@@ -95,17 +95,17 @@ def test_a_result_is_whole(name: str) -> None:
 def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, order: list[int]) -> None:
     t, v = target(seed, 80), validation(seed, 150)
     labels = tuple(LABELS[at] for at in order)
-    turned = ClassRows(np.argsort(order)[v.truth].astype(np.uint8), v.score[:, order], labels)
+    turned = MulticlassRows(np.argsort(order)[v.truth].astype(np.uint8), v.score[:, order], labels)
     alike(found_by(name, t, turned), found_by(name, t, v), order=order, atol=1e-7)
     # The target may have an order of its own.
-    alike(found_by(name, ClassTarget(t.score[:, order], labels), v), found_by(name, t, v))
+    alike(found_by(name, MulticlassTarget(t.score[:, order], labels), v), found_by(name, t, v))
 
 
 @pytest.mark.parametrize("name", OF_VALUE)
 @given(seed=SEEDS, times=st.integers(2, 4))
 def test_a_target_said_twice_has_the_same_shares(name: str, seed: int, times: int) -> None:
     t, v = target(seed, 60), validation(seed, 150)
-    again = found_by(name, ClassTarget(np.tile(t.score, (times, 1)), LABELS), v)
+    again = found_by(name, MulticlassTarget(np.tile(t.score, (times, 1)), LABELS), v)
     np.testing.assert_allclose(again.value, found_by(name, t, v).value, atol=1e-9)
 
 
@@ -118,7 +118,9 @@ def test_counts_are_repetitions_on_both_sides(name: str, seed: int) -> None:
     few[0] = 1
     counted = found_by(name, replace(t, count=few), replace(v, count=many))
     score, truth = np.repeat(v.score, many, axis=0), np.repeat(v.truth, many)
-    repeated = found_by(name, ClassTarget(np.repeat(t.score, few, axis=0), LABELS), ClassRows(truth, score, LABELS))
+    repeated = found_by(
+        name, MulticlassTarget(np.repeat(t.score, few, axis=0), LABELS), MulticlassRows(truth, score, LABELS)
+    )
     alike(counted, repeated, atol=1e-7)
     assert counted.rows == repeated.rows == few.sum()
 
@@ -131,7 +133,7 @@ def test_the_scale_of_weights_does_not_matter(name: str) -> None:
     one = METHODS[name](replace(t, weight=new), replace(v, weight=old))
     other = METHODS[name](replace(t, weight=7 * new), replace(v, weight=0.1 * old))
     alike(one, other, atol=1e-8)
-    known = ClassRows(*drawn(8, 50, (0.2, 0.3, 0.5)), LABELS)
+    known = MulticlassRows(*drawn(8, 50, (0.2, 0.3, 0.5)), LABELS)
     light, heavy = (
         METHODS[name](replace(t, weight=by * new, labelled=replace(known, weight=by * new[:50])), v) for by in (1, 7)
     )
@@ -147,10 +149,10 @@ def test_rows_without_weight_are_absent(name: str) -> None:
     t, v = target(), validation()
     weight, other = np.ones(400), np.ones(300)
     weight[:50], other[:30] = 0, 0
-    rest = ClassRows(v.truth[30:], v.score[30:], LABELS)
+    rest = MulticlassRows(v.truth[30:], v.score[30:], LABELS)
     alike(
         METHODS[name](replace(t, weight=weight), replace(v, weight=other)),
-        METHODS[name](ClassTarget(t.score[50:], LABELS), rest),
+        METHODS[name](MulticlassTarget(t.score[50:], LABELS), rest),
     )
 
 
@@ -158,7 +160,7 @@ def test_rows_without_weight_are_absent(name: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_of_the_validation_rows_themselves_the_shares_are_theirs(recalibrate: str, seed: int) -> None:
     v = validation(seed)
-    found = METHODS["mlls"](ClassTarget(v.score, LABELS), v, recalibrate=recalibrate)
+    found = METHODS["mlls"](MulticlassTarget(v.score, LABELS), v, recalibrate=recalibrate)
     np.testing.assert_allclose(found.value, v.support / v.total, atol=1e-9)
     assert found.map is not None
     assert found.map.method == recalibrate
@@ -167,7 +169,7 @@ def test_of_the_validation_rows_themselves_the_shares_are_theirs(recalibrate: st
 @pytest.mark.parametrize("name", ["acc", "pacc", "cm-l", "scm-l", "rlls"])
 def test_linear_methods_find_the_shares_of_validation_too(name: str) -> None:
     v = validation()
-    found = METHODS[name](ClassTarget(v.score, LABELS), v)
+    found = METHODS[name](MulticlassTarget(v.score, LABELS), v)
     np.testing.assert_allclose(found.value, v.support / v.total, atol=1e-9)
 
 
@@ -184,7 +186,7 @@ def test_probabilities_as_they_are_may_be_for_other_shares() -> None:
     assert made.map is None
     moved = reprior(made.at, [0.2, 0.2, 0.6], labels=LABELS)
     found = METHODS["mlls"](
-        ClassTarget(moved(t.score), LABELS),
+        MulticlassTarget(moved(t.score), LABELS),
         replace(v, score=moved(v.score)),
         recalibrate=None,
         at={"c": 0.6, "a": 0.2, "b": 0.2},
@@ -192,11 +194,11 @@ def test_probabilities_as_they_are_may_be_for_other_shares() -> None:
     np.testing.assert_allclose(found.value, made.value, atol=1e-9)
     np.testing.assert_allclose(found.covariance, made.covariance, atol=1e-9)
     for wrong in ([0.5, 0.5], [0.5, 0.5, 0.5], [1.0, 0.0, 0.0], {"a": 1.0}):
-        with pytest.raises(BadOption, match="at "):
+        with pytest.raises(OptionError, match="at "):
             METHODS["mlls"](t, v, recalibrate=None, at=wrong)
-    with pytest.raises(BadOption, match="at= is for probabilities taken as they are"):
+    with pytest.raises(OptionError, match="at= is for probabilities taken as they are"):
         METHODS["mlls"](t, v, at=[0.2, 0.2, 0.6])
-    with pytest.raises(BadOption, match="recalibrate is 'isotonic'"):
+    with pytest.raises(OptionError, match="recalibrate is 'isotonic'"):
         METHODS["mlls"](t, v, recalibrate="isotonic")
 
 
@@ -228,8 +230,8 @@ def test_intervals_cover(name: str, shares: tuple[float, ...]) -> None:
 def test_an_interval_is_never_without_width() -> None:
     """A classifier that does not err, and a class that is not there."""
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
-    v = ClassRows(truth, np.eye(3)[truth], LABELS)
-    found = METHODS["acc"](ClassTarget(np.eye(3)[[0, 1] * 50], LABELS), v)
+    v = MulticlassRows(truth, np.eye(3)[truth], LABELS)
+    found = METHODS["acc"](MulticlassTarget(np.eye(3)[[0, 1] * 50], LABELS), v)
     assert found.value.tolist() == [0.5, 0.5, 0.0]
     assert found.estimates[2].low == 0
     assert found.estimates[2].high == pytest.approx(1 - 0.025 ** (1 / 100))  # Clopper and Pearson
@@ -251,7 +253,7 @@ def test_what_leaves_the_simplex_is_told() -> None:
 def test_labelled_rows_make_it_surer(name: str) -> None:
     t, v = target(), validation()
     truth, score = drawn(77, 500, (0.2, 0.3, 0.5))
-    both = METHODS[name](replace(t, labelled=ClassRows(truth, score, LABELS)), v)
+    both = METHODS[name](replace(t, labelled=MulticlassRows(truth, score, LABELS)), v)
     assert both.labelled == 500
     assert (np.diag(both.covariance) < np.diag(METHODS[name](t, v).covariance)).all()
     share = np.bincount(truth) / 500
@@ -262,9 +264,9 @@ def test_labelled_rows_make_it_surer(name: str) -> None:
 
 def test_labelled_rows_enter_the_likelihood_as_certain_ones() -> None:
     t, v = target(), validation()
-    known = ClassRows(np.array([0, 0, 1, 2], dtype=np.uint8), np.full((4, 3), 1 / 3), LABELS)
+    known = MulticlassRows(np.array([0, 0, 1, 2], dtype=np.uint8), np.full((4, 3), 1 / 3), LABELS)
     found = METHODS["mlls"](replace(t, labelled=known), v, recalibrate=None)
-    certain = ClassTarget(np.vstack([t.score, np.eye(3)[known.truth]]), LABELS)
+    certain = MulticlassTarget(np.vstack([t.score, np.eye(3)[known.truth]]), LABELS)
     same = METHODS["mlls"](certain, v, recalibrate=None)
     np.testing.assert_allclose(found.value, same.value, atol=1e-10)
     np.testing.assert_allclose(found.covariance, same.covariance, atol=1e-10)
@@ -274,7 +276,7 @@ def test_probabilities_of_0_are_no_trouble() -> None:
     t, v = target(), validation()
     score = np.where(t.score < 0.05, 0.0, t.score)
     score /= score.sum(axis=1, keepdims=True)
-    sure = ClassTarget(score, LABELS)
+    sure = MulticlassTarget(score, LABELS)
     for options in ({}, {"recalibrate": None}, {"recalibrate": "vector"}):
         found = METHODS["mlls"](sure, v, **options)
         assert np.isfinite(found.covariance).all()
@@ -285,19 +287,19 @@ def test_probabilities_of_0_are_no_trouble() -> None:
 
 def test_names_lead_to_methods_through_the_common_door() -> None:
     truth, score = drawn(1, 300)
-    target, rows = ClassTarget(drawn(2, 300)[1], LABELS), ClassRows(truth, score, LABELS)
+    target, rows = MulticlassTarget(drawn(2, 300)[1], LABELS), MulticlassRows(truth, score, LABELS)
     for alias in ("EMQ", "bbse", "scm-l", "cm"):
         found = shift.prevalence(target, rows, method=alias)
         assert isinstance(found, Shares)
         assert found.method == shift.ALIASES.get(alias.lower(), alias)
-    with pytest.raises(UnknownName, match="no method is called 'pac'"):
+    with pytest.raises(UnknownNameError, match="no method is called 'pac'"):
         shift.prevalence(target, rows, method="pac")
     for name in ("binned", "hdy"):
-        with pytest.raises(BadOption, match="it is for two classes"):
+        with pytest.raises(OptionError, match="it is for two classes"):
             shift.prevalence(target, rows, method=name)
-    with pytest.raises(BadOption, match="threshold= has no use for acc; it has level"):
+    with pytest.raises(OptionError, match="threshold= has no use for acc; it has level"):
         shift.prevalence(target, rows, method="acc", threshold=0.3)
-    with pytest.raises(BadOption, match="give ClassRows for a ClassTarget"):
+    with pytest.raises(OptionError, match="give ClassRows for a ClassTarget"):
         shift.prevalence(target, rows.against_rest(0))  # type: ignore[call-overload]
     raw = shift.prevalence(target, rows, recalibrate=False)
     assert raw.map is None
@@ -306,7 +308,7 @@ def test_names_lead_to_methods_through_the_common_door() -> None:
 
 def test_posteriors_of_classes_are_carried_to_the_estimate() -> None:
     truth, score = drawn(3, 600)
-    target, rows = ClassTarget(drawn(4, 900, (0.2, 0.3, 0.5))[1], LABELS), ClassRows(truth, score, LABELS)
+    target, rows = MulticlassTarget(drawn(4, 900, (0.2, 0.3, 0.5))[1], LABELS), MulticlassRows(truth, score, LABELS)
     found = shift.prevalence(target, rows, method="mlls")
     made = shift.posterior(found)
     assert made.labels == LABELS
@@ -316,13 +318,13 @@ def test_posteriors_of_classes_are_carried_to_the_estimate() -> None:
     assert other(target.score)[:, 2].mean() > made(target.score)[:, 2].mean()
     raw = shift.prevalence(target, rows, method="mlls", recalibrate=False)
     assert shift.posterior(raw)(score) == pytest.approx(reprior(raw.at, raw.value, labels=LABELS)(score))
-    with pytest.raises(BadOption, match="share of 0"):
+    with pytest.raises(OptionError, match="share of 0"):
         shift.posterior(found, to=[0.0, 0.5, 0.5])
 
 
 def test_measures_of_classes_at_estimated_shares() -> None:
     truth, score = drawn(5, 800)
-    target, rows = ClassTarget(drawn(6, 900, (0.2, 0.3, 0.5))[1], LABELS), ClassRows(truth, score, LABELS)
+    target, rows = MulticlassTarget(drawn(6, 900, (0.2, 0.3, 0.5))[1], LABELS), MulticlassRows(truth, score, LABELS)
     found = shift.prevalence(target, rows)
     results = shift.corrected(
         found, measures=["accuracy", "precision", "mcc"], averages=["macro", {"a": 1, "b": 1, "c": 2}]
@@ -341,28 +343,28 @@ def test_measures_of_classes_at_estimated_shares() -> None:
     assert results.data["prevalences"]["c"] == found.value[2]
     again = shift.corrected(found, measures=["accuracy"])
     assert again.rows()[-1]["low"] == shift.corrected(found, measures=["accuracy"]).rows()[-1]["low"]
-    with pytest.raises(BadOption, match="highest score decides"):
+    with pytest.raises(OptionError, match="highest score decides"):
         shift.corrected(found, threshold=0.5)
 
 
 def test_label_shift_of_classes_in_words() -> None:
     truth, score = drawn(7, 800)
-    rows = ClassRows(truth, score, LABELS)
-    fits = shift.label_shift(ClassTarget(drawn(8, 900, (0.2, 0.3, 0.5))[1], LABELS), rows)
+    rows = MulticlassRows(truth, score, LABELS)
+    fits = shift.label_shift(MulticlassTarget(drawn(8, 900, (0.2, 0.3, 0.5))[1], LABELS), rows)
     assert [check.name for check in fits.checks] == ["overidentification"]
     assert fits.checks[0].freedom == 2
     assert len(fits.told) == 2
-    with pytest.raises(BadOption, match="give a ClassTarget and ClassRows"):
-        shift.label_shift(ClassTarget(score, LABELS), rows.against_rest(0))
+    with pytest.raises(OptionError, match="give a ClassTarget and ClassRows"):
+        shift.label_shift(MulticlassTarget(score, LABELS), rows.against_rest(0))
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_what_validation_lacks_is_refused(name: str) -> None:
     t, v = target(), validation()
-    with pytest.raises(CannotFit, match=r"^b has no row among 2\d\d of validation"):
+    with pytest.raises(FitError, match=r"^b has no row among 2\d\d of validation"):
         METHODS[name](t, v.only(v.truth != 1))
     few = v.only((v.truth != 1) | (np.cumsum(v.truth == 1) == 1))
-    with pytest.raises(CannotFit, match="b has a single row"):
+    with pytest.raises(FitError, match="b has a single row"):
         METHODS[name](t, few)
     # Two rows that are alike are two.
     assert METHODS["acc"](t, replace(few, count=np.where(few.truth == 1, 2, 1))).rows == 400
@@ -371,17 +373,17 @@ def test_what_validation_lacks_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_scores_that_tell_nothing_are_refused(name: str) -> None:
     t, v = target(), validation()
-    with pytest.raises(CannotFit):
+    with pytest.raises(FitError):
         METHODS[name](t, replace(v, score=np.full((300, 3), 1 / 3)))
     blind = np.random.default_rng(0).permutation(v.score)
-    with pytest.raises(CannotFit, match="no information about the shares of"):
+    with pytest.raises(FitError, match="no information about the shares of"):
         METHODS[name](t, replace(v, score=blind))
     # Two classes that look alike, beside one that does not.
     truth, score = drawn(3, 600)
     halves = np.where(truth == 1, 1 + np.random.default_rng(1).integers(2, size=600), truth)
     halves[truth == 2] = 0
-    with pytest.raises(CannotFit, match=r"no information about the shares of (b, c|c, b):"):
-        METHODS[name](t, ClassRows(halves.astype(np.uint8), score, LABELS))
+    with pytest.raises(FitError, match=r"no information about the shares of (b, c|c, b):"):
+        METHODS[name](t, MulticlassRows(halves.astype(np.uint8), score, LABELS))
 
 
 def test_the_rule_of_two_classes_is_fieller() -> None:
@@ -392,10 +394,10 @@ def test_the_rule_of_two_classes_is_fieller() -> None:
         p = np.clip(rng.normal(0.5, 0.1, 60) + 0.05 * truth, 0.01, 0.99)
         one, none = p[truth == 1], p[truth == 0]
         t = (one.mean() - none.mean()) ** 2 / (one.var(ddof=1) / 30 + none.var(ddof=1) / 30)
-        rows = ClassRows(truth, np.column_stack([1 - p, p]), (0, 1))
+        rows = MulticlassRows(truth, np.column_stack([1 - p, p]), (0, 1))
         try:
-            METHODS["pacc"](ClassTarget(rows.score, (0, 1)), rows)
-        except CannotFit:
+            METHODS["pacc"](MulticlassTarget(rows.score, (0, 1)), rows)
+        except FitError:
             refused.append(t)
         else:
             assert t > 1.959963984540054**2
@@ -405,10 +407,10 @@ def test_the_rule_of_two_classes_is_fieller() -> None:
 
 def test_labels_must_be_the_same() -> None:
     t, v = target(), validation()
-    with pytest.raises(UnknownLabel, match="the target has no score for c, which validation has"):
-        METHODS["acc"](ClassTarget(t.score[:, :2], ("a", "b")), v)
-    with pytest.raises(UnknownLabel, match="the target has scores for d, which validation has not"):
-        METHODS["acc"](ClassTarget(np.column_stack([t.score, t.score[:, 0]]), (*LABELS, "d")), v)
+    with pytest.raises(UnknownLabelError, match="the target has no score for c, which validation has"):
+        METHODS["acc"](MulticlassTarget(t.score[:, :2], ("a", "b")), v)
+    with pytest.raises(UnknownLabelError, match="the target has scores for d, which validation has not"):
+        METHODS["acc"](MulticlassTarget(np.column_stack([t.score, t.score[:, 0]]), (*LABELS, "d")), v)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -416,24 +418,24 @@ def test_missing_scores_of_validation_are_refused(name: str) -> None:
     v = validation()
     score = v.score.copy()
     score[3, 1] = np.nan
-    with pytest.raises(MissingValues, match="1 of 900 scores of validation are NaN"):
+    with pytest.raises(MissingValuesError, match="1 of 900 scores of validation are NaN"):
         METHODS[name](target(), replace(v, score=score))
 
 
 def test_only_decisions_take_any_score() -> None:
     t, v = target(), validation()
-    logs = ClassTarget(np.log(t.score), LABELS), replace(v, score=np.log(v.score))
+    logs = MulticlassTarget(np.log(t.score), LABELS), replace(v, score=np.log(v.score))
     np.testing.assert_allclose(METHODS["acc"](*logs).value, METHODS["acc"](t, v).value)
     for name in ("mlls", "pacc", "scm-l", "scm-map", "rlls"):
-        with pytest.raises(NotAProbability, match="target: in 400 of 400 rows"):
+        with pytest.raises(NotAProbabilityError, match="target: in 400 of 400 rows"):
             METHODS[name](logs[0], v)
-        with pytest.raises(NotAProbability, match="validation: in 300 of 300 rows"):
+        with pytest.raises(NotAProbabilityError, match="validation: in 300 of 300 rows"):
             METHODS[name](t, logs[1])
 
 
 def test_another_scale_is_noticed() -> None:
     t, v = target(), validation()
-    found = METHODS["acc"](ClassTarget(100 * t.score, LABELS), v)
+    found = METHODS["acc"](MulticlassTarget(100 * t.score, LABELS), v)
     assert "as if they were on two scales" in found.notes[0]
     assert not METHODS["acc"](t, v).notes
     assert "taken as they are" in METHODS["mlls"](t, v, recalibrate=None).notes[0]
@@ -442,15 +444,15 @@ def test_another_scale_is_noticed() -> None:
 def test_classes_that_scores_part_cannot_be_recalibrated() -> None:
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
     score = 0.1 + 0.7 * np.eye(3)[truth]
-    with pytest.raises(CannotFit, match=r"cannot be made right on validation: .* Or estimate by acc or pacc"):
-        METHODS["mlls"](ClassTarget(score, LABELS), ClassRows(truth, score, LABELS))
+    with pytest.raises(FitError, match=r"cannot be made right on validation: .* Or estimate by acc or pacc"):
+        METHODS["mlls"](MulticlassTarget(score, LABELS), MulticlassRows(truth, score, LABELS))
 
 
 def test_options_have_their_limits() -> None:
     t, v = target(), validation()
-    with pytest.raises(BadOption, match=r"alpha is 0\.5"):
+    with pytest.raises(OptionError, match=r"alpha is 0\.5"):
         METHODS["cm-map"](t, v, alpha=0.5)
-    with pytest.raises(BadOption, match="delta 2"):
+    with pytest.raises(OptionError, match="delta 2"):
         METHODS["rlls"](t, v, delta=2)
     np.testing.assert_allclose(METHODS["cm-map"](t, v, alpha=1).value, METHODS["cm-l"](t, v).value)
     np.testing.assert_allclose(METHODS["cm-map"](t, v, alpha=1e9).value, 1 / 3, atol=1e-5)
@@ -461,7 +463,7 @@ def test_options_have_their_limits() -> None:
 
 def test_a_result_of_another_shape_is_refused() -> None:
     found = METHODS["acc"](target(), validation())
-    with pytest.raises(BadShape, match="3 classes need as many estimates"):
+    with pytest.raises(ShapeError, match="3 classes need as many estimates"):
         replace(found, estimates=(Estimate(1.0),))
 
 
@@ -474,25 +476,27 @@ def test_many_classes_are_shown_in_part() -> None:
 
 
 def test_a_single_class_and_levels_that_are_none() -> None:
-    one = ClassRows(np.zeros(3, dtype=np.uint8), np.ones((3, 1)), ("a",))
-    with pytest.raises(CannotFit, match="there is only the class a"):
-        METHODS["acc"](ClassTarget(np.ones((2, 1)), ("a",)), one)
+    one = MulticlassRows(np.zeros(3, dtype=np.uint8), np.ones((3, 1)), ("a",))
+    with pytest.raises(FitError, match="there is only the class a"):
+        METHODS["acc"](MulticlassTarget(np.ones((2, 1)), ("a",)), one)
     for name in METHODS:
-        with pytest.raises(BadOption, match=r"level is 95"):
+        with pytest.raises(OptionError, match=r"level is 95"):
             METHODS[name](target(), validation(), level=95)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_scores_of_half_the_digits(name: str) -> None:
     t, v = target(), validation()
-    half = METHODS[name](ClassTarget(t.score.astype(np.float32), LABELS), replace(v, score=v.score.astype(np.float32)))
+    half = METHODS[name](
+        MulticlassTarget(t.score.astype(np.float32), LABELS), replace(v, score=v.score.astype(np.float32))
+    )
     np.testing.assert_allclose(half.value, METHODS[name](t, v).value, atol=1e-5)
 
 
 def test_a_class_that_no_row_can_be_of() -> None:
     score = np.column_stack([drawn(0, 200)[1][:, :2], np.zeros(200)])
     found = METHODS["mlls"](
-        ClassTarget(score / score.sum(axis=1, keepdims=True), LABELS), validation(), recalibrate=None
+        MulticlassTarget(score / score.sum(axis=1, keepdims=True), LABELS), validation(), recalibrate=None
     )
     assert found.value[2] == 0
     assert 0 < found.estimates[2].high < 0.1
@@ -522,7 +526,7 @@ def test_two_ways_disagree_where_scores_are_noisier() -> None:
     x = MEANS[truth] + 1.5 * rng.normal(size=(3000, 2))
     z = 1.7 * (x @ MEANS.T - np.square(MEANS).sum(axis=1) / 2 + np.log(PI)) + [0.4, -0.2, 0.0]
     p = np.exp(z - z.max(axis=1, keepdims=True))
-    t = ClassTarget(p / p.sum(axis=1, keepdims=True), LABELS)
+    t = MulticlassTarget(p / p.sum(axis=1, keepdims=True), LABELS)
     found = goodness(t, v, METHODS["mlls"](t, v))
     assert found.freedom == 2
     assert found.p < 0.01
@@ -531,24 +535,24 @@ def test_two_ways_disagree_where_scores_are_noisier() -> None:
 def test_two_ways_that_are_one_cannot_disagree() -> None:
     """Of probabilities that are right, and at the shares of validation, both are the same function of the rows."""
     v = validation(0, 600)
-    made = METHODS["mlls"](ClassTarget(v.score, LABELS), v).map
+    made = METHODS["mlls"](MulticlassTarget(v.score, LABELS), v).map
     assert made is not None
     right = replace(v, score=made(v.score))
-    t = ClassTarget(right.score, LABELS)
+    t = MulticlassTarget(right.score, LABELS)
     found = goodness(t, right, METHODS["mlls"](t, right))
     assert np.isnan(found.p)
     assert found.freedom == 0
     assert found.why is not None
     assert "cannot disagree" in found.why
-    with pytest.raises(BadOption, match="the shares are by acc"):
+    with pytest.raises(OptionError, match="the shares are by acc"):
         goodness(t, right, METHODS["acc"](t, right))
 
 
 def test_two_ways_that_do_not_err_agree() -> None:
     """Of certain probabilities both are counts."""
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
-    sure = ClassRows(truth, np.eye(3)[truth], LABELS)
-    t = ClassTarget(np.eye(3)[[0, 0, 1, 2]], LABELS)
+    sure = MulticlassRows(truth, np.eye(3)[truth], LABELS)
+    t = MulticlassTarget(np.eye(3)[[0, 0, 1, 2]], LABELS)
     found = goodness(t, sure, METHODS["mlls"](t, sure, recalibrate=None))
     np.testing.assert_allclose(found.difference, 0, atol=1e-12)
     assert found.why is not None
@@ -557,11 +561,11 @@ def test_two_ways_that_do_not_err_agree() -> None:
 def test_agreement_with_counts_weights_and_labelled_rows() -> None:
     t, v = target(), validation()
     few, many = np.random.default_rng(9).integers(1, 4, size=(2, 400))
-    known = ClassRows(np.array([0, 1, 2, 2], dtype=np.uint8), np.full((4, 3), 1 / 3), LABELS)
+    known = MulticlassRows(np.array([0, 1, 2, 2], dtype=np.uint8), np.full((4, 3), 1 / 3), LABELS)
     counted = replace(t, count=few, labelled=known), replace(v, count=many[:300])
     repeated = (
-        ClassTarget(np.repeat(t.score, few, axis=0), LABELS, labelled=known),
-        ClassRows(np.repeat(v.truth, many[:300]), np.repeat(v.score, many[:300], axis=0), LABELS),
+        MulticlassTarget(np.repeat(t.score, few, axis=0), LABELS, labelled=known),
+        MulticlassRows(np.repeat(v.truth, many[:300]), np.repeat(v.score, many[:300], axis=0), LABELS),
     )
     one, other = (goodness(*sides, METHODS["mlls"](*sides)) for sides in (counted, repeated))
     assert one.statistic == pytest.approx(other.statistic, rel=1e-6)
@@ -574,11 +578,11 @@ def test_agreement_with_counts_weights_and_labelled_rows() -> None:
 def test_performance_without_labels_of_classes_holds_what_happens() -> None:
     truth, score = drawn(100, 900)
     happened, given = drawn(200, 20_000, (0.2, 0.3, 0.5))
-    rows, target = ClassRows(truth, score, LABELS), ClassTarget(given, LABELS)
+    rows, target = MulticlassRows(truth, score, LABELS), MulticlassTarget(given, LABELS)
     found = shift.performance(
         target, rows, assume="label shift", measures=["accuracy", "precision"], averages=["macro"]
     )
-    table = ClassRows(happened, given, LABELS).decided()
+    table = MulticlassRows(happened, given, LABELS).decided()
     for row in found.rows():
         if (row["measure"], row["class"], row["average"]) == ("accuracy", None, None):
             assert row["low"] <= measure.multiclass.accuracy(table) <= row["high"]
@@ -593,21 +597,21 @@ def test_performance_without_labels_of_classes_holds_what_happens() -> None:
 def test_performance_of_classes_as_they_are_and_what_is_refused() -> None:
     _, score = drawn(12, 300)
     weight = np.linspace(0.5, 2.0, 300)
-    target = ClassTarget(score, LABELS, weight=weight)
+    target = MulticlassTarget(score, LABELS, weight=weight)
     found = shift.performance(target, assume="covariate shift", measures=["accuracy", "kappa"])
     accuracy = next(row for row in found.rows() if row["measure"] == "accuracy")
     share = score / score.sum(axis=1, keepdims=True)
     assert accuracy["value"] == pytest.approx(np.average(share.max(axis=1), weights=weight))
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
-    with pytest.raises(BadOption, match="recalibrate= has no use without a validation set"):
+    with pytest.raises(OptionError, match="recalibrate= has no use without a validation set"):
         shift.performance(target, assume="covariate shift", recalibrate="vector")
-    with pytest.raises(BadOption, match="must be estimated first"):
+    with pytest.raises(OptionError, match="must be estimated first"):
         shift.performance(target, assume="label shift")
-    with pytest.raises(BadOption, match="highest score decides"):
+    with pytest.raises(OptionError, match="highest score decides"):
         shift.performance(target, assume="covariate shift", threshold=0.5)
-    with pytest.raises(BadOption, match="give ClassRows"):
+    with pytest.raises(OptionError, match="give ClassRows"):
         shift.performance(target, tally([0, 1], [0.2, 0.8]), assume="covariate shift")
-    with pytest.raises(BadOption, match="of several classes, but the target is not"):
+    with pytest.raises(OptionError, match="of several classes, but the target is not"):
         shift.performance(Target(score[:, 0]), validation(), assume="covariate shift")
-    with pytest.raises(NotAProbability, match="recalibrate them on"):
-        shift.performance(ClassTarget(2 * score, LABELS), assume="covariate shift")
+    with pytest.raises(NotAProbabilityError, match="recalibrate them on"):
+        shift.performance(MulticlassTarget(2 * score, LABELS), assume="covariate shift")

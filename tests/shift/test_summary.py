@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baserate import BadOption, NotBinary, Results, Tallies, infer, measure, read, shift
+from baserate import NotBinaryError, OptionError, Results, Tallies, infer, measure, read, shift
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.random(300) < 0.3
@@ -96,13 +96,13 @@ def test_a_method_is_used_where_it_is_known() -> None:
     jeffreys = shift.summary(data, to=0.05, measures=["accuracy"], interval=infer.Interval(method="jeffreys"))
     assert jeffreys.data["interval"]["method"] == "jeffreys"
     assert "Jeffreys" in {row["how"] for row in jeffreys.rows()}
-    with pytest.raises(BadOption, match="makes no interval of f1"):
+    with pytest.raises(OptionError, match="makes no interval of f1"):
         shift.summary(data, to=0.05, measures=["f1"], interval=infer.Interval(method="hanley-mcneil"))
 
 
 def test_one_class_cannot_be_moved() -> None:
     one = read.tallies({"y": [1, 1], "p": [0.2, 0.8]}, truth="y", score="p", positive=1)
-    with pytest.raises(NotBinary, match="there are no negatives"):
+    with pytest.raises(NotBinaryError, match="there are no negatives"):
         shift.summary(one, to=0.1)
 
 
@@ -155,5 +155,5 @@ def test_labels_alone_are_not_corrected() -> None:
 
 def test_scores_of_many_classes_stay_where_they_are() -> None:
     rows = read.class_rows(PETS, truth="is", score=["p_*"])
-    with pytest.raises(BadOption, match="hand_till cannot be had at other shares"):
+    with pytest.raises(OptionError, match="hand_till cannot be had at other shares"):
         shift.class_summary(rows, to=SHARES, measures=["hand_till"])

@@ -12,15 +12,15 @@ from scipy.special import expit, logit
 
 import baserate
 from baserate import (
-    BadOption,
-    CannotFit,
-    EmptyData,
-    Map,
-    MissingValues,
-    NotAProbability,
+    Calibrator,
+    EmptyDataError,
+    FitError,
+    MissingValuesError,
+    NotAProbabilityError,
+    OptionError,
     Tally,
     Target,
-    UnknownName,
+    UnknownNameError,
     calibrate,
     measure,
     shift,
@@ -191,11 +191,11 @@ def test_other_names_lead_to_the_same(validation: Tally, target: Target) -> None
         first, then = (shift.prevalence(target, validation, method=each) for each in (alias.upper(), name))
         assert first.value == then.value
         assert first.method == name
-    with pytest.raises(UnknownName, match="no method is called 'guess'; known are: binned, mlls"):
+    with pytest.raises(UnknownNameError, match="no method is called 'guess'; known are: binned, mlls"):
         shift.prevalence(target, validation, method="guess")
-    with pytest.raises(BadOption, match="bins= has no use for mlls"):
+    with pytest.raises(OptionError, match="bins= has no use for mlls"):
         shift.prevalence(target, validation, method="mlls", bins=5)
-    with pytest.raises(BadOption, match="at= has no use for binned; it has bins; method='mlls' takes it"):
+    with pytest.raises(OptionError, match="at= has no use for binned; it has bins; method='mlls' takes it"):
         shift.prevalence(target, validation, at=0.3)
 
 
@@ -207,7 +207,7 @@ def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> Non
             assert narrow.estimate.high <= wide.estimate.high
             assert wide.estimate.low >= 0
             assert wide.estimate.high <= 1
-    with pytest.raises(BadOption, match="level is 95; expected a confidence level"):
+    with pytest.raises(OptionError, match="level is 95; expected a confidence level"):
         shift.prevalence(target, validation, level=95)
 
 
@@ -249,45 +249,45 @@ def test_a_map_makes_posteriors_right(validation: Tally, target: Target) -> None
 
 
 def test_what_cannot_be_used_is_refused(validation: Tally, target: Target) -> None:
-    with pytest.raises(MissingValues, match="1 of 2 scores are NaN or infinite"):
+    with pytest.raises(MissingValuesError, match="1 of 2 scores are NaN or infinite"):
         Target(np.array([0.2, np.nan]))
-    with pytest.raises(EmptyData, match="no scores without truth"):
+    with pytest.raises(EmptyDataError, match="no scores without truth"):
         Target(np.array([]))
-    with pytest.raises(CannotFit, match="no positive rows"):
+    with pytest.raises(FitError, match="no positive rows"):
         shift.prevalence(target, tally([0, 0, 0], [0.1, 0.2, 0.3]))
-    with pytest.raises(CannotFit, match="no negative rows"):
+    with pytest.raises(FitError, match="no negative rows"):
         shift.prevalence(target, tally([1, 1], [0.1, 0.2]))
-    with pytest.raises(CannotFit, match="single row"):
+    with pytest.raises(FitError, match="single row"):
         shift.prevalence(target, tally([1, 0, 0], [0.9, 0.2, 0.3]))
-    with pytest.raises(EmptyData, match="no rows with weight"):
+    with pytest.raises(EmptyDataError, match="no rows with weight"):
         shift.prevalence(target, Tally.counted([0.9, 0.2], [[0, 0], [0, 0]]))
-    with pytest.raises(CannotFit, match="all validation scores are the same"):
+    with pytest.raises(FitError, match="all validation scores are the same"):
         shift.prevalence(target, tally([1, 0] * 20, [0.5] * 40))
     rng = np.random.default_rng(12)
-    with pytest.raises(CannotFit, match=r"carry no information.*Fieller's set is unbounded"):
+    with pytest.raises(FitError, match=r"carry no information.*Fieller's set is unbounded"):
         shift.prevalence(target, tally(rng.random(200) < 0.4, rng.random(200)))
-    with pytest.raises(CannotFit, match="turn scores round"):
+    with pytest.raises(FitError, match="turn scores round"):
         shift.prevalence(target, Tally.counted(1 - validation.score[::-1], validation.rows[:, ::-1]), method="mlls")
-    with pytest.raises(CannotFit, match=r"cannot be recalibrated.*parts the classes.*Or estimate by 'pacc'"):
+    with pytest.raises(FitError, match=r"cannot be recalibrated.*parts the classes.*Or estimate by 'pacc'"):
         shift.prevalence(target, tally([0] * 30 + [1] * 30, np.linspace(0.1, 0.9, 60)), method="mlls")
-    with pytest.raises(NotAProbability, match=r"scores of the target go from .* to 30"):
+    with pytest.raises(NotAProbabilityError, match=r"scores of the target go from .* to 30"):
         shift.prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)
-    with pytest.raises(BadOption, match="reweighed"):
+    with pytest.raises(OptionError, match="reweighed"):
         shift.prevalence(target, shift.reweigh(validation, to=0.2))
-    with pytest.raises(BadOption, match="is no Target"):
+    with pytest.raises(OptionError, match="is no Target"):
         shift.prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
     for at in (0.0, 1.0, np.nan):
-        with pytest.raises(BadOption, match="a prevalence lies between"):
+        with pytest.raises(OptionError, match="a prevalence lies between"):
             shift.prevalence(target, validation, method="mlls", recalibrate=False, at=at)
-    with pytest.raises(BadOption, match="has no use: recalibrated"):
+    with pytest.raises(OptionError, match="has no use: recalibrated"):
         shift.prevalence(target, validation, method="mlls", at=0.3)
-    with pytest.raises(BadOption, match="recalibrate is 'beta'; expected 'logistic'"):
+    with pytest.raises(OptionError, match="recalibrate is 'beta'; expected 'logistic'"):
         shift.prevalence(target, validation, method="mlls", recalibrate="beta")
-    with pytest.raises(CannotFit, match="does not tell the classes apart"):
+    with pytest.raises(FitError, match="does not tell the classes apart"):
         shift.prevalence(target, validation, method="acc", threshold=0.9999)
-    with pytest.raises(BadOption, match=r"alpha is 0\.5"):
+    with pytest.raises(OptionError, match=r"alpha is 0\.5"):
         shift.prevalence(target, validation, method="cm-map", alpha=0.5)
-    with pytest.raises(BadOption, match="rising"):
+    with pytest.raises(OptionError, match="rising"):
         shift.prevalence(target, validation, method="binned", bins=[0.5, 0.2])
 
 
@@ -322,7 +322,7 @@ def test_many_rows_are_pooled_for_the_interval_alone(validation: Tally) -> None:
 def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Target) -> None:
     found = shift.prevalence(target, validation, method="mlls")
     made = shift.posterior(found)
-    assert isinstance(made, Map)
+    assert isinstance(made, Calibrator)
     assert found.map is not None
     score = np.array([0.1, 0.5, 0.9])
     gamma = shift.gamma(at=validation.prevalence, to=found.value)
@@ -333,7 +333,7 @@ def test_posteriors_are_carried_to_the_estimate(validation: Tally, target: Targe
     raw = shift.prevalence(target, validation, method="mlls", recalibrate=False, at=0.4)
     assert shift.posterior(raw)(score) == pytest.approx(shift.reprior(score, from_=0.4, to=raw.value))
     assert shift.posterior(shift.prevalence(target, validation, method="pacc"), to=0.2)(score).max() < 1
-    with pytest.raises(BadOption, match="every posterior is the same"):
+    with pytest.raises(OptionError, match="every posterior is the same"):
         shift.posterior(found, to=0.0)
 
 
@@ -452,29 +452,29 @@ def test_covariate_shift_needs_no_scores_that_tell_the_classes_apart(target: Tar
     """No prevalence follows from such scores, but a chance at each of them does."""
     rng = np.random.default_rng(23)
     blind = tally(rng.random(400) < 0.3, rng.random(400))
-    with pytest.raises(CannotFit, match="carry no information"):
+    with pytest.raises(FitError, match="carry no information"):
         shift.performance(target, blind, assume="label shift")
     found = shift.performance(target, blind, assume="covariate shift", measures=["prevalence"]).rows()[-1]
     assert found["low"] < 0.3 < found["high"]
 
 
 def test_performance_says_what_it_cannot_do(target: Target, validation: Tally) -> None:
-    with pytest.raises(BadOption, match="'label shift' or 'covariate shift'"):
+    with pytest.raises(OptionError, match="'label shift' or 'covariate shift'"):
         shift.performance(target, validation, assume="anything")  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="give a validation set"):
+    with pytest.raises(OptionError, match="give a validation set"):
         shift.performance(target, assume="label shift")
-    with pytest.raises(BadOption, match="at= has no use without a validation set"):
+    with pytest.raises(OptionError, match="at= has no use without a validation set"):
         shift.performance(target, assume="covariate shift", at=0.3)
-    with pytest.raises(BadOption, match="averages= has no use for performance; it has recalibrate, at"):
+    with pytest.raises(OptionError, match="averages= has no use for performance; it has recalibrate, at"):
         shift.performance(target, validation, assume="covariate shift", averages=["macro"])
-    with pytest.raises(NotAProbability, match="must be probabilities"):
+    with pytest.raises(NotAProbabilityError, match="must be probabilities"):
         shift.performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
     as_they_are = partial(shift.performance, validation=validation, assume="label shift", recalibrate=False)
     found = as_they_are(target, measures=["ece", "ks"])
     assert all("no closed form" in row["why"] for row in found.rows())
     ended = as_they_are(Target(np.full(500, 0.02)), measures=["accuracy"])
     assert "the estimated prevalence is 0 or 1" in ended.rows()[-1]["why"]
-    with pytest.raises(BadOption, match="recalibrate is 'isotonic'; expected 'logistic', True, False or a Map"):
+    with pytest.raises(OptionError, match="recalibrate is 'isotonic'; expected 'logistic', True, False or a Map"):
         shift.performance(target, validation, assume="covariate shift", recalibrate="isotonic")
 
 
@@ -632,7 +632,7 @@ def test_the_curve_is_least_squares_in_each_bin_and_moves_as_its_rows_say() -> N
 def test_targets_beyond_validation_are_refused() -> None:
     rng = np.random.default_rng(44)
     score = rng.beta(2, 8, 300)
-    with pytest.raises(CannotFit, match="% of the target lies outside the scores of validation"):
+    with pytest.raises(FitError, match="% of the target lies outside the scores of validation"):
         shift.performance(Target(rng.beta(8, 2, 1000)), tally(rng.random(300) < score, score), assume="covariate shift")
     near = Target(np.append(rng.beta(2, 8, 999), 0.99))
     assert shift.performance(near, tally(rng.random(300) < score, score), assume="covariate shift").rows()

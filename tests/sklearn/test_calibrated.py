@@ -23,7 +23,16 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from baserate import BadOption, BadShape, BadWeights, CannotFit, ClassMap, Map, NotAProbability, UnknownName
+from baserate import (
+    Calibrator,
+    FitError,
+    MulticlassCalibrator,
+    NotAProbabilityError,
+    OptionError,
+    ShapeError,
+    UnknownNameError,
+    WeightError,
+)
 from baserate._forms import OneVsRest
 from baserate.sklearn import CalibratedBy
 
@@ -73,7 +82,7 @@ def test_a_fitted_classifier_stays_as_it_is(frozen: bool) -> None:  # noqa: FBT0
     x, y = two()
     inner = GaussianNB().fit(x[:200], y[:200])
     model = CalibratedBy(FrozenEstimator(inner) if frozen else inner).fit(x[200:], y[200:])
-    assert isinstance(model.map_, Map)
+    assert isinstance(model.map_, Calibrator)
     assert model.map_.fitted is not None
     assert model.map_.fitted.rows == 200
     assert model.map_.positive == "1"
@@ -98,7 +107,7 @@ def test_several_classes_have_a_map_of_classes() -> None:
     x, y = three()
     names = np.array(["cat", "dog", "eel"])[y]
     model = CalibratedBy(LogisticRegression(), method="temperature").fit(x, names)
-    assert isinstance(model.map_, ClassMap)
+    assert isinstance(model.map_, MulticlassCalibrator)
     assert model.map_.labels == ("cat", "dog", "eel")
     assert model.classes_.tolist() == ["cat", "dog", "eel"]
     assert set(model.predict(x)) <= set(names)
@@ -163,7 +172,7 @@ def test_decisions_are_scores_of_any_size() -> None:
     assert isinstance(model.map_.form, OneVsRest)
     assert {form.kind for form in model.map_.form.forms} == {"line"}
     np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)
-    with pytest.raises(NotAProbability):
+    with pytest.raises(NotAProbabilityError):
         CalibratedBy(LinearSVC(), method="temperature").fit(x, y)
 
 
@@ -183,7 +192,7 @@ def test_decisions_that_happen_to_lie_between_0_and_1_are_no_probabilities(metho
     model = CalibratedBy(Between(), method=method).fit(x, y)
     assert not model.map_.form.of_probabilities
     assert np.diff(model.predict_proba([[-1.0], [0.5], [4.0]])[:, 1]).min() >= 0
-    with pytest.raises(NotAProbability):
+    with pytest.raises(NotAProbabilityError):
         CalibratedBy(Between(), method="beta").fit(x, y)
 
 
@@ -216,21 +225,21 @@ def test_it_works_in_searches_and_pipelines() -> None:
 def test_what_is_refused() -> None:
     x, y = two(60)
     for options, error, told in (
-        ({"method": "logistc"}, UnknownName, "Did you mean logistic"),
-        ({"cv": 1}, BadOption, "cv is 1; give 2 folds or more"),
-        ({"cv": [(np.arange(30), np.arange(30, 60))]}, BadOption, "cv does not score every row once"),
+        ({"method": "logistc"}, UnknownNameError, "Did you mean logistic"),
+        ({"cv": 1}, OptionError, "cv is 1; give 2 folds or more"),
+        ({"cv": [(np.arange(30), np.arange(30, 60))]}, OptionError, "cv does not score every row once"),
     ):
         with pytest.raises(error, match=told):
             CalibratedBy(GaussianNB(), **options).fit(x, y)
-    with pytest.raises(BadWeights, match="1 of 60 weights are negative"):
+    with pytest.raises(WeightError, match="1 of 60 weights are negative"):
         CalibratedBy(GaussianNB()).fit(x, y, sample_weight=np.where(np.arange(60) == 3, -1, 1))
-    with pytest.raises(BadShape, match=r"sample_weight has shape \(60, 2\)"):
+    with pytest.raises(ShapeError, match=r"sample_weight has shape \(60, 2\)"):
         CalibratedBy(GaussianNB()).fit(x, y, sample_weight=np.ones((60, 2)))
-    with pytest.raises(CannotFit, match="there is only one class"):
+    with pytest.raises(FitError, match="there is only one class"):
         CalibratedBy(GaussianNB()).fit(x, np.ones(60))
-    with pytest.raises(CannotFit, match=r"without fold \d of 5 there are rows of one class only"):
+    with pytest.raises(FitError, match=r"without fold \d of 5 there are rows of one class only"):
         CalibratedBy(GaussianNB()).fit(x, np.arange(60) == 0)
-    with pytest.raises(CannotFit, match="y holds 7, which the classifier does not know"):
+    with pytest.raises(FitError, match="y holds 7, which the classifier does not know"):
         CalibratedBy(GaussianNB().fit(x, y)).fit(x, np.where(y, 7, 0))
     with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
         CalibratedBy(KNeighborsClassifier()).fit(x, y, sample_weight=np.ones(60))
@@ -243,7 +252,7 @@ def test_a_class_that_a_fold_has_not_seen_is_given_no_chance_there() -> None:
         warnings.simplefilter("ignore")  # what a single row determines is not the point
         model = CalibratedBy(GaussianNB(), method="isotonic").fit(x, y)
     assert model.predict_proba(x).shape == (90, 4)
-    with pytest.raises(BadShape, match="by a classifier of 3 of 4 classes"):
+    with pytest.raises(ShapeError, match="by a classifier of 3 of 4 classes"):
         CalibratedBy(LinearSVC()).fit(x, y)
 
 

@@ -32,16 +32,16 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baserate import (
-    BadOption,
-    BadShape,
     Costs,
     Curve,
     Cut,
-    Lottery,
-    MissingValues,
-    NotBinary,
+    MissingValuesError,
+    NotBinaryError,
+    OptionError,
     Policy,
-    UnknownLabel,
+    RandomizedCut,
+    ShapeError,
+    UnknownLabelError,
     curve,
     decide,
     tally,
@@ -53,7 +53,7 @@ Array = npt.NDArray[Any]
 CUT = Policy(by_group={(): Cut((0.3,))}, otherwise="refuse")
 HALF = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
 DRAWN = Policy(
-    by_group={("f",): Cut((0.4,)), ("m",): Lottery((Cut((0.2,)), Cut((0.8,))), (0.3, 0.7))},
+    by_group={("f",): Cut((0.4,)), ("m",): RandomizedCut((Cut((0.2,)), Cut((0.8,))), (0.3, 0.7))},
     otherwise="flag",
     attributes=("sex",),
     columns={"id": "who"},
@@ -191,7 +191,7 @@ def test_a_rule_may_choose_bands_which_predict_refuses() -> None:
     x, y = two()
     model = PolicyClassifier(GaussianNB(), partial(decide.abstain, costs=Costs(fp=1, fn=1), refer=0.2)).fit(x, y)
     assert set(model.decide(x)) == {"pass", "refer", "flag"}
-    with pytest.raises(BadOption, match=r"this policy may also refer, .* use decide"):
+    with pytest.raises(OptionError, match=r"this policy may also refer, .* use decide"):
         model.predict(x)
 
 
@@ -299,25 +299,25 @@ def test_it_is_pickled_and_cloned() -> None:
 
 def test_what_is_refused() -> None:
     x, y = two(60)
-    with pytest.raises(BadOption, match=r"policy is 0\.5; give a Policy, a rule such as baserate\.decide\.youden"):
+    with pytest.raises(OptionError, match=r"policy is 0\.5; give a Policy, a rule such as baserate\.decide\.youden"):
         PolicyClassifier(GaussianNB(), 0.5).fit(x, y)
-    with pytest.raises(BadOption, match="made Curve of a curve; it must make a Policy"):
+    with pytest.raises(OptionError, match="made Curve of a curve; it must make a Policy"):
         PolicyClassifier(GaussianNB(), lambda found: found).fit(x, y)
-    with pytest.raises(NotBinary, match="there are 3 classes"):
+    with pytest.raises(NotBinaryError, match="there are 3 classes"):
         PolicyClassifier(GaussianNB()).fit(x, np.arange(60) % 3)
-    with pytest.raises(UnknownLabel, match="this policy flags 'ill', and the classes are 0 and 1"):
+    with pytest.raises(UnknownLabelError, match="this policy flags 'ill', and the classes are 0 and 1"):
         PolicyClassifier(GaussianNB(), Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", positive="ill")).fit(x, y)
     model = PolicyClassifier(GaussianNB(), DRAWN).fit(x, y)
-    with pytest.raises(BadOption, match="by sex, and X has no column 'sex'; give group="):
+    with pytest.raises(OptionError, match="by sex, and X has no column 'sex'; give group="):
         model.predict(x)
-    with pytest.raises(BadOption, match="X has no column 'who'; give id="):
+    with pytest.raises(OptionError, match="X has no column 'who'; give id="):
         model.predict(x, group=["f"] * 60)
-    with pytest.raises(BadShape, match="different lengths"):
+    with pytest.raises(ShapeError, match="different lengths"):
         model.predict(x, group=["f"] * 59, id=range(60))
     with pytest.raises(
-        MissingValues, match=r"2 of 3 rows have a score that is missing, NaN or infinite in .* \(rows 1, 3"
+        MissingValuesError, match=r"2 of 3 rows have a score that is missing, NaN or infinite in .* \(rows 1, 3"
     ):
         asked(CUT).decide({"risk": [np.nan, 0.5, np.nan]})
     nameless = Policy(by_group={(): DRAWN.by_group["m",]}, otherwise="refuse")
-    with pytest.raises(BadOption, match="does not know what their column is called; give id="):
+    with pytest.raises(OptionError, match="does not know what their column is called; give id="):
         PolicyClassifier(GaussianNB(), nameless).fit(x, y).predict(pd.DataFrame(x))

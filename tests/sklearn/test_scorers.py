@@ -21,16 +21,16 @@ from sklearn.svm import LinearSVC
 
 import baserate
 from baserate import (
-    BadOption,
     Costs,
     Counts,
     Curve,
     Cut,
-    Lottery,
-    NotBinary,
+    NotBinaryError,
+    OptionError,
     Policy,
+    RandomizedCut,
     Tally,
-    UnknownName,
+    UnknownNameError,
     decide,
     measure,
 )
@@ -159,7 +159,7 @@ def test_scores_are_cut_where_one_says() -> None:
     assert scorer("f1", policy=AT)(model, x, y) == measure.f1(c.at(0.2))
     inside = PolicyClassifier(model, AT).fit(x, y)
     assert scorer("f1")(inside, x, y) == measure.f1(c.at(0.2))
-    drawn = Lottery((Cut((0.2,)), Cut((0.9,))), (0.25, 0.75))
+    drawn = RandomizedCut((Cut((0.2,)), Cut((0.9,))), (0.25, 0.75))
     lots = Policy(by_group={(): drawn}, otherwise="refuse")
     assert scorer("f1", policy=lots)(model, x, y) == pytest.approx(measure.f1(drawn.counts(c)))
     mapped = calibrated(c.tally, "logistic")
@@ -201,7 +201,7 @@ def test_either_class_may_be_positive() -> None:
     assert scorer("f1", positive="ill")(model, x, names) == measure.f1(Curve(seen).at(0.5))
     ill = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse", positive="ill")
     assert scorer("f1", positive="ill", policy=ill)(model, x, names) == measure.f1(Curve(seen).at(0.2))
-    with pytest.raises(NotBinary, match="name the positive one"):
+    with pytest.raises(NotBinaryError, match="name the positive one"):
         scorer("f1")(model, x, names)
 
 
@@ -252,16 +252,16 @@ def test_what_is_refused_before_there_are_rows() -> None:
     bands = Policy(by_group={(): Cut((0.2, 0.5), ("low", "medium", "high"))}, otherwise="refuse")
     ill = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", positive="ill")
     cases: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
-        ("aucc", {}, UnknownName, "Did you mean"),
-        (len, {}, BadOption, "is no measure"),
-        ("auc", {"threshold": 0.5}, BadOption, "auc is no measure of a 2×2 table"),
-        ("f1", {"threshold": 0.5, "policy": AT}, BadOption, "give one of them"),
-        ("f1", {"policy": grouped}, BadOption, "groups by sex, which a scorer does not see"),
-        ("f1", {"policy": bands}, BadOption, "low, medium, high, so it has no 2×2 table"),
-        ("f1", {"policy": ill}, BadOption, "this policy flags 'ill'; say which label that is"),
-        ("f1", {"labels": [0, 1]}, BadOption, "f1 is of two classes"),
-        (multiclass.mcc, {"positive": 1}, BadOption, "mcc is of all classes alike"),
-        ("hand_till", {"prevalence": 0.5}, BadOption, "hand_till is of rows, which are not reweighed"),
+        ("aucc", {}, UnknownNameError, "Did you mean"),
+        (len, {}, OptionError, "is no measure"),
+        ("auc", {"threshold": 0.5}, OptionError, "auc is no measure of a 2×2 table"),
+        ("f1", {"threshold": 0.5, "policy": AT}, OptionError, "give one of them"),
+        ("f1", {"policy": grouped}, OptionError, "groups by sex, which a scorer does not see"),
+        ("f1", {"policy": bands}, OptionError, "low, medium, high, so it has no 2×2 table"),
+        ("f1", {"policy": ill}, OptionError, "this policy flags 'ill'; say which label that is"),
+        ("f1", {"labels": [0, 1]}, OptionError, "f1 is of two classes"),
+        (multiclass.mcc, {"positive": 1}, OptionError, "mcc is of all classes alike"),
+        ("hand_till", {"prevalence": 0.5}, OptionError, "hand_till is of rows, which are not reweighed"),
     ]
     for given, options, error, told in cases:
         with pytest.raises(error, match=told):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 
 Real = float | Floats
 
@@ -179,7 +179,7 @@ class Beta:
 
     def __post_init__(self) -> None:
         if not (0 < self.a <= _LARGEST and 0 < self.b <= _LARGEST):
-            raise BadOption(
+            raise OptionError(
                 f"a beta distribution of ({self.a}, {self.b}); give two numbers above 0, up to {_LARGEST:g}: beyond, "
                 "its quantiles are not known well."
             )
@@ -237,7 +237,7 @@ class Point:
 
     def __post_init__(self) -> None:
         if not isfinite(self.at):
-            raise BadOption(f"a point at {self.at}; give a finite number.")
+            raise OptionError(f"a point at {self.at}; give a finite number.")
 
     def pmf(self, x: Real) -> Floats:
         """Mass at x."""
@@ -354,7 +354,7 @@ def _beta_near(a: float, b: float, q: Real) -> Floats:
 
 def _check_normal(mean: float, sd: float) -> None:
     if not (isfinite(mean) and isfinite(sd) and sd > 0):
-        raise BadOption(f"a mean of {mean} with standard deviation {sd}; give finite numbers, the second above 0.")
+        raise OptionError(f"a mean of {mean} with standard deviation {sd}; give finite numbers, the second above 0.")
 
 
 def _logit(x: Real) -> npt.NDArray[np.float64]:

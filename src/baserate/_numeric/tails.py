@@ -8,7 +8,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._numeric.distributions import Distribution, Point, Real
 
 _TAIL = 1e-15
@@ -67,12 +67,14 @@ def atoms(distribution: Distribution) -> Floats:
         low = float(distribution.ppf(_TAIL))
         # Asked first, since SciPy looks for a far quantile step by step.
         if distribution.sf(low + _MOST) > _TAIL:
-            raise BadOption(f"scores take more than {_MOST} values from {low:g} on, too many to add up; cut them off.")
+            raise OptionError(
+                f"scores take more than {_MOST} values from {low:g} on, too many to add up; cut them off."
+            )
         places = np.arange(low, float(distribution.isf(_TAIL)) + 0.5)
     found: Floats = np.asarray(places, dtype=np.float64)
     whole = float(np.sum(distribution.pmf(found)))  # type: ignore[attr-defined]
     if abs(whole - 1) > _LOST:
-        raise BadOption(
+        raise OptionError(
             f"only {whole:g} of the mass of a discrete distribution is at steps of 1; give its values as those of "
             "scipy.stats.rv_discrete(values=…)."
         )

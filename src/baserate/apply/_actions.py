@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._indexes import refuse_differing_indexes
 from baserate._policy import Policy
 from baserate.apply._decided import Actions, Given, decided
@@ -55,9 +55,9 @@ def actions(
     (['flag', 'pass', 'refer'], [True, False, False])
     """
     if not isinstance(policy, Policy):
-        raise BadOption(f"{type(policy).__name__} is no policy; read one with Policy.load, or choose one.")
+        raise OptionError(f"{type(policy).__name__} is no policy; read one with Policy.load, or choose one.")
     if policy.needs_id and id is None:
-        raise BadOption(
+        raise OptionError(
             "this policy draws lots, which the ids of rows decide; give them as id=. Without ids there is no lottery."
         )
     decision = Decision.of(policy, score=_SCORES, id=_ID, missing=missing, chances=chances)
@@ -71,13 +71,15 @@ def _columns(attributes: Sequence[str], group: Any) -> Sequence[Any]:  # noqa: A
     """One column for each attribute, in their order."""
     asked = f"this policy asks for {', '.join(attributes) or 'no group'}"
     if (group is None) is bool(attributes):
-        raise BadOption(f"{asked}; {'give a column for each as group=' if attributes else 'leave group= out'}.")
+        raise OptionError(f"{asked}; {'give a column for each as group=' if attributes else 'leave group= out'}.")
     if isinstance(group, Mapping):
         if {*group} != {*attributes}:
-            raise BadOption(f"group names {', '.join(map(str, group)) or 'nothing'}, but {asked}; name just those.")
+            raise OptionError(f"group names {', '.join(map(str, group)) or 'nothing'}, but {asked}; name just those.")
         return [group[name] for name in attributes]
     if len(attributes) < 2:
         return [group] * len(attributes)
     if not isinstance(group, (list, tuple)) or len(group) != len(attributes):
-        raise BadOption(f"{asked}; give group= as a mapping from those names to columns, or as a list of one for each.")
+        raise OptionError(
+            f"{asked}; give group= as a mapping from those names to columns, or as a list of one for each."
+        )
     return group

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Bools, Floats
-from baserate._class_map import ClassMap
-from baserate._errors import BadShape, DataError
-from baserate._map import Map
+from baserate._class_map import MulticlassCalibrator
+from baserate._errors import DataError, ShapeError
+from baserate._map import Calibrator
 from baserate.apply._task import Task
 from baserate.apply._wrong import SHOWN, Kind, Wrong, error, kinds
 
@@ -19,8 +19,10 @@ def computed(task: Task, columns: Sequence[Any]) -> list[Floats]:
     """What the map makes of columns of numbers, NaN where it keeps what is missing."""
     given: list[Floats] = [np.asarray(column, dtype=np.float64) for column in columns]
     if len({len(column) for column in given}) > 1:
-        raise BadShape("the columns have different lengths; give one value of each for every row.")
-    apply = _of_classes(task.map) if isinstance(task.map, ClassMap) else _of_two(task.map, bounds=task.bounds)
+        raise ShapeError("the columns have different lengths; give one value of each for every row.")
+    apply = (
+        _of_classes(task.map) if isinstance(task.map, MulticlassCalibrator) else _of_two(task.map, bounds=task.bounds)
+    )
     there = np.logical_and.reduce([np.isfinite(column) for column in given]) if task.keep else None
     if there is None or there.all():
         return _refusing(task, given, apply, None)
@@ -28,14 +30,14 @@ def computed(task: Task, columns: Sequence[Any]) -> list[Floats]:
     return [_scattered(each, there) for each in found]
 
 
-def _of_two(map_: Map, *, bounds: bool) -> Callable[[Sequence[Floats]], list[Floats]]:
+def _of_two(map_: Calibrator, *, bounds: bool) -> Callable[[Sequence[Floats]], list[Floats]]:
     def apply(given: Sequence[Floats]) -> list[Floats]:
         return [map_(given[0]), *(map_.bounds(given[0]) if bounds else ())]
 
     return apply
 
 
-def _of_classes(map_: ClassMap) -> Callable[[Sequence[Floats]], list[Floats]]:
+def _of_classes(map_: MulticlassCalibrator) -> Callable[[Sequence[Floats]], list[Floats]]:
     def apply(given: Sequence[Floats]) -> list[Floats]:
         return list(map_(np.column_stack(given)).T)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate.apply._task import check_new
@@ -54,13 +54,13 @@ class Decision:
         """Check the keywords and fill in the rest."""
         unknown = asked.keys() - {*_OPTIONS}
         if unknown:
-            raise BadOption(f"{min(unknown)} is no option for a policy; there are: {', '.join(_OPTIONS)}.")
+            raise OptionError(f"{min(unknown)} is no option for a policy; there are: {', '.join(_OPTIONS)}.")
         missing = asked.get("missing", "refuse")
         if missing not in ("refuse", "keep"):
-            raise BadOption(f"missing is {missing!r}; it is 'refuse' or 'keep'.")
+            raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'keep'.")
         score = asked.get("score") or policy.columns.get("score")
         if not score:
-            raise BadOption('the policy does not know which column holds the scores; name it, such as score="risk".')
+            raise OptionError('the policy does not know which column holds the scores; name it, such as score="risk".')
         name = asked.get("to") or ACTION
         made = (name, *(f"{name}_chance_{each}" for each in policy.actions if asked.get("chances")))
         groups, id_ = _groups(policy, asked.get("group")), _id(policy, asked.get("id"))
@@ -89,7 +89,7 @@ def _groups(policy: Policy, given: str | Sequence[str] | None) -> tuple[str, ...
     named = (given,) if isinstance(given, str) else tuple(given)
     if len(named) != len(policy.attributes):
         asked = ", ".join(policy.attributes) or "no group"
-        raise BadOption(
+        raise OptionError(
             f"group names {count_of(len(named), 'column')}; this policy asks for {asked}: name one for each."
         )
     return named
@@ -101,7 +101,7 @@ def _id(policy: Policy, given: str | None) -> str | None:
         return None
     found = policy.columns.get("id") if given is None else given
     if not found:
-        raise BadOption(
+        raise OptionError(
             'this policy draws lots, which the ids of rows decide; name their column, such as id="patient". '
             "Without ids there is no lottery."
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from baserate._errors import UnknownName
+from baserate._errors import UnknownNameError
 
 
 class Dialect(NamedTuple):
@@ -64,5 +64,5 @@ def dialect(name: str) -> Dialect:
     """
     found = {**DIALECTS, "postgres": DIALECTS["postgresql"]}.get(name.lower())
     if found is None:
-        raise UnknownName(f"there is no dialect {name!r}. Known are: {', '.join(DIALECTS)}.")
+        raise UnknownNameError(f"there is no dialect {name!r}. Known are: {', '.join(DIALECTS)}.")
     return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
+from baserate._class_map import MulticlassCalibrator
 from baserate._forms import Between, Form, Knots, Steps
 from baserate.apply._decision import Decision
 from baserate.apply._formulas import Pieced, bounds, class_formulas, finite, fits, formula, number
@@ -166,7 +166,7 @@ def first_wrong(kind: Kind, rows: DuckDBPyRelation, wrong: str) -> Wrong | None:
 def _expressions(task: Task | Decision, names: Sequence[str], pieced: Pieced) -> list[str]:
     if isinstance(task, Decision):
         return [*names]
-    if isinstance(task.map, ClassMap):
+    if isinstance(task.map, MulticlassCalibrator):
         return class_formulas(task.map.form, names, pieced)
     form: Form = task.map.form
     found = [formula(form, names[0], pieced)]

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import duckdb
 
-from baserate._class_map import ClassMap
-from baserate._errors import BadFile, BadOption
+from baserate._class_map import MulticlassCalibrator
+from baserate._errors import FileFormatError, OptionError
 from baserate._files import drafted
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._policy import Policy
 from baserate.apply._decision import AskedOfPolicy, Decision
 from baserate.apply._engine import Source
@@ -68,7 +68,7 @@ class _Form(NamedTuple):
 
 @overload
 def file(
-    what: Map | ClassMap,
+    what: Calibrator | MulticlassCalibrator,
     source: Path_ | Sequence[Path_],
     target: Path_,
     /,
@@ -91,7 +91,7 @@ def file(
 
 
 def file(
-    what: Map | ClassMap | Policy,
+    what: Calibrator | MulticlassCalibrator | Policy,
     source: Path_ | Sequence[Path_],
     target: Path_,
     /,
@@ -145,7 +145,7 @@ def _form(target: Path_) -> _Form:
     packed = name.endswith(".gz")
     kind = _ENDINGS.get(Path(name.removesuffix(".gz")).suffix.lstrip("."))
     if kind is None or (packed and kind == "parquet"):
-        raise BadOption(f"the name {target} does not say what to write; end it in .parquet, .csv, .tsv or .jsonl.")
+        raise OptionError(f"the name {target} does not say what to write; end it in .parquet, .csv, .tsv or .jsonl.")
     return _Form(kind, packed)
 
 
@@ -153,7 +153,7 @@ def _check_apart(opened: Whole, target: Path_) -> None:
     """Nobody wants to lose what was read."""
     there = Path(target)
     if str(target) != "-" and there.exists() and any(read.path.samefile(there) for read in opened.met.files):
-        raise BadOption(f"{target} is one of the files that are read; name another to write.")
+        raise OptionError(f"{target} is one of the files that are read; name another to write.")
 
 
 @contextmanager
@@ -166,13 +166,13 @@ def _place(opened: Whole, target: Path_) -> Iterator[Path]:
             shutil.copyfileobj(written, sys.stdout.buffer)
         return
     if Path(target).is_dir():
-        raise BadOption(f"{target} is a folder; name a file in it.")
+        raise OptionError(f"{target} is a folder; name a file in it.")
     try:
         with drafted(target) as draft:
             yield draft
     except OSError as error:
         room = "make room there, or " if error.strerror in _FULL else ""
-        raise BadOption(f"cannot write {target} ({error.strerror}); {room}name another file.") from error
+        raise OptionError(f"cannot write {target} ({error.strerror}); {room}name another file.") from error
 
 
 class _Work(NamedTuple):
@@ -269,7 +269,7 @@ def _shape(names: Sequence[str], form: _Form) -> tuple[str, str]:
     if "" not in names and len({name.casefold() for name in names}) == len(names):
         return plain, f"{options}, HEADER true" if kind == "csv" else options
     if kind != "csv":
-        raise BadFile("some columns have no name, or the same but for capitals; rename them, or write CSV.")
+        raise FileFormatError("some columns have no name, or the same but for capitals; rename them, or write CSV.")
     # The engine knows no such names, so the header is ours.
     header = io.StringIO()
     csv.writer(header, delimiter=_delimiter(form), lineterminator="\n").writerow(names)

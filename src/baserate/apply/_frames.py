@@ -9,9 +9,9 @@ from typing import Any, Unpack, overload
 
 import numpy as np
 
-from baserate._class_map import ClassMap
-from baserate._errors import BadFile, BadOption
-from baserate._map import Map
+from baserate._class_map import MulticlassCalibrator
+from baserate._errors import FileFormatError, OptionError
+from baserate._map import Calibrator
 from baserate._policy import Policy
 from baserate.apply._computed import computed
 from baserate.apply._decided import Actions, Given, decided
@@ -21,10 +21,12 @@ from baserate.read import numbers_in
 
 
 @overload
-def frame(what: Map | ClassMap, table: Any, /, **asked: Unpack[Asked]) -> Any: ...  # noqa: ANN401
+def frame(what: Calibrator | MulticlassCalibrator, table: Any, /, **asked: Unpack[Asked]) -> Any: ...  # noqa: ANN401
 @overload
 def frame(what: Policy, table: Any, /, **asked: Unpack[AskedOfPolicy]) -> Any: ...  # noqa: ANN401
-def frame(what: Policy | Map | ClassMap, table: Any, /, **asked: Any) -> Any:  # (a frame of any library)
+def frame(
+    what: Policy | Calibrator | MulticlassCalibrator, table: Any, /, **asked: Any
+) -> Any:  # (a frame of any library)
     """Apply a map or a policy to a table: the same kind of table comes back, with what is made of the scores.
 
     Every row and column stays in its place. Lazy frames of Polars and relations of DuckDB stay lazy, and refuse what
@@ -75,12 +77,12 @@ def frame(what: Policy | Map | ClassMap, table: Any, /, **asked: Any) -> Any:  #
     try:
         found = nw.from_native(table, pass_through=True)
     except DuplicateError as slip:
-        raise BadFile("two columns of the frame have the same name; rename one of them.") from slip
+        raise FileFormatError("two columns of the frame have the same name; rename one of them.") from slip
     if isinstance(found, nw.DataFrame):
         return _eager(task, found)
     if isinstance(found, nw.LazyFrame):
         return _lazy(task, found)
-    raise BadOption(f"{type(table).__name__} is no frame that we know; give a frame or a mapping of columns.")
+    raise OptionError(f"{type(table).__name__} is no frame that we know; give a frame or a mapping of columns.")
 
 
 def _made(task: Task | Decision, columns: Any, library: Any) -> dict[str, Any]:  # noqa: ANN401  (of any library)
@@ -138,7 +140,7 @@ def _lazy(task: Task | Decision, found: Any) -> Any:  # noqa: ANN401  (lazy fram
         return _of_relation(task, found.to_native())
     if not found.implementation.is_polars():
         what = "map" if isinstance(task, Task) else "policy"
-        raise BadOption(
+        raise OptionError(
             f"a lazy frame of {found.implementation.name.title()} cannot take a {what}; collect it first, or give "
             "its engine the expression that as_sql writes."
         )

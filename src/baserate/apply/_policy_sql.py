@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.apply._cases import Case, When, laid_out
 from baserate.apply._decision import Decision
 from baserate.apply._dialects import Dialect
@@ -81,5 +81,5 @@ def _table(name: str, say: Dialect) -> str:
     """Name of a table, perhaps with that of a schema and a catalogue before it."""
     parts = name.split(".")
     if not all(parts):
-        raise BadOption(f"table is {name!r}; give a name such as 'scores' or 'schema.scores'.")
+        raise OptionError(f"table is {name!r}; give a name such as 'scores' or 'schema.scores'.")
     return ".".join(map(say.quoted, parts))

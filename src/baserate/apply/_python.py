@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from sys import float_info
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
-from baserate._errors import BadOption
+from baserate._class_map import MulticlassCalibrator
+from baserate._errors import OptionError
 from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate.apply._pieces import pieces
@@ -25,7 +25,7 @@ def _share(x):
 '''
 
 
-def as_python(of: Map | ClassMap | Policy, /, *, name: str | None = None) -> str:
+def as_python(of: Calibrator | MulticlassCalibrator | Policy, /, *, name: str | None = None) -> str:
     """Write a map or a policy as the source of a function that needs nothing but the standard library.
 
     Of a map it is called ``calibrated``, and makes a probability of one score; of several classes, probabilities of a
@@ -47,8 +47,8 @@ def as_python(of: Map | ClassMap | Policy, /, *, name: str | None = None) -> str
     called = _checked(name, usual="decide" if isinstance(of, Policy) else "calibrated")
     if isinstance(of, Policy):
         return _module(parts(of, called))
-    if not isinstance(of, (Map, ClassMap)):
-        raise BadOption(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
+    if not isinstance(of, (Calibrator, MulticlassCalibrator)):
+        raise OptionError(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
     return _module([_function(of, called)])
 
 
@@ -57,9 +57,9 @@ def _checked(name: str | None, *, usual: str) -> str:
     if name is None:
         return usual
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise BadOption(f"name is {name!r}; a function needs a name that Python can read, such as {usual!r}.")
+        raise OptionError(f"name is {name!r}; a function needs a name that Python can read, such as {usual!r}.")
     if name in TAKEN or name == "_share":
-        raise BadOption(f"name is {name!r}, which the source uses itself; give another, such as {usual!r}.")
+        raise OptionError(f"name is {name!r}, which the source uses itself; give another, such as {usual!r}.")
     return name
 
 
@@ -70,36 +70,36 @@ def _module(texts: Sequence[str]) -> str:
     return "\n\n\n".join([*["\n".join(needed)] * bool(needed), text]) + "\n"
 
 
-def _function(map_: Map | ClassMap, name: str) -> str:
-    body = _class_body(map_) if isinstance(map_, ClassMap) else _body(map_)
+def _function(map_: Calibrator | MulticlassCalibrator, name: str) -> str:
+    body = _class_body(map_) if isinstance(map_, MulticlassCalibrator) else _body(map_)
     lines = [
-        f"def {name}({'scores' if isinstance(map_, ClassMap) else 'score'}):",
+        f"def {name}({'scores' if isinstance(map_, MulticlassCalibrator) else 'score'}):",
         f"    {json.dumps(_told(map_), ensure_ascii=False)}",
         *body,
     ]
     return "\n".join(lines)
 
 
-def _told(map_: Map | ClassMap) -> str:
+def _told(map_: Calibrator | MulticlassCalibrator) -> str:
     """What the function is, for its docstring."""
-    what = f"Probability of {map_.positive}" if isinstance(map_, Map) and map_.positive else "Probability"
-    if isinstance(map_, ClassMap):
+    what = f"Probability of {map_.positive}" if isinstance(map_, Calibrator) and map_.positive else "Probability"
+    if isinstance(map_, MulticlassCalibrator):
         what = f"Probabilities of {', '.join(map_.labels)}, in this order"
     fitted = "" if map_.fitted is None else f", fitted on {count_of(map_.fitted.rows, 'row')} ({map_.fitted.digest})"
     columns = f"; scores: {', '.join(_columns(map_))}" if _columns(map_) else ""
     return f"{what}, by {map_.method}{fitted}{columns}. Written by baserate."
 
 
-def _columns(map_: Map | ClassMap) -> list[str]:
-    return [name for key, name in map_.columns.items() if isinstance(map_, ClassMap) or key == "score"]
+def _columns(map_: Calibrator | MulticlassCalibrator) -> list[str]:
+    return [name for key, name in map_.columns.items() if isinstance(map_, MulticlassCalibrator) or key == "score"]
 
 
-def _body(map_: Map) -> list[str]:
+def _body(map_: Calibrator) -> list[str]:
     lines = ["score = float(score)", *_check("score", map_.form), *_lines(map_.form, "score", "found"), "return found"]
     return [f"    {line}" for line in lines]
 
 
-def _class_body(map_: ClassMap) -> list[str]:
+def _class_body(map_: MulticlassCalibrator) -> list[str]:
     form, many = map_.form, len(map_.labels)
     lines = [
         "scores = [float(score) for score in scores]",

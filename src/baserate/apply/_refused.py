@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from baserate._errors import BadOption, DataError, MissingValues, UnknownLabel
+from baserate._errors import DataError, MissingValuesError, OptionError, UnknownLabelError
 from baserate.apply._wrong import SHOWN, Wrong, rows
 
 GroupTexts = tuple[str | None, ...]
@@ -24,7 +24,7 @@ def unknown_groups(
     named = [f"{_named(attributes, texts)} ({each} row{'' if each == 1 else 's'})" for texts, each in ordered[:SHOWN]]
     unnamed = len(ordered) + others[0] - len(named)
     more = f" and {unnamed} more group{'' if unnamed == 1 else 's'}" if unnamed else ""
-    return UnknownLabel(
+    return UnknownLabelError(
         f"{sum(many.values()) + others[1]} of {total} rows are of groups that this policy refuses: {', '.join(named)}"
         f"{more}; leave them out, or choose a policy whose `otherwise` says what to do with them."
     )
@@ -36,20 +36,20 @@ def missing_ids(name: str, wrong: Wrong) -> DataError:
     >>> print(missing_ids("who", Wrong("missing", 1, 9, [4])))
     1 of 9 rows have no id in 'who' (row 4, counted from 1), which this policy draws lots with; give every row one.
     """
-    return MissingValues(
+    return MissingValuesError(
         f"{wrong.many} of {wrong.total} rows have no id in {name!r} ({rows(wrong)}), which this policy draws lots "
         "with; give every row one."
     )
 
 
-def bad_ids(name: str, holds: str) -> BadOption:
+def bad_ids(name: str, holds: str) -> OptionError:
     """Ids of a type that is written in more than one way, or of several types.
 
     >>> print(bad_ids("who", "DOUBLE"))
     ids in 'who' hold DOUBLE; they must be whole numbers or text, and all of one kind, for others are written in more
     than one way. Convert them first.
     """
-    return BadOption(
+    return OptionError(
         f"ids in {name!r} hold {holds}; they must be whole numbers or text, and all of one kind, for others are "
         "written in more than one way. Convert them first."
     )

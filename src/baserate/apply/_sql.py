@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Unpack, overload
 
-from baserate._class_map import ClassMap
-from baserate._errors import BadOption
-from baserate._map import Map
+from baserate._class_map import MulticlassCalibrator
+from baserate._errors import OptionError
+from baserate._map import Calibrator
 from baserate._policy import Policy
 from baserate.apply._cases import Case, When, laid_out
 from baserate.apply._decision import ColumnsOfPolicy, Decision
@@ -19,9 +19,11 @@ from baserate.apply._task import Scores, columns
 
 
 @overload
-def as_sql(map_: Map, /, *, dialect: str = ..., score: Scores | None = ...) -> str: ...
+def as_sql(map_: Calibrator, /, *, dialect: str = ..., score: Scores | None = ...) -> str: ...
 @overload
-def as_sql(map_: Map | ClassMap, /, *, dialect: str = ..., score: Scores | None = ...) -> str | dict[str, str]: ...
+def as_sql(
+    map_: Calibrator | MulticlassCalibrator, /, *, dialect: str = ..., score: Scores | None = ...
+) -> str | dict[str, str]: ...
 @overload
 def as_sql(
     policy: Policy, /, *, dialect: str = ..., table: str | None = ..., **asked: Unpack[ColumnsOfPolicy]
@@ -29,7 +31,12 @@ def as_sql(
 
 
 def as_sql(
-    of: Map | ClassMap | Policy, /, *, dialect: str = "duckdb", table: str | None = None, **asked: Any
+    of: Calibrator | MulticlassCalibrator | Policy,
+    /,
+    *,
+    dialect: str = "duckdb",
+    table: str | None = None,
+    **asked: Any,
 ) -> str | dict[str, str]:
     """Write a map or a policy as SQL: an expression, or a query if a table is named.
 
@@ -81,17 +88,17 @@ def as_sql(
     say = spoken(dialect)
     if isinstance(of, Policy):
         return _of_policy(of, say, table, asked)
-    if not isinstance(of, (Map, ClassMap)):
-        raise BadOption(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
+    if not isinstance(of, (Calibrator, MulticlassCalibrator)):
+        raise OptionError(f"{type(of).__name__} is neither a map nor a policy; read one with load_map or Policy.load.")
     more = [*["table"] * (table is not None), *(asked.keys() - {"score"})]
     if more:
-        raise BadOption(f"{min(more)} is no option for a map; there are: dialect, score.")
+        raise OptionError(f"{min(more)} is no option for a map; there are: dialect, score.")
     return _of_map(of, say, asked.get("score"))
 
 
 def _of_policy(policy: Policy, say: Dialect, table: str | None, asked: Any) -> str | dict[str, str]:  # noqa: ANN401
     if "missing" in asked:
-        raise BadOption("missing is no option in SQL, where rows that cannot be decided get NULL; leave it out.")
+        raise OptionError("missing is no option in SQL, where rows that cannot be decided get NULL; leave it out.")
     decision = Decision.of(policy, **asked)
     if table is not None:
         return query(decision, table, say)
@@ -99,17 +106,19 @@ def _of_policy(policy: Policy, say: Dialect, table: str | None, asked: Any) -> s
     if len(found) > 1:
         return found
     if asked.get("to"):
-        raise BadOption("to= names a column, but an expression has no name; leave it out, or name a table with table=.")
+        raise OptionError(
+            "to= names a column, but an expression has no name; leave it out, or name a table with table=."
+        )
     return found[decision.made[0]]
 
 
-def _of_map(map_: Map | ClassMap, say: Dialect, score: Scores | None) -> str | dict[str, str]:
+def _of_map(map_: Calibrator | MulticlassCalibrator, say: Dialect, score: Scores | None) -> str | dict[str, str]:
     names = [say.quoted(name) for name in columns(map_, score)]
 
     def guarded(found: str | Case) -> str:
         return laid_out(Case((When((fits(map_.form, names),), found),)))
 
-    if isinstance(map_, Map):
+    if isinstance(map_, Calibrator):
         return guarded(probability(map_.form, names[0], say))
     found = class_formulas(map_.form, names, partial(cases, say))
     return {label: guarded(each) for label, each in zip(map_.labels, found, strict=True)}

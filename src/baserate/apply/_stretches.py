@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from sys import float_info
 
-from baserate._cut import Lottery, Treatment, certain
+from baserate._cut import RandomizedCut, Treatment, certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ def stretches(treatment: Treatment) -> Stretches:
     """Divide finite scores where what is done with them changes.
 
     >>> from baserate import Cut
-    >>> found = stretches(Lottery((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5)))
+    >>> found = stretches(RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5)))
     >>> found.at, found.drawn
     ((0.4, 0.7), (('pass',), ('flag', 'pass'), ('flag',)))
     """
-    cuts = treatment.cuts if isinstance(treatment, Lottery) else (treatment,)
+    cuts = treatment.cuts if isinstance(treatment, RandomizedCut) else (treatment,)
     lowest = -float_info.max
     begins = [lowest, *sorted({at for cut in cuts for at in cut.thresholds if isfinite(at) and at > lowest})]
     steps = [(at, _agreed(tuple(cut.action(at) for cut in cuts))) for at in begins]
@@ -51,7 +51,7 @@ def stretches(treatment: Treatment) -> Stretches:
 
 
 def _of_lots(treatment: Treatment) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    return (treatment.edges, treatment.chances) if isinstance(treatment, Lottery) else ((), (1.0,))
+    return (treatment.edges, treatment.chances) if isinstance(treatment, RandomizedCut) else ((), (1.0,))
 
 
 def _agreed(actions: tuple[str, ...]) -> tuple[str, ...]:

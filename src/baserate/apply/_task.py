@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from baserate._class_map import ClassMap
-from baserate._errors import BadOption
+from baserate._class_map import MulticlassCalibrator
+from baserate._errors import OptionError
 from baserate._forms import Between
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._plurals import count_of
 from baserate.read import check_there
 
@@ -30,7 +30,7 @@ class Asked(TypedDict, total=False):
 class Task:
     """A map, the columns that it reads, and those that it makes."""
 
-    map: Map | ClassMap
+    map: Calibrator | MulticlassCalibrator
     scores: tuple[str, ...]
     made: tuple[str, ...]
     bounds: bool
@@ -39,7 +39,7 @@ class Task:
 
     @staticmethod
     def of(
-        map_: Map | ClassMap,
+        map_: Calibrator | MulticlassCalibrator,
         *,
         score: Scores | None = None,
         to: Scores | None = None,
@@ -47,18 +47,18 @@ class Task:
         missing: str = "refuse",
     ) -> Task:
         """Check the keywords and fill in the rest."""
-        if not isinstance(map_, (Map, ClassMap)):
-            raise BadOption(f"{type(map_).__name__} is no map; read one with load_map, or fit one.")
+        if not isinstance(map_, (Calibrator, MulticlassCalibrator)):
+            raise OptionError(f"{type(map_).__name__} is no map; read one with load_map, or fit one.")
         if missing not in ("refuse", "keep"):
-            raise BadOption(f"missing is {missing!r}; it is 'refuse' or 'keep'.")
+            raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'keep'.")
         if bounds and not isinstance(map_.form, Between):
-            raise BadOption(f"{map_.method} makes one probability, not two; bounds are those of venn-abers.")
+            raise OptionError(f"{map_.method} makes one probability, not two; bounds are those of venn-abers.")
         scores = columns(map_, score)
         made = tuple(f"{name}_calibrated" for name in scores) if to is None else _named(map_, to, "to")
         if bounds:
             made = (made[0], f"{made[0]}_low", f"{made[0]}_high")
         if len({*made}) < len(made):
-            raise BadOption("two of the new columns have the same name; give each its own with to=.")
+            raise OptionError("two of the new columns have the same name; give each its own with to=.")
         return Task(map_, scores, made, bounds, missing == "keep")
 
     @property
@@ -78,38 +78,38 @@ def check_new(made: Sequence[str], there: Sequence[object], *, capitals: bool = 
     taken = {str(name) if capitals else str(name).casefold() for name in there}
     for name in made:
         if (name if capitals else name.casefold()) in taken:
-            raise BadOption(f"there is a column {name!r} already; name the new one otherwise with to=.")
+            raise OptionError(f"there is a column {name!r} already; name the new one otherwise with to=.")
 
 
-def columns(map_: Map | ClassMap, score: Scores | None) -> tuple[str, ...]:
+def columns(map_: Calibrator | MulticlassCalibrator, score: Scores | None) -> tuple[str, ...]:
     """Columns that hold the scores: those that are named, or else those that the map was fitted on."""
     if score is not None:
         return _named(map_, score, "score")
-    if isinstance(map_, Map):
+    if isinstance(map_, Calibrator):
         if "score" not in map_.columns:
-            raise BadOption('the map does not know which column holds the scores; name it, such as score="risk".')
+            raise OptionError('the map does not know which column holds the scores; name it, such as score="risk".')
         return (map_.columns["score"],)
     if not {*map_.labels} <= {*map_.columns}:
-        raise BadOption("the map does not know which columns hold the scores; name one for each class with score=.")
+        raise OptionError("the map does not know which columns hold the scores; name one for each class with score=.")
     return tuple(map_.columns[label] for label in map_.labels)
 
 
-def _named(map_: Map | ClassMap, given: Scores, option: str) -> tuple[str, ...]:
+def _named(map_: Calibrator | MulticlassCalibrator, given: Scores, option: str) -> tuple[str, ...]:
     """One name for each class, in their order; of two classes one alone."""
-    if isinstance(map_, Map):
+    if isinstance(map_, Calibrator):
         if not isinstance(given, str) or not given:
-            raise BadOption(f"{option} is {given!r}; this map takes the name of one column.")
+            raise OptionError(f"{option} is {given!r}; this map takes the name of one column.")
         return (given,)
     if isinstance(given, str):
-        raise BadOption(f"{option} is {given!r}; name one column for each class: {', '.join(map_.labels)}.")
+        raise OptionError(f"{option} is {given!r}; name one column for each class: {', '.join(map_.labels)}.")
     if isinstance(given, Mapping):
         if {*given} != {*map_.labels}:
-            raise BadOption(
+            raise OptionError(
                 f"{option} names {', '.join(given) or 'no class'}; the classes are {', '.join(map_.labels)}."
             )
         given = [given[label] for label in map_.labels]
     if len(given) != len(map_.labels) or not all(given):
-        raise BadOption(
+        raise OptionError(
             f"{option} has {count_of(len(given), 'name')}; name one column for each of {len(map_.labels)} classes."
         )
     return tuple(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from baserate._errors import BadShape, DataError, MissingValues, NotAProbability
+from baserate._errors import DataError, MissingValuesError, NotAProbabilityError, ShapeError
 from baserate.apply._decision import Decision
 from baserate.apply._task import Task
 
@@ -47,16 +47,16 @@ def error(wrong: Wrong, task: Task | Decision) -> DataError:
     where = f"in {', '.join(map(repr, task.scores[:SHOWN]))}{', …' if len(task.scores) > SHOWN else ''}"
     begin = f"{wrong.many} of {wrong.total} rows"
     if wrong.kind == "missing":
-        return MissingValues(
+        return MissingValuesError(
             f"{begin} have a score that is missing, NaN or infinite {where} ({rows(wrong)}); fill them in, or let what "
             'is missing stay so with missing="keep".'
         )
     if wrong.kind == "outside":
-        return NotAProbability(
+        return NotAProbabilityError(
             f"{begin} have a score outside [0, 1] {where} ({rows(wrong)}), but this map was made for probabilities; "
             "give those, or fit a map on scores of this kind."
         )
-    return BadShape(f"{begin} give probability 0 to every class {where} ({rows(wrong)}); leave them out.")
+    return ShapeError(f"{begin} give probability 0 to every class {where} ({rows(wrong)}); leave them out.")
 
 
 def rows(wrong: Wrong) -> str:

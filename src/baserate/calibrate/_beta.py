@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, CannotFit
+from baserate._errors import FitError, OptionError
 from baserate._forms import LogOdds
-from baserate._map import Map, Parameter
+from baserate._map import Calibrator, Parameter
 from baserate._numeric.logistic import NEAREST, plane
 from baserate._tally import Tally
 from baserate.calibrate._closed import FALLS, curved, stretched
@@ -39,7 +39,7 @@ class _Fit(NamedTuple):
 
 
 @fitting
-def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = None) -> Map:
+def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = None) -> Calibrator:
     r"""A curve of log-odds with two slopes, :math:`σ(c+a\ln p-b\ln(1-p))`, both ≥ 0 [@kull2017].
 
     It can turn a sigmoid into its inverse, and leaves right probabilities alone. m is where it crosses ½; the shape
@@ -51,7 +51,7 @@ def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = Non
     [('a', 0.0), ('b', 2.447), ('c', -1.803), ('m', 0.521)]
     """
     if shape not in ("abm", "ab", "am", "a"):
-        raise BadOption(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.")
+        raise OptionError(f"shape is {shape!r}; it is one of 'abm', 'ab', 'am' and 'a'.")
     refuse_other_scores(tally, "beta", probabilities=probabilities)
     if shape in ("am", "a"):
         found = curved(tally) if shape == "am" else stretched(tally)
@@ -62,13 +62,13 @@ def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = Non
     named = [parameter(name, getattr(fit, name), fit.variances.get(name, np.nan)) for name in ("a", "b", "c")]
     parameters = [*named, Parameter("m", _crossing(fit))] if fit.a + fit.b > 0 else named
     method = "beta" if shape == "abm" else f"beta-{shape}"
-    return Map(form, method, parameters=tuple(parameters), notes=(*notes, *clipped_note(tally)))
+    return Calibrator(form, method, parameters=tuple(parameters), notes=(*notes, *clipped_note(tally)))
 
 
 def _free(tally: Tally) -> _Fit:
     first, second = logarithms(tally.score)
     if len(first) < 3 or np.count_nonzero(np.diff(first)) < 2:
-        raise CannotFit("three numbers need three different scores at least; fit logistic.")
+        raise FitError("three numbers need three different scores at least; fit logistic.")
     refuse_parted(tally)
     return _fitted(tally, {"a": first, "b": second, "c": np.ones(len(first))})
 
@@ -77,7 +77,7 @@ def _through_half(tally: Tally) -> _Fit:
     """The same with ½ at ½: c = (a − b) ln 2."""
     first, second = (each + sign * log(2) for each, sign in zip(logarithms(tally.score), (1, -1), strict=True))
     if np.count_nonzero(np.diff(first[first != 0])) < 1:
-        raise CannotFit("two numbers need two different scores besides ½ at least; fit temperature.")
+        raise FitError("two numbers need two different scores besides ½ at least; fit temperature.")
     refuse_parted_at_half(tally)
     found = _fitted(tally, {"a": first, "b": second})
     return found._replace(c=(found.a - found.b) * log(2))
@@ -87,7 +87,7 @@ def _fitted(tally: Tally, columns: dict[str, Floats]) -> _Fit:
     """Logistic regression on these, of which a and b never count against."""
     found = plane(np.stack(list(columns.values())), tally.positive, tally.negative, squares=squares(tally), bounded=2)
     if not found.settled:
-        raise CannotFit("some scores hold one class alone, so that no slope is too steep; fit logistic or isotonic.")
+        raise FitError("some scores hold one class alone, so that no slope is too steep; fit logistic or isotonic.")
     weights = dict(zip(columns, found.weights.tolist(), strict=True))
     spread = np.where(found.held, np.nan, np.diagonal(found.covariance))
     return _Fit(weights["a"], weights["b"], weights.get("c", 0.0), dict(zip(columns, spread.tolist(), strict=True)))

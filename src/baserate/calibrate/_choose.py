@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, CannotFit, DataError
-from baserate._map import Map
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import DataError, FitError, OptionError
+from baserate._map import Calibrator
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.calibrate import multiclass
@@ -41,7 +41,7 @@ class Choice:
     interval, and whether that is more than chance explains (`matters`).
     """
 
-    map: Map | ClassMap
+    map: Calibrator | MulticlassCalibrator
     results: Results
     verdict: str
 
@@ -69,7 +69,7 @@ class _Losses(NamedTuple):
 
 
 def choose(
-    data: Data | ClassRows,
+    data: Data | MulticlassRows,
     *,
     methods: Iterable[str] | None = None,
     probabilities: bool | None = None,
@@ -91,15 +91,15 @@ def choose(
     >>> found.map.method, found.results.rows()[0]["matters"]
     ('logistic', True)
     """
-    known = CLASS_METHODS if isinstance(data, ClassRows) else METHODS
+    known = CLASS_METHODS if isinstance(data, MulticlassRows) else METHODS
     wanted = list(dict.fromkeys(known if methods is None else methods))
     if not wanted:
-        raise BadOption("there is no method to choose from; name some, or leave methods= out.")
+        raise OptionError("there is no method to choose from; name some, or leave methods= out.")
     whole = all_probabilities(data) if probabilities is None else probabilities
     asked = _Asked(wanted, whole, folds, seed, watch or (lambda _done, _all: None))
-    losses = _class_losses(data, asked) if isinstance(data, ClassRows) else _losses(data, asked)
+    losses = _class_losses(data, asked) if isinstance(data, MulticlassRows) else _losses(data, asked)
     if not losses.of:
-        raise CannotFit(f"no method can be fitted. {' '.join(f'{name}: {why}' for name, why in losses.why.items())}")
+        raise FitError(f"no method can be fitted. {' '.join(f'{name}: {why}' for name, why in losses.why.items())}")
     best = min(losses.of, key=lambda name: _mean(losses.of[name], losses.mass))
     rows = [_row(name, best, losses) for name in wanted]
     results = Results({name: [row[name] for row in rows] for name in COLUMNS}, {"folds": folds, "seed": seed})
@@ -117,7 +117,7 @@ def _losses(data: Data, asked: _Asked) -> _Losses:
             fitted = with_options(named, name, {}, probabilities=asked.probabilities)
             found = [_minus_logs(fitted(rest)(fold.score)) for fold, (_, rest) in zip(folds, parts, strict=True)]
             of[name] = np.concatenate([each.ravel() for each in found])
-        except (DataError, BadOption) as error:
+        except (DataError, OptionError) as error:
             why[name] = str(error)
         asked.watch(at + 1, len(asked.methods))
     mass, squares = (
@@ -133,7 +133,7 @@ def _minus_logs(p: Floats) -> Floats:
         return -np.stack([np.log(p), np.log1p(-p)])
 
 
-def _class_losses(data: ClassRows, asked: _Asked) -> _Losses:
+def _class_losses(data: MulticlassRows, asked: _Asked) -> _Losses:
     """Of several classes: a cell is a row."""
     multiclass.folds_of(data, asked.folds, seed=asked.seed)  # which says what is wrong, for all methods alike
     of: dict[str, Floats] = {}
@@ -144,7 +144,7 @@ def _class_losses(data: ClassRows, asked: _Asked) -> _Losses:
             after = multiclass.crossfitted(data, fitted, folds=asked.folds, seed=asked.seed)
             with np.errstate(divide="ignore"):
                 of[name] = -np.log(after.score[np.arange(len(data)), data.truth])
-        except (DataError, BadOption) as error:
+        except (DataError, OptionError) as error:
             why[name] = str(error)
         asked.watch(at + 1, len(asked.methods))
     weight = np.ones(len(data)) if data.weight is None else data.weight

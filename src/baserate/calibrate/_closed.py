@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, CannotFit
+from baserate._errors import FitError, OptionError
 from baserate._forms import Line, LogOdds
-from baserate._map import Map, Parameter, shifted
+from baserate._map import Calibrator, Parameter, shifted
 from baserate._numeric.logistic import NEAREST, line, log_odds, plane
 from baserate._tally import Tally
 from baserate.calibrate._data import (
@@ -30,7 +30,7 @@ FALLS = "the higher the score the rarer the positive class: a map never turns sc
 
 
 @fitting
-def identity(tally: Tally, *, probabilities: bool | None = None) -> Map:
+def identity(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     """Leave probabilities as they are.
 
     `probabilities` says whether the scores are such; by default they are if all lie in [0, 1]. So with every method.
@@ -40,10 +40,10 @@ def identity(tally: Tally, *, probabilities: bool | None = None) -> Map:
     [0.3]
     """
     refuse_other_scores(tally, "identity", probabilities=probabilities)
-    return Map(LogOdds(1.0, 1.0, 0.0), "identity")
+    return Calibrator(LogOdds(1.0, 1.0, 0.0), "identity")
 
 
-def prevalence(*, at: float, to: float) -> Map:
+def prevalence(*, at: float, to: float) -> Calibrator:
     r"""Carry probabilities that are right at one prevalence to another, :math:`σ(\mathrm{logit}\,p+\ln γ)`.
 
     γ is the ratio of the two odds; nothing is fitted, and certainties stay what they are.
@@ -53,12 +53,12 @@ def prevalence(*, at: float, to: float) -> Map:
     """
     for name, given in (("at", at), ("to", to)):
         if not 0 < given < 1:
-            raise BadOption(f"{name} is {given}; a prevalence lies between 0 and 1, both excluded.")
+            raise OptionError(f"{name} is {given}; a prevalence lies between 0 and 1, both excluded.")
     return shifted(log(to) - log(1 - to) - log(at) + log(1 - at))
 
 
 @fitting
-def offset(tally: Tally, *, probabilities: bool | None = None) -> Map:
+def offset(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     r"""Add the same to all log-odds, so that the mean is right, :math:`σ(c+\mathrm{logit}\,p)`.
 
     This is the adjustment to another prevalence: probabilities that were right at the derivation prevalence η become
@@ -75,10 +75,10 @@ def offset(tally: Tally, *, probabilities: bool | None = None) -> Map:
     refuse_other_scores(tally, "offset", probabilities=probabilities)
     found = best_offset(tally)
     if not np.isfinite(found.value):
-        raise CannotFit("all probabilities are 0 or 1, which no offset can change; fit isotonic.")
+        raise FitError("all probabilities are 0 or 1, which no offset can change; fit isotonic.")
     added = parameter("offset", float(found.value), float(found.variance))
     form = LogOdds(1.0, 1.0, added.value)
-    return Map(form, "offset", parameters=(added, _derivation(tally, added)), notes=clipped_note(tally))
+    return Calibrator(form, "offset", parameters=(added, _derivation(tally, added)), notes=clipped_note(tally))
 
 
 def _derivation(tally: Tally, added: Parameter) -> Parameter:
@@ -92,7 +92,7 @@ def _derivation(tally: Tally, added: Parameter) -> Parameter:
 
 
 @fitting
-def temperature(tally: Tally, *, probabilities: bool | None = None) -> Map:
+def temperature(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     r"""Stretch all log-odds, :math:`σ(b\,\mathrm{logit}\,p)`; T = 1/b is called the temperature [@guo2017].
 
     It cannot change what was given ½, so it cannot make up for another prevalence.
@@ -106,25 +106,25 @@ def temperature(tally: Tally, *, probabilities: bool | None = None) -> Map:
     return stretched(tally)
 
 
-def stretched(tally: Tally) -> Map:
+def stretched(tally: Tally) -> Calibrator:
     """The map of `temperature`."""
     x = log_odds(tally.score)
     if not np.any(x):
-        raise CannotFit("all probabilities are ½, which no temperature changes; fit offset.")
+        raise FitError("all probabilities are ½, which no temperature changes; fit offset.")
     refuse_parted_at_half(tally)
     fit = plane(x[None], tally.positive, tally.negative, squares=squares(tally), bounded=1)
     slope, variance = float(fit.weights[0]), float(fit.covariance[0, 0])
     if slope == 0:
-        return Map(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=(_HALF, *clipped_note(tally)))
+        return Calibrator(LogOdds(0.0, 0.0, 0.0, NEAREST), "temperature", notes=(_HALF, *clipped_note(tally)))
     parameters = with_temperature(parameter("slope", slope, variance))
     form = LogOdds(slope, slope, 0.0, NEAREST)
-    return Map(form, "temperature", parameters=parameters, notes=clipped_note(tally))
+    return Calibrator(form, "temperature", parameters=parameters, notes=clipped_note(tally))
 
 
 @fitting
 def logistic(
     tally: Tally, *, smoothed: bool = False, scale: Scale | None = None, probabilities: bool | None = None
-) -> Map:
+) -> Calibrator:
     r"""A logistic curve of log-odds, :math:`σ(a+b\,\mathrm{logit}\,p)`, or of other scores as they are [@platt1999].
 
     It is fitted without penalty. `smoothed` takes Platt's targets :math:`(N_++1)/(N_++2)` and :math:`1/(N_-+2)` in
@@ -137,18 +137,18 @@ def logistic(
     [('intercept', -0.077), ('slope', 0.7207)]
     """
     if scale not in (None, "log-odds", "score"):
-        raise BadOption(f"scale is {scale!r}; it is 'log-odds' or 'score'.")
+        raise OptionError(f"scale is {scale!r}; it is 'log-odds' or 'score'.")
     if scale == "log-odds":
         refuse_other_scores(tally, "the scale of log-odds", probabilities=probabilities)
     stated = probabilities if scale is None else scale == "log-odds"
     return curved(tally, smoothed=smoothed, probabilities=are_probabilities(tally, stated))
 
 
-def curved(tally: Tally, *, smoothed: bool = False, probabilities: bool = True) -> Map:
+def curved(tally: Tally, *, smoothed: bool = False, probabilities: bool = True) -> Calibrator:
     """The map of `logistic`."""
     x = log_odds(tally.score) if probabilities else tally.score
     if x[0] == x[-1]:
-        raise CannotFit("all scores are equal, so no slope is better than another; fit offset or isotonic.")
+        raise FitError("all scores are equal, so no slope is better than another; fit offset or isotonic.")
     if not smoothed:
         refuse_parted(tally)
     fit = _line(x, *_targets(tally, smoothed=smoothed), squares(tally))
@@ -156,11 +156,11 @@ def curved(tally: Tally, *, smoothed: bool = False, probabilities: bool = True) 
     if fit is None or fit[0][1] <= 0:
         level = log(tally.positives / tally.negatives)
         constant = LogOdds(0.0, 0.0, level, NEAREST) if probabilities else Line(level, 0.0)
-        return Map(constant, "logistic", notes=(FALLS, *notes))
+        return Calibrator(constant, "logistic", notes=(FALLS, *notes))
     (intercept, slope), covariance = fit
     form = LogOdds(slope, slope, intercept, NEAREST) if probabilities else Line(intercept, slope)
     named = zip(("intercept", "slope"), (intercept, slope), np.diagonal(covariance), strict=True)
-    return Map(form, "logistic", parameters=tuple(parameter(*each) for each in named), notes=notes)
+    return Calibrator(form, "logistic", parameters=tuple(parameter(*each) for each in named), notes=notes)
 
 
 def _targets(tally: Tally, *, smoothed: bool) -> tuple[Floats, Floats]:

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate import _domains
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._domains import check_domain
-from baserate._errors import CannotFit
-from baserate._map import Map
+from baserate._errors import FitError
+from baserate._map import Calibrator
 from baserate._numeric.hashing import each_hashed, of_floats
 from baserate._rows import Rows
 from baserate._tallies import Group, Tallies
@@ -39,16 +39,16 @@ def crossfitted(data: Tally, method: str = ..., **asked: Any) -> Tally: ...  # n
 @overload
 def crossfitted(data: Tallies | Rows, method: str = ..., **asked: Any) -> Tallies: ...  # noqa: ANN401
 @overload
-def crossfitted(data: ClassRows, method: str = ..., **asked: Any) -> ClassRows: ...  # noqa: ANN401
+def crossfitted(data: MulticlassRows, method: str = ..., **asked: Any) -> MulticlassRows: ...  # noqa: ANN401
 def crossfitted(
-    data: Data | ClassRows,
+    data: Data | MulticlassRows,
     method: str = "logistic",
     *,
     folds: int = FOLDS,
     seed: int = 0,
     watch: Watch | None = None,
     **options: Any,
-) -> Tally | Tallies | ClassRows:
+) -> Tally | Tallies | MulticlassRows:
     """Map every row by what was fitted to the rows of other folds.
 
     Rows are dealt to folds whatever their class: with equally many of each class in all folds, every fold would know
@@ -69,7 +69,7 @@ def crossfitted(
     check_method("crossfitted", method)
     watch = watch or (lambda _done, _all: None)
     fit = _fitter(data, method, {"folds": folds, "seed": seed}, options)
-    if isinstance(data, ClassRows):
+    if isinstance(data, MulticlassRows):
         return multiclass.crossfitted(data, fit, folds=folds, seed=seed, watch=watch)
     after = _out_of_fold(dealt(data, folds=folds, seed=seed), fit, watch)
     if isinstance(data, Tally):
@@ -78,14 +78,14 @@ def crossfitted(
     return replace(tallies, models={next(iter(tallies.models)): after}, decisions={})
 
 
-def _out_of_fold(parts: Sequence[Fold], fit: Callable[[Tally], Map], watch: Watch) -> Fold:
+def _out_of_fold(parts: Sequence[Fold], fit: Callable[[Tally], Calibrator], watch: Watch) -> Fold:
     """Everybody, mapped by what was fitted without their fold."""
     after: dict[Group, list[Tally]] = {group: [] for group in parts[0]}
     for at, (fold, rest) in enumerate(left_out(parts), start=1):
         try:
             found = fit(rest)
-        except CannotFit as error:
-            raise CannotFit(f"without fold {at} of {len(parts)}: {error}") from error
+        except FitError as error:
+            raise FitError(f"without fold {at} of {len(parts)}: {error}") from error
         for group, tally in fold.items():
             after[group].append(tally.rescored(found(tally.score)))
         watch(at, len(parts))
@@ -93,7 +93,7 @@ def _out_of_fold(parts: Sequence[Fold], fit: Callable[[Tally], Map], watch: Watc
 
 
 def _fitter(
-    data: Data | ClassRows, method: str, deal: Mapping[str, Any], options: Mapping[str, Any]
+    data: Data | MulticlassRows, method: str, deal: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Callable[[Any], Any]:
     """Make the function that fits the rows outside a fold."""
     stated: bool | None = options.get("probabilities")
@@ -103,7 +103,7 @@ def _fitter(
         from baserate.calibrate._choose import choose
 
         return lambda rest: choose(rest, probabilities=whole, **deal, **others).map
-    if isinstance(data, ClassRows):
+    if isinstance(data, MulticlassRows):
         return with_options(class_method, method, others, probabilities=whole)
     return with_options(named, method, others, probabilities=whole)
 
@@ -124,7 +124,7 @@ def dealt(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]:
         there = np.array([np.sum([tally.rows.sum(axis=1) for tally in fold.values()], axis=0) for fold in parts])
         if (there.max(axis=0) < whole.rows.sum(axis=1)).all():
             return parts
-    raise CannotFit("all rows of a class are in one fold, however they are dealt; give more rows, or more clusters.")
+    raise FitError("all rows of a class are in one fold, however they are dealt; give more rows, or more clusters.")
 
 
 def _one_by_one(tallies: Tally | Tallies, folds: int, rng: np.random.Generator) -> list[Fold]:
@@ -148,7 +148,7 @@ def _fewer(tally: Tally, folds: int) -> int:
     least = int(tally.rows.sum(axis=1, dtype=np.int64).min())
     if least < 2:
         one = "no row" if not least else "one row"
-        raise CannotFit(f"there is {one} of a class, too few to fit without and to judge with; give more.")
+        raise FitError(f"there is {one} of a class, too few to fit without and to judge with; give more.")
     return min(folds, int(tally.rows.sum(dtype=np.int64)))
 
 

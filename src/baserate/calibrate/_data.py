@@ -10,9 +10,9 @@ from typing import Concatenate, ParamSpec
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, CannotFit, EmptyData, NotAProbability
-from baserate._intake import Intake
-from baserate._map import Fitted, Map
+from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError
+from baserate._intake import ReadSummary
+from baserate._map import Calibrator, Fitted
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.threads import meanwhile
 from baserate._rows import Rows
@@ -31,34 +31,36 @@ def tally_of(data: Data) -> Tally:
         return data
     tallies = data.tallies() if isinstance(data, Rows) else data
     if not isinstance(tallies, Tallies):
-        raise BadOption(
+        raise OptionError(
             f"data is {type(data).__name__}; expected a Tally, Tallies or Rows. Make a tally of arrays: "
             "baserate.tally(y, p)."
         )
     if len(tallies.models) > 1:
-        raise BadOption(f"there are several scores ({', '.join(tallies.models)}); a map is of one: read that alone.")
+        raise OptionError(f"there are several scores ({', '.join(tallies.models)}); a map is of one: read that alone.")
     return tallies.pooled(next(iter(tallies.models)))
 
 
-def remembered(found: Map, data: Data) -> Map:
+def remembered(found: Calibrator, data: Data) -> Calibrator:
     """Let the map remember the names of columns and classes, where the data know them."""
     if isinstance(data, Tally):
         return found
     return replace(found, columns=_columns(data.intake), positive=str(data.intake.positive))
 
 
-def _columns(intake: Intake) -> Mapping[str, str]:
+def _columns(intake: ReadSummary) -> Mapping[str, str]:
     names = {what: intake.columns[what] for what in ("truth", "score") if what in intake.columns}
     return {what: name if isinstance(name, str) else name[0] for what, name in names.items() if name}
 
 
-def fitting(function: Callable[Concatenate[Tally, Options], Map]) -> Callable[Concatenate[Tally, Options], Map]:
+def fitting(
+    function: Callable[Concatenate[Tally, Options], Calibrator],
+) -> Callable[Concatenate[Tally, Options], Calibrator]:
     """Make a function a method: its tally has both classes, and its map remembers what it was fitted on."""
 
     @wraps(function)
-    def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Map:
+    def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Calibrator:
         if not isinstance(tally, Tally):
-            raise BadOption(
+            raise OptionError(
                 f"data is {type(tally).__name__}; expected a Tally. Make one of arrays: "
                 f"calibrate.{function.__name__}(baserate.tally(y, p))."
             )
@@ -76,10 +78,10 @@ def _checked(tally: Tally) -> Tally:
     """A tally with both classes, without scores at which there is nothing."""
     positive, negative = (bool(mass.any()) for mass in tally.mass)
     if not (positive or negative):
-        raise EmptyData("there are no rows with weight to fit a map to; give some.")
+        raise EmptyDataError("there are no rows with weight to fit a map to; give some.")
     if not (positive and negative):
         which = "positive" if positive else "negative"
-        raise CannotFit(f"all rows are {which}, so nothing tells how likely the other class is; give rows of both.")
+        raise FitError(f"all rows are {which}, so nothing tells how likely the other class is; give rows of both.")
     there = np.logical_or(*tally.mass)
     if there.all():
         return tally
@@ -96,9 +98,9 @@ def refuse_other_scores(tally: Tally, method: str, *, probabilities: bool | None
     """Refuse scores that are no probabilities, where there is no use for them."""
     remedy = f"but {method} changes probabilities; fit logistic or isotonic, which take any score."
     if not tally.probable:
-        raise NotAProbability(f"scores go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}, {remedy}")
+        raise NotAProbabilityError(f"scores go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}, {remedy}")
     if probabilities is False:  # decided from more rows than these
-        raise NotAProbability(f"scores are no probabilities, {remedy}")
+        raise NotAProbabilityError(f"scores are no probabilities, {remedy}")
 
 
 def clipped_note(tally: Tally) -> tuple[str, ...]:
@@ -122,7 +124,7 @@ def refuse_parted(tally: Tally) -> None:
     lowest, highest = _ends(tally)
     if lowest >= highest and tally.score[0] > tally.score[-1]:
         where = f"between {highest:.6g} and {lowest:.6g}" if lowest > highest else f"at {lowest:.6g}"
-        raise CannotFit(
+        raise FitError(
             f"a threshold {where} parts the classes, so that no curve is too steep; fit isotonic, or logistic with "
             "smoothed=True."
         )
@@ -132,7 +134,7 @@ def refuse_parted_at_half(tally: Tally) -> None:
     """Refuse classes that ½ parts: the lower the temperature, the better it would fit."""
     lowest, highest = _ends(tally)
     if lowest >= 0.5 >= highest:
-        raise CannotFit("½ parts the classes, so that no temperature is too low; fit isotonic.")
+        raise FitError("½ parts the classes, so that no temperature is too low; fit isotonic.")
 
 
 def _ends(tally: Tally) -> tuple[float, float]:

@@ -7,18 +7,18 @@ from functools import partial
 from inspect import signature
 from typing import Any, TypeVar, overload
 
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, UnknownName
-from baserate._map import Map
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import OptionError, UnknownNameError
+from baserate._map import Calibrator
 from baserate.calibrate import multiclass
 from baserate.calibrate._beta import beta
 from baserate.calibrate._closed import identity, logistic, offset, temperature
 from baserate.calibrate._data import Data, remembered, tally_of
 from baserate.calibrate._pieces import histogram, isotonic, venn_abers
 
-Method = Callable[..., Map]
-ClassMethod = Callable[..., ClassMap]
+Method = Callable[..., Calibrator]
+ClassMethod = Callable[..., MulticlassCalibrator]
 
 METHODS: Mapping[str, Method] = {
     "identity": identity,
@@ -34,7 +34,7 @@ METHODS: Mapping[str, Method] = {
 """Of two classes, the simplest first."""
 
 
-def _one_vs_rest(method: Method, rows: ClassRows, *, probabilities: bool | None = None) -> ClassMap:
+def _one_vs_rest(method: Method, rows: MulticlassRows, *, probabilities: bool | None = None) -> MulticlassCalibrator:
     """Fit each class against the rest; the scores of all classes together decide whether they are probabilities."""
     stated = all_probabilities(rows) if probabilities is None else probabilities
     return multiclass.one_vs_rest(rows, partial(method, probabilities=stated))
@@ -51,16 +51,18 @@ CLASS_METHODS: Mapping[str, ClassMethod] = {
 
 
 @overload
-def fit(data: Data, method: str = ..., *, probabilities: bool | None = ..., **options: Any) -> Map: ...  # noqa: ANN401
+def fit(data: Data, method: str = ..., *, probabilities: bool | None = ..., **options: Any) -> Calibrator: ...  # noqa: ANN401
 @overload
-def fit(data: ClassRows, method: str = ..., *, probabilities: bool | None = ..., **options: Any) -> ClassMap: ...  # noqa: ANN401
 def fit(
-    data: Data | ClassRows,
+    data: MulticlassRows, method: str = ..., *, probabilities: bool | None = ..., **options: Any
+) -> MulticlassCalibrator: ...  # noqa: ANN401
+def fit(
+    data: Data | MulticlassRows,
     method: str = "logistic",
     *,
     probabilities: bool | None = None,
     **options: Any,
-) -> Map | ClassMap:
+) -> Calibrator | MulticlassCalibrator:
     """Fit a map to data by the method of that name, or by the one that `choose` picks; options are those of the method.
 
     Of several classes the plain names of what works on one score mean one against the rest. `probabilities` says
@@ -78,17 +80,17 @@ def fit(
 
         return choose(data, probabilities=probabilities, **options).map
     stated = all_probabilities(data) if probabilities is None else probabilities
-    if isinstance(data, ClassRows):
+    if isinstance(data, MulticlassRows):
         return with_options(class_method, method, options, probabilities=stated)(data)
     return remembered(with_options(named, method, options, probabilities=stated)(tally_of(data)), data)
 
 
-def all_probabilities(data: Data | ClassRows) -> bool:
+def all_probabilities(data: Data | MulticlassRows) -> bool:
     """Whether the scores of all rows, of all classes, lie in [0, 1].
 
     Cross-fitting decides it once: a fold may lack the few scores that lie outside.
     """
-    if not isinstance(data, ClassRows):
+    if not isinstance(data, MulticlassRows):
         return tally_of(data).probable
     return not data.score.size or bool(data.score.min() >= 0 and data.score.max() <= 1)
 
@@ -97,7 +99,7 @@ def check_method(function: str, method: object) -> None:
     """Refuse anything but a name, above all an array of scores beside an array of labels."""
     if not isinstance(method, str):
         what = f"{type(method).__name__} of {len(method)}" if isinstance(method, Sized) else repr(method)
-        raise BadOption(
+        raise OptionError(
             f"method is {what}; expected a name, such as 'logistic'. Tally arrays of labels and scores first: "
             f"calibrate.{function}(baserate.tally(y, p), 'logistic')."
         )
@@ -122,7 +124,7 @@ def with_options(
         except TypeError as error:
             if "unexpected keyword" not in str(error):
                 raise
-            raise BadOption(f"{method} has no option {', '.join(options)}; leave it out.") from error
+            raise OptionError(f"{method} has no option {', '.join(options)}; leave it out.") from error
 
     return fitted
 
@@ -145,4 +147,4 @@ def _found(known: Mapping[str, Made], name: str, shown: str | None = None) -> Ma
     asked = shown or name
     near = get_close_matches(asked.replace("_", "-"), known, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    raise UnknownName(f"there is no method {asked!r}.{hint} Known are: {', '.join(known)}, and choose.")
+    raise UnknownNameError(f"there is no method {asked!r}.{hint} Known are: {', '.join(known)}, and choose.")

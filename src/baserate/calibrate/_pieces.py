@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._forms import Between, Knots, Steps
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.venn_abers import with_one_hit
 from baserate._tally import Tally
@@ -20,7 +20,7 @@ from baserate.measure import By, binned, edges
 
 
 @fitting
-def isotonic(tally: Tally, *, strict: bool = False, probabilities: bool | None = None) -> Map:
+def isotonic(tally: Tally, *, strict: bool = False, probabilities: bool | None = None) -> Calibrator:
     """Shares of positives, pooled until they rise with the score; straight between what is pooled.
 
     With `strict`, no two scores get the same probability, so that the ranking and its AUC stay what they are: the curve
@@ -36,7 +36,7 @@ def isotonic(tally: Tally, *, strict: bool = False, probabilities: bool | None =
     """
     pools = _pooled(tally)
     x, y = _centred(pools, tally) if strict else _flat(pools)
-    return Map(Knots(x, y, are_probabilities(tally, probabilities)), "strict-isotonic" if strict else "isotonic")
+    return Calibrator(Knots(x, y, are_probabilities(tally, probabilities)), "strict-isotonic" if strict else "isotonic")
 
 
 class _Pools(NamedTuple):
@@ -97,7 +97,7 @@ def _tilted(pools: _Pools) -> Points:
 @fitting
 def histogram(
     tally: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", probabilities: bool | None = None
-) -> Map:
+) -> Calibrator:
     """Share of positives in bins of equal mass or equal width [@zadrozny2001]; an empty bin goes with the one below it.
 
     Bins of equal width, and edges, are for probabilities. A share may be lower than that of the bin below.
@@ -112,11 +112,11 @@ def histogram(
     lower, _ = edges(tally, bins=bins, by=by)
     # Bins are (lo, hi], and a step begins at its threshold: it is the number just above.
     thresholds = np.nextafter(lower[1:], np.inf)
-    return Map(Steps(thresholds, found.rate, are_probabilities(tally, probabilities)), "histogram")
+    return Calibrator(Steps(thresholds, found.rate, are_probabilities(tally, probabilities)), "histogram")
 
 
 @fitting
-def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Map:
+def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     """Isotonic regression with the row itself as negative (p₀) and as positive (p₁): one of both is right [@vovk2015].
 
     The map merges them into p₁/(1 − p₀ + p₁), which is never 0 or 1; `Map.bounds` gives both.
@@ -129,7 +129,7 @@ def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Map:
     [[0.0, 0.3333, 0.6667], [0.5, 1.0, 1.0]]
     """
     if tally.weighted:
-        raise BadOption("venn-abers puts in one more row, which has no weight; leave weight= out, or fit isotonic.")
+        raise OptionError("venn-abers puts in one more row, which has no weight; leave weight= out, or fit isotonic.")
     score, positive, negative = tally.score[::-1], tally.positive[::-1], tally.negative[::-1]
     total = positive + negative
     high = with_one_hit(positive, total)
@@ -143,7 +143,7 @@ def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Map:
             (np.nextafter(score, np.inf), np.concatenate([high, [1.0]])),
         )
     )
-    return Map(Between(*bounds), "venn-abers")
+    return Calibrator(Between(*bounds), "venn-abers")
 
 
 def _steps(x: Floats, y: Floats) -> Points:

@@ -15,9 +15,9 @@ from baserate.cli._say import put, say
 
 if TYPE_CHECKING:
     from baserate import infer
-    from baserate._class_map import ClassMap
-    from baserate._class_rows import ClassRows
-    from baserate._map import Map
+    from baserate._class_map import MulticlassCalibrator
+    from baserate._class_rows import MulticlassRows
+    from baserate._map import Calibrator
     from baserate._results import Results
     from baserate._rows import Rows
     from baserate._tallies import Tallies
@@ -155,21 +155,21 @@ def calibrate(reading: Reading, fitting: Fitting, writing: Writing) -> None:
         answer(judged, lambda: page(judged, reading, writing.digits), writing)
 
 
-def _read(asked: Reading, fitting: Fitting, *, quiet: bool) -> "Tallies | Rows | ClassRows":
+def _read(asked: Reading, fitting: Fitting, *, quiet: bool) -> "Tallies | Rows | MulticlassRows":
     if fitting.cluster:
         return rows(asked, quiet=quiet, cluster=fitting.cluster)
     if not fitting.scores:
         return tallies(asked, quiet=quiet)
     found = read_classes(asked, Classes(fitting.scores, fitting.labels, (), None, None), quiet=quiet)
-    from baserate import ClassRows
+    from baserate import MulticlassRows
 
-    assert isinstance(found, ClassRows)  # noqa: S101  (for the type checker)
+    assert isinstance(found, MulticlassRows)  # noqa: S101  (for the type checker)
     return found
 
 
 def _fitted(
-    data: "Tallies | Rows | ClassRows", fitting: Fitting, *, quiet: bool
-) -> "tuple[Map | ClassMap, Choice | None]":
+    data: "Tallies | Rows | MulticlassRows", fitting: Fitting, *, quiet: bool
+) -> "tuple[Calibrator | MulticlassCalibrator, Choice | None]":
     from baserate import calibrate as room
 
     if fitting.with_ != "choose":
@@ -182,15 +182,15 @@ def _fitted(
 
 
 def _judged(
-    data: "Tallies | Rows | ClassRows",
-    found: "Map | ClassMap",
+    data: "Tallies | Rows | MulticlassRows",
+    found: "Calibrator | MulticlassCalibrator",
     choice: "Choice | None",
     fitting: Fitting,
     *,
     quiet: bool,
 ) -> "Results":
     """Numbers before and after, with what they are of."""
-    from baserate import CannotFit, NotAProbability, Results, Rows, infer
+    from baserate import FitError, NotAProbabilityError, Results, Rows, infer
     from baserate.cli._progress import counted
 
     with counted(quiet=quiet) as watch:
@@ -201,10 +201,10 @@ def _judged(
     try:
         with counted(quiet=quiet) as watch:
             judged = infer.reliability(before, asked=asked, after=after, watch=watch)
-    except NotAProbability as error:
+    except NotAProbabilityError as error:
         if after is not None:
             raise
-        raise CannotFit(f"the scores are no probabilities, and {lacking[0]}") from error
+        raise FitError(f"the scores are no probabilities, and {lacking[0]}") from error
     map_ = {"method": found.method, "parameters": [asdict(each) for each in found.parameters], "folds": fitting.folds}
     # That certainties have no log-odds is said of the rows already.
     notes = [*lacking, *(note for note in found.notes if "finite log-odds" not in note)]
@@ -215,21 +215,24 @@ def _judged(
 
 
 def _after(
-    data: "Tallies | Rows | ClassRows", found: "Map | ClassMap", fitting: Fitting, watch: Callable[[int, int], None]
+    data: "Tallies | Rows | MulticlassRows",
+    found: "Calibrator | MulticlassCalibrator",
+    fitting: Fitting,
+    watch: Callable[[int, int], None],
 ) -> "tuple[infer.After | None, list[str]]":
     """The same rows, each mapped by what was fitted without it; or why that cannot be had."""
-    from baserate import CannotFit, calibrate as room, infer
+    from baserate import FitError, calibrate as room, infer
 
     options = fitting.options if fitting.with_ != "choose" else {}
     try:
         after = room.crossfitted(data, fitting.with_, folds=fitting.folds, seed=fitting.seed, watch=watch, **options)
-    except CannotFit as error:
+    except FitError as error:
         return None, [f"the map cannot be judged on rows that it has not seen: {error}"]
     what = found.method if fitting.with_ != "choose" else "whatever was chosen without each fold"
     return infer.After(after, f"cross-fitted: {what}, each row by a map that was fitted without it"), []
 
 
-def _write(found: "Map | ClassMap", fitting: Fitting, writing: Writing) -> None:
+def _write(found: "Calibrator | MulticlassCalibrator", fitting: Fitting, writing: Writing) -> None:
     if fitting.output is None:
         if not writing.quiet:
             say("no map was written; -o map.json writes it.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from baserate._errors import UnknownName
+from baserate._errors import UnknownNameError
 from baserate._numbers import amount
 from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
 from baserate._sure import Reasons, cell, footnotes, heading, left_out
@@ -16,7 +16,7 @@ from baserate.cli._options import Reading, Verb, bundled, names, or_none
 from baserate.cli._progress import shown
 
 if TYPE_CHECKING:
-    from baserate._class_rows import ClassRows
+    from baserate._class_rows import MulticlassRows
     from baserate._confusions import Confusions
     from baserate._costs import CostMatrix
     from baserate._results import Results
@@ -58,7 +58,7 @@ def of_labels(reading: Reading) -> bool:
 
 def read_classes(
     asked: Reading, wanted: Classes, *, quiet: bool, alike: bool = False
-) -> "Tallies | Confusions | ClassRows":
+) -> "Tallies | Confusions | MulticlassRows":
     """Read what was asked for: two classes become tallies unless they are to be treated alike."""
     from baserate import read
 
@@ -85,7 +85,7 @@ def read_classes(
 
 
 def _crossed(asked: Reading, wanted: Classes) -> "Confusions":
-    from baserate import Confusions, Intake, read
+    from baserate import Confusions, ReadSummary, read
     from baserate.read import resolved
 
     given = [asked.truth, asked.score, asked.predicted, asked.group, asked.weight, asked.count, wanted.scores]
@@ -96,7 +96,7 @@ def _crossed(asked: Reading, wanted: Classes) -> "Confusions":
     table = read.cross_table(asked.file[0], truth="rows" if wanted.cross_table == "rows" else "columns")
     if wanted.labels:
         table = table.over(resolved(read.Spelled(each), table.labels) for each in wanted.labels)
-    intake = Intake(int(table.total), positive=None, negative=None, classes=table.labels)
+    intake = ReadSummary(int(table.total), positive=None, negative=None, classes=table.labels)
     return Confusions({(): table}, intake=intake)
 
 
@@ -134,7 +134,7 @@ def _weight(text: str, labels: Sequence[object]) -> tuple[object, float]:
     name, _, weight = text.rpartition("=")
     meant = resolved(Spelled(name.strip()), labels)
     if meant not in labels:
-        raise UnknownName(f"there is no class {name!r} to weigh; the classes are: {', '.join(map(str, labels))}.")
+        raise UnknownNameError(f"there is no class {name!r} to weigh; the classes are: {', '.join(map(str, labels))}.")
     try:
         return meant, float(weight)
     except ValueError as error:

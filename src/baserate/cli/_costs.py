@@ -289,7 +289,7 @@ def _there(costing: Costing, tables: Mapping[str, Any]) -> Any:  # noqa: ANN401 
 
 def _check_carried(tables: Mapping[str, Any], there: object) -> None:
     """Say of which classifier there is nothing to carry to another prevalence."""
-    from baserate import Counts, NotBinary
+    from baserate import Counts, NotBinaryError
 
     for name, table in tables.items() if there is not None else ():
         if isinstance(table, Counts):
@@ -298,7 +298,7 @@ def _check_carried(tables: Mapping[str, Any], there: object) -> None:
             shares = dict(zip((f"rows of {label}" for label in table.labels), table.truth.tolist(), strict=True))
         lacking = [what for what, mass in shares.items() if not mass]
         if lacking:
-            raise NotBinary(
+            raise NotBinaryError(
                 f"{name} has no {' and no '.join(lacking)} that could be given a share; give a sample of all classes, "
                 "or leave out prevalence=."
             )
@@ -341,7 +341,7 @@ def _plain(prices: "Costs | CostMatrix") -> dict[str, Any]:
 
 def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:
     """What a reader should know of what was read, and which rows were dropped; of models in one file, once."""
-    from baserate._intake import told
+    from baserate._intake import describe_reasons
 
     read = {id(sample.intake): sample.intake for sample in samples}
     for one, intake in read.items():
@@ -349,4 +349,4 @@ def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:
             names = ", ".join(sample.name for sample in samples if id(sample.intake) == one)
             yield from (f"{names}: {note}" for note in intake.notes)
             if intake.dropped:
-                yield f"{names}: {intake.dropped} of {count_of(intake.read, 'row')} dropped ({told(intake.reasons)})."
+                yield f"{names}: {intake.dropped} of {count_of(intake.read, 'row')} dropped ({describe_reasons(intake.reasons)})."

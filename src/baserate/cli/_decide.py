@@ -19,7 +19,7 @@ from baserate.cli._say import say
 from baserate.cli._several import Several, decided, several
 
 if TYPE_CHECKING:
-    from baserate._map import Map
+    from baserate._map import Calibrator
     from baserate._results import Results
     from baserate._tallies import Tallies
 
@@ -104,7 +104,7 @@ class _Asked(NamedTuple):
     reading: Reading
     deciding: Deciding
     intervals: Intervals
-    map: "Map | None"
+    map: "Calibrator | None"
     quiet: bool
 
 
@@ -155,7 +155,7 @@ def _found(asked: _Asked, here: "Tallies") -> "Results":
     return _together(found, held, deciding.judge_on)
 
 
-def _mapped(read: "Tallies", map_: "Map | None") -> "tuple[Tallies, tuple[str, ...]]":
+def _mapped(read: "Tallies", map_: "Calibrator | None") -> "tuple[Tallies, tuple[str, ...]]":
     """What a map makes of the scores, if there is one, and what to know of that."""
     if map_ is None:
         return read, ()

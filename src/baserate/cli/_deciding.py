@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from baserate._domains import DRAWS, FOLDS
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._plurals import count_of
 from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, one_threshold, share, whole
 from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
@@ -139,7 +139,7 @@ class Deciding:
         found = [*{about(named(name)).name: self._stated(named(name)) for name in typed}.values()]
         unfit = [about(each).name for each in found if about(each).of is not Counts]
         if unfit:
-            raise BadOption(f"{unfit[0]} does not depend on the cut-off; `baserate measure` measures it.")
+            raise OptionError(f"{unfit[0]} does not depend on the cut-off; `baserate measure` measures it.")
         return found or None
 
     def _options(self) -> dict[str, Any]:

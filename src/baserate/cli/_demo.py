@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.cli._failures import debug
 from baserate.cli._options import command
 from baserate.cli._say import put
@@ -64,10 +64,10 @@ def _write(path: Path) -> None:
     text = as_csv(screening())
     if path.exists():
         if not path.is_file() or path.read_bytes() != text.encode():
-            raise BadOption(f"{path} is there already, and is not of this demo; name another folder.")
+            raise OptionError(f"{path} is there already, and is not of this demo; name another folder.")
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadOption(f"cannot make the folder {path.parent} ({error.strerror}); name another.") from error
+        raise OptionError(f"cannot make the folder {path.parent} ({error.strerror}); name another.") from error
     put(text, str(path))

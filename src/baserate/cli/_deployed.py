@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate._domains import PREVALENCE
-from baserate._errors import BaserateError, UnknownName
+from baserate._errors import BaserateError, UnknownNameError
 from baserate._heading import files_told, rows_told
 from baserate._numbers import amount, number
 from baserate._panels import label
@@ -19,10 +19,10 @@ from baserate.cli._options import Reading, Verb, bundled, names, or_none, share
 from baserate.cli._progress import shown
 
 if TYPE_CHECKING:
-    from baserate._class_rows import ClassRows
-    from baserate._intake import Intake
+    from baserate._class_rows import MulticlassRows
+    from baserate._intake import ReadSummary
     from baserate._tallies import Tallies
-    from baserate._target import ClassTarget, Target
+    from baserate._target import MulticlassTarget, Target
 
 _OF_VALIDATION = ("truth", "validation_score", "validation_scores", "validation_weight", "validation_count")
 _OF_LABELS = ("positive", "negative")
@@ -104,7 +104,7 @@ def read_two(asked: Deployed, *, quiet: bool) -> "tuple[Target, Tallies | None]"
         return read.target(asked.file, **(known if asked.target_truth else {}), **given), validation
 
 
-def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows | None]":
+def read_many(asked: Deployed, *, quiet: bool) -> "tuple[MulticlassTarget, MulticlassRows | None]":
     """Read a score for each class; the classes are those of validation, if there is one."""
     from baserate import read
     from baserate.read import resolved
@@ -129,7 +129,7 @@ def read_many(asked: Deployed, *, quiet: bool) -> "tuple[ClassTarget, ClassRows 
     return target, validation
 
 
-def shares_at(text: str, validation: "ClassRows") -> dict[object, float]:
+def shares_at(text: str, validation: "MulticlassRows") -> dict[object, float]:
     """Read CLASS=SHARE,…."""
     from baserate.read import Spelled, resolved
 
@@ -149,7 +149,7 @@ def _given(asked: Deployed, side: str, *, quiet: bool) -> dict[str, Any]:
     return {"missing": missing, "watch": watch, **{name: value for name, value in columns.items() if value}}
 
 
-def _labels(named: "Deployed | Intake") -> dict[str, Any]:
+def _labels(named: "Deployed | ReadSummary") -> dict[str, Any]:
     """Labels of both classes as they are written: another file may hold them as another type."""
     from baserate import read
 
@@ -165,12 +165,12 @@ def _reading(side: str, other: str = "") -> Iterator[None]:
         yield
     except BaserateError as error:
         told = re.sub(rf"\b({words})=", rf"{side}_\1=", str(error))
-        if other and isinstance(error, UnknownName):
+        if other and isinstance(error, UnknownNameError):
             told += f" If the score has another name there, give it with {other}."
         raise type(error)(f"{side}: {told}") from error
 
 
-def header(intake: "Intake", rows: int) -> dict[str, Any]:
+def header(intake: "ReadSummary", rows: int) -> dict[str, Any]:
     """What was read of rows without truth, as every verb tells it."""
     return {
         "rows": rows,

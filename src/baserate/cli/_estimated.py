@@ -5,13 +5,13 @@ from math import isnan
 from typing import Any, Literal, NamedTuple
 
 from baserate import infer, shift
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusions import Confusions
 from baserate._errors import BaserateError
 from baserate._numbers import number
 from baserate._results import Results
 from baserate._tallies import Tallies
-from baserate._target import ClassTarget, Target
+from baserate._target import MulticlassTarget, Target
 from baserate.cli._deployed import header, renamed
 from baserate.infer import Check
 from baserate.measure import COLUMNS, Measure, tidy
@@ -64,7 +64,7 @@ def of_two(found: Prevalence, target: Target, validation: Tallies, wanted: Wante
     return Results({name: [row.get(name) for row in rows] for name in (*COLUMNS, *MORE)}, data)
 
 
-def of_many(found: Shares, target: ClassTarget, validation: ClassRows, wanted: Wanted) -> Results:
+def of_many(found: Shares, target: MulticlassTarget, validation: MulticlassRows, wanted: Wanted) -> Results:
     """Everything on many classes."""
     level = found.estimates[0].level or 0.95
     there = shift.corrected(found, measures=wanted.measures)

@@ -11,8 +11,8 @@ from baserate.cli._options import command
 from baserate.cli._say import put
 
 if TYPE_CHECKING:
-    from baserate._class_map import ClassMap
-    from baserate._map import Map
+    from baserate._class_map import MulticlassCalibrator
+    from baserate._map import Calibrator
 
 _EXAMPLES = (
     ("an expression for the warehouse", "baserate export map.json --to sql"),
@@ -56,7 +56,7 @@ def export(
     put(as_python(read, name=name) if to == "python" else _sql(read, score, dialect or "duckdb"), output)
 
 
-def _sql(map_: "Map | ClassMap", score: str | None, dialect: str) -> str:
+def _sql(map_: "Calibrator | MulticlassCalibrator", score: str | None, dialect: str) -> str:
     from baserate.apply import as_sql
 
     return in_columns(as_sql(map_, dialect=dialect, score=columns(map_, score)), dialect)

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import click
 
-from baserate._errors import BaserateError, CannotMeet, DataError
+from baserate._errors import BaserateError, DataError, InfeasibleError
 from baserate.cli._say import say
 
 FINE, UNMET, USAGE, DATA, INTERNAL = 0, 1, 2, 3, 4
@@ -111,7 +111,7 @@ def exit_code(kind: type[Exception]) -> int:
     >>> exit_code(DataError), exit_code(KeyError)
     (3, 4)
     """
-    if issubclass(kind, CannotMeet):
+    if issubclass(kind, InfeasibleError):
         return UNMET
     if issubclass(kind, DataError):
         return DATA

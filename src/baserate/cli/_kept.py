@@ -11,7 +11,7 @@ from baserate.cli._options import Verb, Writing, bundled, check_place
 from baserate.cli._say import put, say
 
 if TYPE_CHECKING:
-    from baserate._map import Map
+    from baserate._map import Calibrator
     from baserate._policy import Policy
 
 
@@ -27,15 +27,15 @@ class Keeping:
             check_place(Path(str(self.output)))
 
     @property
-    def loaded(self) -> "Map | None":
+    def loaded(self) -> "Calibrator | None":
         """The map, if one was named; one of several classes is refused."""
         if self.map is None:
             return None
-        from baserate import BadOption, Map
+        from baserate import Calibrator, OptionError
 
         found = loaded(self.map)
-        if not isinstance(found, Map):
-            raise BadOption(f"{self.map} is a map of several classes; a cut-off is of one score.")
+        if not isinstance(found, Calibrator):
+            raise OptionError(f"{self.map} is a map of several classes; a cut-off is of one score.")
         return found
 
     @property

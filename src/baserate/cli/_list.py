@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from baserate._errors import UnknownName
+from baserate._errors import UnknownNameError
 from baserate._panels import Page, Panel, Row, Section
 from baserate.cli._ask import answer
 from baserate.cli._options import Writing, command, writing
@@ -28,7 +28,7 @@ def list_(what: str, words: tuple[str, ...], writing: Writing) -> None:
     lists = {"measures": _measures, "curves": _curves, "parities": _parities, "findings": _findings}
     rows = lists[what](" ".join(words))
     if not rows:
-        raise UnknownName(f"none of the {what} is called or described so; `baserate list {what}` lists them all.")
+        raise UnknownNameError(f"none of the {what} is called or described so; `baserate list {what}` lists them all.")
     found = Results({name: [row[name] for row in rows] for name in rows[0]}, data={"what": what, "words": list(words)})
     pages = {
         "measures": _page_of_measures,

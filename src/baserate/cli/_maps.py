@@ -11,8 +11,8 @@ from baserate.cli._progress import shown
 from baserate.cli._say import say
 
 if TYPE_CHECKING:
-    from baserate._class_map import ClassMap
-    from baserate._map import Map
+    from baserate._class_map import MulticlassCalibrator
+    from baserate._map import Calibrator
     from baserate._policy import Policy
 
 Kept = TypeVar("Kept")
@@ -29,38 +29,38 @@ _LONG = 1.0
 """Seconds from which on it matters how fast it went."""
 
 
-def loaded(path: str) -> "Map | ClassMap":
+def loaded(path: str) -> "Calibrator | MulticlassCalibrator":
     """Read a map; what is wrong with it is told with its name."""
-    from baserate import load_map
+    from baserate import load_calibrator
 
-    return opened(path, "map", load_map)
+    return opened(path, "map", load_calibrator)
 
 
 def opened(path: str, what: str, load: Callable[[str], Kept]) -> Kept:
     """Read what a file should hold; what is wrong with it is told with its name."""
-    from baserate import BadFile, NoSuchFile
+    from baserate import FileFormatError, NoSuchFileError
 
     try:
         return load(path)
-    except BadFile as error:
+    except FileFormatError as error:
         told = str(error) if str(path) in str(error) else f"{path} is no {what} to use: {error}"
-        raise BadFile(told) from error
+        raise FileFormatError(told) from error
     except OSError as error:
-        raise NoSuchFile(f"the {what} {path} cannot be opened: {error.strerror}; check the path.") from error
+        raise NoSuchFileError(f"the {what} {path} cannot be opened: {error.strerror}; check the path.") from error
 
 
-def columns(map_: "Map | ClassMap", text: str | None) -> str | dict[str, str] | None:
+def columns(map_: "Calibrator | MulticlassCalibrator", text: str | None) -> str | dict[str, str] | None:
     """Names as they are typed: one, or for several classes CLASS=NAME,…."""
-    from baserate import ClassMap
+    from baserate import MulticlassCalibrator
 
-    if text is None or not isinstance(map_, ClassMap):
+    if text is None or not isinstance(map_, MulticlassCalibrator):
         return text
     pairs = [part.rpartition("=") for part in text.split(",")]
     return {label.strip(): name.strip() for label, _, name in pairs}
 
 
 def written(
-    what: "Map | ClassMap | Policy",
+    what: "Calibrator | MulticlassCalibrator | Policy",
     files: tuple[str, ...],
     target: str,
     *,

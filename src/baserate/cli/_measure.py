@@ -12,7 +12,7 @@ from baserate.cli._options import THRESHOLD, Reading, Writing, command, complete
 from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
-    from baserate._class_rows import ClassRows
+    from baserate._class_rows import MulticlassRows
     from baserate._confusions import Confusions
     from baserate._results import Results
     from baserate._rows import Rows
@@ -119,7 +119,7 @@ def _of_two(found: "Results", reading: Reading, writing: Writing) -> None:
 
 
 def _class_summary(
-    read: "Confusions | ClassRows",
+    read: "Confusions | MulticlassRows",
     measures: list[str] | Literal["usual", "all"],
     classes: Classes,
     interval: "Interval | None",

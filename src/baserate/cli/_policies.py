@@ -12,8 +12,8 @@ from baserate.cli._maps import opened
 from baserate.cli._options import Reading
 
 if TYPE_CHECKING:
-    from baserate._class_map import ClassMap
-    from baserate._map import Map
+    from baserate._class_map import MulticlassCalibrator
+    from baserate._map import Calibrator
     from baserate._policy import Policy
 
 _KIND = re.compile(r'"kind":\s*"baserate/(?:class-)?(map|policy)"')
@@ -24,15 +24,15 @@ def loaded(path: str) -> "Policy":
     return opened(path, "policy", _load)
 
 
-def loaded_either(path: str) -> "Map | ClassMap | Policy":
+def loaded_either(path: str) -> "Calibrator | MulticlassCalibrator | Policy":
     """Read a map or a policy, whichever the file holds; what is wrong with it is told with its name."""
-    from baserate import BadFile
+    from baserate import FileFormatError
     from baserate._map import text_of
 
     text = opened(path, "map or policy", lambda path: text_of(path, "map or policy"))
     kind = _KIND.search(text)  # in the text, so that a broken file is told as what it was
     if kind is None:
-        raise BadFile(f"{path} holds neither a map nor a policy; name a file that holds one.")
+        raise FileFormatError(f"{path} holds neither a map nor a policy; name a file that holds one.")
     return _maps.loaded(path) if kind[1] == "map" else loaded(path)
 
 
@@ -54,21 +54,23 @@ def filled(reading: Reading, policy: "Policy") -> Reading:
 
 
 def _load(path: str) -> "Policy":
-    from baserate import BadFile, Policy, load_map
+    from baserate import FileFormatError, Policy, load_calibrator
 
     try:
         return Policy.load(path)
-    except BadFile:
-        if not _holds(load_map, path):
+    except FileFormatError:
+        if not _holds(load_calibrator, path):
             raise
-        raise BadFile(f"{path} holds a map, not a policy; `baserate export` writes maps as SQL or as Python.") from None
+        raise FileFormatError(
+            f"{path} holds a map, not a policy; `baserate export` writes maps as SQL or as Python."
+        ) from None
 
 
 def _holds(load: Callable[[str], object], path: str) -> bool:
-    from baserate import BadFile
+    from baserate import FileFormatError
 
     try:
         load(path)
-    except BadFile:
+    except FileFormatError:
         return False
     return True

@@ -28,8 +28,8 @@ from baserate.cli._say import put, say
 from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
-    from baserate._class_map import ClassMap
-    from baserate._map import Map
+    from baserate._class_map import MulticlassCalibrator
+    from baserate._map import Calibrator
     from baserate.shift import Prevalence, Shares
 
 _VALIDATED = "--score risk --validation old.csv --truth sick"
@@ -243,13 +243,13 @@ def _of_many(deployed: Deployed, estimating: Estimating, writing: Writing) -> No
     answer(results, lambda: class_page(results, deployed.reading, line, writing.digits), writing)
 
 
-def _map(found: "Prevalence | Shares", deployed: Deployed, named: Any) -> "Map | ClassMap":  # noqa: ANN401
+def _map(found: "Prevalence | Shares", deployed: Deployed, named: Any) -> "Calibrator | MulticlassCalibrator":  # noqa: ANN401
     """Make the map to probabilities that are right there, with the columns of the target; `named` is what is there."""
-    from baserate import CannotFit, shift
+    from baserate import FitError, shift
 
     shares = found.value.tolist() if isinstance(found, shift.Shares) else [found.value, 1 - found.value]
     if min(shares) <= 0:
-        raise CannotFit(
+        raise FitError(
             "a class has an estimated share of 0, so that no probability would be any other; leave out --map."
         )
     if isinstance(found, shift.Shares):
@@ -259,7 +259,9 @@ def _map(found: "Prevalence | Shares", deployed: Deployed, named: Any) -> "Map |
     return replace(shift.posterior(found), columns=columns, positive=str(named))
 
 
-def _write(map_: "Map | ClassMap | None", estimating: Estimating, deployed: Deployed, writing: Writing) -> None:
+def _write(
+    map_: "Calibrator | MulticlassCalibrator | None", estimating: Estimating, deployed: Deployed, writing: Writing
+) -> None:
     if map_ is None:
         return
     put(map_.to_json(), estimating.map)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import click
 
 from baserate._domains import PREVALENCE, SHARE
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 from baserate.cli._options import share
 
 Prior = float | dict[str, float]
@@ -55,7 +55,7 @@ def of_classes(given: Mapping[str, float], labels: Sequence[object], *, flag: st
         names = [str(label) for label in labels]
         near = get_close_matches(unknown[0], names, n=2)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise UnknownName(f"there is no class {unknown[0]!r}.{hint} There are: {_listed(names)}.")
+        raise UnknownNameError(f"there is no class {unknown[0]!r}.{hint} There are: {_listed(names)}.")
     lacking = [str(label) for label in labels if label not in found]
     if lacking:
         raise click.UsageError(
@@ -76,7 +76,7 @@ def gamma(given: float | None, under: float | None, over: float | None) -> float
 
     try:
         return gamma_of_sampling(under=1.0 if under is None else under, over=1.0 if over is None else over)
-    except BadOption as error:
+    except OptionError as error:
         told = str(error).replace("under is", "--under-sampled is").replace("over is", "--over-sampled is")
         raise click.UsageError(told) from error
 

@@ -14,7 +14,7 @@ from baserate.cli._options import Reading, Verb, Writing, bundled, command, leve
 
 if TYPE_CHECKING:
     from baserate import infer
-    from baserate._class_rows import ClassRows
+    from baserate._class_rows import MulticlassRows
     from baserate._results import Results
     from baserate._tallies import Tallies
 
@@ -191,17 +191,17 @@ def reliability(reading: Reading, judging: Judging, writing: Writing) -> None:
     answer(found, lambda: page(found, reading, writing.digits), writing)
 
 
-def _read(asked: Reading, judging: Judging, *, quiet: bool) -> "Tallies | ClassRows":
+def _read(asked: Reading, judging: Judging, *, quiet: bool) -> "Tallies | MulticlassRows":
     if not judging.scores:
         return tallies(asked, quiet=quiet)
     found = read_classes(asked, judging.classes, quiet=quiet)
-    from baserate import ClassRows
+    from baserate import MulticlassRows
 
-    assert isinstance(found, ClassRows)  # noqa: S101  (for the type checker)
+    assert isinstance(found, MulticlassRows)  # noqa: S101  (for the type checker)
     return found
 
 
-def _judged(read: "Tallies | ClassRows", judging: Judging, *, quiet: bool) -> "Results":
+def _judged(read: "Tallies | MulticlassRows", judging: Judging, *, quiet: bool) -> "Results":
     from baserate import infer
     from baserate.cli._progress import counted
 
@@ -212,7 +212,7 @@ def _judged(read: "Tallies | ClassRows", judging: Judging, *, quiet: bool) -> "R
         return infer.reliability(read, asked=asked, prevalence=judging.prevalence, after=after, watch=watch)
 
 
-def _after(read: "Tallies | ClassRows", path: str) -> "infer.After":
+def _after(read: "Tallies | MulticlassRows", path: str) -> "infer.After":
     from baserate import infer
     from baserate.cli._maps import loaded
 
@@ -220,7 +220,7 @@ def _after(read: "Tallies | ClassRows", path: str) -> "infer.After":
     return infer.mapped(read, found, how=f"mapped by {PurePath(path).name} ({found.method})")
 
 
-def _tabulated(read: "Tallies | ClassRows", reading: Reading, judging: Judging, writing: Writing) -> None:
+def _tabulated(read: "Tallies | MulticlassRows", reading: Reading, judging: Judging, writing: Writing) -> None:
     from baserate import infer
     from baserate.cli._calibration_curve import page
 

@@ -13,8 +13,8 @@ from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
 from baserate.cli._say import put, say
 
 if TYPE_CHECKING:
-    from baserate._class_map import ClassMap
-    from baserate._map import Map
+    from baserate._class_map import MulticlassCalibrator
+    from baserate._map import Calibrator
 
 _EXAMPLES = (
     (
@@ -144,26 +144,26 @@ def reprior(asked: Repriors) -> None:
     have the shares --to; nothing is fitted. FILE is a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a
     pattern of such files, or - for stdin. The output is written whole or not at all.
     """
-    from baserate import BadOption
+    from baserate import OptionError
 
     map_ = _made(asked)
     made = columns(map_, asked.name) if asked.name else _named(map_)
     if asked.output is not None:
         try:
             written(map_, asked.file, asked.output, quiet=asked.quiet, score=None, to=made, missing=asked.missing)
-        except BadOption as error:
+        except OptionError as error:
             # What is called to= there is --name here, where --to is something else.
             told = str(error).replace("with to=", "with --name")
-            raise BadOption(f"name{told.removeprefix('to')}" if told.startswith("to ") else told) from error
+            raise OptionError(f"name{told.removeprefix('to')}" if told.startswith("to ") else told) from error
     if asked.map is not None:
         put(map_.to_json(), asked.map)
     if not asked.quiet:
         _tell(map_, asked)
 
 
-def _made(asked: Repriors) -> "Map | ClassMap":
+def _made(asked: Repriors) -> "Calibrator | MulticlassCalibrator":
     """Make the correction, which knows its columns."""
-    from baserate import ClassMap
+    from baserate import MulticlassCalibrator
     from baserate.shift import prevalence_of_gamma, reprior_map
 
     times = gamma(asked.gamma, asked.under_sampled, asked.over_sampled)
@@ -175,7 +175,7 @@ def _made(asked: Repriors) -> "Map | ClassMap":
         assert asked.from_ is not None  # noqa: S101  (for the type checker)
         assert asked.to is not None  # noqa: S101  (for the type checker)
         found = reprior_map(from_=asked.from_, to=asked.to)
-    if isinstance(found, ClassMap):
+    if isinstance(found, MulticlassCalibrator):
         return replace(found, columns=_columns(asked.scores, found.labels))
     return replace(found, columns={"score": str(asked.score)})
 
@@ -193,19 +193,19 @@ def _columns(scores: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, str]
     return {label: scores[0].removesuffix("*") + label for label in labels}
 
 
-def _named(map_: "Map | ClassMap") -> str | dict[str, str]:
+def _named(map_: "Calibrator | MulticlassCalibrator") -> str | dict[str, str]:
     """Names of the new columns, if nobody says otherwise."""
-    from baserate import ClassMap
+    from baserate import MulticlassCalibrator
 
     made = {of: f"{column}_corrected" for of, column in map_.columns.items()}
-    return made if isinstance(map_, ClassMap) else made["score"]
+    return made if isinstance(map_, MulticlassCalibrator) else made["score"]
 
 
-def _tell(map_: "Map | ClassMap", asked: Repriors) -> None:
+def _tell(map_: "Calibrator | MulticlassCalibrator", asked: Repriors) -> None:
     """Say what one probability became, as an example."""
-    from baserate import ClassMap
+    from baserate import MulticlassCalibrator
 
-    if isinstance(map_, ClassMap):
+    if isinstance(map_, MulticlassCalibrator):
         (after,) = map_([[1 / len(map_.labels)] * len(map_.labels)]).tolist()
         became = ", ".join(f"{label} {_short(each)}" for label, each in zip(map_.labels, after, strict=True))
         say(f"where every class had the same probability, it becomes: {became}.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from baserate._errors import BadOption, BaserateError
+from baserate._errors import BaserateError, OptionError
 from baserate.cli._ask import tallies
 from baserate.cli._classes import Classes, read_classes
 from baserate.cli._options import Reading
@@ -18,7 +18,7 @@ from baserate.cli._options import Reading
 if TYPE_CHECKING:
     from baserate._confusion import Confusion
     from baserate._counts import Counts
-    from baserate._intake import Intake
+    from baserate._intake import ReadSummary
     from baserate._tallies import Tallies
 
 CELLS = ("tp", "fn", "fp", "tn")
@@ -44,7 +44,7 @@ class Sample:
     name: str
     table: "Counts[float] | Confusion"
     threshold: float | None = None
-    intake: "Intake | None" = None
+    intake: "ReadSummary | None" = None
 
 
 def typed(text: str) -> Typed:
@@ -156,6 +156,6 @@ def _cut(found: "Tallies", model: str, asked: Reading, cuts: Sequence[float]) ->
     if found.pooled(model).probable:
         return _MIDDLE
     score = found.pooled(model).score
-    raise BadOption(
+    raise OptionError(
         f"{model} runs from {score[-1]:.6g} to {score[0]:.6g}, so its scores are not probabilities; give a threshold."
     )

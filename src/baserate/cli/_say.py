@@ -6,7 +6,7 @@ from typing import TextIO
 
 import click
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._plain_text import printable
 
 WIDTH = 100
@@ -29,7 +29,7 @@ def put(text: str, path: str | None) -> None:
     try:
         write_text(path, click.unstyle(ended))
     except OSError as error:
-        raise BadOption(f"cannot write {path} ({error.strerror}); name another file.") from error
+        raise OptionError(f"cannot write {path} ({error.strerror}); name another file.") from error
 
 
 def colour() -> bool | None:

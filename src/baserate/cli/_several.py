@@ -18,7 +18,7 @@ from baserate.cli._options import Reading, Verb, Writing, bundled
 from baserate.cli._priors import Prior, of_classes, prior
 
 if TYPE_CHECKING:
-    from baserate._class_rows import ClassRows
+    from baserate._class_rows import MulticlassRows
     from baserate._costs import CostMatrix
     from baserate._results import Results
 
@@ -107,7 +107,7 @@ def decided(reading: Reading, deciding: Deciding, several: Several, intervals: I
     matrix = costs(several.costs)
     assert matrix is not None  # noqa: S101  (for the type checker)
     wanted = Classes(several.scores, several.labels, (), several.costs, None)
-    rows: ClassRows = read_classes(reading, wanted, quiet=writing.quiet)  # type: ignore[assignment]  # scores make rows
+    rows: MulticlassRows = read_classes(reading, wanted, quiet=writing.quiet)  # type: ignore[assignment]  # scores make rows
     found = decide.class_summary(
         rows,
         _spelled(matrix, rows),
@@ -121,7 +121,7 @@ def decided(reading: Reading, deciding: Deciding, several: Several, intervals: I
     answer(found, lambda: page(found, reading, several, writing.digits), writing)
 
 
-def _spelled(costs: "CostMatrix", rows: "ClassRows") -> "CostMatrix":
+def _spelled(costs: "CostMatrix", rows: "MulticlassRows") -> "CostMatrix":
     """The same costs with classes as the rows have them: a file holds text."""
     from baserate import CostMatrix
     from baserate.read import Spelled, resolved

@@ -28,7 +28,7 @@ from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
 from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
-    from baserate._class_rows import ClassRows
+    from baserate._class_rows import MulticlassRows
     from baserate._confusions import Confusions
     from baserate._tallies import Tallies
     from baserate.measure import Measure
@@ -205,7 +205,7 @@ def _of_two(read: "Tallies", reading: Reading, shifting: Shifting, intervals: In
 
 
 def _of_many(
-    read: "Confusions | ClassRows",
+    read: "Confusions | MulticlassRows",
     reading: Reading,
     classes: Classes,
     shifting: Shifting,

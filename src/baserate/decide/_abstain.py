@@ -12,7 +12,7 @@ from baserate._arrays import Floats
 from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, REFER, Cut
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._numeric.window import window_minima
 from baserate.decide._cost import cheapest, merged
 from baserate.decide._rule import EQUAL, both_classes, checked_prevalence, rule, threshold_at
@@ -46,14 +46,14 @@ def abstain(
     Cut(thresholds=(0.6, 0.8), actions=('pass', 'refer', 'flag'))
     """
     if (refer is None) == (coverage is None):
-        raise BadOption("give either refer=, the price of referring a case, or coverage=, the share to be decided.")
+        raise OptionError("give either refer=, the price of referring a case, or coverage=, the share to be decided.")
     costs = Costs() if costs is None else costs
     checked_prevalence(curve, prevalence)
     if coverage is not None:
         return _covering(curve, costs, coverage, prevalence)
     assert refer is not None  # noqa: S101  (for the type checker)
     if not isfinite(refer):
-        raise BadOption(f"refer is {refer}; the price of referring a case is a finite number.")
+        raise OptionError(f"refer is {refer}; the price of referring a case is a finite number.")
     prices = {PASS: (costs.tn, costs.fn), REFER: (refer, refer), FLAG: (costs.fp, costs.tp)}
     return cheapest(curve, prices, prevalence)
 
@@ -73,7 +73,7 @@ def _covering(curve: Curve, costs: Costs, coverage: float, prevalence: float | N
     sum of a function of each cut-off, of which the two may not be further apart than what may be referred.
     """
     if not 0 < coverage <= 1:
-        raise BadOption(f"coverage is {coverage}; give the share of cases to be decided, above 0 and at most 1.")
+        raise OptionError(f"coverage is {coverage}; give the share of cases to be decided, above 0 and at most 1.")
     sums = _sums(curve, costs, prevalence)
     most = (1 - coverage) * sums.mass[-1] * (1 + EQUAL)
     first = np.searchsorted(sums.mass, sums.mass - most - EQUAL * sums.mass[-1], side="left")

@@ -12,7 +12,7 @@ from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import SHARE
-from baserate._errors import BadOption, BadShape, NotBinary, NotNumeric
+from baserate._errors import NotBinaryError, NotNumericError, OptionError, ShapeError
 from baserate._numeric.threads import meanwhile
 from baserate._results import Results
 from baserate._tallies import Tallies
@@ -102,13 +102,13 @@ def _adjustments(tallies: Tallies, given: Origin, prevalence: float | None) -> d
         return {}
     if given != "sample":
         if isinstance(given, str):
-            raise BadOption(f"scores_from is {given!r}; expected 'sample', a prevalence or None. Give one of them.")
+            raise OptionError(f"scores_from is {given!r}; expected 'sample', a prevalence or None. Give one of them.")
         checked_prevalence("scores_from", given)
     found = {}
     for model in tallies.models:
         own = tallies.pooled(model).prevalence
         if not 0 < own < 1:
-            raise NotBinary(
+            raise NotBinaryError(
                 "there is one class alone, so there is no prevalence to adjust scores to; give both classes."
             )
         found[model] = Adjustment(
@@ -185,12 +185,14 @@ def checked_thresholds(given: npt.ArrayLike | None) -> Floats:
     try:
         at = np.atleast_1d(np.asarray(given, dtype=np.float64))
     except (TypeError, ValueError) as error:
-        raise NotNumeric(f"thresholds are {given!r}; give one number or several, for example [0.1, 0.2].") from error
+        raise NotNumericError(
+            f"thresholds are {given!r}; give one number or several, for example [0.1, 0.2]."
+        ) from error
     if at.ndim > 1 or not len(at):
-        raise BadShape(f"thresholds has shape {at.shape}; give one or several in a row.")
+        raise ShapeError(f"thresholds has shape {at.shape}; give one or several in a row.")
     wrong = ~((at == 0) | ((at >= SHARE.low) & (at <= SHARE.high)))
     if wrong.any():
-        raise BadOption(
+        raise OptionError(
             f"{wrong.sum()} of {wrong.size} thresholds, the first {at[wrong][0]:g}, are neither 0 nor "
             f"{SHARE.words}; who would act only if certain never acts: leave them out."
         )

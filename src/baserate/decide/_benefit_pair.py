@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, EmptyData, UnknownName
+from baserate._errors import EmptyDataError, OptionError, UnknownNameError
 from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Tally
@@ -59,13 +59,13 @@ def benefit_difference(
 
 def _check(rows: object) -> None:
     if not isinstance(rows, Rows):
-        raise BadOption(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
+        raise OptionError(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
     if rows.cluster is not None:
-        raise BadOption(
+        raise OptionError(
             "these rows are in clusters, which this interval does not know; infer.compare does, at one threshold."
         )
     if not len(rows):
-        raise EmptyData("there are no rows to compare models on; give some.")
+        raise EmptyDataError("there are no rows to compare models on; give some.")
 
 
 def _chosen(rows: Rows, models: Sequence[str] | None) -> list[str]:
@@ -73,9 +73,11 @@ def _chosen(rows: Rows, models: Sequence[str] | None) -> list[str]:
     names = list(dict.fromkeys(rows.score if models is None else models))
     unknown = [name for name in names if name not in rows.score]
     if unknown:
-        raise UnknownName(f"there is no model {unknown[0]!r}; there are: {', '.join(rows.score)}.")
+        raise UnknownNameError(f"there is no model {unknown[0]!r}; there are: {', '.join(rows.score)}.")
     if len(names) < 2:
-        raise BadOption(f"a difference needs two models, but there is only {', '.join(names) or 'none'}; name another.")
+        raise OptionError(
+            f"a difference needs two models, but there is only {', '.join(names) or 'none'}; name another."
+        )
     return names
 
 

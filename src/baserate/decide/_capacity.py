@@ -9,7 +9,7 @@ import numpy as np
 
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._plurals import count_of
 from baserate._tally import Tally
 from baserate.decide._cost import merged
@@ -42,20 +42,20 @@ def capacity(curve: Curve, *, at_most: float | None = None, share: float | None 
     (0.8, 0.7)
     """
     if (at_most is None) == (share is None):
-        raise BadOption("give a capacity either as at_most=, in rows, or as share=, of everybody.")
+        raise OptionError("give a capacity either as at_most=, in rows, or as share=, of everybody.")
     return Cut((_laxest(curve, _limit(curve.tally, at_most, share)),))
 
 
 def _limit(tally: Tally, at_most: float | None, share: float | None) -> float:
     if share is not None:
         if not 0 <= share <= 1:
-            raise BadOption(f"share is {share}; give a number from 0 to 1, such as 0.1 for the top tenth.")
+            raise OptionError(f"share is {share}; give a number from 0 to 1, such as 0.1 for the top tenth.")
         return share * tally.total
     assert at_most is not None  # noqa: S101  (for the type checker)
     if not at_most >= 0:
-        raise BadOption(f"at_most is {at_most}; give how many can be flagged, 0 or more.")
+        raise OptionError(f"at_most is {at_most}; give how many can be flagged, 0 or more.")
     if tally.reweighed:
-        raise BadOption("at another prevalence rows are no longer counted; give the capacity as share=.")
+        raise OptionError("at another prevalence rows are no longer counted; give the capacity as share=.")
     return at_most
 
 
@@ -99,7 +99,7 @@ def bands(
     """
     given = [each for each in (thresholds, shares, risks) if each is not None]
     if len(given) != 1 or not len(given[0]):
-        raise BadOption("give the edges of bands in one way: thresholds=, shares= or risks=.")
+        raise OptionError("give the edges of bands in one way: thresholds=, shares= or risks=.")
     edges = [float(each) for each in given[0]]
     called = _called(len(edges) + 1, names)
     if thresholds is not None:
@@ -112,18 +112,18 @@ def _called(many: int, names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return _NAMES.get(many) or tuple(f"band {place + 1}" for place in range(many))
     if len(names) != many or len(set(names)) != many:
-        raise BadOption(f"names are {list(names)}; give {many} different ones, lowest band first.")
+        raise OptionError(f"names are {list(names)}; give {many} different ones, lowest band first.")
     return tuple(names)
 
 
 def _by_share(curve: Curve, shares: Sequence[float]) -> list[float]:
     upto = np.cumsum(shares)
     if min(shares) < 0 or upto[-1] > 1 + EQUAL:
-        raise BadOption(f"shares are {list(shares)}; give shares of everybody that are at most 1 together.")
+        raise OptionError(f"shares are {list(shares)}; give shares of everybody that are at most 1 together.")
     return [_laxest(curve, min(float(each), 1.0) * curve.total) for each in upto[::-1]]
 
 
 def _by_risk(curve: Curve, risks: Sequence[float]) -> list[float]:
     if any(not 0 < each < 1 for each in risks) or sorted(set(risks)) != list(risks):
-        raise BadOption(f"risks are {list(risks)}; give ascending shares between 0 and 1, such as (0.05, 0.2).")
+        raise OptionError(f"risks are {list(risks)}; give ascending shares between 0 and 1, such as (0.05, 0.2).")
     return [steepest(curve, Gains(1 - each, each)) for each in risks]

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from baserate._counts import Counts
 from baserate._cut import has_table
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
@@ -57,10 +57,10 @@ def check(
     """
     check_tallies(tallies)
     if on not in get_args(On):
-        raise BadOption(f"on is {on!r}; it is 'bound' or 'estimate'.")
+        raise OptionError(f"on is {on!r}; it is 'bound' or 'estimate'.")
     wanted = requirements(require)
     if not wanted:
-        raise BadOption('nothing is required; give requirements, such as "sensitivity >= 0.9".')
+        raise OptionError('nothing is required; give requirements, such as "sensitivity >= 0.9".')
     policies, by = policies_of(tallies, policy), _attributes(tallies, each_group)
     rows: list[Row] = []
     for model, each in policies.items():
@@ -81,7 +81,7 @@ def _attributes(tallies: Tallies, each_group: bool | Sequence[str]) -> tuple[str
     if not isinstance(each_group, bool):
         return (each_group,) if isinstance(each_group, str) else tuple(each_group)
     if each_group and not tallies.attributes:
-        raise BadOption("each_group=True, but the rows were read without groups; read them with group=.")
+        raise OptionError("each_group=True, but the rows were read without groups; read them with group=.")
     return tallies.attributes if each_group else ()
 
 
@@ -89,7 +89,7 @@ def _check_table(policy: Policy, wanted: Sequence[Requirement]) -> None:
     """Refuse measures of decisions where there are none to flag or pass."""
     lost = [each.name for each in wanted if about(each.measure).of is Counts]
     if lost and not has_table(policy.actions):
-        raise BadOption(
+        raise OptionError(
             f"a policy of {', '.join(policy.actions)} has no 2×2 table, and so no {lost[0]}; require what does not "
             "depend on decisions, such as auc, or check a policy that passes and flags."
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from baserate._curve import Curve
-from baserate._errors import BadOption
-from baserate._map import Map
+from baserate._errors import OptionError
+from baserate._map import Calibrator
 from baserate._policy import Policy
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -16,7 +16,7 @@ from baserate.decide._unmapped import unmapped
 from baserate.infer import SAME_ROWS
 
 
-def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Map | None = None) -> Policy:  # noqa: A002
+def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Calibrator | None = None) -> Policy:  # noqa: A002
     """Let a rule choose for everybody, and remember what new rows will need: columns, the positive class, a map.
 
     With a `map`, its probabilities are what the rule cuts, and the policy says it of the scores (see `unmapped`). Of
@@ -31,7 +31,7 @@ def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Map
     """
     name = model_of(tallies, model)
     if name == tallies.intake.columns.get("predicted"):
-        raise BadOption(f"{name} holds labels, which are decided already; a policy is of scores.")
+        raise OptionError(f"{name} holds labels, which are decided already; a policy is of scores.")
     tally = tallies.pooled(name)
     policy = rule(Curve(tally)) if map is None else _after(map, tally, rule)
     truth = tallies.intake.columns.get("truth")
@@ -39,7 +39,7 @@ def chosen(tallies: Tallies, rule: Choose, *, model: str | None = None, map: Map
     return replace(policy, columns=columns, positive=str(tallies.intake.positive))
 
 
-def _after(map_: Map, tally: Tally, rule: Choose) -> Policy:
+def _after(map_: Calibrator, tally: Tally, rule: Choose) -> Policy:
     """Let a rule choose among what a map makes of the scores, and say it of the scores themselves."""
     found = unmapped(rule(Curve(tally.rescored(map_(tally.score)))), map_, seen=tally.score)
     notes = (*found.notes, *[SAME_ROWS] * map_.was_fitted_on(tally))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._costs import CostMatrix
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate.calibrate.multiclass import checked_shares
 from baserate.decide._least_cost import Decisions, Shares, least_cost
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 def class_summary(
-    rows: ClassRows,
+    rows: MulticlassRows,
     costs: CostMatrix,
     *,
     refer: float | None = None,
@@ -48,8 +48,8 @@ def class_summary(
     >>> [(row["rule"], row["value"]) for row in found.rows() if row["measure"] == "cost_realised"]
     [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
     """
-    if not isinstance(rows, ClassRows):
-        raise BadOption(f"rows are {type(rows).__name__}; give ClassRows, with a posterior for each class.")
+    if not isinstance(rows, MulticlassRows):
+        raise OptionError(f"rows are {type(rows).__name__}; give ClassRows, with a posterior for each class.")
     to = None if shares is None else checked_shares("shares", shares, rows.labels)
     there = rows if to is None else _moved(rows, to)
     decisions = least_cost(there, costs, refer=refer)
@@ -65,14 +65,14 @@ def class_summary(
     return Results({name: [row.get(name) for row in told] for name in COLUMNS}, data)
 
 
-def _moved(rows: ClassRows, to: Floats) -> ClassRows:
+def _moved(rows: MulticlassRows, to: Floats) -> MulticlassRows:
     """The same rows with posteriors as they would be where the classes have these shares."""
     here = reweigh(rows.decided(), to=to)  # refused where a class has no rows that could stand for it
     score = reprior(rows.score, from_=rows.support / rows.total, to=to, labels=here.labels)
     return replace(rows, score=score)
 
 
-def _cells(decisions: Decisions, rows: ClassRows, shares: Floats | None) -> Iterator[Row]:
+def _cells(decisions: Decisions, rows: MulticlassRows, shares: Floats | None) -> Iterator[Row]:
     table = decisions.confusion(rows, shares=shares).mass.tolist()
     for label, line in zip(decisions.labels, table, strict=True):
         for other, mass in zip(decisions.labels, line, strict=True):

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, mean_defined
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, MissingValues, NotBinary, UnknownName
+from baserate._class_rows import MulticlassRows
+from baserate._errors import MissingValuesError, NotBinaryError, OptionError, UnknownNameError
 from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.hashing import each_hashed, of_floats
 from baserate._rows import Rows
@@ -75,14 +75,14 @@ def combined(
     """
     names = _names(rows, scores)
     if limit < 0:
-        raise BadOption(
+        raise OptionError(
             f"limit is {limit}; give the number of pairs up to which all are compared, for example {PAIRS}."
         )
     plane = _plane(rows, names)
     weights, exact = best_weights(plane, positive=positive_weights, limit=limit)
     found = plane.in_units_of_scores(weights)
     score = np.stack([rows.score[name] for name in names], axis=1)
-    told = ClassRows(rows.truth.astype(np.uint8), score, _SIDES, count=rows.count).digest
+    told = MulticlassRows(rows.truth.astype(np.uint8), score, _SIDES, count=rows.count).digest
     alone = plane.area((1.0, 0.0)), plane.area((0.0, 1.0))
     kept = [_held_out(plane, fold, positive=positive_weights, limit=limit) for fold in _folds(rows, plane, seed)]
     return Combination(names, found, plane.area(weights), alone, mean_defined(np.array(kept)), exact, told)
@@ -92,22 +92,24 @@ def _names(rows: Rows, scores: tuple[str, str] | None) -> tuple[str, str]:
     given = tuple(rows.score) if scores is None else tuple(scores)
     unknown = [name for name in given if name not in rows.score]
     if unknown:
-        raise UnknownName(f"there is no score {unknown[0]!r}; there are: {', '.join(rows.score)}.")
+        raise UnknownNameError(f"there is no score {unknown[0]!r}; there are: {', '.join(rows.score)}.")
     if len(given) != 2 or given[0] == given[1]:
-        raise BadOption(f"scores are {', '.join(given)}; name two that differ, as scores=(first, second).")
+        raise OptionError(f"scores are {', '.join(given)}; name two that differ, as scores=(first, second).")
     return given[0], given[1]
 
 
 def _plane(rows: Rows, names: tuple[str, str]) -> Plane:
     bad = sum(int(np.count_nonzero(~np.isfinite(rows.score[name]))) for name in names)
     if bad:
-        raise MissingValues(f"{bad} of {2 * len(rows)} scores are NaN or infinite; leave those rows out.")
+        raise MissingValuesError(f"{bad} of {2 * len(rows)} scores are NaN or infinite; leave those rows out.")
     there = np.ones(len(rows), dtype=np.bool_)
     for amount in (rows.weight, rows.count):
         there &= True if amount is None else amount > 0
     for side, name in ((~rows.truth, "negatives"), (rows.truth, "positives")):
         if not (side & there).any():
-            raise NotBinary(f"there are no {name}, so nothing can be ranked above or below them; give both classes.")
+            raise NotBinaryError(
+                f"there are no {name}, so nothing can be ranked above or below them; give both classes."
+            )
     return Plane.of(rows.truth, (rows.score[names[0]], rows.score[names[1]]), rows.weight, rows.count)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._errors import BadOption, BadShape
+from baserate._errors import OptionError, ShapeError
 from baserate.decide._rule import checked_prevalence, gains_of, rule, steepest
 
 Lines = Mapping[str, tuple[float, float]]
@@ -42,7 +42,7 @@ def cost(curve: Curve, costs: Costs, *, prevalence: float | None = None) -> Cut:
     0.8
     """
     if not isinstance(costs, Costs):
-        raise BadOption(f"{type(costs).__name__} are no costs of two classes; give baserate.Costs(fp=…, fn=…).")
+        raise OptionError(f"{type(costs).__name__} are no costs of two classes; give baserate.Costs(fp=…, fn=…).")
     checked_prevalence(curve, prevalence)
     return Cut((steepest(curve, gains_of(curve.positives, curve.negatives, costs, prevalence)),))
 
@@ -117,10 +117,10 @@ def _envelope(costs: Lines) -> list[str]:
 
 def _checked(costs: Lines) -> Lines:
     if len(costs) < 2:
-        raise BadOption("give two actions or more, each with its cost for a negative and for a positive.")
+        raise OptionError("give two actions or more, each with its cost for a negative and for a positive.")
     for action, pair in costs.items():
         if len(pair) != 2:
-            raise BadShape(f"{action} costs {pair}; give two numbers, for a negative and for a positive.")
+            raise ShapeError(f"{action} costs {pair}; give two numbers, for a negative and for a positive.")
         if not all(map(isfinite, pair)):
-            raise BadOption(f"{action} costs {pair}; every cost must be a finite number.")
+            raise OptionError(f"{action} costs {pair}; every cost must be a finite number.")
     return costs

@@ -11,7 +11,7 @@ from baserate._arrays import Bools, Floats
 from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain
-from baserate._errors import BadOption, EmptyData, NotBinary
+from baserate._errors import EmptyDataError, NotBinaryError, OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -45,7 +45,7 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
     checked_prevalence("prevalence", prevalence)
     missed, alarm = costs.fn - costs.tp, costs.fp - costs.tn
     if min(missed, alarm) < 0 or missed == alarm == 0:
-        raise BadOption(f"{costs}: errors must not cost less than right decisions, and one kind must cost more.")
+        raise OptionError(f"{costs}: errors must not cost less than right decisions, and one kind must cost more.")
     return prevalence * missed / (prevalence * missed + (1 - prevalence) * alarm)
 
 
@@ -64,7 +64,7 @@ def cost_curve(curve: Curve, *, points: int | None = None, level: float | None =
      'laxest': [0.8, 0.6, 0.3], 'trivial': [0.0, 0.5, 0.0]}
     """
     if not (curve.positives and curve.negatives):
-        raise NotBinary("a cost curve needs both classes; this curve has only one.")
+        raise NotBinaryError("a cost curve needs both classes; this curve has only one.")
     hull = curve.hull()
     tpr, fpr = hull.flagged_mass / [[hull.positives], [hull.negatives]]
     # From each threshold to the next, where the laxer becomes the better; they rise, but for rounding.
@@ -108,7 +108,7 @@ def brier_curve(curve: Curve, *, points: int | None = None, level: float | None 
     """
     check_probabilities(curve.tally)
     if not curve.total:
-        raise EmptyData("a Brier curve needs rows; this curve has none.")
+        raise EmptyDataError("a Brier curve needs rows; this curve has none.")
     hull = curve.hull()
     blocks = hull.tally
     turns = np.minimum.accumulate(blocks.positive / (blocks.positive + blocks.negative))
@@ -152,9 +152,9 @@ def cost_curves(
     [(0.0, 0.0, inf), (0.5, 0.25, 0.9), (1.0, 0.0, 0.4)]
     """
     if kind not in _COLUMNS:
-        raise BadOption(f"kind is {kind!r}; it is 'cost' or 'brier'.")
+        raise OptionError(f"kind is {kind!r}; it is 'cost' or 'brier'.")
     if kind == "cost" and prevalence is not None:
-        raise BadOption(f"prevalence={prevalence} has no use: a cost curve holds for all; see probability_cost(…).")
+        raise OptionError(f"prevalence={prevalence} has no use: a cost curve holds for all; see probability_cost(…).")
     if level is not None:
         EstimateRequest(level)
     if prevalence is not None:

@@ -14,7 +14,7 @@ from baserate._arrays import Floats, Value
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix, Costs
 from baserate._counts import Counts
-from baserate._errors import BadOption, BadShape
+from baserate._errors import OptionError, ShapeError
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate.calibrate.multiclass import checked_shares
@@ -57,7 +57,7 @@ def cost_table(
     """
     measure = _checked(tables, costs)
     if not (isfinite(per) and per > 0):
-        raise BadOption(f"per={per} is no number of cases; give one above 0, for example 1000.")
+        raise OptionError(f"per={per} is no number of cases; give one above 0, for example 1000.")
     if prevalence is None:
         _check_alike({name: _shares(table) for name, table in tables.items()})
     rows = []
@@ -97,10 +97,10 @@ def iso_cost(
     """
     checked_prevalence("prevalence", prevalence)
     if (through is None) == (cost is None):
-        raise BadOption("give either through=, a point (FPR, TPR), or cost=, per case.")
+        raise OptionError("give either through=, a point (FPR, TPR), or cost=, per case.")
     missed = costs.fn - costs.tp
     if missed == 0:
-        raise BadOption(f"{costs}: a positive costs the same flagged or not, so no line is a function of FPR.")
+        raise OptionError(f"{costs}: a positive costs the same flagged or not, so no line is a function of FPR.")
     slope = costs.slope(prevalence)
     base = prevalence * costs.fn + (1 - prevalence) * costs.tn
     if through is not None:
@@ -110,26 +110,26 @@ def iso_cost(
         return IsoCost(slope, tpr - slope * fpr, base - prevalence * missed * tpr + alarm * fpr)
     assert cost is not None  # noqa: S101  (for the type checker)
     if not isfinite(cost):
-        raise BadOption(f"cost={cost} is not finite; give what a case costs on average.")
+        raise OptionError(f"cost={cost} is not finite; give what a case costs on average.")
     return IsoCost(slope, (base - cost) / (prevalence * missed), float(cost))
 
 
 def _check_point(fpr: float, tpr: float) -> None:
     if not (0 <= fpr <= 1 and 0 <= tpr <= 1):
-        raise BadOption(f"through is ({fpr}, {tpr}); give a false and a true positive rate, both from 0 to 1.")
+        raise OptionError(f"through is ({fpr}, {tpr}); give a false and a true positive rate, both from 0 to 1.")
 
 
 def _checked(tables: Mapping[str, Any], costs: Costs | CostMatrix) -> Measure:
     """Refuse tables that do not fit the costs; return what measures these."""
     if not tables:
-        raise BadOption("there is no table to cost; give one for each classifier, by name.")
+        raise OptionError("there is no table to cost; give one for each classifier, by name.")
     wanted: type[Any] = Counts if isinstance(costs, Costs) else Confusion
     for name, table in tables.items():
         if not isinstance(table, wanted):
             told = f"{type(costs).__name__} are of {wanted.__name__}, but the table of {name} is {type(table).__name__}"
-            raise BadOption(f"{told}; two classes go with Costs, several with a CostMatrix.")
+            raise OptionError(f"{told}; two classes go with Costs, several with a CostMatrix.")
         if table.shape:
-            raise BadShape(f"{name} has {table.shape} tables; give one, for example counts[0].")
+            raise ShapeError(f"{name} has {table.shape} tables; give one, for example counts[0].")
     measure: Measure = expected_cost if isinstance(costs, Costs) else multiclass.expected_cost
     return partial(measure, costs=costs)
 
@@ -147,7 +147,7 @@ def _moved(table: Any, prevalence: Any) -> Any:  # noqa: ANN401  (either kind of
         checked_prevalence("prevalence", prevalence)
         return reweigh(table, to=prevalence)
     if np.ndim(prevalence) == 0 and not isinstance(prevalence, Mapping):
-        raise BadOption(f"prevalence={prevalence!r} is one share for {len(table.labels)} classes; give one for each.")
+        raise OptionError(f"prevalence={prevalence!r} is one share for {len(table.labels)} classes; give one for each.")
     return reweigh(
         table, to=dict(zip(table.labels, checked_shares("prevalence", prevalence, table.labels), strict=True))
     )
@@ -168,7 +168,7 @@ def _check_alike(measured: Mapping[str, Mapping[object, float]]) -> None:
     if max(spans, default=0.0) <= _NEAR:
         return
     told = "; ".join(f"{name}: {_listed(shares)}" for name, shares in measured.items())
-    raise BadOption(
+    raise OptionError(
         f"these classifiers were measured at different prevalences ({told}), so their costs do not compare. State the "
         "one where they will be used with prevalence=; of several classes, a share for each."
     )

@@ -13,7 +13,7 @@ from baserate._arrays import Cells, Floats, ratio, sealed
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._errors import BadOption, BaserateError
+from baserate._errors import BaserateError, OptionError
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._rows import Rows
@@ -199,7 +199,7 @@ def crossvalidated(
     everybody = Curve(tally_of(data))
     policy = rule(everybody)
     if not policy.cut.has_table:
-        raise BadOption(f"a cut into {', '.join(policy.cut.actions)} has no 2×2 table to be judged by.")
+        raise OptionError(f"a cut into {', '.join(policy.cut.actions)} has no 2×2 table to be judged by.")
     cuts, held = _division(data, rule, folds, seed)
     counts = _added(held)
     more = _more_divisions(data, everybody, policy, rule, (folds, seed))
@@ -279,5 +279,5 @@ def of_tables(measure: str | Measure) -> Measure:
     """Return a measure of the 2×2 table; others are refused."""
     found = known_measure(measure)
     if about(found).of is not Counts:
-        raise BadOption(f"{about(found).name} does not depend on the cut-off; take a measure of the 2×2 table.")
+        raise OptionError(f"{about(found).name} does not depend on the cut-off; take a measure of the 2×2 table.")
     return found

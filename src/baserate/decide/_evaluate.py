@@ -10,7 +10,7 @@ import numpy as np
 from baserate._counts import Counts, combined
 from baserate._curve import Curve
 from baserate._cut import Treatment, passed_or_flagged
-from baserate._errors import BadOption, UnknownLabel, UnknownName
+from baserate._errors import OptionError, UnknownLabelError, UnknownNameError
 from baserate._policy import Policy, text_of_label
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
@@ -71,10 +71,10 @@ def model_of(tallies: Tallies, given: str | None) -> str:
     check_tallies(tallies)
     known = ", ".join(tallies.models)
     if given is None and len(tallies.models) > 1:
-        raise BadOption(f"there are several models ({known}), and a policy is of one; say which with model=.")
+        raise OptionError(f"there are several models ({known}), and a policy is of one; say which with model=.")
     name = next(iter(tallies.models)) if given is None else given
     if name not in tallies.models:
-        raise UnknownName(f"there is no model {name!r}. There are: {known}.")
+        raise UnknownNameError(f"there is no model {name!r}. There are: {known}.")
     return name
 
 
@@ -114,7 +114,7 @@ def _treatments(tallies: Tallies, policy: Policy, model: str) -> dict[Group, Tre
         asked = _picked(group, places)
         try:
             found[group] = policy.treatment(asked)
-        except UnknownLabel:
+        except UnknownLabelError:
             texts = tuple(map(text_of_label, asked))
             refused[texts] = refused.get(texts, 0) + _rows(tally)
     if refused:
@@ -129,7 +129,7 @@ def _places(tallies: Tallies, attributes: Sequence[str]) -> list[int]:
     lacking = [name for name in attributes if name not in tallies.attributes]
     if lacking:
         there = f"by {', '.join(tallies.attributes)} alone" if tallies.attributes else "without groups"
-        raise BadOption(
+        raise OptionError(
             f"groups by {', '.join(lacking)} are needed, and the rows were read {there}; read them with "
             f"group={lacking[0] if len(lacking) == 1 else lacking!r}."
         )

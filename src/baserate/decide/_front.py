@@ -13,7 +13,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, BadShape, NotBinary
+from baserate._errors import NotBinaryError, OptionError, ShapeError
 from baserate._numeric.pav import decreasing_blocks
 from baserate.decide._vertices import ALL, NONE, Dominated, Front, Reversible, Vertex, area, cost_factor, height
 from baserate.measure import auc, fpr, sensitivity
@@ -70,7 +70,7 @@ def front(classifiers: Mapping[str, Classifier], *, reverse: bool = False) -> Fr
 
 def _points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]]:
     if not classifiers:
-        raise BadOption("there are no classifiers; give a mapping from names to Counts or Curves.")
+        raise OptionError("there are no classifiers; give a mapping from names to Counts or Curves.")
     for name, each in classifiers.items():
         _check(name, each)
     return {name: list(_ours(name, each)) for name, each in classifiers.items()}
@@ -78,14 +78,16 @@ def _points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]]:
 
 def _check(name: str, given: object) -> None:
     if name in (NONE, ALL):
-        raise BadOption(f"a classifier is called {name!r}, as is a constant decision; give it another name.")
+        raise OptionError(f"a classifier is called {name!r}, as is a constant decision; give it another name.")
     if not isinstance(given, (Counts, Curve)):
-        raise BadOption(f"{name} is {type(given).__name__}; give Counts of a classifier that labels, or a Curve.")
+        raise OptionError(f"{name} is {type(given).__name__}; give Counts of a classifier that labels, or a Curve.")
     if isinstance(given, Counts) and given.shape:
-        raise BadShape(f"{name} has {given.shape} tables; give one, for example counts[0], or a curve.")
+        raise ShapeError(f"{name} has {given.shape} tables; give one, for example counts[0], or a curve.")
     for side in ("positives", "negatives"):
         if not getattr(given, side):
-            raise NotBinary(f"{name} has no {side}, so that it has no place in ROC space; give rows of both classes.")
+            raise NotBinaryError(
+                f"{name} has no {side}, so that it has no place in ROC space; give rows of both classes."
+            )
 
 
 def _ours(name: str, given: Classifier) -> Iterator[_Point]:

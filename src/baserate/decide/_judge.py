@@ -10,8 +10,8 @@ from typing import Any
 from baserate._arrays import ratio
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._cut import REFER, Cut, Lottery, Treatment, has_table
-from baserate._errors import BadOption
+from baserate._cut import REFER, Cut, RandomizedCut, Treatment, has_table
+from baserate._errors import OptionError
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._policy_json import content
@@ -87,14 +87,14 @@ def policies_of(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -> Mapp
     """Return the policy of each model."""
     for each in policy.values() if isinstance(policy, Mapping) else [policy]:
         if not isinstance(each, Policy):
-            raise BadOption(
+            raise OptionError(
                 f"{type(each).__name__} is not a Policy; let a rule choose one, or read one: Policy.load(…)."
             )
     if not isinstance(policy, Mapping):
         return dict.fromkeys(tallies.models, policy)
     lacking = [model for model in tallies.models if model not in policy]
     if lacking:
-        raise BadOption(f"there is no policy for {', '.join(lacking)}; give one for each model, or one for all.")
+        raise OptionError(f"there is no policy for {', '.join(lacking)}; give one for each model, or one for all.")
     return {model: policy[model] for model in tallies.models}
 
 
@@ -117,7 +117,7 @@ def measures_of(measures: Iterable[str | Measure] | None, costs: Costs | None) -
     found = [known(each) for each in (USUAL[Counts] if measures is None else measures)]
     unfit = [about(each).name for each in found if about(each).of is not Counts]
     if unfit:
-        raise BadOption(f"{', '.join(unfit)} does not depend on the cut-off; take measures of the 2×2 table.")
+        raise OptionError(f"{', '.join(unfit)} does not depend on the cut-off; take measures of the 2×2 table.")
     if costs is None:
         return found
     return [*(each for each in found if about(each).name != "expected_cost"), partial(expected_cost, costs=costs)]
@@ -139,7 +139,7 @@ def judged(policy: Policy, part: Part, measures: Iterable[Measure], interval: In
 def thresholds(treatment: Treatment | None) -> Iterator[Row]:
     """Where actions begin; nothing where that differs between groups."""
     cuts: list[tuple[Cut, float | None]] = []
-    if isinstance(treatment, Lottery):
+    if isinstance(treatment, RandomizedCut):
         cuts += zip(treatment.cuts, treatment.chances, strict=True)
     elif treatment is not None:
         cuts.append((treatment, None))

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, ratio, sealed
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion, distinct_labels
 from baserate._costs import CostMatrix
 from baserate._cut import REFER
-from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, UnknownName
+from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, UnknownNameError
 from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
 from baserate._plurals import count_of, there_are
@@ -69,7 +69,7 @@ class Decisions:
         names = (*self.labels, REFER)  # where −1 finds it
         return [names[code] for code in self.codes.tolist()]
 
-    def confusion(self, rows: ClassRows, *, shares: Shares | None = None) -> Confusion:
+    def confusion(self, rows: MulticlassRows, *, shares: Shares | None = None) -> Confusion:
         """Table of these decisions against what was true; what is referred is in none of its cells.
 
         With `shares` of the classes, of all rows, masses are what they would be there.
@@ -77,14 +77,14 @@ class Decisions:
         there = carried(self._checked(rows), shares)
         return replace(_confusion(self.costs, there, self.codes), reweighed=shares is not None)
 
-    def left(self, rows: ClassRows, *, shares: Shares | None = None) -> Floats:
+    def left(self, rows: MulticlassRows, *, shares: Shares | None = None) -> Floats:
         """Mass of each class that is referred, in the order of `labels`."""
         there = carried(self._checked(rows), shares).only(self.referred)
         found: Floats = np.zeros(len(self.labels))
         found[_order(rows.labels, self.costs)] = there.support
         return found
 
-    def results(self, rows: ClassRows, *, shares: Shares | None = None, level: float | None = 0.95) -> Results:
+    def results(self, rows: MulticlassRows, *, shares: Shares | None = None, level: float | None = 0.95) -> Results:
         """Expected and realised cost per row, and how much is referred: of these decisions, and of the likeliest class.
 
         Where posteriors are right the two costs agree, but for chance; if those of these decisions do not, a note says
@@ -92,7 +92,7 @@ class Decisions:
         where the classes are shared out so, which posteriors should know: see `shift.reprior`.
 
         >>> triage = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
-        >>> rows = ClassRows(np.array([2, 0]), np.array([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0]]), triage.labels)
+        >>> rows = MulticlassRows(np.array([2, 0]), np.array([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0]]), triage.labels)
         >>> [(row["rule"], row["realised"]) for row in least_cost(rows, triage).results(rows).rows()]
         [('least cost', 1.5), ('highest probability', 4.5)]
         """
@@ -111,7 +111,9 @@ class Decisions:
         }
         return Results(columns, {"rows": len(rows), "refer": self.refer, "notes": [*_broken(expected[0], realised[0])]})
 
-    def _realised(self, rows: ClassRows, codes: npt.NDArray[np.intp], level: float | None, *, known: bool) -> Estimate:
+    def _realised(
+        self, rows: MulticlassRows, codes: npt.NDArray[np.intp], level: float | None, *, known: bool
+    ) -> Estimate:
         """Mean cost with its interval, of a table in which to refer a row is one more decision."""
         if not (codes == REFERRED).any():
             table, costs = _confusion(self.costs, rows, codes), self.costs
@@ -122,7 +124,7 @@ class Decisions:
             return Estimate(measure(table))
         return estimate(measure, replace(table, reweighed=known), level=level)
 
-    def _with_referred(self, rows: ClassRows, codes: npt.NDArray[np.intp]) -> tuple[Confusion, CostMatrix]:
+    def _with_referred(self, rows: MulticlassRows, codes: npt.NDArray[np.intp]) -> tuple[Confusion, CostMatrix]:
         many = len(self.labels)
         labels = (*self.labels, object())  # whatever classes are called, none is called so
         truth = _order(rows.labels, self.costs)[rows.truth]
@@ -133,9 +135,9 @@ class Decisions:
         mean = np.nan_to_num(ratio(float((paid * table.mass[:many]).sum()), rows.total))
         return table, CostMatrix(np.vstack([paid, np.full(many + 1, mean)]), labels)
 
-    def _checked(self, rows: ClassRows) -> ClassRows:
+    def _checked(self, rows: MulticlassRows) -> MulticlassRows:
         if len(rows) != len(self.codes):
-            raise BadShape(
+            raise ShapeError(
                 f"{there_are(len(self.codes), 'decision')} for {count_of(len(rows), 'row')}; "
                 "give the rows they were made of."
             )
@@ -143,7 +145,7 @@ class Decisions:
 
 
 def least_cost(
-    posteriors: npt.ArrayLike | ClassRows,
+    posteriors: npt.ArrayLike | MulticlassRows,
     costs: CostMatrix,
     *,
     labels: Iterable[object] | None = None,
@@ -164,9 +166,9 @@ def least_cost(
     ['home', 'refer']
     """
     if not isinstance(costs, CostMatrix):
-        raise BadOption(f"costs are {type(costs).__name__}; give a CostMatrix, with a cost for each pair of classes.")
+        raise OptionError(f"costs are {type(costs).__name__}; give a CostMatrix, with a cost for each pair of classes.")
     if refer is not None and not isfinite(refer):
-        raise BadOption(f"refer is {refer}; give what it costs to refer a row, or leave it out.")
+        raise OptionError(f"refer is {refer}; give what it costs to refer a row, or leave it out.")
     rows = _as_rows(posteriors, costs, labels)
     check_class_probabilities(rows, "calibrate the scores first.")
     expected = _expected(rows.score, rows.labels, costs)
@@ -180,7 +182,7 @@ def least_cost(
     return Decisions(costs, sealed(codes), sealed(cost), refer)
 
 
-def carried(rows: ClassRows, shares: Shares | None) -> ClassRows:
+def carried(rows: MulticlassRows, shares: Shares | None) -> MulticlassRows:
     """Rows with weights that give each class its share; as they are, if there are no shares."""
     if shares is None:
         return rows
@@ -189,30 +191,32 @@ def carried(rows: ClassRows, shares: Shares | None) -> ClassRows:
     return replace(rows, weight=factor[rows.truth] * (1.0 if rows.weight is None else rows.weight))
 
 
-def _as_rows(given: npt.ArrayLike | ClassRows, costs: CostMatrix, labels: Iterable[object] | None) -> ClassRows:
+def _as_rows(
+    given: npt.ArrayLike | MulticlassRows, costs: CostMatrix, labels: Iterable[object] | None
+) -> MulticlassRows:
     """Posteriors as rows of classes that have costs; of an array nobody knows the truth, nor asks for it."""
-    if isinstance(given, ClassRows):
+    if isinstance(given, MulticlassRows):
         if labels is not None:
-            raise BadOption("labels= has no use: the rows name their classes.")
+            raise OptionError("labels= has no use: the rows name their classes.")
         rows = given
     else:
         score = np.asarray(given, dtype=np.float64)
         names = costs.labels if labels is None else distinct_labels(labels)
         if score.ndim != 2 or score.shape[1] != len(names):
-            raise BadShape(
+            raise ShapeError(
                 f"posteriors have shape {score.shape}; give a row for each case and a column for each of the "
                 f"{len(names)} classes {list(names)}."
             )
-        rows = ClassRows(np.zeros(len(score), dtype=np.uint8), score, names)
+        rows = MulticlassRows(np.zeros(len(score), dtype=np.uint8), score, names)
     if not len(rows):
-        raise EmptyData("there are no rows to decide; give at least one.")
+        raise EmptyDataError("there are no rows to decide; give at least one.")
     missing = np.isnan(rows.score).any(axis=1)
     if missing.any():
-        raise MissingValues(f"in {missing.sum()} of {len(rows)} rows a posterior is NaN; leave those rows out.")
+        raise MissingValuesError(f"in {missing.sum()} of {len(rows)} rows a posterior is NaN; leave those rows out.")
     return rows
 
 
-def _mean(each: npt.NDArray[Any], rows: ClassRows) -> float:
+def _mean(each: npt.NDArray[Any], rows: MulticlassRows) -> float:
     mass = 1.0 if rows.amount is None else rows.amount
     return ratio(float(np.sum(mass * each)), rows.total)
 
@@ -231,7 +235,9 @@ def _order(labels: tuple[object, ...], costs: CostMatrix) -> npt.NDArray[np.intp
     unknown = [label for label in labels if label not in costs.labels]
     if unknown:
         told = ", ".join(map(repr, unknown))
-        raise UnknownName(f"there are costs for {list(costs.labels)}, but none for {told}; give costs for every class.")
+        raise UnknownNameError(
+            f"there are costs for {list(costs.labels)}, but none for {told}; give costs for every class."
+        )
     return np.array([costs.labels.index(label) for label in labels], dtype=np.intp)
 
 
@@ -241,7 +247,7 @@ def _expected(score: npt.NDArray[np.floating], labels: tuple[object, ...], costs
     return found
 
 
-def _confusion(costs: CostMatrix, rows: ClassRows, codes: npt.NDArray[np.intp]) -> Confusion:
+def _confusion(costs: CostMatrix, rows: MulticlassRows, codes: npt.NDArray[np.intp]) -> Confusion:
     kept = rows.only(codes != REFERRED)
     truth = _order(rows.labels, costs)[kept.truth]
     return Confusion.of_rows(truth, codes[codes != REFERRED], costs.labels, weight=kept.weight, count=kept.count)

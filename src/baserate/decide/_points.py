@@ -12,7 +12,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.decide._rule import (
     Gains,
     Toward,
@@ -165,10 +165,10 @@ def objective(measure: str | Measure, toward: Toward | None = None) -> tuple[Mea
     function = named(measure) if isinstance(measure, str) else measure
     known = about(function)
     if known.of is not Counts:
-        raise BadOption(f"{known.name} has one value for a whole curve, not one at each threshold; take another.")
+        raise OptionError(f"{known.name} has one value for a whole curve, not one at each threshold; take another.")
     if toward not in {None, "high", "low"}:
-        raise BadOption(f"toward is {toward!r}; it is 'high' or 'low'.")
+        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.")
     wanted = toward or known.best
     if wanted is None:
-        raise BadOption(f"neither end of {known.name} is the better one; say which you mean: toward='high' or 'low'.")
+        raise OptionError(f"neither end of {known.name} is the better one; say which you mean: toward='high' or 'low'.")
     return function, wanted

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._cut import Cut, Lottery, Treatment
+from baserate._cut import Cut, RandomizedCut, Treatment
 from baserate._numeric.single_precision import separate_precisions
 from baserate._policy import Policy
 
@@ -42,7 +42,7 @@ def separate(policy: Policy, score: Floats) -> Policy:
 
 
 def _separate_treatment(treatment: Treatment, score: Floats) -> Treatment:
-    if isinstance(treatment, Lottery):
+    if isinstance(treatment, RandomizedCut):
         return replace(treatment, cuts=tuple(_separate_cut(cut, score) for cut in treatment.cuts))
     return _separate_cut(treatment, score)
 
@@ -53,5 +53,5 @@ def _separate_cut(cut: Cut, score: Floats) -> Cut:
 
 
 def _thresholds(treatment: Treatment) -> Iterator[float]:
-    for cut in treatment.cuts if isinstance(treatment, Lottery) else (treatment,):
+    for cut in treatment.cuts if isinstance(treatment, RandomizedCut) else (treatment,):
         yield from cut.thresholds

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
-from baserate._errors import BadOption, BadShape, MissingValues, UnknownName
+from baserate._errors import MissingValuesError, OptionError, ShapeError, UnknownNameError
 from baserate._indexes import refuse_differing_indexes
 from baserate.decide._vertices import ALL, NONE, Front, Vertex
 
@@ -34,7 +34,7 @@ def ranked(front: Front, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
     columns = {each.classifier: _column(each, decisions) for each in vertices}
     if len({column.shape for column in columns.values()}) > 1:
         told = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
-        raise BadShape(f"the columns have different lengths ({told}); give one value of each for every row.")
+        raise ShapeError(f"the columns have different lengths ({told}); give one value of each for every row.")
     if not vertices:
         return np.zeros(_length(decisions))
     score = np.zeros(len(next(iter(columns.values()))))
@@ -46,17 +46,21 @@ def ranked(front: Front, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
 def _column(vertex: Vertex, decisions: Mapping[str, npt.ArrayLike]) -> Floats:
     name = vertex.classifier
     if name not in decisions:
-        raise UnknownName(f"{name} is on the front, but has no decisions; there are those of {', '.join(decisions)}.")
+        raise UnknownNameError(
+            f"{name} is on the front, but has no decisions; there are those of {', '.join(decisions)}."
+        )
     column: Floats = np.asarray(decisions[name], dtype=np.float64)
     if column.ndim != 1:
-        raise BadShape(f"{name} has shape {column.shape}; give one value for each row.")
+        raise ShapeError(f"{name} has shape {column.shape}; give one value for each row.")
     if np.isnan(column).any():
-        raise MissingValues(
+        raise MissingValuesError(
             f"{np.isnan(column).sum()} of {len(column)} values of {name} are NaN; leave those rows out."
         )
     if vertex.threshold is None and not np.isin(column, (0.0, 1.0)).all():
         wrong = np.count_nonzero(~np.isin(column, (0.0, 1.0)))
-        raise BadOption(f"{wrong} of {len(column)} values of {name} are no flags; it only labels: give true or false.")
+        raise OptionError(
+            f"{wrong} of {len(column)} values of {name} are no flags; it only labels: give true or false."
+        )
     return column
 
 

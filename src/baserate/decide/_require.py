@@ -11,7 +11,7 @@ import numpy as np
 from baserate._arrays import Bools, Floats
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._errors import BadOption, CannotMeet
+from baserate._errors import InfeasibleError, OptionError
 from baserate.decide._points import objective
 from baserate.decide._requirements import Requirement, requirements
 from baserate.decide._rule import (
@@ -81,11 +81,11 @@ def require(
     """
     wanted = requirements(require, of_decisions=True)
     if not wanted:
-        raise BadOption('nothing is required; give requirements, such as "specificity >= 0.9".')
+        raise OptionError('nothing is required; give requirements, such as "specificity >= 0.9".')
     goal = _goal(maximize, minimize)
     met, worth = _along(curve, wanted, goal)
     if not met.any():
-        raise CannotMeet(_nearest(curve, wanted))
+        raise InfeasibleError(_nearest(curve, wanted))
     at = strictest(np.where(met, worth, np.nan))
     if at is None:
         raise no_best(goal.measure, curve, worth[met])
@@ -94,7 +94,7 @@ def require(
 
 def _goal(maximize: str | Measure | None, minimize: str | Measure | None) -> _Goal:
     if maximize is not None and minimize is not None:
-        raise BadOption("give one objective: maximize or minimize.")
+        raise OptionError("give one objective: maximize or minimize.")
     if minimize is not None:
         return _Goal(objective(minimize, "low")[0], -1.0)
     return _Goal(objective(maximize or _DEFAULT, "high")[0], 1.0)

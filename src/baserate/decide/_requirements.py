@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from baserate._counts import Counts
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 from baserate.measure import Measure, about, known, named
 
 Sense = Literal[">=", "<="]
@@ -40,9 +40,9 @@ class Requirement:
     def __post_init__(self) -> None:
         name = about(known(self.measure)).name
         if self.sense not in (">=", "<="):
-            raise BadOption(f"sense is {self.sense!r}; it is '>=' or '<='.")
+            raise OptionError(f"sense is {self.sense!r}; it is '>=' or '<='.")
         if isnan(self.bound):
-            raise BadOption(f"the bound of {name} is NaN; give a number.")
+            raise OptionError(f"the bound of {name} is NaN; give a number.")
 
     def __str__(self) -> str:
         return f"{self.name} {self.sense} {self.bound:g}"
@@ -80,12 +80,12 @@ def requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requirement
     """
     if isinstance(given, Requirement):
         if of_decisions and (told := _untouched(given.measure)):
-            raise BadOption(f"{told}; see whether it is kept with decide.check.")
+            raise OptionError(f"{told}; see whether it is kept with decide.check.")
         return (given,)
     if isinstance(given, str):
         return tuple(_parsed(given, of_decisions=of_decisions))
     if not isinstance(given, Iterable):
-        raise BadOption(f'{given!r} is no requirement; write it, such as "specificity >= 0.9".')
+        raise OptionError(f'{given!r} is no requirement; write it, such as "specificity >= 0.9".')
     return tuple(each for part in given for each in requirements(part, of_decisions=of_decisions))
 
 
@@ -120,8 +120,8 @@ def _parsed(text: str, *, of_decisions: bool) -> Iterator[Requirement]:
 def _measure(text: str, place: int, name: str) -> Measure:
     try:
         return named(name)
-    except UnknownName as error:
-        _stop(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownName)
+    except UnknownNameError as error:
+        _stop(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownNameError)
 
 
 def _untouched(measure: Measure) -> str | None:
@@ -139,7 +139,7 @@ def _skip(text: str, place: int) -> int:
     return place + len(text[place:]) - len(text[place:].lstrip())
 
 
-def _stop(text: str, place: int, told: str, *, kind: type[BadOption | UnknownName] = BadOption) -> NoReturn:
+def _stop(text: str, place: int, told: str, *, kind: type[OptionError | UnknownNameError] = OptionError) -> NoReturn:
     """Refuse a text, with a caret under the place."""
     line = text.replace("\n", " ").replace("\t", " ")
     end = "" if told.endswith("?") else "."

@@ -14,7 +14,7 @@ from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._domains import check_prevalence
-from baserate._errors import BadOption, CannotFit
+from baserate._errors import FitError, OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Tally
 from baserate.decide._precision import separate
@@ -101,13 +101,13 @@ def told(choose: Callable[..., Policy]) -> Told | None:
 def check_curve(curve: object) -> None:
     """Refuse what is no curve of something."""
     if isinstance(curve, Tally):
-        raise BadOption("a rule takes a curve; make one of the tally first, with baserate.curve(…).")
+        raise OptionError("a rule takes a curve; make one of the tally first, with baserate.curve(…).")
     if not isinstance(curve, Curve):
-        raise BadOption(
+        raise OptionError(
             f"{type(curve).__name__} is not a Curve; make one first, with baserate.curve(baserate.tally(…))."
         )
     if not curve.total:
-        raise CannotFit("there is nothing at any score, so no threshold is better than another; give rows.")
+        raise FitError("there is nothing at any score, so no threshold is better than another; give rows.")
 
 
 def strictest(value: Floats) -> int | None:
@@ -178,29 +178,29 @@ def greatest(mass: Cells, gains: Gains) -> int | None:
     return strictest(running)
 
 
-def no_best(measure: Measure, curve: Curve, worth: Floats) -> CannotFit:
+def no_best(measure: Measure, curve: Curve, worth: Floats) -> FitError:
     """Say that a measure has no finite value at any threshold that takes part."""
     infinite = int(np.count_nonzero(np.isinf(worth)))
     if infinite:
         name = about(measure).name
-        return CannotFit(
+        return FitError(
             f"{name} is infinite at {infinite} of {len(worth)} thresholds and finite at none, so no threshold is best "
             "by it: an infinity never wins a search; take another measure, or give more rows."
         )
     return undefined(measure, curve)
 
 
-def undefined(measure: Measure, curve: Curve) -> CannotFit:
+def undefined(measure: Measure, curve: Curve) -> FitError:
     """Say that a measure has no value at any threshold."""
     cause = why(measure, curve.at(float(curve.tally.score[-1]))) or "it is undefined"
-    return CannotFit(f"{about(measure).name} is undefined at every threshold: {cause}; give rows of both classes.")
+    return FitError(f"{about(measure).name} is undefined at every threshold: {cause}; give rows of both classes.")
 
 
 def both_classes(curve: Curve, name: str) -> None:
     """Refuse a curve of one class."""
     missing = [word for word in ("positives", "negatives") if not getattr(curve, word)]
     if missing:
-        raise CannotFit(f"{name} needs both classes, and there are no {missing[0]}; give rows of both.")
+        raise FitError(f"{name} needs both classes, and there are no {missing[0]}; give rows of both.")
 
 
 def gains_of(positives: float, negatives: float, costs: Costs, prevalence: float | None = None) -> Gains:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from baserate._errors import UnknownName
+from baserate._errors import UnknownNameError
 from baserate._policy import Policy
 from baserate.decide import _abstain, _capacity, _cost, _points, _require
 
@@ -38,4 +38,4 @@ def named(name: str) -> Callable[..., Policy]:
         return RULES[plain]
     near = get_close_matches(plain, RULES, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise UnknownName(f"there is no rule {name!r}.{hint} Known are: {', '.join(RULES)}.")
+    raise UnknownNameError(f"there is no rule {name!r}.{hint} Known are: {', '.join(RULES)}.")

@@ -7,7 +7,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain, check_prevalence
-from baserate._errors import NotBinary
+from baserate._errors import NotBinaryError
 from baserate._tally import Tally
 from baserate.infer import two_sided
 
@@ -28,7 +28,7 @@ def slopes(curve: Curve, *, prevalence: float | None = None, level: float = 0.95
      'ratio': [inf, 1.0, 0.0], 'posterior': [1.0, 0.1, 0.0]}
     """
     if not (curve.positives and curve.negatives):
-        raise NotBinary("a likelihood ratio needs both classes; this curve has only one.")
+        raise NotBinaryError("a likelihood ratio needs both classes; this curve has only one.")
     share = curve.tally.prevalence if prevalence is None else prevalence
     if prevalence is not None:
         check_prevalence("prevalence", prevalence, ends=True)

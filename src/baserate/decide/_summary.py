@@ -11,7 +11,7 @@ from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG
 from baserate._domains import FOLDS, check_domain
-from baserate._errors import BadOption, BaserateError
+from baserate._errors import BaserateError, OptionError
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
@@ -130,7 +130,7 @@ def _folded(
     seed = kind.seed if isinstance(kind.seed, int) else 0
     found = crossvalidated(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
     if not found.policy.chosen_on:
-        raise BadOption(f"folds={folds} has no use: this rule does not look at the data; leave it out.")
+        raise OptionError(f"folds={folds} has no use: this rule does not look at the data; leave it out.")
     if interval is not None:
         return found
     plain = {name: Estimate(each.value, why=each.why) for name, each in found.performance.items()}
@@ -175,7 +175,7 @@ def _check_use(interval: Interval | None, measures: Sequence[Measure], tallies: 
     reweighed = tallies.pooled(next(iter(tallies.models))).reweighed
     if method is not None and not any(method in ways(each, reweighed=reweighed) for each in measures):
         names = ", ".join(about(each).name for each in measures)
-        raise BadOption(f"method={method!r} makes no interval of {names}; leave it out.")
+        raise OptionError(f"method={method!r} makes no interval of {names}; leave it out.")
 
 
 def _checked(sure: Sureness | None, folded: CrossValidated | None, row: Row) -> Row:

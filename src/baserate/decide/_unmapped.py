@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._cut import Cut, Lottery, Treatment
-from baserate._errors import BadOption
+from baserate._cut import Cut, RandomizedCut, Treatment
+from baserate._errors import OptionError
 from baserate._forms import Between, Steps
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._policy import Policy
 from baserate.decide._precision import separate
 
 
-def unmapped(policy: Policy, map_: Map, /, *, seen: npt.ArrayLike = ()) -> Policy:
+def unmapped(policy: Policy, map_: Calibrator, /, *, seen: npt.ArrayLike = ()) -> Policy:
     """Return the policy that does with scores what this one does with what a map makes of them.
 
     The new policy remembers the map. A threshold that is what the map makes of a score `seen` becomes that score, the
@@ -36,34 +36,38 @@ def unmapped(policy: Policy, map_: Map, /, *, seen: npt.ArrayLike = ()) -> Polic
     Cut(thresholds=(0.5, 0.8), actions=('pass', 'refer', 'flag'))
     """
     if policy.map is not None:
-        raise BadOption("this policy is one for scores as they come already; give one for what the map makes of them.")
+        raise OptionError(
+            "this policy is one for scores as they come already; give one for what the map makes of them."
+        )
     known = np.unique(np.asarray(seen, dtype=np.float64))
     by_group = {group: _treatment(each, map_, known) for group, each in policy.by_group.items()}
     return separate(replace(policy, by_group=by_group, map=map_), known)
 
 
-def _treatment(treatment: Treatment, map_: Map, seen: Floats) -> Treatment:
+def _treatment(treatment: Treatment, map_: Calibrator, seen: Floats) -> Treatment:
     if isinstance(treatment, Cut):
         return _cut(treatment, map_, seen)
     cuts: dict[Cut, float] = {}
     for cut, chance in zip(treatment.cuts, treatment.chances, strict=True):
         found = _cut(cut, map_, seen)
         cuts[found] = cuts.get(found, 0.0) + chance
-    return Lottery(tuple(cuts), tuple(cuts.values())) if len(cuts) > 1 else next(iter(cuts))
+    return RandomizedCut(tuple(cuts), tuple(cuts.values())) if len(cuts) > 1 else next(iter(cuts))
 
 
-def _cut(cut: Cut, map_: Map, seen: Floats) -> Cut:
+def _cut(cut: Cut, map_: Calibrator, seen: Floats) -> Cut:
     if isinstance(map_.form, (Steps, Between)):
         steps = _constant(cut, map_, _edges(map_.form))
     elif map_.never_falls:
         steps = dict(zip([None, *(_least(map_, at, seen) for at in cut.thresholds)], cut.actions, strict=True))
     else:
-        raise BadOption(f"{map_.method} lets a higher score mean less, so that a threshold after it is none before it.")
+        raise OptionError(
+            f"{map_.method} lets a higher score mean less, so that a threshold after it is none before it."
+        )
     kept = [next(alike) for _, alike in groupby(steps.items(), key=lambda item: item[1])]
     return Cut(tuple(start for start, _ in kept if start is not None), tuple(action for _, action in kept))
 
 
-def _constant(cut: Cut, map_: Map, edges: list[float]) -> dict[float | None, str]:
+def _constant(cut: Cut, map_: Calibrator, edges: list[float]) -> dict[float | None, str]:
     """Where stretches begin under a map that is constant between its edges, and need not rise."""
     actions = [cut.action(float(map_([at])[0])) for at in (_below(edges), *edges)]
     steps: dict[float | None, str] = dict(zip([None, *edges], actions, strict=True))
@@ -84,7 +88,7 @@ def _below(edges: list[float]) -> float:
     return float(np.nextafter(edges[0], -inf)) if edges else 0.5
 
 
-def _least(map_: Map, threshold: float, seen: Floats) -> float:
+def _least(map_: Calibrator, threshold: float, seen: Floats) -> float:
     """Least score that the map takes to a threshold or beyond."""
     if isinf(threshold):
         return threshold

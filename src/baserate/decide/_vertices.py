@@ -12,7 +12,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._costs import Costs
 from baserate._domains import check_prevalence
-from baserate._errors import BadOption, MissingValues
+from baserate._errors import MissingValuesError, OptionError
 from baserate._results import Results
 
 NONE, ALL = "none", "all"
@@ -125,7 +125,7 @@ class Front:
     def best(self, slope: float) -> Vertex:
         """Cheapest vertex where iso-cost lines have that slope; the strictest if there are two."""
         if isnan(slope):
-            raise MissingValues(
+            raise MissingValuesError(
                 "the slope is NaN; costs that are all equal, or a prevalence without a class, give none."
             )
         return next((each for each in self.vertices if slope >= each.slope_to), self.vertices[-1])
@@ -150,7 +150,7 @@ class Front:
         _check_mistakes_cost(costs)
         even = costs.slope(0.5)
         if not 0 < even < inf:
-            raise BadOption(f"with {costs} one kind of mistake costs nothing, so no prevalence matters; see `at`.")
+            raise OptionError(f"with {costs} one kind of mistake costs nothing, so no prevalence matters; see `at`.")
         ends = [(even / (even + each.slope_from), even / (even + each.slope_to)) for each in self.vertices]
         return self._table(ends, "prevalence", {"costs": repr(costs)})
 
@@ -161,9 +161,9 @@ class Front:
         """
         wanted = fpr if tpr is None else tpr
         if wanted is None or (fpr is not None and tpr is not None):
-            raise BadOption("give either fpr or tpr.")
+            raise OptionError("give either fpr or tpr.")
         if not 0 <= wanted <= 1:
-            raise BadOption(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
+            raise OptionError(f"a rate of {wanted} cannot be reached; give a number from 0 to 1.")
         rate = [each.fpr if tpr is None else each.tpr for each in self.vertices]
         reached = int(np.searchsorted(rate, wanted, side="right" if tpr is None else "left"))
         lax = min(max(reached, 1), len(rate) - 1)
@@ -234,6 +234,6 @@ def _cost(fpr: float, tpr: float, costs: Costs, prevalence: float) -> float:
 def _check_mistakes_cost(costs: Costs) -> None:
     """The hull holds the best only if more true and fewer false positives never cost more."""
     if costs.fn < costs.tp or costs.fp < costs.tn:
-        raise BadOption(
+        raise OptionError(
             f"with {costs} a mistake costs less than being right; call the other class positive, or mend it."
         )

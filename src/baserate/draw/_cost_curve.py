@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baserate._costs import Costs
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.decide import Kind, cost_curves, probability_cost
@@ -45,9 +45,9 @@ def cost_curve(
     [{'model': None, 'group': None, 'probability_cost': 0.5, 'cost': 0.25}]
     """
     if costs is not None and kind != "cost":
-        raise BadOption("costs are for cost curves; leave out either them or kind='brier'.")
+        raise OptionError("costs are for cost curves; leave out either them or kind='brier'.")
     if costs is not None and prevalence is None:
-        raise BadOption(
+        raise OptionError(
             "where costs lie on the curve depends on the prevalence, too; give it, such as prevalence=0.02."
         )
     tallies = as_tallies(data)

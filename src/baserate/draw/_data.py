@@ -10,7 +10,7 @@ import numpy as np
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, BadShape, UnknownName
+from baserate._errors import OptionError, ShapeError, UnknownNameError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -50,7 +50,7 @@ def as_tallies(data: Data) -> Tallies:
     strange = [name for name, each in given.items() if not isinstance(each, Tally | Curve)]
     if strange or not given:
         kind = type(given[strange[0]]).__name__ if strange else "nothing"
-        raise BadOption(f"{kind} cannot be drawn; give a Tally, a mapping from names to tallies, or Tallies.")
+        raise OptionError(f"{kind} cannot be drawn; give a Tally, a mapping from names to tallies, or Tallies.")
     models = {name: {(): each.tally if isinstance(each, Curve) else each} for name, each in given.items()}
     return Tallies(models)  # type: ignore[arg-type]  # checked above
 
@@ -76,15 +76,15 @@ def only(data: Data, model: str | None) -> Tallies:
     tallies, labels = apart(data)
     known = ", ".join(tallies.models) if tallies is not None else ""
     if tallies is None or (labels is not None and model in labels.models):
-        raise BadOption("labels have no scores to be drawn; name a model that has.")
+        raise OptionError("labels have no scores to be drawn; name a model that has.")
     if model is None and len(tallies.models) > 1:
-        raise BadOption(f"there are several models ({known}), and this figure shows one; say which with model=.")
+        raise OptionError(f"there are several models ({known}), and this figure shows one; say which with model=.")
     if model is not None and model not in tallies.models:
-        raise UnknownName(f"there is no model {model!r}. There are: {known}.")
+        raise UnknownNameError(f"there is no model {model!r}. There are: {known}.")
     name = next(iter(tallies.models)) if model is None else model
     farthest = float(np.abs(tallies.pooled(name).score).max(initial=0.0))
     if farthest > _FARTHEST:
-        raise BadOption(f"scores of {name} reach {farthest:.3g}, which is beyond any axis; scale them down.")
+        raise OptionError(f"scores of {name} reach {farthest:.3g}, which is beyond any axis; scale them down.")
     return replace(tallies, models={name: tallies.models[name]}, decisions={})
 
 
@@ -97,7 +97,7 @@ def _labelled(tables: Mapping[str, Counts[float]]) -> Tallies:
     """Tables as tallies of labels, 1 and 0, as reading makes them."""
     many = [name for name, table in tables.items() if table.shape]
     if many:
-        raise BadShape(f"{many[0]} has {tables[many[0]].shape} tables; give one, for example counts[0].")
+        raise ShapeError(f"{many[0]} has {tables[many[0]].shape} tables; give one, for example counts[0].")
     return Tallies({name: {(): _labels(table)} for name, table in tables.items()})
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baserate._errors import BadOption, NotInstalled
+from baserate._errors import NotInstalledError, OptionError
 from baserate._files import drafted, write_text
 from baserate._immutable import FrozenMapping
 from baserate._plurals import count_of
@@ -102,7 +102,7 @@ class Drawing:
             with drafted(path) as draft:
                 draft.write_bytes(self._written(ending, dpi))
         else:
-            raise BadOption(
+            raise OptionError(
                 f"{Path(path).name} is no kind of picture that we write; end the name in .svg, .png or .pdf, or in "
                 ".csv or .json for the numbers."
             )
@@ -155,7 +155,7 @@ def importing() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise NotInstalled(
+        raise NotInstalledError(
             "figures need matplotlib, which is not installed; run: pip install 'baserate[plot]'."
         ) from error
     return Figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._policy import Policy
 from baserate._tallies import Tallies
 from baserate.draw._data import EVERYBODY
@@ -54,9 +54,9 @@ def groups(
     [(None, 0.5), ({'sex': 'f'}, 1.0), ({'sex': 'm'}, 0.0)]
     """
     if threshold is not None and policy is not None:
-        raise BadOption("threshold and policy both decide; leave out one of them.")
+        raise OptionError("threshold and policy both decide; leave out one of them.")
     if not isinstance(data, Tallies):
-        raise BadOption(f"{type(data).__name__} has no groups; read Tallies with group=, the column that tells them.")
+        raise OptionError(f"{type(data).__name__} has no groups; read Tallies with group=, the column that tells them.")
     decided = threshold if policy is None else policy
     found = group_table(data, decided=decided, measures=measures, interval=Interval(level=level))
     return drawn("groups", {"groups": found}, _groups, ax=ax, size=_size(found.rows(), len(data.models)))

@@ -10,7 +10,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import FLAG, flags_from
 from baserate._domains import PLACE, check_domain
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
@@ -46,7 +46,7 @@ def one_place(found: Results) -> Results:
     rows = [row for row in found.rows() if row["group"] is None]
     nowhere = [row["name"] for row in rows if row["threshold"] is None]
     if nowhere:
-        raise BadOption(
+        raise OptionError(
             f"the {nowhere[0]} has no single threshold, so there is no place for a line; leave it out, or mark "
             "it on a ROC curve."
         )
@@ -69,7 +69,7 @@ def _of_policies(tallies: Tallies, given: Policies | None) -> Iterator[dict[str,
         return
     for model, policy in _by_model(tallies, given).items():
         if FLAG not in policy.actions:
-            raise BadOption(
+            raise OptionError(
                 f"the policy of {model} knows {', '.join(policy.actions)}, so there is no point at which it flags; "
                 "leave it out, or give one that flags."
             )
@@ -82,7 +82,7 @@ def _by_model(tallies: Tallies, given: Policies) -> Mapping[str, Policy]:
         _check_models(tallies, given)
         return given
     if len(tallies.models) > 1:
-        raise BadOption(
+        raise OptionError(
             f"there are several models ({', '.join(tallies.models)}), and a policy is of one; give a mapping from the "
             "name of the model to its policy."
         )
@@ -92,7 +92,7 @@ def _by_model(tallies: Tallies, given: Policies) -> Mapping[str, Policy]:
 def _check_models(tallies: Tallies, given: Mapping[str, object]) -> None:
     strange = [name for name in given if name not in tallies.models]
     if strange:
-        raise UnknownName(f"there is no model {strange[0]!r} to mark. There are: {', '.join(tallies.models)}.")
+        raise UnknownNameError(f"there is no model {strange[0]!r} to mark. There are: {', '.join(tallies.models)}.")
 
 
 def _row(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._numeric.tails import density, discrete, mass
 from baserate._plurals import count_of
 from baserate._population import Population
@@ -45,9 +45,9 @@ def population(
     Drawing(population: 1000 rows of theory)
     """
     if what not in _WHAT:
-        raise BadOption(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
+        raise OptionError(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
     if sample is not None and not sample.total:
-        raise BadOption("the sample has no rows; give a Tally of one or more, or leave it out.")
+        raise OptionError("the sample has no rows; give a Tally of one or more, or leave it out.")
     densities = what == "densities"
     parts = {"theory": _densities(population) if densities else table(population, what, points=POINTS)}
     if sample is not None:

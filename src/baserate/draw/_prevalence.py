@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.draw._data import Mixed, Series, apart, series
@@ -68,7 +68,7 @@ def _given(data: Mixed, threshold: float | Mapping[str, float] | None) -> dict[s
     """Each model alone, and where it is cut; labels are decided already."""
     scored, labels = apart(data)
     if scored is None and threshold is not None:
-        raise BadOption(f"threshold={threshold} has no use: these are decisions already; leave it out.")
+        raise OptionError(f"threshold={threshold} has no use: these are decisions already; leave it out.")
     found = {}
     for tallies in filter(None, (scored, labels)):
         check_both_classes(tallies, "a curve against the prevalence")
@@ -82,7 +82,7 @@ def _cut(model: str, threshold: float | Mapping[str, float] | None) -> float | N
     if not isinstance(threshold, Mapping):
         return threshold
     if model not in threshold:
-        raise BadOption(f"there is no threshold of {model}; give one for each model, or one number for all.")
+        raise OptionError(f"there is no threshold of {model}; give one for each model, or one number for all.")
     return threshold[model]
 
 

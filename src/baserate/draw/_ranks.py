@@ -9,7 +9,7 @@ import numpy as np
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.decide import both_classes
@@ -75,7 +75,7 @@ def parts_of(found: Given, asked: Asked) -> dict[str, Results]:
         parts["points"] = measured(_points(found.labels), *axes)
     if asked.threshold is not None or asked.policy is not None:
         if found.scored is None:
-            raise BadOption("labels alone have no threshold that could be marked; leave it out, or give scores.")
+            raise OptionError("labels alone have no threshold that could be marked; leave it out, or give scores.")
         parts["marks"] = measured(marks(found.scored, asked.threshold, asked.policy), *axes)
     return parts
 
@@ -83,7 +83,7 @@ def parts_of(found: Given, asked: Asked) -> dict[str, Results]:
 def tabled(tallies: Tallies, what: str | Measure, *, band: Banded, level: float, points: int = POINTS) -> Results:
     """Tabulate a curve, with its band if that is asked for."""
     if band not in (False, True, "simultaneous"):
-        raise BadOption(f"band is {band!r}; it is True, False or 'simultaneous'.")
+        raise OptionError(f"band is {band!r}; it is True, False or 'simultaneous'.")
     if band is False:
         return curves(tallies, what, points=points)
     return bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=points)

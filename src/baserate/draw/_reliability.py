@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate.draw import _drawing
 from baserate.draw._data import Data, Series, series
@@ -57,7 +57,7 @@ def reliability(
     [(0.2, 0.0, 2.0), (0.8500000000000001, 1.0, 2.0)]
     """
     if what not in _WHAT:
-        raise BadOption(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
+        raise OptionError(f"what is {what!r}; it is one of: {', '.join(_WHAT)}.")
     tallies = probabilities(data)
     parts = {"curve": reliability_curves(tallies, what, drawn=drawn, points=POINTS)}
     if what != "binned":

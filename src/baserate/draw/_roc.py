@@ -9,7 +9,7 @@ import numpy as np
 
 from baserate._costs import Costs
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -65,7 +65,7 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     if costs is not None:
         parts["iso_cost"] = _iso_cost(found, costs, prevalence)
     elif prevalence is not None:
-        raise BadOption("no prevalence changes a ROC curve; give costs= as well, or leave prevalence= out.")
+        raise OptionError("no prevalence changes a ROC curve; give costs= as well, or leave prevalence= out.")
     parts["reference"] = references(
         by_chance={"fpr": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
         perfect={"fpr": [0.0, 0.0, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
@@ -90,7 +90,7 @@ def _iso_cost(found: Given, costs: Costs, prevalence: float | None) -> Results:
     """Line of equal cost through the cheapest point of all: where it enters the square, that point, where it leaves."""
     at = found.prevalence if prevalence is None else prevalence
     if at is None:
-        raise BadOption(
+        raise OptionError(
             "models were measured at different prevalences, so costs are not those of one place; say where they will "
             "be used, for example prevalence=0.1."
         )

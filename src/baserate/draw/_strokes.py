@@ -10,7 +10,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate.decide import both_classes
@@ -41,7 +41,7 @@ def probabilities(data: Mixed) -> Tallies:
     scored, labels = apart(data)
     if scored is None or labels is not None:
         names = ", ".join(labels.models) if labels is not None else "nothing"
-        raise BadOption(f"{names} holds labels, which are no probabilities; give models with scores alone.")
+        raise OptionError(f"{names} holds labels, which are no probabilities; give models with scores alone.")
     return scored
 
 

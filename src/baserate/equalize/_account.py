@@ -9,7 +9,7 @@ from math import isnan, nan
 from typing import Any
 
 from baserate._cut import FLAG, PASS
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tallies import Group
@@ -128,7 +128,7 @@ def _parts(people: People, policy: Policy) -> Parts:
     found = evaluated(people.part, policy, people.model)
     strange = {action for part in found.values() if part.treatment for action in part.treatment.actions} - {PASS, FLAG}
     if strange:
-        raise BadOption(
+        raise OptionError(
             f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
             "flagged; give a policy that does nothing else."
         )

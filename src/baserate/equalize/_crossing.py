@@ -10,7 +10,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._curve import Curve, Mixture
 from baserate._cut import Cut, Treatment
-from baserate._errors import BadOption, CannotMeet
+from baserate._errors import InfeasibleError, OptionError
 from baserate._policy import REFUSE, Policy
 from baserate.decide import both_classes, check_curve, strictest
 from baserate.equalize._goal import Goal
@@ -118,12 +118,12 @@ def crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise:
     [0.3333, 0.6667]
     """
     if "flag_rate" in goal.rates:
-        raise BadOption("where curves cross, odds are equal but flag rates are not; choose by equalize.optimum.")
+        raise OptionError("where curves cross, odds are equal but flag rates are not; choose by equalize.optimum.")
     exactly = replace(goal, parity="equalized-odds", within=0.0)
     people = people_of(groups, exactly, model=model, otherwise=otherwise)
     regions = regions_of(people)
     if len(regions) != 2:
-        raise BadOption(f"curves of two groups cross, and {len(regions)} take part here; choose by equalize.optimum.")
+        raise OptionError(f"curves of two groups cross, and {len(regions)} take part here; choose by equalize.optimum.")
     found = _all(*people.curves.values())
     several = [*regions.values()]
     costs = [total(several, np.array([[each.fpr, each.tpr]] * 2), goal.costs) for each in found]
@@ -140,7 +140,9 @@ def _all(first: Curve, second: Curve) -> list[Crossing]:
     """Crossings of curves and of hulls, strictest first."""
     found = [each for hull in (False, True) for each in crossings(first, second, hull=hull)]
     if not found:
-        raise CannotMeet("the ROC curves of the two groups do not cross, nor do their hulls; take equalize.optimum.")
+        raise InfeasibleError(
+            "the ROC curves of the two groups do not cross, nor do their hulls; take equalize.optimum."
+        )
     return sorted(found, key=lambda each: each.fpr + each.tpr)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Integral
 
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 from baserate._plain_text import listed
 from baserate._tallies import Group
 from baserate.equalize._people import FEW
@@ -60,7 +60,7 @@ class Eligibility:
 def check_min_size(min_size: int) -> int:
     """Return the minimum group size; refuse what is no whole number from 1 up."""
     if not isinstance(min_size, Integral) or isinstance(min_size, bool) or min_size < 1:
-        raise BadOption(f"min_size is {min_size!r}; expected a whole number of 1 or more. Use 1 to test every group.")
+        raise OptionError(f"min_size is {min_size!r}; expected a whole number of 1 or more. Use 1 to test every group.")
     return int(min_size)
 
 
@@ -109,21 +109,21 @@ def find_reference(view: View, reference: Reference) -> Group | None:
     near = get_close_matches(", ".join(texts), told, n=1)
     hint = f" Did you mean {view.told(told[near[0]])}?" if near else ""
     known = "; ".join(view.told(group) for group in groups)
-    raise UnknownName(f"reference is {', '.join(texts)!r}; expected one of: {known}.{hint}")
+    raise UnknownNameError(f"reference is {', '.join(texts)!r}; expected one of: {known}.{hint}")
 
 
 def _labels(view: View, reference: Reference) -> tuple[object, ...]:
     """Labels of a reference in the order of the attributes."""
     if isinstance(reference, Mapping):
         if set(reference) != set(view.by):
-            raise BadOption(
+            raise OptionError(
                 f"reference names {listed([repr(name) for name in reference]) or 'no attribute'}; expected a label for "
                 f"each of: {', '.join(view.by)}."
             )
         return tuple(reference[name] for name in view.by)
     labels = reference if isinstance(reference, tuple) else (reference,)
     if len(labels) != len(view.by):
-        raise BadOption(
+        raise OptionError(
             f"reference is {reference!r}, {len(labels)} of {len(view.by)} labels; expected one for each of: "
             f"{', '.join(view.by)}. Give a tuple, or a mapping from attribute to label."
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._costs import Costs
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._policy import REFUSE
 from baserate._results import Results
 from baserate.calibrate import Watch
@@ -82,7 +82,7 @@ def _given(within: Iterable[float]) -> list[float]:
     """Tolerances that were asked for, the strictest first."""
     several = sorted({*within})
     if not several:
-        raise BadOption("within names no tolerance; give some, such as [0, 0.02, 0.05], or leave it out.")
+        raise OptionError("within names no tolerance; give some, such as [0, 0.02, 0.05], or leave it out.")
     return several
 
 

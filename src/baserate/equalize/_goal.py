@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any
 
 from baserate._costs import Costs
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._immutable import FrozenMapping
 from baserate._tallies import as_group
 from baserate.equalize._parity import LINEAR, Parity, parity, rates_of
@@ -39,14 +39,14 @@ class Goal:
     def __post_init__(self) -> None:
         given = [self.parity] if isinstance(self.parity, str | Parity) else list(self.parity)
         if not given:
-            raise BadOption('no parity is named; give one, such as "equalized-odds", with within=inf for no bound.')
+            raise OptionError('no parity is named; give one, such as "equalized-odds", with within=inf for no bound.')
         object.__setattr__(self, "parity", tuple(parity(each) for each in given))
         if not isinstance(self.costs, Costs):
-            raise BadOption(
+            raise OptionError(
                 f"{type(self.costs).__name__} are no costs of two classes; give baserate.Costs(fp=…, fn=…)."
             )
         if self.costs.fn < self.costs.tp or self.costs.fp < self.costs.tn:
-            raise BadOption(
+            raise OptionError(
                 f"with {self.costs} a mistake costs less than being right; call the other class positive, or mend it."
             )
         if isinstance(self.within, Mapping):
@@ -77,7 +77,7 @@ class Goal:
         strange = [name for name in named if name not in rates]
         lacking = [rate for rate in rates if rate not in named]
         if strange or lacking:
-            raise BadOption(
+            raise OptionError(
                 f"within is given for {', '.join(self.within) or 'nothing'}; give it for each of {', '.join(rates)}, "
                 "or one number for all."
             )
@@ -107,5 +107,7 @@ class Goal:
 
 def _tolerance(given: object) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or isnan(given) or given < 0:
-        raise BadOption(f"within is {given!r}; it is how far rates may lie apart, so give a number from 0 up, or inf.")
+        raise OptionError(
+            f"within is {given!r}; it is how far rates may lie apart, so give a number from 0 up, or inf."
+        )
     return float(given)

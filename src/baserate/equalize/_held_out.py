@@ -14,7 +14,7 @@ from baserate._arrays import Floats, sealed
 from baserate._counts import Counts, combined
 from baserate._cut import FLAG, PASS, REFER, actions_of
 from baserate._domains import REPEATS, check_domain
-from baserate._errors import BadOption, BaserateError
+from baserate._errors import BaserateError, OptionError
 from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
 from baserate._policy import REFUSE, Policy
@@ -86,7 +86,7 @@ class HeldOut:
     def quantile(self, share: float = 0.95) -> float:
         """Gap that so many of the folds do not exceed."""
         if not 0 <= share <= 1:
-            raise BadOption(f"the quantile is {share}; it is a share of the folds, so give a number from 0 to 1.")
+            raise OptionError(f"the quantile is {share}; it is a share of the folds, so give a number from 0 to 1.")
         return _quantile(self.each, share)
 
     def results(self) -> Results:
@@ -241,7 +241,7 @@ def _decisive(policy: Policy) -> Policy:
     """A policy that passes or flags, or refers, so that there are rates."""
     strange = {*actions_of(policy.by_group.values())} - {PASS, REFER, FLAG}
     if strange:
-        raise BadOption(
+        raise OptionError(
             f"the policy knows the action {min(strange)!r}, and groups are compared by who is passed and who is "
             "flagged; choose one that does nothing else."
         )

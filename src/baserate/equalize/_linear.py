@@ -8,7 +8,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._costs import Costs
-from baserate._errors import CannotFit
+from baserate._errors import FitError
 from baserate.equalize._region import Region
 
 _TOLERANCES = (1e-10, 1e-8)
@@ -123,7 +123,7 @@ def _least(objective: Floats, matrix: Floats, most: Floats) -> Floats:
         if found.success:
             solution: Floats = found.x
             return solution
-    raise CannotFit(
+    raise FitError(
         f"the linear program of the parity was not solved ({found.message}); pool scores that lie close together, with "
         "Tally.rounded."
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 
 LINEAR = {
     "flag_rate": "flag_rate",
@@ -116,7 +116,7 @@ def parity(name: str | Parity) -> Parity:
     if plain not in PARITIES:
         near = get_close_matches(plain, PARITIES, n=3, cutoff=0.4)
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
-        raise UnknownName(f"there is no parity {name!r}. {hint}Known are: {', '.join(PARITIES)}.")
+        raise UnknownNameError(f"there is no parity {name!r}. {hint}Known are: {', '.join(PARITIES)}.")
     return PARITIES[plain]
 
 
@@ -126,5 +126,5 @@ def rates_of(parities: Iterable[Parity]) -> tuple[str, ...]:
     unfit = [each.name for each in several if not each.reachable]
     if unfit:
         fit = ", ".join(each.name for each in PARITIES.values() if each.reachable)
-        raise BadOption(f"{unfit[0]} is for measuring, and nothing is chosen by it; choose by one of {fit}.")
+        raise OptionError(f"{unfit[0]} is for measuring, and nothing is chosen by it; choose by one of {fit}.")
     return tuple(dict.fromkeys(rate for each in several for rate in each.rates))

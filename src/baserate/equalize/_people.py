@@ -11,7 +11,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._cut import Treatment
-from baserate._errors import BadOption, CannotFit
+from baserate._errors import FitError, OptionError
 from baserate._plain_text import listed
 from baserate._policy import REFUSE, Policy
 from baserate._tallies import Group, Tallies, as_group
@@ -120,19 +120,19 @@ def people_of(groups: Groups, goal: Goal, *, model: str | None = None, otherwise
     name = model_of(given, model)
     tallies = Tallies({name: given.models[name]}, given.attributes, given.intake)
     if not tallies.attributes:
-        raise BadOption("the rows were read without groups; read them with group=, the column that tells who is who.")
+        raise OptionError("the rows were read without groups; read them with group=, the column that tells who is who.")
     digest = tallies.digest
     tallies = tallies if goal.prevalence is None else reweigh(tallies, to=goal.prevalence)
     left = tuple(group for group, tally in tallies.models[name].items() if lacking(tally, goal))
     if left and otherwise == REFUSE:
         told = [f"{named(tallies, group)} has no {lacking(tallies.models[name][group], goal)}" for group in left]
-        raise CannotFit(
+        raise FitError(
             f"{listed(told)}, so that "
             f"{' and '.join(each.name for each in goal.parities)} cannot be asked there; leave such rows out, or say "
             "what to do with them: otherwise= an action."
         )
     if len(left) == len(tallies.groups):
-        raise CannotFit("no group has rows of each class that the parity asks for; give rows of both classes.")
+        raise FitError("no group has rows of each class that the parity asks for; give rows of both classes.")
     return People(tallies, name, goal, left, otherwise, digest)
 
 
@@ -142,14 +142,14 @@ def as_tallies(groups: Groups) -> Tallies:
         return groups
     given: object = groups  # whatever a caller without a type checker gave
     if not isinstance(given, Mapping) or not given:
-        raise BadOption(
+        raise OptionError(
             f"{type(groups).__name__} holds no groups; give Tallies that were read with group=, or a mapping from "
             "groups to curves."
         )
     made: dict[Group, Tally] = {}
     for key, each in given.items():
         if not isinstance(each, Curve | Tally):
-            raise BadOption(f"what is given for the group {key!r} is {type(each).__name__}; give a Curve.")
+            raise OptionError(f"what is given for the group {key!r} is {type(each).__name__}; give a Curve.")
         made[as_group(key)] = each.tally if isinstance(each, Curve) else each
     wide = max(map(len, made))
     names = ("group",) if wide == 1 else tuple(f"group_{at}" for at in range(1, wide + 1))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from baserate._counts import Counts
-from baserate._cut import Lottery, Treatment
+from baserate._cut import RandomizedCut, Treatment
 from baserate._policy import Policy
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
@@ -25,11 +25,11 @@ def decided(tallies: Tallies, policy: Policy, model: str) -> dict[Group, Counts[
 def by_lot(tally: Tally, treatment: Treatment | None) -> float:
     """Mass of those whose scores are decided by lot.
 
-    >>> from baserate import Cut, Lottery, tally
-    >>> by_lot(tally([1, 1, 0, 0], [0.9, 0.6, 0.4, 0.1]), Lottery((Cut((0.5,)), Cut((0.7,))), (0.2, 0.8)))
+    >>> from baserate import Cut, RandomizedCut, tally
+    >>> by_lot(tally([1, 1, 0, 0], [0.9, 0.6, 0.4, 0.1]), RandomizedCut((Cut((0.5,)), Cut((0.7,))), (0.2, 0.8)))
     1.0
     """
-    if not isinstance(treatment, Lottery):
+    if not isinstance(treatment, RandomizedCut):
         return 0.0
     found = stretches(treatment)
     drawn = np.array(found.open)[np.searchsorted(found.at, tally.score, side="right")]

@@ -9,7 +9,7 @@ import numpy as np
 from baserate._arrays import Bools, Floats, Value
 from baserate._costs import Costs
 from baserate._curve import Curve
-from baserate._cut import FLAG, PASS, Cut, Lottery, Treatment
+from baserate._cut import FLAG, PASS, Cut, RandomizedCut, Treatment
 
 CLOSE = 1e-12
 """Distance in ROC space, and chance, that are nothing but rounding."""
@@ -195,4 +195,4 @@ def lottery(cuts: list[Cut], chances: Floats) -> Treatment:
     if len(kept) == 1:
         return kept[0][0]
     whole = sum(chance for _, chance in kept)
-    return Lottery(tuple(cut for cut, _ in kept), tuple(chance / whole for _, chance in kept))
+    return RandomizedCut(tuple(cut for cut, _ in kept), tuple(chance / whole for _, chance in kept))

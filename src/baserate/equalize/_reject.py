@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn
 
 from baserate._counts import combined
 from baserate._cut import FLAG, PASS, Cut, Treatment
-from baserate._errors import BadOption, CannotMeet, UnknownLabel
+from baserate._errors import InfeasibleError, OptionError, UnknownLabelError
 from baserate._policy import REFUSE, Policy, spellings, text_of_label
 from baserate._tallies import Group
 from baserate.decide import may_be_infinite, objective as objective_of, skipped_note
@@ -78,9 +78,9 @@ def reject_option(  # noqa: PLR0913  (what is favoured, and how a band is chosen
 
 def _check(favourable: str, around: float | None) -> None:
     if favourable not in {PASS, FLAG}:
-        raise BadOption(f"favourable is {favourable!r}; it is 'pass' or 'flag', the action that is better to get.")
+        raise OptionError(f"favourable is {favourable!r}; it is 'pass' or 'flag', the action that is better to get.")
     if around is not None and not isfinite(around):
-        raise BadOption(f"around is {around}; give the threshold that is the middle of the band.")
+        raise OptionError(f"around is {around}; give the threshold that is the middle of the band.")
 
 
 def _favoured(people: People, favour: Any) -> list[Group]:  # noqa: ANN401  (as above)
@@ -89,7 +89,7 @@ def _favoured(people: People, favour: Any) -> list[Group]:  # noqa: ANN401  (as 
     wanted = favour if nested or isinstance(favour, list | set | frozenset) else [favour]
     found = {group for each in wanted for group in _meant(people, each)}
     if not found or len(found) == len(people.curves):
-        raise BadOption(
+        raise OptionError(
             f"{len(found)} of {len(people.curves)} groups are favoured; name at least one, and leave one that is not."
         )
     return [group for group in people.curves if group in found]
@@ -106,7 +106,7 @@ def _meant(people: People, given: Any) -> list[Group]:  # noqa: ANN401  (a group
     ]
     if not found:
         there = "; ".join(named(people.tallies, group) for group in people.curves)
-        raise UnknownLabel(f"{called} is to be favoured, which is no group here. There are: {there}.")
+        raise UnknownLabelError(f"{called} is to be favoured, which is no group here. There are: {there}.")
     return found
 
 
@@ -135,12 +135,12 @@ def _refuse(there: Bands, goal: Goal, lacking: str, around: float | None) -> NoR
     parities = " and ".join(each.name for each in goal.parities)
     band, beyond = there.nearest()
     if not beyond:
-        raise CannotMeet(
+        raise InfeasibleError(
             f"{lacking} at every band that keeps {parities} within {goal.told['within']}; allow more, or choose by "
             "something else."
         )
     gaps = " and ".join(f"{rate} differs by {apart:g}" for rate, apart in beyond.items())
-    raise CannotMeet(
+    raise InfeasibleError(
         f"no band around {around:g} keeps {parities} within {goal.told['within']}; {band} comes nearest, where {gaps}. "
         "Allow that much, or leave around= out, so that the band may be anywhere."
     )

@@ -10,7 +10,7 @@ from typing import Any
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut, has_table
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._tallies import Group, Tallies
@@ -88,7 +88,7 @@ def view(
     """See what there is to measure; whatever cannot be is refused."""
     check_tallies(tallies)
     if not tallies.attributes:
-        raise BadOption("the rows were read without groups; read them with group=, the column that tells who is who.")
+        raise OptionError("the rows were read without groups; read them with group=, the column that tells who is who.")
     attributes = tallies.attributes if by is None else (by,) if isinstance(by, str) else tuple(by)
     asked = _asked(USUAL if measures is None else measures)
     policies = _policies(tallies, decided, asked)
@@ -104,7 +104,7 @@ def _asked(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
     unfit = [about(each).name for each in found if about(each).of not in (Counts, Curve, Tally)]
     if unfit or not found:
         told = f"{', '.join(unfit)} is of several classes" if unfit else "there is nothing to measure"
-        raise BadOption(f"{told}; name measures of two, such as sensitivity.")
+        raise OptionError(f"{told}; name measures of two, such as sensitivity.")
     return found
 
 
@@ -115,7 +115,7 @@ def _policies(tallies: Tallies, decided: Decided, asked: Sequence[Measure]) -> M
         bands = [model for model, policy in found.items() if not has_table(policy.actions)]
         if bands:
             actions = ", ".join(found[bands[0]].actions)
-            raise BadOption(f"a policy into {actions} has no 2×2 table; give one that flags or passes.")
+            raise OptionError(f"a policy into {actions} has no 2×2 table; give one that flags or passes.")
         return found
     needed = any(about(each).of is Counts for each in asked)
     return {model: _at(_threshold(tallies, model, decided) if needed else inf) for model in tallies.models}
@@ -137,7 +137,7 @@ def _of_model(tallies: Tallies, model: str, asked: tuple[Measure, ...]) -> tuple
         return asked
     found = tuple(each for each in asked if about(each).of is Counts)
     if not found:
-        raise BadOption(
+        raise OptionError(
             f"{model} holds labels, which have neither ranks nor probabilities; ask for a measure of the 2×2 table, "
             "such as sensitivity."
         )

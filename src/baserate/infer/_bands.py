@@ -11,7 +11,7 @@ from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -129,10 +129,10 @@ def _check(what: str | Measure, level: float, *, simultaneous: bool | str) -> No
     if simultaneous is False:
         return
     if simultaneous not in _TOGETHER:
-        raise BadOption(f"simultaneous is {simultaneous!r}; it is True, False or 'kolmogorov-smirnov'.")
+        raise OptionError(f"simultaneous is {simultaneous!r}; it is True, False or 'kolmogorov-smirnov'.")
     if not (isinstance(what, str) and what.lower() in _TOGETHER_OF):
         name = what if isinstance(what, str) else about(known(what)).name
-        raise BadOption(
+        raise OptionError(
             f"a simultaneous band is known of {' and '.join(_TOGETHER_OF)} only, not of {name}; leave it out."
         )
 

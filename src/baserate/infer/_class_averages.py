@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import _auc, _influence
 from baserate.infer._binomial import clopper_pearson, wilson
@@ -49,7 +49,7 @@ class Sample(NamedTuple):
     """Effective number of rows of each class that occurs, in ascending order."""
 
 
-def influence(measure: Measure, rows: ClassRows, value: float) -> Influence | None:
+def influence(measure: Measure, rows: MulticlassRows, value: float) -> Influence | None:
     """Compute what each row adds to a measure in [0, 1]; None where there is no closed form."""
     if measure is hand_till:
         return Influence(auc, hand_till_slopes(rows))
@@ -81,7 +81,7 @@ def influence(measure: Measure, rows: ClassRows, value: float) -> Influence | No
     return Influence(inner, total * _weight(rows), bias)
 
 
-def interval(found: Influence, rows: ClassRows, value: float, level: float) -> Found:
+def interval(found: Influence, rows: MulticlassRows, value: float, level: float) -> Found:
     """Bounds of an average over classes, or of Hand and Till's M, with this value."""
     times, weight = _times(rows), _weight(rows)
     there = [rows.truth == at for at in np.unique(rows.truth)]
@@ -180,9 +180,9 @@ def _part(slopes: Floats, times: Floats) -> _influence.Part:
     return _influence.Part.of(second, fourth, float(times.sum()))
 
 
-def _times(rows: ClassRows) -> Floats:
+def _times(rows: MulticlassRows) -> Floats:
     return np.ones(len(rows)) if rows.count is None else np.asarray(rows.count, dtype=np.float64)
 
 
-def _weight(rows: ClassRows) -> Floats:
+def _weight(rows: MulticlassRows) -> Floats:
     return np.ones(len(rows)) if rows.weight is None else rows.weight

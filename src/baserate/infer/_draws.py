@@ -12,7 +12,7 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, ratio
 from baserate._domains import DRAWS, MEMORY, check_domain, check_memory
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._numeric.threads import mapped
 
 Seed = int | np.random.Generator
@@ -51,7 +51,7 @@ def checked_seed(seed: Seed) -> np.random.Generator:
         return seed
     if isinstance(seed, Integral) and not isinstance(seed, bool) and seed >= 0:
         return np.random.default_rng(int(seed))
-    raise BadOption(f"seed is {seed!r}; give a whole number of 0 or more, or a generator of NumPy.")
+    raise OptionError(f"seed is {seed!r}; give a whole number of 0 or more, or a generator of NumPy.")
 
 
 def checked_draws(draws: int) -> None:

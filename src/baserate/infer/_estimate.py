@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
-from baserate._errors import BadOption, BadShape
+from baserate._errors import OptionError, ShapeError
 from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._rows import Rows
@@ -54,8 +54,8 @@ from baserate.measure import (
     why,
 )
 
-Data = Tally | Curve | Counts[float] | Confusion | Rows | ClassRows | LabelSets
-Noun = Tally | Curve | Counts[float] | Confusion | ClassRows | LabelSets
+Data = Tally | Curve | Counts[float] | Confusion | Rows | MulticlassRows | LabelSets
+Noun = Tally | Curve | Counts[float] | Confusion | MulticlassRows | LabelSets
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
 def judged(measure: Measure, noun: Noun, asked: EstimateRequest) -> Estimate:
     """Do the same with what the measure takes."""
     if isinstance(noun, Counts | Confusion) and noun.shape:
-        raise BadShape(f"these are {noun.shape} tables; take an interval of one, for example counts[0].")
+        raise ShapeError(f"these are {noun.shape} tables; take an interval of one, for example counts[0].")
     value = float(measure(noun))
     if isnan(value):
         return Estimate(nan, why=why(measure, noun) or "it is undefined")
@@ -148,7 +148,7 @@ def judged(measure: Measure, noun: Noun, asked: EstimateRequest) -> Estimate:
         names = ", ".join(filter(None, known_ways))
         told = f"known are: {names}" if names else "there is one kind only, so leave it out"
         where = " where the shares of the classes are known" if reweighed else ""
-        raise BadOption(f"method={asked.method!r} makes no interval of {about(measure).name}{where}; {told}.")
+        raise OptionError(f"method={asked.method!r} makes no interval of {about(measure).name}{where}; {told}.")
     found = known_ways[asked.method or ""](Case(measure, noun, value, asked))
     return framed(value, found, measure, asked)
 
@@ -173,7 +173,7 @@ def ways(measure: Measure, *, reweighed: bool = False) -> Mapping[str, Way]:
     if reweighed:
         kept = {name: way for name, way in ways(measure).items() if name not in ("resample", "bootstrap")}
         return kept | ({"": partial(_moved, way="stratified")} if kept[""] is _moved else {})
-    if told.of in (ClassRows, LabelSets):
+    if told.of in (MulticlassRows, LabelSets):
         return _OF_ROWS
     if reliability.known(measure):
         return {"": _calibration} | _RESAMPLED
@@ -197,7 +197,7 @@ def closed(measure: Measure, *, reweighed: bool, method: str | None) -> bool:
 
 
 def _chosen(measure: str | Measure, data: object) -> Measure:
-    if isinstance(measure, str) and isinstance(data, Confusion | ClassRows | LabelSets):
+    if isinstance(measure, str) and isinstance(data, Confusion | MulticlassRows | LabelSets):
         return multiclass.named(measure)
     return known(measure)
 
@@ -209,22 +209,22 @@ def noun_of(measure: Measure, data: object, threshold: float | None = None) -> A
         data = _only(data)
     if wanted is Counts and isinstance(data, Tally | Curve):
         if threshold is None:
-            raise BadOption(f"{about(measure).name} is of decisions: give a threshold=.")
+            raise OptionError(f"{about(measure).name} is of decisions: give a threshold=.")
         return (data if isinstance(data, Curve) else Curve(data)).at(float(threshold))
     if threshold is not None:
-        raise BadOption(f"threshold={threshold} has no use: it cuts a tally for a measure of a 2×2 table.")
+        raise OptionError(f"threshold={threshold} has no use: it cuts a tally for a measure of a 2×2 table.")
     if wanted is Curve and isinstance(data, Tally):
         return Curve(data)
     if wanted is Tally and isinstance(data, Curve):
         return data.tally
-    if wanted is Confusion and isinstance(data, ClassRows):
+    if wanted is Confusion and isinstance(data, MulticlassRows):
         return data.decided()
     if isinstance(data, LabelSets) and "parts" in vars(measure):
         return data  # whatever is averaged over classes is averaged over labels, too
     if not isinstance(data, wanted):
         told = f"{about(measure).name} takes {wanted.__name__}, not {type(data).__name__}"
-        hint = "; average it with multiclass.averaged(…)" if isinstance(data, Confusion | ClassRows) else ""
-        raise BadOption(f"{told}{hint}.")
+        hint = "; average it with multiclass.averaged(…)" if isinstance(data, Confusion | MulticlassRows) else ""
+        raise OptionError(f"{told}{hint}.")
     return data
 
 
@@ -232,7 +232,7 @@ def _only(rows: Rows) -> Tally:
     """Tally of rows that have one score, and no groups to be told apart."""
     if len(rows.score) > 1 or rows.attributes:
         several = "several models" if len(rows.score) > 1 else f"groups ({', '.join(rows.attributes)})"
-        raise BadOption(f"these rows have {several}; infer.summary judges each.")
+        raise OptionError(f"these rows have {several}; infer.summary judges each.")
     return rows.tallies().tally
 
 
@@ -367,7 +367,7 @@ def _of_rows(case: Case) -> Found:
 
 def _clustered(measure: Measure, rows: Rows, threshold: float | None, asked: EstimateRequest) -> Estimate:
     if asked.method is not None:
-        raise BadOption(f"method={asked.method!r} is for independent rows; these are in clusters: leave it out.")
+        raise OptionError(f"method={asked.method!r} is for independent rows; these are in clusters: leave it out.")
     noun = noun_of(measure, rows, threshold)
     value = float(measure(noun))
     if isnan(value):

@@ -3,11 +3,11 @@
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate.infer._delong import middle, ranked
 
 
-def moved(rows: ClassRows) -> Floats:
+def moved(rows: MulticlassRows) -> Floats:
     r"""How much each row moves Hand and Till's M, which is the mean of :math:`\hat A(i|j)` over pairs of classes.
 
     A row of class i moves Â(i|j) by its placement among class j by the score for i, and Â(j|i) by its placement among

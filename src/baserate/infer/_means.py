@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption
+from baserate._class_rows import MulticlassRows
+from baserate._errors import OptionError
 from baserate._label_sets import LabelSets
 from baserate._tally import Tally
 from baserate.infer import _binomial, _class_averages, _influence, _moments
@@ -30,18 +30,18 @@ DRAWS = 500
 FEW = 25
 """Degrees of freedom of an observed variance below which a few rows make most of it."""
 
-Noun = ClassRows | LabelSets
+Noun = MulticlassRows | LabelSets
 
 
 def interval(measure: Measure, noun: Noun, *, level: float, seed: Seed) -> Found:
-    """Bounds of any measure of `ClassRows` or `LabelSets`."""
+    """Bounds of any measure of `MulticlassRows` or `LabelSets`."""
     value = float(measure(noun))
     if isinf(value):
         return Found(nan, nan, "influence function", "the value is infinite")
     plain = bare(measure)
     if plain in _HITS:
         return _share(_HITS[plain](measure, noun), noun, level)
-    if isinstance(noun, ClassRows):
+    if isinstance(noun, MulticlassRows):
         if plain in LOSSES:
             return _mean(plain, noun, value, level)
         if vars(measure).get("parts", ())[:2] == (brier_of_two, "macro"):  # the Brier score over the number of classes
@@ -62,7 +62,7 @@ def _share(hit: Floats, noun: Noun, level: float) -> Found:
     return Found(*_binomial.interval(_binomial.effective(*sums), level))
 
 
-def _mean(measure: Measure, rows: ClassRows, value: float, level: float) -> Found:
+def _mean(measure: Measure, rows: MulticlassRows, value: float, level: float) -> Found:
     """Interval of a mean loss with its observed variance, t quantiles, and degrees of freedom by fourth moments.
 
     Where a few rows make most of that variance, great losses may be missing. There the variance that the probabilities
@@ -89,7 +89,7 @@ def _mean(measure: Measure, rows: ClassRows, value: float, level: float) -> Foun
     return Found(2 * low, 2 * high, how)
 
 
-def _own_probabilities(score: Floats, rows: ClassRows) -> Tally:
+def _own_probabilities(score: Floats, rows: MulticlassRows) -> Tally:
     """Tally of the probability that each row gave to its own class, as of so many positives."""
     own = score[np.arange(len(rows)), rows.truth]
     return Tally.of_rows(np.ones(len(rows), dtype=np.bool_), own, count=rows.count)
@@ -113,7 +113,7 @@ def _resampled(measure: Measure, noun: Noun, value: float, level: float, seed: S
     """Middle of the values with random weights for rows, which are put in an order of their own first."""
     ordered = _ordered(noun)
     times, weight = _times(ordered), _weight(ordered)
-    changes: dict[str, Any] = {"count": None} if isinstance(ordered, ClassRows) else {}
+    changes: dict[str, Any] = {"count": None} if isinstance(ordered, MulticlassRows) else {}
 
     def some(rng: np.random.Generator, draws: int) -> Floats:
         found = np.empty(draws)
@@ -131,19 +131,19 @@ def _resampled(measure: Measure, noun: Noun, value: float, level: float, seed: S
 
 def _ordered(noun: Noun) -> Noun:
     """Rows in an order that depends on what they hold alone."""
-    names = ["truth", "score", "weight", "count" if isinstance(noun, ClassRows) else "decided"]
+    names = ["truth", "score", "weight", "count" if isinstance(noun, MulticlassRows) else "decided"]
     there = {name: getattr(noun, name) for name in names if getattr(noun, name) is not None}
     keys = [column for each in there.values() for column in np.atleast_2d(each.T)]
     order = np.lexsort(keys[::-1])
     changes: dict[str, Any] = {name: each[order] for name, each in there.items()}
-    if isinstance(noun, ClassRows):
+    if isinstance(noun, MulticlassRows):
         changes |= {"group": noun.group[:0], "groups": ((),), "attributes": ()}
     return replace(noun, **changes)
 
 
 def _times(noun: Noun) -> Floats:
     """How often each row stands for itself."""
-    count = noun.count if isinstance(noun, ClassRows) else None
+    count = noun.count if isinstance(noun, MulticlassRows) else None
     return np.ones(len(noun)) if count is None else np.asarray(count, dtype=np.float64)
 
 
@@ -153,19 +153,19 @@ def _weight(noun: Noun) -> Floats:
 
 def _among_best(measure: Measure, rows: Noun) -> Floats:
     k = int(measure.keywords.get("k", 2)) if isinstance(measure, partial) else 2
-    if not isinstance(rows, ClassRows):
-        raise BadOption("top-k accuracy is of rows with one class each.")
+    if not isinstance(rows, MulticlassRows):
+        raise OptionError("top-k accuracy is of rows with one class each.")
     return np.asarray(rows.rank() < k, dtype=np.float64)
 
 
 def _exact(_measure: Measure, sets: Noun) -> Floats:
     if not isinstance(sets, LabelSets):
-        raise BadOption("exact match is of sets of labels.")
+        raise OptionError("exact match is of sets of labels.")
     wrong = sets.per_row()
     return np.asarray((wrong.fp + wrong.fn) == 0, dtype=np.float64)
 
 
-def own_losses(measure: Measure, rows: ClassRows) -> Floats:
+def own_losses(measure: Measure, rows: MulticlassRows) -> Floats:
     """Loss of each row: what it adds to a Brier score or log loss."""
     losses = LOSSES[measure](np.asarray(rows.score, dtype=np.float64))
     return np.asarray(losses[np.arange(len(rows)), rows.truth])

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusions import Confusions
 from baserate._costs import CostMatrix
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._rows import Rows
@@ -33,7 +33,7 @@ class Interval:
     def __post_init__(self) -> None:
         EstimateRequest(self.level, None, self.seed)
         if self.method is not None and self.method not in METHODS:
-            raise BadOption(f"method={self.method!r} makes no intervals; known are: {', '.join(METHODS)}.")
+            raise OptionError(f"method={self.method!r} makes no intervals; known are: {', '.join(METHODS)}.")
 
     def of(self, measure: Measure, noun: Data) -> Estimate:
         """Judge one number."""
@@ -78,7 +78,7 @@ def summary(
     """
     clustered = isinstance(data, Rows) and data.cluster is not None
     if clustered and interval.method is not None:
-        raise BadOption(f"method={interval.method!r} is for independent rows; these are in clusters: leave it out.")
+        raise OptionError(f"method={interval.method!r} is for independent rows; these are in clusters: leave it out.")
     tallies = data.tallies() if isinstance(data, Rows) else data
     judge = _of_clusters(data, interval) if isinstance(data, Rows) and clustered else _of_tallies(interval)
     found = measured(tallies, measures=measures, threshold=threshold, judge=judge)
@@ -88,7 +88,7 @@ def summary(
 
 
 def class_summary(
-    classes: Confusions | ClassRows,
+    classes: Confusions | MulticlassRows,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
@@ -117,7 +117,7 @@ def check_use(interval: Interval, found: Results, *, reweighed: bool = False) ->
     if interval.method is not None and known and not useful:
         where = " where the shares of the classes are known" if reweighed else ""
         told = f"method={interval.method!r} makes no interval of {', '.join(sorted(names))}{where}; leave it out."
-        raise BadOption(told)
+        raise OptionError(told)
 
 
 def all_reweighed(tallies: Tallies) -> bool:

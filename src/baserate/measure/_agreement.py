@@ -2,7 +2,7 @@
 
 from baserate._arrays import Value, ratio, root
 from baserate._counts import Counts
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.measure._about import measure
 from baserate.measure._counts import npv, precision, sensitivity, specificity
 
@@ -40,7 +40,7 @@ def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
     0.3703703704
     """
     if not 0 < beta < float("inf"):
-        raise BadOption(f"beta is {beta}; give a number above 0, or use precision (β → 0) or sensitivity (β → ∞).")
+        raise OptionError(f"beta is {beta}; give a number above 0, or use precision (β → 0) or sensitivity (β → ∞).")
     hits = (1 + beta**2) * c.tp
     return ratio(hits, hits + beta**2 * c.fn + c.fp)
 

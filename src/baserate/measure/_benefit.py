@@ -8,7 +8,7 @@ import numpy as np
 from baserate._arrays import Floats, Value, ratio
 from baserate._counts import Counts
 from baserate._domains import SHARE
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.measure._about import measure
 from baserate.measure._counts import sensitivity
 
@@ -80,7 +80,7 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
     """
     weight = odds(at)
     if weight == 0 if isinstance(weight, float) else np.any(np.equal(weight, 0)):
-        raise BadOption(
+        raise OptionError(
             "at is 0: then nothing is worth a missed positive, and nothing can be spared; give more than 0."
         )
     found: Value = ratio(c.tn - c.fn / weight, c.total)
@@ -91,5 +91,5 @@ def odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or one for each
     """How many true positives a false one outweighs, by the probability from which on one would act."""
     each = np.asarray(at, dtype=np.float64)
     if not ((each == 0) | ((each >= SHARE.low) & (each <= SHARE.high))).all():
-        raise BadOption(f"at is {at}; expected 0 or {SHARE.words}. Give a probability to act from, for example 0.1.")
+        raise OptionError(f"at is {at}; expected 0 or {SHARE.words}. Give a probability to act from, for example 0.1.")
     return at / (1 - at)

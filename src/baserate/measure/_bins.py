@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats, ratio
 from baserate._domains import BINS, check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._stack import Forecasts, Stack
 from baserate._tally import Tally
 
@@ -84,7 +84,7 @@ def firsts(score: Floats, mass: Floats, *, bins: int | Sequence[float] = 10, by:
     if not isinstance(bins, int | np.integer) or by == "width":
         return np.concatenate([[0], np.searchsorted(score, _ends(bins)[1:-1], side="right")])
     if by != "mass":
-        raise BadOption(f"by is {by!r}; bins are of equal 'width' or equal 'mass'.")
+        raise OptionError(f"by is {by!r}; bins are of equal 'width' or equal 'mass'.")
     # A middle next to where bins part lies there, whatever rounding makes of it in other units.
     wanted = np.concatenate([[0.0], np.arange(1, _checked(bins)) - CLOSE]) / int(bins)
     if not mass.shape[-1]:
@@ -146,9 +146,9 @@ def _ends(bins: int | Sequence[float]) -> Floats:
     try:
         found = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise BadOption(f"bins is {bins!r}; give a whole number, or edges from 0 to 1.") from error
+        raise OptionError(f"bins is {bins!r}; give a whole number, or edges from 0 to 1.") from error
     if found.ndim != 1 or len(found) < 2 or found[0] != 0 or found[-1] != 1 or not (np.diff(found) > 0).all():
-        raise BadOption(f"bins is {bins!r}; give a whole number, or edges that rise from 0 to 1.")
+        raise OptionError(f"bins is {bins!r}; give a whole number, or edges that rise from 0 to 1.")
     return found
 
 

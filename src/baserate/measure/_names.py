@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from baserate._errors import UnknownName
+from baserate._errors import UnknownNameError
 from baserate.measure._about import Measure, about
 
 
@@ -18,7 +18,7 @@ def find(name: str, among: Mapping[str, Measure]) -> Measure:
         return among[names[plain]]
     near = [names[match] for match in get_close_matches(plain, names, n=3)]
     hint = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
-    raise UnknownName(f"there is no measure {name!r}. {hint}Known are: {', '.join(among)}.")
+    raise UnknownNameError(f"there is no measure {name!r}. {hint}Known are: {', '.join(among)}.")
 
 
 def search(words: str, among: Mapping[str, Measure]) -> list[str]:

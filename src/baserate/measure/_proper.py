@@ -6,7 +6,7 @@ from math import fsum, inf, nan
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._errors import NotAProbability
+from baserate._errors import NotAProbabilityError
 from baserate._plurals import count_of
 from baserate._stack import Forecasts
 from baserate._tally import Tally
@@ -129,7 +129,7 @@ def check_probabilities(t: Forecasts) -> None:
         outside = (t.score < 0) | (t.score > 1)
         rows = int((t.rows if isinstance(t, Tally) else np.stack([t.positive[0], t.negative[0]]))[:, outside].sum())
         wrong = count_of(rows, "row has a score outside [0, 1]", "rows have scores outside [0, 1]")
-        raise NotAProbability(
+        raise NotAProbabilityError(
             f"{wrong} (from {t.score[-1]:.6g} to {t.score[0]:.6g}), so the scores are not "
             "probabilities. Rank measures take any score; to use this one, calibrate the scores first."
         )

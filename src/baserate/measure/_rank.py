@@ -4,7 +4,7 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._numeric.scan import concordance, running_blocks
 from baserate.measure._about import measure
 
@@ -145,10 +145,10 @@ def partial_auc(
     0.25
     """
     if fpr is not None and tpr is not None:
-        raise BadOption("give either fpr or tpr; the other follows from the curve.")
+        raise OptionError("give either fpr or tpr; the other follows from the curve.")
     low, high = (fpr or (0.0, 1.0)) if tpr is None else tpr
     if not 0 <= low < high <= 1:
-        raise BadOption(f"the interval ({low}, {high}) is not one of rates; give 0 ≤ low < high ≤ 1.")
+        raise OptionError(f"the interval ({low}, {high}) is not one of rates; give 0 ≤ low < high ≤ 1.")
     true, false = c.flagged_mass
     rate, height = ratio(false, false[-1]), ratio(true, true[-1])
     if tpr is not None:

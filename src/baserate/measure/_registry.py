@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, BadShape
+from baserate._errors import OptionError, ShapeError
 from baserate._label_sets import LabelSets
 from baserate._stack import Forecasts
 from baserate._tally import Tally
@@ -113,7 +113,7 @@ def known(measure: str | Measure) -> Measure:
     try:
         about(measure)
     except (KeyError, TypeError):
-        raise BadOption(f"{measure!r} is no measure; give a name, or a function of baserate.measure.") from None
+        raise OptionError(f"{measure!r} is no measure; give a name, or a function of baserate.measure.") from None
     return measure
 
 
@@ -126,7 +126,7 @@ def search(words: str) -> list[str]:
     return _names.search(words, MEASURES)
 
 
-def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | ClassRows | LabelSets) -> str | None:
+def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | MulticlassRows | LabelSets) -> str | None:
     """Why a measure of one table, curve or tally is undefined; None when it is not.
 
     >>> from baserate import Counts
@@ -135,7 +135,7 @@ def why(measure: Measure, noun: Counts[float] | Confusion | Curve | Tally | Clas
     """
     if isinstance(noun, Counts | Confusion) and noun.shape:
         kind = type(noun).__name__.lower()
-        raise BadShape(f"these are {noun.shape} tables; ask why of one, for example {kind}[0].")
+        raise ShapeError(f"these are {noun.shape} tables; ask why of one, for example {kind}[0].")
     if "why" in vars(measure):  # what is made of other measures knows it itself
         reason: str | None = vars(measure)["why"](noun)
         return reason

@@ -15,7 +15,7 @@ from typing import Any
 
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.measure._about import Measure, about, bare
 
 REQUIRED: Mapping[str, str] = {
@@ -73,7 +73,7 @@ def unstated(measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
 def require_stated(measures: Iterable[Measure]) -> None:
     """Refuse measures that need a number which was not stated."""
     for name, option in unstated(measures):
-        raise BadOption(f"{name} needs {_WHAT[option]}; {_REMEDIES[option].format(name=name)}.")
+        raise OptionError(f"{name} needs {_WHAT[option]}; {_REMEDIES[option].format(name=name)}.")
 
 
 def settings_of(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from baserate._arrays import Floats, number, ratio
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._numeric.lowess import lowess
 from baserate._numeric.reflected import Reflected
 from baserate._stack import Forecasts, Stack
@@ -60,7 +60,7 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     """
     check_probabilities(t)
     if width is not None and not width >= _NARROWEST:
-        raise BadOption(f"width is {width}; give the standard deviation of the kernel, {_NARROWEST} or more.")
+        raise OptionError(f"width is {width}; give the standard deviation of the kernel, {_NARROWEST} or more.")
     if isinstance(t, Stack):
         return number(np.array([_smoothed(t.score, *each, width) for each in zip(t.positive, t.negative, strict=True)]))
     return _smoothed(t.score, t.positive, t.negative, width)
@@ -196,9 +196,9 @@ def curve(t: Forecasts, smoother: Smoother, span: float = SPAN, step: float = ST
     if smoother == "isotonic":
         return calibrated(t)
     if smoother != "lowess":
-        raise BadOption(f"smoother is {smoother!r}; it is 'lowess' or 'isotonic'.")
+        raise OptionError(f"smoother is {smoother!r}; it is 'lowess' or 'isotonic'.")
     if not 0 < span <= 1 or not 0 <= step < 1:
-        raise BadOption(f"span is {span} and step {step}; a span lies above 0 and is at most 1, a step in [0, 1).")
+        raise OptionError(f"span is {span} and step {step}; a span lies above 0 and is at most 1, a step in [0, 1).")
     return _local(t, span, step)
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._estimate import Estimate
 from baserate._numeric.threads import mapped
 from baserate._plurals import count_of
@@ -121,7 +121,7 @@ def planned(
         for task in plans[model].tasks(tally, {"group": named_group(tallies, group)}, Place(model, group), judge)
     ]
     if not tasks:
-        raise BadOption(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
+        raise OptionError(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
     return tasks, notes
 
 
@@ -196,10 +196,10 @@ def reweighed(pooled: Tally) -> list[str]:
 
 def check_tallies(tallies: object) -> None:
     """Refuse what is not Tallies."""
-    if isinstance(tallies, Confusions | ClassRows):
-        raise BadOption(f"{type(tallies).__name__} are of many classes; use baserate.measure.multiclass.summary.")
+    if isinstance(tallies, Confusions | MulticlassRows):
+        raise OptionError(f"{type(tallies).__name__} are of many classes; use baserate.measure.multiclass.summary.")
     if not isinstance(tallies, Tallies):
-        raise BadOption(f"{type(tallies).__name__} is not Tallies; read them first, with baserate.read.tallies(…).")
+        raise OptionError(f"{type(tallies).__name__} is not Tallies; read them first, with baserate.read.tallies(…).")
 
 
 def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
@@ -210,7 +210,7 @@ def as_thresholds(given: float | Iterable[float] | None) -> list[float] | None:
     try:
         return [float(each) for each in several] or None
     except (TypeError, ValueError) as error:
-        raise BadOption(f"threshold is {given!r}; give a number, or several in a list.") from error
+        raise OptionError(f"threshold is {given!r}; give a number, or several in a list.") from error
 
 
 class _Chosen(NamedTuple):
@@ -223,7 +223,7 @@ class _Chosen(NamedTuple):
         if isinstance(measures, str):
             names = {"usual": [name for names in USUAL.values() for name in names], "all": list(MEASURES)}
             if measures not in names:
-                raise BadOption(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
+                raise OptionError(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
             return _Chosen([named(name) for name in names[measures]], strictly=False)
         return _Chosen([known(each) for each in measures], strictly=True)
 

@@ -5,7 +5,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 from baserate.measure._about import Measure, about
 from baserate.measure._registry import named
 
@@ -36,7 +36,9 @@ def table(curve: Curve, *what: str | Measure) -> dict[str, Floats]:
     measures = [measure for each in what for measure in _measures(each)]
     unfit = [about(measure).name for measure in measures if about(measure).of is not Counts]
     if unfit:
-        raise BadOption(f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out.")
+        raise OptionError(
+            f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out."
+        )
     threshold = curve.threshold
     columns = {about(measure).name: np.empty(len(threshold)) for measure in measures}
     for place, counts in curve.blocks():
@@ -50,5 +52,5 @@ def _measures(what: str | Measure) -> list[Measure]:
         return [what]
     try:
         return [named(name) for name in TABLES.get(what.lower(), (what,))]
-    except UnknownName as error:
-        raise UnknownName(f"{error} Curves are: {', '.join(TABLES)}.") from error
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error} Curves are: {', '.join(TABLES)}.") from error

@@ -12,7 +12,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._numeric.distributions import equal_likelihood
 from baserate._numeric.tails import support
 from baserate._population import Population
@@ -70,19 +70,19 @@ def best(population: Population, measure: str | Measure, *, toward: Toward | Non
     goal = _goal(measure, options)
     direction = goal.toward if toward is None else toward
     if toward not in {None, "high", "low"}:
-        raise BadOption(f"toward is {toward!r}; it is 'high' or 'low'.")
+        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.")
     if direction is None:
-        raise BadOption(f"neither end of {goal.name} is the better one; say which you mean: toward='high' or 'low'.")
+        raise OptionError(f"neither end of {goal.name} is the better one; say which you mean: toward='high' or 'low'.")
     sign = 1.0 if direction == "high" else -1.0
     peak = highest(population, lambda counts: sign * goal.value(counts))
     if peak is None:
         infinite = " or infinite" * _infinite_somewhere(population, goal, sign)
-        raise BadOption(
+        raise OptionError(
             f"{goal.name} is undefined{infinite} at every threshold of this population; take another prevalence or "
             "measure."
         )
     if np.isinf(peak.value):
-        raise BadOption(
+        raise OptionError(
             f"{goal.name} grows without bound towards a threshold of {peak.threshold:g}, so that none is best by it; "
             "infinities never win a search: take another measure."
         )
@@ -156,7 +156,7 @@ def where(
 
 def _constant(value: float) -> Function:
     if not isinstance(value, Real) or np.isnan(float(value)):
-        raise BadOption(f"equals is {value!r}; give a number, or a measure to agree with.")
+        raise OptionError(f"equals is {value!r}; give a number, or a measure to agree with.")
     return lambda _: float(value)
 
 
@@ -246,7 +246,7 @@ def _goal(measure: str | Measure, options: dict[str, Any]) -> _Goal:
     function = named(measure) if isinstance(measure, str) else measure
     told = about(function) if hasattr(bare(function), "about") else None
     if told is not None and told.of is not Counts:
-        raise BadOption(f"{told.name} has one value for a whole curve, not one at each threshold; take another.")
+        raise OptionError(f"{told.name} has one value for a whole curve, not one at each threshold; take another.")
     name = told.name if told else getattr(function, "__name__", "this function")
     return _Goal(name, partial(function, **options), told.best if told else None)
 
@@ -258,6 +258,6 @@ def _found(population: Population, name: str, peak: Peak) -> Best:
 def check(population: object) -> None:
     """Refuse what is not a population."""
     if not isinstance(population, Population):
-        raise BadOption(
+        raise OptionError(
             f"{type(population).__name__} is not a Population; make one first, for example with population.linear()."
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from baserate._domains import MEAN, SHAPE, SPREAD, Domain, check_domain
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 from baserate._numeric.distributions import Beta, Distribution, Linear, LogitNormal, Normal, Point
 from baserate._population import Population
 
@@ -85,7 +85,7 @@ def retrieval(level: str, *, prevalence: float = 0.5) -> Population:
     if plain not in spellings:
         near = [spellings[match] for match in get_close_matches(plain, spellings, n=1)]
         hint = f"Did you mean {near[0]}? " if near else ""
-        raise UnknownName(f"there is no level {level!r}. {hint}Known are: {', '.join(LEVELS)}.")
+        raise UnknownNameError(f"there is no level {level!r}. {hint}Known are: {', '.join(LEVELS)}.")
     negative, positive = LEVELS[spellings[plain]]
     return Population(negative, positive, prevalence)
 
@@ -104,7 +104,7 @@ def _pair(name: str, given: Pair, domain: Domain) -> Pair:
     try:
         negative, positive = map(float, given)
     except (TypeError, ValueError) as error:
-        raise BadOption(f"{name} is {given!r}; give two numbers, for example (0, 1).") from error
+        raise OptionError(f"{name} is {given!r}; give two numbers, for example (0, 1).") from error
     for each in (negative, positive):
         check_domain(name, each, domain)
     return negative, positive

@@ -11,7 +11,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
@@ -51,14 +51,14 @@ def study(  # noqa: PLR0913  (each is a dimension of the study)
     chosen = [known(each) for each in ([measures] if isinstance(measures, str) else measures)]
     unfit = [about(measure).name for measure in chosen if about(measure).of is not Curve]
     if unfit:
-        raise BadOption(
+        raise OptionError(
             f"{', '.join(unfit)} needs a threshold; a study takes measures over all thresholds, such as auc."
         )
     shares = [population.prevalence] if prevalences is None else list(prevalences)
     work = _Work(chosen, _checked(repeats, "repeats"), _checked(seed, "seed", least=0))
     cases = [(population.at_prevalence(share), _checked(size, "sizes")) for share, size in product(shares, sizes)]
     if not cases or not chosen:
-        raise BadOption("there is nothing to study; give at least one size, prevalence and measure.")
+        raise OptionError("there is nothing to study; give at least one size, prevalence and measure.")
     with nullcontext() if watch is None else watch(lambda: 100 * work.done / (len(cases) * repeats)):
         rows = [row for each, size in cases for row in work.rows(each, size)]
     columns = (*COLUMNS, "size", "prevalence", "sd", "theory", "repeats", "undefined")
@@ -115,7 +115,7 @@ def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _checked(given: object, name: str, least: int = 1) -> int:
     if not isinstance(given, (int, float, np.integer, np.floating)) or not isfinite(given) or given != int(given):
-        raise BadOption(f"{name} is {given!r}; give whole numbers of {least} or more.")
+        raise OptionError(f"{name} is {given!r}; give whole numbers of {least} or more.")
     if given < least:
-        raise BadOption(f"{name} is {given!r}; give whole numbers of {least} or more.")
+        raise OptionError(f"{name} is {given!r}; give whole numbers of {least} or more.")
     return int(given)

@@ -11,7 +11,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._numeric.distributions import OURS, Distribution
 from baserate._numeric.tails import atoms, discrete, mass, support
 from baserate._population import Population
@@ -68,7 +68,9 @@ def table(population: Population, *what: str | Measure, points: int = POINTS, at
     measures = [function for each in what for function in _measures(each)]
     unfit = [about(measure).name for measure in measures if about(measure).of is not Counts]
     if unfit:
-        raise BadOption(f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out.")
+        raise OptionError(
+            f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold; leave it out."
+        )
     counts = population.at(places)
     columns: dict[str, Any] = {name: [None] * len(places) for name in ("model", "group")} | {"threshold": places}
     columns |= {about(measure).name: np.asarray(measure(counts)) for measure in measures}
@@ -112,7 +114,7 @@ def theory(population: Population, measure: str | Measure) -> float:
     function = known(measure)
     told = about(function)
     if told.of is not Curve:
-        raise BadOption(f"{told.name} is not a measure over all thresholds; `best` and `table` tell of others.")
+        raise OptionError(f"{told.name} is not a measure over all thresholds; `best` and `table` tell of others.")
     if any(margin in told.needs and _empty(population, margin) for margin in ("positives", "negatives")):
         return nan
     if discrete(population.negative) and discrete(population.positive):
@@ -180,11 +182,11 @@ def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, A
         value = theory(population, measure)
         yield {"measure": told.name, "value": value, "best": False, "why": _UNKNOWN if isnan(value) else None}
     elif told.of is not Counts:
-        raise BadOption(f"{told.name} is of probabilities, not of ranks or tables; leave it out.")
+        raise OptionError(f"{told.name} is of probabilities, not of ranks or tables; leave it out.")
     elif told.best is not None:
         try:
             found = best(population, measure)
-        except BadOption as error:
+        except OptionError as error:
             yield {"measure": told.name, "value": nan, "best": True, "why": str(error).partition(";")[0]}
             return
         how = None if found.attained else "limit"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from baserate._errors import BadShape, EmptyData
+from baserate._errors import EmptyDataError, ShapeError
 from baserate._indexes import refuse_differing_indexes
 from baserate._tally import Tally
 from baserate.read._columns import checked_counts, checked_scores, checked_truth, checked_weights
@@ -53,9 +53,9 @@ def _check_lengths(columns: dict[str, npt.NDArray[Any]]) -> None:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise BadShape(f"the columns have different lengths ({told}); give one value of each for every row.")
+        raise ShapeError(f"the columns have different lengths ({told}); give one value of each for every row.")
     if not lengths["truth"]:
-        raise EmptyData("there are no rows; give at least one.")
+        raise EmptyDataError("there are no rows; give at least one.")
 
 
 def _present(columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
@@ -64,6 +64,8 @@ def _present(columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]
         if name in columns and not columns[name].all():
             there = columns[name] != 0
             if not there.any():
-                raise EmptyData(f"every {name} is zero, so there are no rows; give at least one a {name} above zero.")
+                raise EmptyDataError(
+                    f"every {name} is zero, so there are no rows; give at least one a {name} above zero."
+                )
             columns = {other: column[there] for other, column in columns.items()}
     return columns

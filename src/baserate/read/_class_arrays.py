@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Reals, sealed
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion, distinct_labels
-from baserate._errors import BadShape, UnknownLabel
+from baserate._errors import ShapeError, UnknownLabelError
 from baserate._indexes import refuse_differing_indexes
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate._plurals import count_of, there_are
 from baserate.read import _classes
 from baserate.read._eager import Rule, Table
@@ -62,7 +62,7 @@ def scored(
     weight: npt.ArrayLike | None = None,
     count: npt.ArrayLike | None = None,
     labels: Iterable[object] | None = None,
-) -> ClassRows:
+) -> MulticlassRows:
     """Check rows that have a score for each class.
 
     Parameters
@@ -89,10 +89,10 @@ def scored(
     table, columns = _loaded(given, Columns("truth", score=names), weight, count)
     known = _classes_of(table, len(names), _titles(score)) if labels is None else distinct_labels(labels)
     if len(known) != len(names):
-        raise BadShape(f"{there_are(len(known), 'label')} for {len(names)} columns of scores; give one for each.")
+        raise ShapeError(f"{there_are(len(known), 'label')} for {len(names)} columns of scores; give one for each.")
     whole = _one_array(scores, score)
     found = _classes.class_rows(table, columns, replace(_RULE, bound=known), score=whole)
-    return replace(found, intake=Intake(found.intake.read, classes=found.labels))
+    return replace(found, intake=ReadSummary(found.intake.read, classes=found.labels))
 
 
 def _loaded(
@@ -118,7 +118,7 @@ def _two_dimensional(score: npt.ArrayLike) -> npt.NDArray[Any]:
     bare = np.ma.filled(score.astype(np.float64), np.nan) if isinstance(score, np.ma.MaskedArray) else score
     scores = np.asfortranarray(bare)  # one class after the other is what is sorted
     if scores.ndim != 2 or scores.shape[1] < 2:
-        raise BadShape(f"score has shape {scores.shape}; give a row for each row and a column for each class.")
+        raise ShapeError(f"score has shape {scores.shape}; give a row for each row and a column for each class.")
     return scores
 
 
@@ -143,7 +143,7 @@ def _classes_of(table: Table, many: int, titles: Sequence[str]) -> tuple[object,
         return tuple(found)
     if 0 in found and all(type(label) is int and 0 <= label < many for label in found):
         return tuple(range(many))
-    raise UnknownLabel(
+    raise UnknownLabelError(
         f"truth holds {count_of(len(found), 'class', 'classes')} ({listed(found)}), but there are {many} "
         "columns of scores; name the class of each with labels=."
     )

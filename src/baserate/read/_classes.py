@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Cells, Reals, sealed
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion, distinct_labels
 from baserate._confusions import Confusions
-from baserate._errors import BadOption, BadShape, UnknownLabel
-from baserate._intake import Intake
+from baserate._errors import OptionError, ShapeError, UnknownLabelError
+from baserate._intake import ReadSummary
 from baserate._numeric.codes import Codes, places
 from baserate._plurals import count_of
 from baserate._tallies import Group
@@ -42,17 +42,19 @@ def confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
     mass = weight if weight is None or count is None else weight * count
     amounts = [count] if weight is None or mass is None else [mass, mass * weight, count]
     tables = by_group(truth, decided, labels, amounts, group, groups)
-    intake = Intake(whole.read, whole.dropped, problems.reasons, None, None, columns.told, notes(table.labels), labels)
+    intake = ReadSummary(
+        whole.read, whole.dropped, problems.reasons, None, None, columns.told, notes(table.labels), labels
+    )
     return Confusions(tables, columns.group, intake)
 
 
 def class_rows(
     table: Table, columns: Columns, rule: Rule, *, lasting: bool = True, score: Reals | None = None
-) -> ClassRows:
+) -> MulticlassRows:
     """Check rows with a score for each class; `score` is all of them in one array, if that is how they came."""
     problems = Problems(length(table))
     truth = check_there(table.labels, columns, problems)
-    refuse_mixed(truth.labels, columns.truth, UnknownLabel)
+    refuse_mixed(truth.labels, columns.truth, UnknownLabelError)
     classes = bound(columns, rule, ordered(truth.labels))
     labels = in_order(classes, rule, truth.labels)
     problems.add(columns.truth, "unknown label", beyond(truth, labels))
@@ -62,7 +64,7 @@ def class_rows(
         score = class_scores(whole, classes, labels)
     group, groups = whole.groups()
     intake = class_intake(whole, classes, labels, problems)
-    return ClassRows(codes, score, labels, whole.weight, whole.count, group, groups, columns.group, intake)
+    return MulticlassRows(codes, score, labels, whole.weight, whole.count, group, groups, columns.group, intake)
 
 
 def class_scores(whole: Whole, classes: Sequence[object], labels: Sequence[object]) -> Reals:
@@ -73,12 +75,14 @@ def class_scores(whole: Whole, classes: Sequence[object], labels: Sequence[objec
     return sealed(score)
 
 
-def class_intake(whole: Whole, classes: Sequence[object], labels: tuple[object, ...], problems: Problems) -> Intake:
+def class_intake(
+    whole: Whole, classes: Sequence[object], labels: tuple[object, ...], problems: Problems
+) -> ReadSummary:
     """What was read, with the scores in the order of the labels, so that a reader knows whose each column holds."""
     columns = whole.columns
     told = (*notes(whole.table.labels), *_taken(columns))
     read = columns.told | {"score": [columns.score[classes.index(label)] for label in labels]}
-    return Intake(whole.read, whole.dropped, problems.reasons, None, None, read, told, labels)
+    return ReadSummary(whole.read, whole.dropped, problems.reasons, None, None, read, told, labels)
 
 
 def bound(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[object, ...]:
@@ -88,7 +92,7 @@ def bound(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[object
     named = [resolved(label, there) for label in rule.labels or ()]
     try:
         return tuple(named_classes(columns.score, named or there, columns.stem))
-    except UnknownLabel:
+    except UnknownLabelError:
         if len(named) == len(columns.score) and not any(_told_by_name(label, columns.score) for label in named):
             return tuple(named)
         raise
@@ -100,7 +104,7 @@ def in_order(classes: tuple[object, ...], rule: Rule, there: Iterable[object]) -
         return classes
     wanted = tuple(resolved(label, there) for label in rule.labels)
     if set(wanted) != set(classes) or len(wanted) != len(classes):
-        raise UnknownLabel(
+        raise UnknownLabelError(
             f"the labels are {listed(wanted)}, but there are scores for {listed(classes)}; name these, each once."
         )
     return wanted
@@ -117,7 +121,7 @@ def check_classes(
     """Note missing labels, and unknown ones if the classes are named; return those."""
     pair = [check_there(labels, columns, problems), labels[str(columns.predicted)]]
     there = list(dict.fromkeys(label for column in pair for label in column.labels))
-    refuse_mixed(there, f"{columns.truth} beside {columns.predicted}", UnknownLabel)
+    refuse_mixed(there, f"{columns.truth} beside {columns.predicted}", UnknownLabelError)
     if rule.labels is None:
         _refuse_strangers(pair, columns)
         return None
@@ -131,7 +135,7 @@ def _refuse_strangers(pair: Sequence[Coded], columns: Columns) -> None:
     """Labels that have nothing in common are written differently rather than all wrong."""
     truth, decided = (ordered(column.labels) for column in pair)
     if min(len(truth), len(decided)) > 1 and not set(truth) & set(decided):
-        raise UnknownLabel(
+        raise UnknownLabelError(
             f"{columns.truth} holds {listed(truth)}, but {columns.predicted} holds {listed(decided)}: no label is in "
             "both; write them alike."
         )
@@ -146,7 +150,7 @@ def present(
         times = np.bincount(codes, minlength=len(labels))
         there |= {label: None for label, many in zip(labels, times, strict=True) if many}
     if len(there) > _MOST:
-        raise BadShape(
+        raise ShapeError(
             f"{columns.truth} and {columns.predicted} hold {len(there)} different labels, too many for a table of all "
             "pairs; name columns of classes, not of names or numbers."
         )
@@ -157,7 +161,7 @@ def present(
 def refuse_many_cells(labels: Sequence[object], groups: int) -> None:
     """Tables that would not fit into memory."""
     if groups * len(labels) ** 2 > _MOST_CELLS:
-        raise BadShape(
+        raise ShapeError(
             f"{count_of(groups, 'group')} of {len(labels)} classes make {groups * len(labels) ** 2} cells, "
             "too many to count; group by something coarser."
         )
@@ -197,7 +201,7 @@ def named_classes(columns: Sequence[str], labels: Sequence[object], stem: str = 
     (['cat', 'car', 'dog'], [0, 1])
     """
     if len(columns) < 2:
-        raise BadOption(f"there is only one column of scores, {columns[0]!r}; give one for each class.")
+        raise OptionError(f"there is only one column of scores, {columns[0]!r}; give one for each class.")
     known = {text: label for label in labels for text in _spellings(label)}
     for texts in _trimmed(columns, stem):
         found = [known[text] if text in known else _alike(text, labels) for text in texts]
@@ -205,7 +209,7 @@ def named_classes(columns: Sequence[str], labels: Sequence[object], stem: str = 
             return found
     lacking = [label for label in labels if not _told_by_name(label, columns)]
     told = f"truth holds {listed(lacking or labels)}, "
-    raise UnknownLabel(
+    raise UnknownLabelError(
         f"{told}for which there is no score among {listed(columns)}; add its column."
         if lacking and len(lacking) < len(labels)
         else f"{told}but the names of the scores, {listed(columns)}, do not say which is whose; name the class of each "

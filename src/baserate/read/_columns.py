@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals
-from baserate._errors import BadOption, BadShape, BadWeights, MissingValues, NotBinary, NotNumeric
+from baserate._errors import MissingValuesError, NotBinaryError, NotNumericError, OptionError, ShapeError, WeightError
 from baserate.read._labels import listed, ordered, refuse_absent, refuse_ambiguous, refuse_mixed
 
 Column = npt.NDArray[Any]
@@ -73,13 +73,13 @@ def refuse_weights(name: str, what: str, bad: int, total: int) -> None:
     """Say what is wrong with some weights or counts, if any are bad."""
     if bad:
         told, remedy = _BAD_WEIGHTS[what]
-        raise BadWeights(f"{bad} of {total} values of {name} are {told} {remedy}")
+        raise WeightError(f"{bad} of {total} values of {name} are {told} {remedy}")
 
 
 def refuse_many(name: str, count: Cells) -> None:
     """Refuse counts whose sum a float64 cannot hold exactly."""
     if count.sum() > _LARGEST_EXACT:
-        raise BadWeights(
+        raise WeightError(
             f"{name} adds up to more than 2⁵³ rows, which cannot be counted exactly; pass it as weight= instead."
         )
 
@@ -89,12 +89,12 @@ def as_column(name: str, given: object) -> Column:
     try:
         column = np.asarray(given)
     except ValueError as error:
-        raise BadShape(f"{name} is a list of lists of different lengths; give one value for each row.") from error
+        raise ShapeError(f"{name} is a list of lists of different lengths; give one value for each row.") from error
     if column.dtype.kind in "US" and not hasattr(given, "dtype"):
         # NumPy writes [1, "1"] as two equal texts; keep what the list really held.
         column = np.asarray(given, dtype=object)
     if column.ndim != 1:
-        raise BadShape(
+        raise ShapeError(
             f"{name} has shape {column.shape}; expected one column with one value for each row. "
             f"{_remedy_of_shape(name, given, column.shape)}"
         )
@@ -121,7 +121,9 @@ def as_numbers(name: str, column: Column) -> Reals:
     if column.dtype.kind == "O":
         _refuse_text(name, sum(isinstance(value, (str, bytes)) for value in column), column)
         if any(isinstance(value, int) and abs(value) > _LARGEST_EXACT for value in column):
-            raise NotNumeric(f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down.")
+            raise NotNumericError(
+                f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down."
+            )
     elif column.dtype.kind not in "biuf":
         _refuse_text(name, len(column), column)
     _refuse_inexact(name, column)
@@ -129,7 +131,7 @@ def as_numbers(name: str, column: Column) -> Reals:
     try:
         return np.ascontiguousarray(column, dtype=width)
     except (TypeError, ValueError, OverflowError, ArithmeticError) as error:
-        raise NotNumeric(f"{name} cannot be read as numbers ({error}); convert it first.") from error
+        raise NotNumericError(f"{name} cannot be read as numbers ({error}); convert it first.") from error
 
 
 def _column(name: str, given: object) -> Column:
@@ -160,14 +162,16 @@ def _inferred(column: Column) -> Bools:
 
 def _matched(column: Column, positive: object) -> Bools:
     if np.ndim(positive) > 0:  # type: ignore[arg-type]  # anything may be asked its dimensions
-        raise BadOption(f"positive={positive!r} is more than one label; name the one that counts as positive.")
+        raise OptionError(f"positive={positive!r} is more than one label; name the one that counts as positive.")
     match: Bools = np.asarray(column == positive, dtype=np.bool_)
     if not match.any():
         refuse_absent(_labels(column), positive)
     others = column[~match]
     if len(others) and not (others == others[0]).all():
         told = listed(_labels(column))
-        raise NotBinary(f"truth has more than two labels ({told}); pass truth == {positive!r} to judge one of them.")
+        raise NotBinaryError(
+            f"truth has more than two labels ({told}); pass truth == {positive!r} to judge one of them."
+        )
     return match
 
 
@@ -176,7 +180,7 @@ def _labels(column: Column) -> list[object]:
     try:
         return ordered(dict.fromkeys(column.tolist()))
     except TypeError as error:
-        raise NotBinary(f"truth holds labels that cannot be compared ({error}); give text or numbers.") from error
+        raise NotBinaryError(f"truth holds labels that cannot be compared ({error}); give text or numbers.") from error
 
 
 def missing_objects(column: Column | Sequence[object]) -> Bools:
@@ -195,7 +199,7 @@ def _refuse_missing(name: str, missing: Bools) -> None:
     bad = np.count_nonzero(missing)
     if bad:
         first = int(np.flatnonzero(missing)[0])
-        raise MissingValues(
+        raise MissingValuesError(
             f"{bad} of {missing.size} values of {name} are missing or not finite (the first in row {first}). "
             "Leave those rows out, or fill them in, before tallying."
         )
@@ -213,14 +217,16 @@ def _refuse_inexact(name: str, column: Column) -> None:
     """Two numbers that a float64 cannot tell apart would become one score."""
     kind = column.dtype.kind
     if kind in "iu" and len(column) and max(-int(column.min()), int(column.max())) > _LARGEST_EXACT:
-        raise NotNumeric(f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down.")
+        raise NotNumericError(
+            f"{name} holds whole numbers beyond 2⁵³, which floats cannot tell apart; scale them down."
+        )
     if kind == "f" and column.itemsize > 8:
         with np.errstate(over="ignore"):
             narrow = column.astype(np.float64)
         if not np.array_equal(narrow, column, equal_nan=True):
-            raise NotNumeric(f"{name} holds {column.dtype} numbers that a float64 cannot hold; round them first.")
+            raise NotNumericError(f"{name} holds {column.dtype} numbers that a float64 cannot hold; round them first.")
 
 
 def _refuse_text(name: str, bad: int, column: Column) -> None:
     if bad:
-        raise NotNumeric(f"{bad} of {len(column)} values of {name} are not numbers; convert them first.")
+        raise NotNumericError(f"{bad} of {len(column)} values of {name} are not numbers; convert them first.")

@@ -14,7 +14,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
-from baserate._errors import BadFile, BadOption, EmptyData, NoSuchFile
+from baserate._errors import EmptyDataError, FileFormatError, NoSuchFileError, OptionError
 from baserate._plurals import count_of
 from baserate.read._csv_records import first_record, without_quoted
 from baserate.read._labels import listed, parsed_alike
@@ -46,7 +46,9 @@ def costs(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> Co
     rows, columns, cells = _crossed(path)
     if set(rows) != set(columns):
         odd = next(label for label in [*rows, *columns] if label not in rows or label not in columns)
-        raise BadFile(f"{path} has no row or no column for {odd!r}; say what every decision costs for every class.")
+        raise FileFormatError(
+            f"{path} has no row or no column for {odd!r}; say what every decision costs for every class."
+        )
     square = cells[:, [columns.index(label) for label in rows]]
     return CostMatrix(square if truth == "rows" else square.T, tuple(rows))
 
@@ -54,7 +56,7 @@ def costs(path: str | PathLike[str], *, truth: Literal["rows", "columns"]) -> Co
 def _check_orientation(truth: str) -> None:
     """Say what is wrong before anything is read."""
     if truth not in ("rows", "columns"):
-        raise BadOption(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
+        raise OptionError(f"truth is {truth!r}; it is in the 'rows' or in the 'columns' of the table.")
 
 
 def _crossed(path: str | PathLike[str]) -> _Crossed:
@@ -63,11 +65,11 @@ def _crossed(path: str | PathLike[str]) -> _Crossed:
     reader = csv.reader(StringIO(text, newline=""), delimiter=max("\t,;|", key=bare.count))
     numbered = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
     if len(numbered) < 2:
-        raise EmptyData(f"{name} holds no cross-table; give a line of labels, and a line for each class.")
+        raise EmptyDataError(f"{name} holds no cross-table; give a line of labels, and a line for each class.")
     (_, header), *rest = numbered
     for at, line in rest:
         if len(line) != len(header):
-            raise BadFile(
+            raise FileFormatError(
                 f"line {at} of {name} has {count_of(len(line), 'cell')} where the first has {len(header)}; "
                 "mend that line."
             )
@@ -76,10 +78,12 @@ def _crossed(path: str | PathLike[str]) -> _Crossed:
     for what, labels in (("row", rows), ("column", columns)):
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
-            raise BadFile(f"{name} has two {what}s {twice[0]!r}; give each class one.")
+            raise FileFormatError(f"{name} has two {what}s {twice[0]!r}; give each class one.")
     of_rows, of_columns = parsed_alike([rows, columns])
     if not set(of_rows) & set(of_columns):
-        raise BadFile(f"{name} has the rows {listed(rows)} and the columns {listed(columns)}: no label is in both.")
+        raise FileFormatError(
+            f"{name} has the rows {listed(rows)} and the columns {listed(columns)}: no label is in both."
+        )
     cells = [
         [_number(cell, name, row, column) for column, cell in zip(columns, line[1:], strict=True)]
         for row, line in zip(rows, body, strict=True)
@@ -94,14 +98,14 @@ def _refuse_totals(name: str, rows: list[str], columns: list[str], cells: Floats
     if rows[-1] == columns[-1] and len(rows) > 2 and len(columns) > 2:
         down, across = cells[:-1].sum(axis=0), cells[:, :-1].sum(axis=1)
         if np.array_equal(down, cells[-1]) and np.array_equal(across, cells[:, -1]):
-            raise BadFile(f"the row and column {rows[-1]!r} of {name} add up the others; leave them out.")
+            raise FileFormatError(f"the row and column {rows[-1]!r} of {name} add up the others; leave them out.")
 
 
 def _number(cell: str, name: str, row: str, column: str) -> float:
     try:
         return float(cell)
     except ValueError as error:
-        raise BadFile(
+        raise FileFormatError(
             f"the cell of {name} in row {row!r} and column {column!r} is {cell!r}, not a number; write 0 for none."
         ) from error
 
@@ -109,11 +113,13 @@ def _number(cell: str, name: str, row: str, column: str) -> float:
 def _text(path: str | PathLike[str]) -> tuple[str, str]:
     if str(path) == "-":
         if sys.stdin is None:
-            raise EmptyData("standard input is closed; name a file, or pipe one in.")
+            raise EmptyDataError("standard input is closed; name a file, or pipe one in.")
         return "standard input", sys.stdin.read()
     try:
         return str(path), Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise NoSuchFile(f"{path} cannot be opened: {error.strerror}.") from error
+        raise NoSuchFileError(f"{path} cannot be opened: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise BadFile(f"{path} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8.") from error
+        raise FileFormatError(
+            f"{path} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
+        ) from error

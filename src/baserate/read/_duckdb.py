@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusions import Confusions
-from baserate._errors import BadFile, BaserateError, NotNumeric
+from baserate._errors import BaserateError, FileFormatError, NotNumericError
 from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate._tallies import Tallies
-from baserate._target import ClassTarget, Target
+from baserate._target import MulticlassTarget, Target
 from baserate.read._classes import class_rows
 from baserate.read._eager import Coded, Rule, Table, gathered
 from baserate.read._memory import loaded
@@ -79,7 +79,7 @@ class Relation:
         with self._run() as native:
             return confused(self._lazy(native), self.columns, rule)
 
-    def class_rows(self, rule: Rule) -> ClassRows:
+    def class_rows(self, rule: Rule) -> MulticlassRows:
         """Fetch the rows with a score for each class."""
         return class_rows(self._table(), self.columns, rule, lasting=False)
 
@@ -93,7 +93,7 @@ class Relation:
             table = _fetched(native, self.columns, self.text)
         return target(table, self.columns, rule, lasting=False)
 
-    def class_target(self, rule: Rule) -> ClassTarget:
+    def class_target(self, rule: Rule) -> MulticlassTarget:
         """Fetch the scores for each class."""
         return class_target(self._table(), self.columns, rule, lasting=False)
 
@@ -154,7 +154,7 @@ def number(name: str, kind: str, place: str) -> str:
     if kind.startswith("DECIMAL"):  # which are divided by a power of ten, and may miss the nearest float
         return f"{place}::VARCHAR::DOUBLE"
     if kind not in _NUMBERS:
-        raise NotNumeric(f"{name} holds {kind}, not numbers; convert it first.")
+        raise NotNumericError(f"{name} holds {kind}, not numbers; convert it first.")
     return f"{place}::DOUBLE"
 
 
@@ -223,9 +223,9 @@ def translated(name: str) -> Iterator[None]:
     except (BaserateError, duckdb.ParserException, duckdb.BinderException):
         raise  # in our words already, or a slip of ours
     except duckdb.OutOfMemoryException as error:
-        raise BadFile(f"{name} does not fit into memory ({_first_line(error)}); read a part of it.") from error
+        raise FileFormatError(f"{name} does not fit into memory ({_first_line(error)}); read a part of it.") from error
     except duckdb.Error as error:
-        raise BadFile(_told(name, str(error))) from error
+        raise FileFormatError(_told(name, str(error))) from error
     except RuntimeError as error:  # all that DuckDB says of Ctrl-C
         if "interrupted" in str(error).lower():
             raise KeyboardInterrupt from error

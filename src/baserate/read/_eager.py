@@ -11,8 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals, sealed
-from baserate._errors import BadOption, BadShape, EmptyData, MissingValues, NotBinary, UnknownLabel
-from baserate._intake import Intake, told
+from baserate._errors import (
+    EmptyDataError,
+    MissingValuesError,
+    NotBinaryError,
+    OptionError,
+    ShapeError,
+    UnknownLabelError,
+)
+from baserate._intake import ReadSummary, describe_reasons
 from baserate._numeric.codes import Codes
 from baserate._rows import Rows
 from baserate._tallies import Group
@@ -63,7 +70,7 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.missing not in ("refuse", "drop"):
-            raise BadOption(f"missing is {self.missing!r}; it is 'refuse' or 'drop'.")
+            raise OptionError(f"missing is {self.missing!r}; it is 'refuse' or 'drop'.")
 
 
 @dataclass(slots=True)
@@ -89,17 +96,19 @@ class Problems:
         total = self.size if self.times is None else int(self.times.sum())
         dropped = 0 if self.bad is None else self._rows(self.bad)
         if not total:
-            raise EmptyData("there are no rows; give at least one.")
+            raise EmptyDataError("there are no rows; give at least one.")
         if dropped and rule.missing == "refuse":
             only_labels = {what for kinds in self.reasons.values() for what in kinds} == {"unknown label"}
             remedy = "Recode them" if only_labels else "Fill them in"
-            unknown = NotBinary if rule.labels is None else UnknownLabel
-            raise (unknown if only_labels else MissingValues)(
-                f"{dropped} of {total} rows cannot be used ({told(self.reasons)}). {remedy}, or {rule.remedy}."
+            unknown = NotBinaryError if rule.labels is None else UnknownLabelError
+            raise (unknown if only_labels else MissingValuesError)(
+                f"{dropped} of {total} rows cannot be used ({describe_reasons(self.reasons)}). {remedy}, or {rule.remedy}."
             )
         if dropped == total:
             which = "the only row was" if total == 1 else f"all {total} rows were"
-            raise EmptyData(f"{which} dropped ({told(self.reasons)}); give at least one that is whole.")
+            raise EmptyDataError(
+                f"{which} dropped ({describe_reasons(self.reasons)}); give at least one that is whole."
+            )
         return total, dropped
 
     def _rows(self, where: Bools) -> int:
@@ -129,7 +138,7 @@ def gathered(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True
         count=whole.count,
         id=None if table.id is None else whole.own(table.id),
         cluster=None if columns.cluster is None else whole.labels(columns.cluster).codes,
-        intake=Intake(whole.read, whole.dropped, problems.reasons, *two, columns.told, notes(table.labels)),
+        intake=ReadSummary(whole.read, whole.dropped, problems.reasons, *two, columns.told, notes(table.labels)),
     )
 
 
@@ -204,7 +213,7 @@ def check_labels(labels: Mapping[str, Coded], columns: Columns, rule: Rule, prob
         if len(stray) == 1 and two.negative is None:
             two, known = Classes(two.positive, stray[0]), [*known, stray[0]]
         elif stray and rule.negative is None:
-            raise NotBinary(
+            raise NotBinaryError(
                 f"{columns.predicted} holds {listed(stray)}, but truth {listed(known)}; give both the same labels."
             )
         problems.add(columns.predicted, "unknown label", beyond(predicted, known))
@@ -217,9 +226,9 @@ def check_there(labels: Mapping[str, Coded], columns: Columns, problems: Problem
         problems.add(name, "missing", labels[name].codes < 0)
     truth = labels[columns.truth]
     if not len(truth.codes):
-        raise EmptyData("there are no rows; give at least one.")
+        raise EmptyDataError("there are no rows; give at least one.")
     if not truth.labels:
-        raise EmptyData(f"every value of {columns.truth} is missing; give at least one label.")
+        raise EmptyDataError(f"every value of {columns.truth} is missing; give at least one label.")
     return truth
 
 
@@ -250,7 +259,7 @@ def length(table: Table) -> int:
         lengths["id"] = len(table.id)
     if len(set(lengths.values())) > 1:
         told_ = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise BadShape(f"the columns have different lengths ({told_}); give one value of each for every row.")
+        raise ShapeError(f"the columns have different lengths ({told_}); give one value of each for every row.")
     return next(iter(lengths.values()))
 
 
@@ -265,7 +274,9 @@ def _present(numbers: Mapping[str, Numbers], columns: Columns, keep: Bools | Non
         if not there.all():
             keep = there if keep is None else keep & there
             if not keep.any():
-                raise EmptyData(f"every {name} is zero, so there are no rows; give at least one a number above zero.")
+                raise EmptyDataError(
+                    f"every {name} is zero, so there are no rows; give at least one a number above zero."
+                )
     return keep
 
 

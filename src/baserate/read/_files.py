@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from baserate._errors import BadFile, NotInstalled, NotNumeric
+from baserate._errors import FileFormatError, NotInstalledError, NotNumericError
 from baserate.read._csv_records import first_record, without_quoted
 from baserate.read._duckdb import Relation, Watch, literal, quoted, translated
 from baserate.read._found import File, met
@@ -81,9 +81,11 @@ def csv_text(connection: DuckDBPyConnection, files: Sequence[File]) -> tuple[Duc
     for file in files[1:]:
         other = _header(file)
         if other[:3] != head[:3]:
-            raise BadFile(f"{file.path} has another header than {files[0].path}; give files with the same columns.")
+            raise FileFormatError(
+                f"{file.path} has another header than {files[0].path}; give files with the same columns."
+            )
         if other.line_end != head.line_end:
-            raise BadFile(f"{file.path} has other line ends than {files[0].path}; convert both with dos2unix.")
+            raise FileFormatError(f"{file.path} has other line ends than {files[0].path}; convert both with dos2unix.")
     numbered = {f"c{at}": "VARCHAR" for at in range(len(head.names))}
     options = f"delim = {literal(head.delimiter)}, quote = '\"', escape = '\"', header = true, auto_detect = false"
     options += f", skip = {head.blank}, hive_partitioning = false"
@@ -110,7 +112,7 @@ def _header(file: File) -> _Header:
         if b"\n" in file.head[: error.start]:
             text = file.head[: error.start].decode("utf-8-sig")  # the engine will tell in which line
         else:
-            raise BadFile(
+            raise FileFormatError(
                 f"the header of {file.name} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8."
             ) from error
     blank, record = first_record(text)
@@ -131,7 +133,9 @@ def _json(connection: DuckDBPyConnection, files: Sequence[File], columns: Column
             first = json_names(connection, file, of_all=True)
         found.append(columns.found(first))
     if found[1:] != found[:-1]:
-        raise BadFile(f"the files differ in the columns that are called {columns.score[0]}; give files of one form.")
+        raise FileFormatError(
+            f"the files differ in the columns that are called {columns.score[0]}; give files of one form."
+        )
     columns = found[0]
     read = json_columns(connection, files, dict.fromkeys(columns.used, "VARCHAR"))
     return _typed(read, {used: quoted(used) for used in columns.used}, columns)
@@ -167,7 +171,7 @@ def no_numbers(read: DuckDBPyRelation, text: dict[str, str]) -> None:
             f"count(*), count(*) FILTER ({wrong}), first({spelled}) FILTER ({wrong})"
         ).fetchall()
         if bad:
-            raise NotNumeric(
+            raise NotNumericError(
                 f"{bad} of {total} values of {used} are not numbers (the first is {first[:60]!r}); {_remedy(first)}"
             )
 
@@ -216,9 +220,9 @@ def check_schemas(connection: DuckDBPyConnection, files: Sequence[File], names: 
     for used, found in kinds.items():
         # A column of the folders' names (sex=f/part.parquet) is in none of the files.
         if found and found.total() > len(files):
-            raise BadFile(f"there are several columns {used!r} ({_told(found, files)}); rename all but one.")
+            raise FileFormatError(f"there are several columns {used!r} ({_told(found, files)}); rename all but one.")
         if found and (len(found) > 1 or found.total() < len(files)):
-            raise BadFile(
+            raise FileFormatError(
                 f"the files do not agree on the column {used!r}: it is {_told(found, files)}; give files of one form."
             )
     return there
@@ -258,7 +262,7 @@ def arrow_tables(files: Sequence[File]) -> list[Any]:
     try:
         import pyarrow as pa
     except ImportError as error:
-        raise NotInstalled("Arrow files need PyArrow; run: pip install 'baserate[arrow]'.") from error
+        raise NotInstalledError("Arrow files need PyArrow; run: pip install 'baserate[arrow]'.") from error
     tables = []
     for file in files:
         try:
@@ -266,14 +270,14 @@ def arrow_tables(files: Sequence[File]) -> list[Any]:
                 reader = pa.ipc.open_file if file.head.startswith(b"ARROW1") else pa.ipc.open_stream
                 tables.append(reader(source).read_all())
         except (pa.ArrowException, OSError) as error:
-            raise BadFile(f"{file.path} is not a whole Arrow file ({error}); write it again.") from error
+            raise FileFormatError(f"{file.path} is not a whole Arrow file ({error}); write it again.") from error
     return tables
 
 
 def check_alike(file: File, table: Any, first: File, other: Any) -> None:  # noqa: ANN401  (tables of PyArrow)
     """See that two tables have columns of the same types."""
     if table.schema != other.schema:
-        raise BadFile(f"{file.path} has other types than {first.path}; give files of one form.")
+        raise FileFormatError(f"{file.path} has other types than {first.path}; give files of one form.")
 
 
 def listed(files: Sequence[File]) -> str:
@@ -285,7 +289,7 @@ def unpacking(files: Sequence[File]) -> str:
     """What DuckDB must be told, since names need not end in .gz."""
     packed = {file.packed for file in files}
     if len(packed) > 1:
-        raise BadFile("some of the files are packed and some are not; give files of one form.")
+        raise FileFormatError("some of the files are packed and some are not; give files of one form.")
     return f", compression = '{'gzip' if packed == {True} else 'uncompressed'}'"
 
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, cast
 from zlib import error as zlib_error
 
-from baserate._errors import BadFile, EmptyData, NoSuchFile
+from baserate._errors import EmptyDataError, FileFormatError, NoSuchFileError
 from baserate.read._duckdb import engine
 
 if TYPE_CHECKING:
@@ -72,14 +72,16 @@ def met(sources: Sequence[str | os.PathLike[str]]) -> Iterator[Met]:
         files = [file for source in sources for file in _found(source, Path(folder))]
         kinds = sorted({file.kind for file in files})
         if len(kinds) > 1:
-            raise BadFile(f"the files of {name} are of several kinds ({', '.join(kinds)}); name files of one kind.")
+            raise FileFormatError(
+                f"the files of {name} are of several kinds ({', '.join(kinds)}); name files of one kind."
+            )
         yield Met(connection, files, kinds[0], name, Path(folder))
 
 
 def _found(source: str | os.PathLike[str], folder: Path) -> list[File]:
     if str(source) == "-":
         if sys.stdin is None:
-            raise EmptyData("standard input is closed; name a file, or pipe one in.")
+            raise EmptyDataError("standard input is closed; name a file, or pipe one in.")
         return [_replace_mark(_looked_at(_spooled(sys.stdin.buffer, folder), "standard input"), folder)]
     found = []
     for path in _expanded(source):
@@ -125,17 +127,19 @@ def _expanded(source: str | os.PathLike[str]) -> list[Path]:
         inside = (file for file in sorted(path.rglob("*")) if file.is_file() and _kind_by_name(file))
         found = [file for file in inside if not any(part[0] in "._" for part in file.relative_to(path).parts)]
         if not found:
-            raise NoSuchFile(f"there are no tables in the folder {source}; it should hold one of: {', '.join(_KINDS)}.")
+            raise NoSuchFileError(
+                f"there are no tables in the folder {source}; it should hold one of: {', '.join(_KINDS)}."
+            )
         return found
     if path.exists():
         return [path]
     if glob.has_magic(str(source)):
         found = [Path(match) for match in sorted(glob.glob(str(source), recursive=True)) if Path(match).is_file()]  # noqa: PTH207  (absolute patterns too)
         if not found:
-            raise NoSuchFile(f"no file matches {source}; look for what there is with: ls.")
+            raise NoSuchFileError(f"no file matches {source}; look for what there is with: ls.")
         return found
     near = _near(path)
-    raise NoSuchFile(f"there is no file {source}.{f' Did you mean {near}?' if near else ' Check the path.'}")
+    raise NoSuchFileError(f"there is no file {source}.{f' Did you mean {near}?' if near else ' Check the path.'}")
 
 
 def _near(path: Path) -> Path | None:
@@ -153,19 +157,21 @@ def _looked_at(path: Path, name: str) -> File:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError as error:
-        raise NoSuchFile(f"{name} cannot be opened: {error.strerror}.") from error
+        raise NoSuchFileError(f"{name} cannot be opened: {error.strerror}.") from error
     packed = head.startswith(_GZIP)
     if packed:
         head = _unpacked(path, name)
     if head.startswith(b"PK") and b"xl/" in head:
-        raise BadFile(f"{name} is an Excel workbook; save the sheet as CSV.")
+        raise FileFormatError(f"{name} is an Excel workbook; save the sheet as CSV.")
     for magic, packing in _PACKED.items():
         if head.startswith(magic):
-            raise BadFile(f"{name} is packed with {packing}; unpack it first, or pack it with gzip.")
+            raise FileFormatError(f"{name} is packed with {packing}; unpack it first, or pack it with gzip.")
     named = _kind_by_name(path)
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     if kind is None and named in ("parquet", "arrow"):
-        raise BadFile(f"{name} is not a {named.title()} file: its first bytes are {head[:4]!r}; write it again.")
+        raise FileFormatError(
+            f"{name} is not a {named.title()} file: its first bytes are {head[:4]!r}; write it again."
+        )
     if kind is None:
         _check_text(head, name)
         kind = named or ("json" if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv")
@@ -177,16 +183,16 @@ def _unpacked(path: Path, name: str) -> bytes:
         with gzip.open(path) as file:
             return file.read(_HEAD)
     except (OSError, EOFError, zlib_error) as error:
-        raise BadFile(f"{name} cannot be unpacked: {error}; pack it again.") from error
+        raise FileFormatError(f"{name} cannot be unpacked: {error}; pack it again.") from error
 
 
 def _check_text(head: bytes, name: str) -> None:
     if not head.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise EmptyData(f"{name} is empty; give a table with a header and at least one row.")
+        raise EmptyDataError(f"{name} is empty; give a table with a header and at least one row.")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadFile(f"{name} is UTF-16 text; convert it first, for example: iconv -f utf-16 -t utf-8.")
+        raise FileFormatError(f"{name} is UTF-16 text; convert it first, for example: iconv -f utf-16 -t utf-8.")
     if b"\0" in head:
-        raise BadFile(f"{name} is no table that we know: neither CSV, JSON lines, Parquet nor Arrow.")
+        raise FileFormatError(f"{name} is no table that we know: neither CSV, JSON lines, Parquet nor Arrow.")
 
 
 def _kind_by_name(path: Path) -> str | None:

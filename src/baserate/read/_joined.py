@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from baserate._errors import BadOption, BadShape, EmptyData, MissingValues
-from baserate._intake import Intake
+from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError
+from baserate._intake import ReadSummary
 from baserate._plurals import count_of
 from baserate._rows import Rows
 
@@ -31,9 +31,9 @@ def joined(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "r
     {'new': [0.9, 0.2], 'old': [0.7, 0.4]}
     """
     if missing not in ("refuse", "drop"):
-        raise BadOption(f"missing is {missing!r}; it is 'refuse' or 'drop'.")
+        raise OptionError(f"missing is {missing!r}; it is 'refuse' or 'drop'.")
     if len(parts) < 2:
-        raise BadOption("there is nothing to join; give the rows of two models or more.")
+        raise OptionError("there is nothing to join; give the rows of two models or more.")
     places = {part: _places(part, rows) for part, rows in parts.items()}
     common, stray = _common(places, missing)
     taken = {part: np.array([there[name] for name in common]) for part, there in places.items()}
@@ -62,24 +62,24 @@ def _common(places: Mapping[str, Mapping[Any, int]], missing: str) -> tuple[list
     stray = {part: len(there) - len(common) for part, there in places.items() if len(there) > len(common)}
     if stray and missing == "refuse":
         told = ", ".join(f"{many} of {part}" for part, many in stray.items())
-        raise MissingValues(
+        raise MissingValuesError(
             f"some ids are not in all tables ({told}). Add them, or leave them out with missing='drop'."
         )
     if not common:
-        raise EmptyData("no id is in all tables; see that they name the same rows.")
+        raise EmptyDataError("no id is in all tables; see that they name the same rows.")
     return common, stray
 
 
 def _places(part: str, rows: Rows) -> dict[Any, int]:
     """Where each id stands."""
     if rows.id is None:
-        raise BadOption(f"the rows of {part} have no ids; read them with id=, the column that names each row.")
+        raise OptionError(f"the rows of {part} have no ids; read them with id=, the column that names each row.")
     names = rows.id.tolist()
     found = {name: at for at, name in enumerate(names)}
     if len(found) < len(names):
         seen: set[Any] = set()
         twice = list(dict.fromkeys(name for name in names if name in seen or seen.add(name)))  # type: ignore[func-returns-value]
-        raise BadShape(
+        raise ShapeError(
             f"{count_of(len(twice), 'id')} of {part} {'names' if len(twice) == 1 else 'name'} several rows "
             f"({_listed(twice)}); "
             "give each row one of its own."
@@ -91,19 +91,19 @@ def _check(one: Rows, other: Rows, mine: npt.NDArray[Any], theirs: npt.NDArray[A
     """See that two tables tell the same of the same rows."""
     both = f"{parts[0]} and {parts[1]}"
     if one.intake.positive != other.intake.positive:
-        raise BadOption(
+        raise OptionError(
             f"the positive label is {one.intake.positive!r} in {parts[0]} but {other.intake.positive!r} in {parts[1]}; "
             "name it with positive=."
         )
     if one.attributes != other.attributes:
-        raise BadOption(f"{both} are grouped by different columns; read both with the same group=.")
+        raise OptionError(f"{both} are grouped by different columns; read both with the same group=.")
     columns = {"truth": (one.truth[mine], other.truth[theirs])}
     if one.attributes:
         columns["group"] = (_groups(one)[mine], _groups(other)[theirs])
     for name in (*_SIDES, "cluster"):
         first, second = getattr(one, name), getattr(other, name)
         if (first is None) != (second is None):
-            raise BadOption(f"only one of {both} has a {name}; read both with the same.")
+            raise OptionError(f"only one of {both} has a {name}; read both with the same.")
         if first is not None:
             columns[name] = (first[mine], second[theirs])
     if "cluster" in columns:
@@ -113,7 +113,9 @@ def _check(one: Rows, other: Rows, mine: npt.NDArray[Any], theirs: npt.NDArray[A
         if len(bad):
             assert one.id is not None  # noqa: S101  (for the type checker)
             told = _listed(one.id[mine][bad[:_SHOWN]].tolist(), len(bad))
-            raise BadShape(f"{name} of {both} differs in {len(bad)} of {len(mine)} rows (id {told}); mend one of them.")
+            raise ShapeError(
+                f"{name} of {both} differs in {len(bad)} of {len(mine)} rows (id {told}); mend one of them."
+            )
 
 
 def _groups(rows: Rows) -> npt.NDArray[Any]:
@@ -131,7 +133,7 @@ def _model(part: str, model: str, rows: Rows) -> str:
     return part if len(rows.score) == 1 else f"{part}: {model}"
 
 
-def _intake(parts: Mapping[str, Rows], stray: Mapping[str, int], common: int) -> Intake:
+def _intake(parts: Mapping[str, Rows], stray: Mapping[str, int], common: int) -> ReadSummary:
     """What came in: rows of the largest table, and why some of them were left out."""
     intakes = [rows.intake for rows in parts.values()]
     read = max(*(intake.read for intake in intakes), common)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Reals
 from baserate._confusion import distinct_labels
-from baserate._errors import BadShape, EmptyData, NotBinary, UnknownLabel
+from baserate._errors import EmptyDataError, NotBinaryError, ShapeError, UnknownLabelError
 from baserate._indexes import refuse_differing_indexes
 from baserate._label_sets import LabelSets
 from baserate._plurals import count_of, there_are
@@ -55,13 +55,13 @@ def label_sets(
         known = tuple(_found([row for rows in given for row in rows]))
     is_of = _table("truth", truth, known, of_sets=of_sets)
     if not len(is_of):
-        raise EmptyData("there are no rows; give at least one.")
+        raise EmptyDataError("there are no rows; give at least one.")
     known = tuple(range(is_of.shape[1])) if known is None else known
     flagged = None if decided is None else _table("decided", decided, known, of_sets=of_sets)
     scores = None if score is None else _scores(_placed("score", score, known))
     amounts = None if weight is None else checked_weights(weight)
     if amounts is not None and len(amounts) != len(is_of):
-        raise BadShape(f"{there_are(len(amounts), 'weight')} for {count_of(len(is_of), 'row')}; give one for each.")
+        raise ShapeError(f"{there_are(len(amounts), 'weight')} for {count_of(len(is_of), 'row')}; give one for each.")
     return _present(LabelSets(is_of, known, decided=flagged, score=scores, weight=amounts))
 
 
@@ -71,7 +71,7 @@ def _present(sets: LabelSets) -> LabelSets:
         return sets
     there = sets.weight != 0
     if not there.any():
-        raise EmptyData("every weight is zero, so there are no rows; give at least one a weight above zero.")
+        raise EmptyDataError("every weight is zero, so there are no rows; give at least one a weight above zero.")
     decided = None if sets.decided is None else sets.decided[there]
     score = None if sets.score is None else sets.score[there]
     return LabelSets(sets.truth[there], sets.labels, decided=decided, score=score, weight=sets.weight[there])
@@ -83,7 +83,7 @@ def _of_sets(given: Any) -> bool:  # noqa: ANN401  (anything that a caller may g
         return False
     rows = [row for row in given if isinstance(row, Iterable)]
     if any(isinstance(row, str) for row in rows):
-        raise BadShape("a row is a text, not a set of labels; split it first, for example with text.split(',').")
+        raise ShapeError("a row is a text, not a set of labels; split it first, for example with text.split(',').")
     ragged = len({len(list(row)) for row in rows}) > 1
     return ragged or any(
         isinstance(row, (set, frozenset)) or any(isinstance(each, str) for each in row) for row in rows
@@ -102,13 +102,15 @@ def _placed(name: str, given: Any, labels: tuple[object, ...] | None) -> Any:  #
     if titles is None or labels is None or titles == tuple(range(len(titles))):
         return given
     if set(titles) != set(labels):
-        raise UnknownLabel(f"{name} has the columns {listed(titles)}, but the labels are {listed(labels)}; name these.")
+        raise UnknownLabelError(
+            f"{name} has the columns {listed(titles)}, but the labels are {listed(labels)}; name these."
+        )
     return np.asarray(given)[:, [titles.index(label) for label in labels]]
 
 
 def _found(rows: Sequence[Iterable[object]]) -> list[object]:
     labels = ordered(dict.fromkeys(label for row in rows for label in row))
-    refuse_mixed(labels, "truth", UnknownLabel)
+    refuse_mixed(labels, "truth", UnknownLabelError)
     return labels
 
 
@@ -117,9 +119,9 @@ def _table(name: str, given: Any, labels: tuple[object, ...] | None, *, of_sets:
         return _indicators(name, [set(row) for row in given], labels)
     table = np.asarray(_placed(name, given, labels))
     if table.ndim != 2:
-        raise BadShape(f"{name} has shape {table.shape}; give a row for each row and a column for each label.")
+        raise ShapeError(f"{name} has shape {table.shape}; give a row for each row and a column for each label.")
     if table.dtype.kind not in "biuf" or not ((table == 0) | (table == 1)).all():
-        raise NotBinary(f"{name} holds something else than 0 and 1; say of each label whether the row has it.")
+        raise NotBinaryError(f"{name} holds something else than 0 and 1; say of each label whether the row has it.")
     return table.astype(np.bool_)
 
 
@@ -129,7 +131,9 @@ def _indicators(name: str, rows: Sequence[set[object]], labels: tuple[object, ..
     for at, row in enumerate(rows):
         unknown = [label for label in row if label not in place]
         if unknown:
-            raise UnknownLabel(f"row {at} of {name} holds {listed(unknown)}, not among the labels {listed(labels)}.")
+            raise UnknownLabelError(
+                f"row {at} of {name} holds {listed(unknown)}, not among the labels {listed(labels)}."
+            )
         table[at, [place[label] for label in row]] = True
     return table
 
@@ -137,5 +141,5 @@ def _indicators(name: str, rows: Sequence[set[object]], labels: tuple[object, ..
 def _scores(score: npt.ArrayLike) -> Reals:
     table = np.asarray(score)
     if table.ndim != 2:
-        raise BadShape(f"score has shape {table.shape}; give a row for each row and a column for each label.")
+        raise ShapeError(f"score has shape {table.shape}; give a row for each row and a column for each label.")
     return checked_scores(table.ravel()).reshape(table.shape)

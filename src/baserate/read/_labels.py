@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate._errors import BadOption, DataError, NotBinary
+from baserate._errors import DataError, NotBinaryError, OptionError
 
 _ABSENT = {"na", "n/a", "nan", "null", "none", "missing", "?", "."}
 """How missing values are written by programs that cannot leave a cell empty."""
@@ -39,7 +39,7 @@ def classes(labels: Sequence[object], positive: object, negative: object) -> Cla
     """
     refuse_mixed(labels)
     if np.ndim(positive) or np.ndim(negative):  # type: ignore[arg-type]  # anything may be asked its dimensions
-        raise BadOption("positive or negative is more than one label; name one of each.")
+        raise OptionError("positive or negative is more than one label; name one of each.")
     if positive is None and negative is not None:
         positive = _opposite(labels, negative)
     if positive is None:
@@ -51,12 +51,12 @@ def classes(labels: Sequence[object], positive: object, negative: object) -> Cla
     if negative is not None:
         other = resolved(negative, labels)
         if other == found:
-            raise NotBinary(f"positive and negative are both {found!r}; name two labels.")
+            raise NotBinaryError(f"positive and negative are both {found!r}; name two labels.")
         if other not in labels:
             refuse_absent(labels, other, which="negative")
         return Classes(found, other)
     if len(others) > 1:
-        raise NotBinary(
+        raise NotBinaryError(
             f"truth has more than two labels ({listed(labels)}); name the other class too, with negative=, and leave "
             'the other rows out with missing="drop".'
         )
@@ -100,7 +100,7 @@ def parsed_alike(columns: Sequence[Sequence[str]]) -> list[list[object]]:
     return read
 
 
-def refuse_mixed(labels: Sequence[object], what: str = "truth", error: type[DataError] = NotBinary) -> None:
+def refuse_mixed(labels: Sequence[object], what: str = "truth", error: type[DataError] = NotBinaryError) -> None:
     """Text beside numbers: equal-looking labels may differ."""
     texts = [label for label in labels if isinstance(label, (str, bytes))]
     if 0 < len(texts) < len(labels):
@@ -113,9 +113,11 @@ def refuse_mixed(labels: Sequence[object], what: str = "truth", error: type[Data
 def refuse_ambiguous(labels: Sequence[object]) -> None:
     """Nobody said which label is positive, and it cannot be told."""
     if len(labels) > 2:
-        raise NotBinary(f"truth has more than two labels ({listed(labels)}); compare it with the positive one first.")
+        raise NotBinaryError(
+            f"truth has more than two labels ({listed(labels)}); compare it with the positive one first."
+        )
     choices = " or ".join(f"positive={listed([label])}" for label in labels)
-    raise NotBinary(f"truth has the labels {listed(labels)}; name the positive one: {choices}.")
+    raise NotBinaryError(f"truth has the labels {listed(labels)}; name the positive one: {choices}.")
 
 
 def refuse_absent(labels: Sequence[object], named: object, *, which: str = "positive") -> None:
@@ -123,7 +125,7 @@ def refuse_absent(labels: Sequence[object], named: object, *, which: str = "posi
     alike = [label for label in labels if str(label) == str(named)]
     if alike:
         kinds = ("text", "a number") if isinstance(alike[0], (str, bytes)) else ("a number", "text")
-        raise NotBinary(
+        raise NotBinaryError(
             f"{which}={named!r} is {kinds[1]}, but truth holds {alike[0]!r}, {kinds[0]}; pass {which}={alike[0]!r}."
         )
     if not set(labels) <= {0, 1} or named not in (0, 1):
@@ -132,7 +134,7 @@ def refuse_absent(labels: Sequence[object], named: object, *, which: str = "posi
         texts = {str(label).casefold(): label for label in labels}
         near = get_close_matches(str(named).casefold(), texts, n=1)
         hint = f"Did you mean {listed([texts[near[0]]])}? " if near else ""
-        raise NotBinary(
+        raise NotBinaryError(
             f"{which}={named!r} does not occur in truth, which holds {listed(labels)}. {hint}"
             f"If there really are no {which}s, recode truth to 0 and 1."
         )
@@ -171,7 +173,9 @@ def _opposite(labels: Sequence[object], negative: object) -> object:
         refuse_absent(labels, other, which="negative")
     left = [label for label in labels if label != other]
     if len(left) != 1:
-        raise NotBinary(f"truth holds {listed(labels)}, of which {other!r} is negative; name the positive one too.")
+        raise NotBinaryError(
+            f"truth holds {listed(labels)}, of which {other!r} is negative; name the positive one too."
+        )
     return left[0]
 
 
@@ -180,7 +184,7 @@ def _inferred(labels: Sequence[object]) -> Classes:
         kind: type[Any] = type(labels[0])
         return Classes(kind(1), kind(0))
     if len(labels) > 2:
-        raise NotBinary(
+        raise NotBinaryError(
             f"truth has more than two labels ({listed(labels)}); name both classes, with positive= and negative=, and "
             'leave the other rows out with missing="drop", or judge all of them: read.class_rows, read.confusions.'
         )

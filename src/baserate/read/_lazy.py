@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Reals
 from baserate._confusions import Confusions
-from baserate._errors import BadFile, EmptyData, NotNumeric
-from baserate._intake import Intake
+from baserate._errors import EmptyDataError, FileFormatError, NotNumericError
+from baserate._intake import ReadSummary
 from baserate._numeric.distinct import narrowest
 from baserate._tallies import Group, Tallies
 from baserate._tally import Tally
@@ -58,7 +58,7 @@ def aggregated(lazy: Lazy, columns: Columns, rule: Rule) -> Tallies:
     parts = {model: _part(lazy, columns, model, rule) for model in columns.models}
     first = next(iter(parts.values()))
     if any((part.intake.read, part.groups) != (first.intake.read, first.groups) for part in parts.values()):
-        raise BadFile("the data changed while they were read; read them again.")
+        raise FileFormatError("the data changed while they were read; read them again.")
     models = {model: {group: part.tally(at) for at, group in enumerate(part.groups)} for model, part in parts.items()}
     decisions = {model: parts[model].decisions() for model in columns.score} if columns.predicted else {}
     return Tallies(models, columns.group, first.intake, decisions)
@@ -75,7 +75,7 @@ def targeted(lazy: Lazy, columns: Columns, rule: Rule) -> Target:
     check_numbers(columns.score[0], scores, problems)
     read, dropped, keep = _settled(found, columns, rule, problems)
     score, sums, times = scores.values[keep], found.kept(keep, columns), found.sums["times"][keep]
-    intake = Intake(read, dropped, problems.reasons, *two, columns.told, notes(labels), labelled=0)
+    intake = ReadSummary(read, dropped, problems.reasons, *two, columns.told, notes(labels), labelled=0)
     if two.positive is None:
         return _target(score, sums, None, intake)
     truth = Coded(labels[columns.truth].codes[keep], labels[columns.truth].labels)
@@ -87,7 +87,7 @@ def targeted(lazy: Lazy, columns: Columns, rule: Rule) -> Target:
     return _target(score[~known], rest, labelled if known.any() else None, intake)
 
 
-def _target(score: Reals, sums: Sequence[Cells], labelled: Tally | None, intake: Intake) -> Target:
+def _target(score: Reals, sums: Sequence[Cells], labelled: Tally | None, intake: ReadSummary) -> Target:
     """Target of sums; if every score is one row and no more, that goes without saying."""
     *weighted, rows = sums
     rows = narrowest(rows.astype(np.int64))
@@ -108,7 +108,7 @@ class _Part:
     groups: tuple[Group, ...]
     sums: Sequence[Cells]
     """Rows; before them mass and squares, if there are weights."""
-    intake: Intake
+    intake: ReadSummary
 
     def tally(self, at: int) -> Tally:
         """Tally of one group."""
@@ -150,7 +150,7 @@ def confused(lazy: Lazy, columns: Columns, rule: Rule) -> Confusions:
     refuse_many_cells(labels, len(groups))
     truth, decided = (numbered(there[name], labels) for name in pair)
     told = notes(found.table.labels)
-    intake = Intake(read, dropped, problems.reasons, None, None, columns.told, told, labels)
+    intake = ReadSummary(read, dropped, problems.reasons, None, None, columns.told, told, labels)
     tables = by_group(truth, decided, labels, found.kept(keep, columns), group, groups)
     return Confusions(tables, columns.group, intake)
 
@@ -185,7 +185,7 @@ def _part(lazy: Lazy, columns: Columns, model: str, rule: Rule) -> _Part:
     predicted = None if own.predicted is None else flagged(own.predicted)
     score = numbers[model].values[keep] if own.score else predicted
     group, groups = grouped([there(name) for name in columns.group])
-    intake = Intake(read, dropped, problems.reasons, *two, columns.told, notes(labels))
+    intake = ReadSummary(read, dropped, problems.reasons, *two, columns.told, notes(labels))
     sums = found.kept(keep, columns)
     return _Part(np.asarray(score, np.float64), flagged(columns.truth), predicted, group, groups, sums, intake)
 
@@ -224,7 +224,7 @@ def _check_types(lazy: Lazy, columns: Columns) -> None:
     for name in columns.numbers:
         kind = schema[lazy.names[name]]
         if not (kind.is_numeric() or kind == nw.Boolean):
-            raise NotNumeric(f"{name} holds {kind}, not numbers; convert it first.")
+            raise NotNumericError(f"{name} holds {kind}, not numbers; convert it first.")
 
 
 def _amounts(lazy: Lazy, columns: Columns) -> dict[str, nw.Expr]:
@@ -275,7 +275,7 @@ def _kept(found: _Found, columns: Columns, bad: Bools | None) -> Bools:
     for name in columns.amounts:
         keep &= found.states[name] != _STATES.index("zero")
         if not keep.any():
-            raise EmptyData(f"every {name} is zero, so there are no rows; give at least one a number above zero.")
+            raise EmptyDataError(f"every {name} is zero, so there are no rows; give at least one a number above zero.")
     if columns.count is not None:
         refuse_many(columns.count, found.sums["rows"][keep])
     return keep

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools
-from baserate._errors import NotBinary, NotNumeric
+from baserate._errors import NotBinaryError, NotNumericError
 from baserate._numeric.codes import distinct_codes
 from baserate.read._columns import as_column, as_numbers, missing_objects
 from baserate.read._eager import Coded, Numbers, Table
@@ -131,7 +131,7 @@ def coded_of(name: str, given: object) -> Coded:
             return _coded(column)
         found = _coded(column[~missing])
     except TypeError as error:
-        raise NotBinary(f"{name} holds labels that cannot be compared ({error}); give text or numbers.") from error
+        raise NotBinaryError(f"{name} holds labels that cannot be compared ({error}); give text or numbers.") from error
     return Coded(_scattered(found.codes, ~missing, -1), found.labels)
 
 
@@ -145,7 +145,7 @@ def numbers_of_series(name: str, series: nw.Series[Any]) -> Numbers:
     if isinstance(series.dtype, (nw.Object, nw.Unknown)):
         return numbers_of(name, series.to_numpy())
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-        raise NotNumeric(f"{name} holds {series.dtype}, not numbers; convert it first.")
+        raise NotNumericError(f"{name} holds {series.dtype}, not numbers; convert it first.")
     there, present = _present(series)
     found = numbers_of(name, present.to_numpy()).values
     return Numbers(found) if there is None else Numbers(_scattered(found, there, np.nan), ~there)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any, Required, TypedDict
 
-from baserate._errors import BadFile, BadOption, UnknownName
+from baserate._errors import FileFormatError, OptionError, UnknownNameError
 
 
 class Named(TypedDict, total=False):
@@ -54,10 +54,10 @@ class Columns:
         """Check the keywords and fill in the rest."""
         given = _known(named, [field.name for field in fields(Columns) if field.name != "stem"])
         if "truth" not in given:
-            raise BadOption('say which column holds the truth, for example truth="outcome".')
+            raise OptionError('say which column holds the truth, for example truth="outcome".')
         columns = Columns._made(given)
         if not columns.score and columns.predicted is None:
-            raise BadOption('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
+            raise OptionError('name a column to judge: score="risk" for numbers, predicted="decision" for labels.')
         return columns
 
     @staticmethod
@@ -65,7 +65,7 @@ class Columns:
         """Do the same where the truth may be unknown."""
         columns = Columns._made(_known(named, list(NamedTarget.__annotations__)))
         if not columns.score:
-            raise BadOption('say which column holds the scores, for example score="risk".')
+            raise OptionError('say which column holds the scores, for example score="risk".')
         return columns
 
     @staticmethod
@@ -75,11 +75,11 @@ class Columns:
         names: list[object] = [*(given[name] for name in given if name == "truth"), *columns.used]
         strange = [name for name in names if not isinstance(name, str) or not name]
         if strange:
-            raise BadOption(f"{strange[0]!r} is not the name of a column; names are text, and not empty.")
+            raise OptionError(f"{strange[0]!r} is not the name of a column; names are text, and not empty.")
         counts = [*Counter(columns.models).items(), *Counter(columns.group).items()]
         twice = [name for name, times in counts if times > 1]
         if twice:
-            raise BadOption(f"the column {twice[0]!r} is named twice; name each once.")
+            raise OptionError(f"the column {twice[0]!r} is named twice; name each once.")
         return columns
 
     @property
@@ -133,9 +133,9 @@ def check_there(name: str, there: Sequence[object]) -> None:
         alike = [other for other in texts if other.strip().lower() == name.strip().lower()]
         near = get_close_matches(name, texts, n=2, cutoff=0.5) or alike
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise UnknownName(f"there is no column {name!r}.{hint} There are: {_listed(there)}.")
+        raise UnknownNameError(f"there is no column {name!r}.{hint} There are: {_listed(there)}.")
     if there.count(name) > 1:
-        raise BadFile(f"there are {there.count(name)} columns {name!r}; rename all but one.")
+        raise FileFormatError(f"there are {there.count(name)} columns {name!r}; rename all but one.")
 
 
 def _matching(name: str, there: Sequence[object], taken: set[str]) -> list[str]:
@@ -150,7 +150,7 @@ def _known(named: Mapping[str, Any], kinds: Sequence[str]) -> dict[str, Any]:
     """What was named, if there are such kinds of columns; None is as good as nothing."""
     unknown = named.keys() - set(kinds)
     if unknown:
-        raise BadOption(f"there is no kind of column {min(unknown)!r}. Known are: {', '.join(kinds)}.")
+        raise OptionError(f"there is no kind of column {min(unknown)!r}. Known are: {', '.join(kinds)}.")
     return {kind: name for kind, name in named.items() if name is not None}
 
 

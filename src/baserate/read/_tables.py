@@ -8,13 +8,13 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusions import Confusions
-from baserate._errors import BadFile, BadOption, BaserateError
+from baserate._errors import BaserateError, FileFormatError, OptionError
 from baserate._indexes import refuse_differing_indexes
 from baserate._rows import Rows
 from baserate._tallies import Tallies
-from baserate._target import ClassTarget, Target
+from baserate._target import MulticlassTarget, Target
 from baserate.read import _classes, _unlabelled
 from baserate.read._eager import Rule, Table, gathered
 from baserate.read._memory import loaded
@@ -116,7 +116,7 @@ def confusions(
     """
     named = replace(Columns.of(columns), id=None, cluster=None)
     if named.predicted is None or named.score:
-        raise BadOption("a table of true and predicted labels needs predicted= and no score=.")
+        raise OptionError("a table of true and predicted labels needs predicted= and no score=.")
     with opened(source, named, watch) as table:
         return table.confusions(Rule(missing=missing, labels=as_tuple(labels)))
 
@@ -128,7 +128,7 @@ def class_rows(
     missing: Literal["refuse", "drop"] = "refuse",
     watch: Watch | None = None,
     **columns: Unpack[Named],
-) -> ClassRows:
+) -> MulticlassRows:
     """Read the rows of any table that has a score for each class.
 
     As :func:`tallies`, with the columns `truth` and `score`: one score for each class, or the beginning of their names
@@ -146,7 +146,7 @@ def class_rows(
         bound, columns["score"] = tuple(score), tuple(score.values())
     named = replace(Columns.of(columns), id=None, cluster=None)
     if not named.score or named.predicted is not None:
-        raise BadOption("rows of several classes need score=, a column for each class, and no predicted=.")
+        raise OptionError("rows of several classes need score=, a column for each class, and no predicted=.")
     with opened(source, named, watch) as table:
         return table.class_rows(Rule(missing=missing, labels=as_tuple(labels), bound=bound))
 
@@ -173,9 +173,9 @@ class Asked(Protocol):
     def tallies(self, rule: Rule) -> Tallies: ...
     def rows(self, rule: Rule) -> Rows: ...
     def confusions(self, rule: Rule) -> Confusions: ...
-    def class_rows(self, rule: Rule) -> ClassRows: ...
+    def class_rows(self, rule: Rule) -> MulticlassRows: ...
     def target(self, rule: Rule) -> Target: ...
-    def class_target(self, rule: Rule) -> ClassTarget: ...
+    def class_target(self, rule: Rule) -> MulticlassTarget: ...
 
 
 class _Memory:
@@ -193,13 +193,13 @@ class _Memory:
     def confusions(self, rule: Rule) -> Confusions:
         return _classes.confusions(self._loaded, self.columns, rule)
 
-    def class_rows(self, rule: Rule) -> ClassRows:
+    def class_rows(self, rule: Rule) -> MulticlassRows:
         return _classes.class_rows(self._loaded, self.columns, rule)
 
     def target(self, rule: Rule) -> Target:
         return _unlabelled.target(self._loaded, self.columns, rule)
 
-    def class_target(self, rule: Rule) -> ClassTarget:
+    def class_target(self, rule: Rule) -> MulticlassTarget:
         return _unlabelled.class_target(self._loaded, self.columns, rule, lasting=False)  # scores are put together
 
     @property
@@ -228,7 +228,7 @@ class _Lazy:
         with _foreign():
             return confused(self._renamed, self.columns, rule)
 
-    def class_rows(self, rule: Rule) -> ClassRows:
+    def class_rows(self, rule: Rule) -> MulticlassRows:
         return self._collected.class_rows(rule)
 
     def target(self, rule: Rule) -> Target:
@@ -237,7 +237,7 @@ class _Lazy:
         with _foreign():
             return targeted(self._renamed, self.columns, rule)
 
-    def class_target(self, rule: Rule) -> ClassTarget:
+    def class_target(self, rule: Rule) -> MulticlassTarget:
         return self._collected.class_target(rule)
 
     @property
@@ -290,7 +290,7 @@ def _framed(source: Any, columns: Columns) -> Iterator[Asked]:  # noqa: ANN401  
     try:
         frame = nw.from_native(source, pass_through=True)
     except DuplicateError as error:
-        raise BadFile("two columns of the frame have the same name; rename one of them.") from error
+        raise FileFormatError("two columns of the frame have the same name; rename one of them.") from error
     if isinstance(frame, nw.DataFrame):
         columns = columns.found(frame.columns)
         yield _Memory({name: frame[name] for name in columns.used}, columns)
@@ -303,7 +303,7 @@ def _framed(source: Any, columns: Columns) -> Iterator[Asked]:  # noqa: ANN401  
         with _streamed(source, columns) as relation:
             yield relation
     else:
-        raise BadOption(
+        raise OptionError(
             f"{type(source).__name__} is no table that we know; give a frame, a mapping of columns, or a path."
         )
 
@@ -317,7 +317,7 @@ def _foreign() -> Iterator[None]:
         raise
     except Exception as error:
         told = str(error).strip().splitlines()[:1] or [type(error).__name__]
-        raise BadFile(f"the frame cannot be read: {told[0].rstrip('.')}.") from error
+        raise FileFormatError(f"the frame cannot be read: {told[0].rstrip('.')}.") from error
 
 
 @contextmanager

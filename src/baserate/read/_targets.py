@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._plurals import there_are
-from baserate._target import ClassTarget, Target
+from baserate._target import MulticlassTarget, Target
 from baserate.read._eager import Rule
 from baserate.read._labels import listed
 from baserate.read._named import Columns, NamedTarget
@@ -62,10 +62,10 @@ def target(
         source, columns["score"] = {"score": source}, "score"
     named, rule = Columns.of_target(columns), Rule(positive, negative, missing)
     if not named.truth and (positive is not None or negative is not None):
-        raise BadOption("positive= and negative= are labels of the truth; name its column too, with truth=.")
+        raise OptionError("positive= and negative= are labels of the truth; name its column too, with truth=.")
     with opened(source, named, watch) as table:
         if len(table.columns.score) > 1:
-            raise BadOption(
+            raise OptionError(
                 f"a target has one score for each row, not several ({listed(table.columns.score)}); name one, or read "
                 "a score for each class with read.class_target."
             )
@@ -79,7 +79,7 @@ def class_target(
     missing: Literal["refuse", "drop"] = "refuse",
     watch: Watch | None = None,
     **columns: Unpack[NamedTarget],
-) -> ClassTarget:
+) -> MulticlassTarget:
     """Read a score for each class from where a classifier will be used, most or all rows without a truth.
 
     As :func:`target`, with a column of scores for each class. Which belongs to which class is told as in
@@ -112,5 +112,5 @@ def _by_class(scores: Any, labels: tuple[object, ...] | None) -> tuple[dict[str,
     names = [f"score of column {at}" for at in range(scores.shape[1])]
     known = tuple(range(len(names))) if labels is None else labels
     if len(known) != len(names):
-        raise BadOption(f"{there_are(len(known), 'label')} for {len(names)} columns of scores; give one for each.")
+        raise OptionError(f"{there_are(len(known), 'label')} for {len(names)} columns of scores; give one for each.")
     return dict(zip(names, scores.T, strict=True)), dict(zip(known, names, strict=True))

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from baserate._arrays import Bools, Cells
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, DataError, EmptyData, NotBinary, UnknownLabel
-from baserate._intake import Intake
+from baserate._class_rows import MulticlassRows
+from baserate._errors import DataError, EmptyDataError, NotBinaryError, OptionError, UnknownLabelError
+from baserate._intake import ReadSummary
 from baserate._tally import Tally
-from baserate._target import ClassTarget, Target
+from baserate._target import MulticlassTarget, Target
 from baserate.read._classes import bound, class_intake, class_scores, in_order, named_classes, numbered
 from baserate.read._eager import Coded, Problems, Rule, Table, beyond, is_label, length, notes, settled
 from baserate.read._labels import Classes, classes, listed, ordered, parsed, refuse_mixed, resolved
@@ -26,7 +26,9 @@ def target(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True) 
     problems = Problems(length(table))
     two = check_truth(table.labels, columns, rule, problems)
     whole = settled(table, columns, rule, problems, lasting=lasting)
-    intake = Intake(whole.read, whole.dropped, problems.reasons, *two, columns.told, notes(table.labels), labelled=0)
+    intake = ReadSummary(
+        whole.read, whole.dropped, problems.reasons, *two, columns.told, notes(table.labels), labelled=0
+    )
     score, weight, count = whole.numbers(columns.score[0]), whole.weight, whole.count
     if two.positive is None:
         return Target.of_rows(score, weight=weight, count=count, intake=intake)
@@ -44,13 +46,13 @@ def target(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True) 
     )
 
 
-def class_target(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True) -> ClassTarget:
+def class_target(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True) -> MulticlassTarget:
     """Check scores for each of several classes, and put aside the rows whose truth is known."""
     table = unblanked(table)
     problems = Problems(length(table))
     truth = table.labels.get(columns.truth)
     there = [] if truth is None or not _any(truth) else ordered(truth.labels)
-    with _doubting(table.labels, UnknownLabel):
+    with _doubting(table.labels, UnknownLabelError):
         given, labels = _classes_of(columns, rule, there)
     if truth is not None and there:
         problems.add(columns.truth, "unknown label", beyond(truth, labels))
@@ -58,15 +60,15 @@ def class_target(table: Table, columns: Columns, rule: Rule, *, lasting: bool = 
     score, weight, count = class_scores(whole, given, labels), whole.weight, whole.count
     intake = replace(class_intake(whole, given, labels, problems), labelled=0)
     if not there:
-        return ClassTarget(score, labels, weight, count, intake=intake)
+        return MulticlassTarget(score, labels, weight, count, intake=intake)
     codes, seen = whole.labels(columns.truth)
     known = codes >= 0
     refuse_all_known(known, len(known), columns)
     intake = replace(intake, labelled=int(np.count_nonzero(known)))
     numbers = numbered(Coded(codes[known], seen), labels)
-    labelled = ClassRows(numbers, score[known], labels, _at(weight, known), _at(count, known), intake=intake)
+    labelled = MulticlassRows(numbers, score[known], labels, _at(weight, known), _at(count, known), intake=intake)
     rest = (_at(weight, ~known), _at(count, ~known))
-    return ClassTarget(score[~known], labels, *rest, labelled if len(numbers) else None, intake)
+    return MulticlassTarget(score[~known], labels, *rest, labelled if len(numbers) else None, intake)
 
 
 def unblanked(table: Table) -> Table:
@@ -79,7 +81,7 @@ def check_truth(labels: Mapping[str, Coded], columns: Columns, rule: Rule, probl
     truth = labels.get(columns.truth)
     if truth is None or not _any(truth):
         return Classes(None, None)
-    with _doubting(labels, NotBinary):
+    with _doubting(labels, NotBinaryError):
         two = _two(ordered(truth.labels), rule)
     problems.add(columns.truth, "unknown label", beyond(truth, [label for label in two if label is not None]))
     return two
@@ -88,7 +90,7 @@ def check_truth(labels: Mapping[str, Coded], columns: Columns, rule: Rule, probl
 def refuse_all_known(known: Bools, many: int, columns: Columns) -> None:
     """Rows that all have a truth are no target, but a sample to be judged."""
     if known.all():
-        raise EmptyData(
+        raise EmptyDataError(
             f"each of {many} rows in use has its {columns.truth}, so there is nothing without truth; judge them as "
             "they are (read.tallies, read.class_rows), or leave truth= out to take all of them as unknown."
         )
@@ -114,18 +116,18 @@ def _two(labels: Sequence[object], rule: Rule) -> Classes:
 
 def _classes_of(columns: Columns, rule: Rule, there: Sequence[object]) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """Class of each column of scores, and all of them in order."""
-    refuse_mixed(there, columns.truth, UnknownLabel)
+    refuse_mixed(there, columns.truth, UnknownLabelError)
     if len(columns.score) < 2:
-        raise BadOption(f"there is only one column of scores, {columns.score[0]!r}; give one for each class.")
+        raise OptionError(f"there is only one column of scores, {columns.score[0]!r}; give one for each class.")
     if not there and rule.labels is None and rule.bound is None:
         found = tuple(parsed([str(text) for text in named_classes(columns.score, (), columns.stem)]))
         return found, found
     try:
         found = bound(columns, rule, there)
-    except UnknownLabel as error:
+    except UnknownLabelError as error:
         if there:
             raise
-        raise UnknownLabel(
+        raise UnknownLabelError(
             f"the labels are {listed(rule.labels or ())}, but the names of the scores, {listed(columns.score)}, do not "
             "say which is whose; name the class of each column with a mapping, score={label: column}."
         ) from error

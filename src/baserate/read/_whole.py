@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from baserate._errors import BadFile
+from baserate._errors import FileFormatError
 from baserate.read._duckdb import number, quoted, translated
 from baserate.read._files import (
     arrow_tables,
@@ -97,7 +97,7 @@ def _parquet(found: Met, numbers: Sequence[str], labels: Sequence[str]) -> Whole
     _check_there([*numbers, *labels], names)
     more = check_schemas(found.connection, found.files, names) - set(names)
     if more:
-        raise BadFile(f"not all of the files have the column {min(more)!r}; give files of one form.")
+        raise FileFormatError(f"not all of the files have the column {min(more)!r}; give files of one form.")
     return _of_types(found, read, numbers)
 
 

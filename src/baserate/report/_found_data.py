@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from baserate._intake import told
+from baserate._intake import describe_reasons
 from baserate.report._commands import Step, has_both_classes
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report, estimate_of
@@ -106,7 +106,7 @@ def _rows_dropped(report: Report) -> Said | None:
         return None
     sentence = (
         f"{number(dropped)} of {number(read)} rows {'was' if dropped == 1 else 'were'} dropped "
-        f"({told(report.data['reasons'])}), a share of {number(dropped / read)}."
+        f"({describe_reasons(report.data['reasons'])}), a share of {number(dropped / read)}."
     )
     return Said(sentence, {"dropped": dropped, "read": read, "share": dropped / read})
 

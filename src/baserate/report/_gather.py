@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from baserate._errors import BadOption
-from baserate._intake import Intake
+from baserate._errors import OptionError
+from baserate._intake import ReadSummary
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate.read import Spelled
@@ -31,7 +31,7 @@ class Gathered(NamedTuple):
 def gathered(plan: Plan, source: Any = None, *, watch: Watch | None = None) -> Gathered:  # noqa: ANN401  (any table)
     """Read what a plan names, or the table that is handed over with it."""
     if source is None and not plan.files:
-        raise BadOption("the plan names no files; hand the rows over as well: run(plan, table).")
+        raise OptionError("the plan names no files; hand the rows over as well: run(plan, table).")
     if plan.apart:
         return Gathered(_apart(plan, source, watch))
     table = list(plan.files) if source is None else source
@@ -74,12 +74,12 @@ def samples_of(files: tuple[str, ...]) -> dict[str, str]:
     return dict(zip(short if len({*short}) == len(short) else files, files, strict=True))
 
 
-def _together(intakes: list[Intake]) -> Intake:
+def _together(intakes: list[ReadSummary]) -> ReadSummary:
     """What was read in all."""
     labels = {(str(each.positive), str(each.negative)) for each in intakes}
     if len(labels) > 1:
         told = "; ".join(f"positive = {positive}, negative = {negative}" for positive, negative in sorted(labels))
-        raise BadOption(f"the samples have different classes ({told}); name both: positive=, negative=.")
+        raise OptionError(f"the samples have different classes ({told}); name both: positive=, negative=.")
     reasons: dict[str, dict[str, int]] = {}
     for each in intakes:
         for column, kinds in each.reasons.items():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
-from baserate._errors import BadFile
+from baserate._errors import FileFormatError
 
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/[\w./-]+\.js)";[ \t]*\n?', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function|const|class) ([A-Za-z_$][\w$]*)", re.MULTILINE)
@@ -50,7 +50,9 @@ def inlined(read: Callable[[str], str], entry: str) -> str:
 def _follow(read: Callable[[str], str], name: str, done: dict[str, _Module], above: tuple[str, ...]) -> None:
     """Read a module behind those that it imports."""
     if name in above:
-        raise BadFile(f"{' imports '.join([*above[above.index(name) :], name])}: a circle; move what both need.")
+        raise FileFormatError(
+            f"{' imports '.join([*above[above.index(name) :], name])}: a circle; move what both need."
+        )
     if name in done:
         return
     text = _COMMENT.sub("", read(name))
@@ -60,7 +62,7 @@ def _follow(read: Callable[[str], str], name: str, done: dict[str, _Module], abo
         _follow(read, other, done, (*above, name))
         for each in _listed(name, names):
             if each not in done[other].exports:
-                raise BadFile(f"{name} imports {each} from {other}, which does not export it; export it there.")
+                raise FileFormatError(f"{name} imports {each} from {other}, which does not export it; export it there.")
     done[name] = _module(name, text)
 
 
@@ -70,7 +72,9 @@ def _module(name: str, text: str) -> _Module:
     script = _EXPORT.sub(r"\1 \2", script)
     if strange := _STRANGE.search(script):
         told = strange[0].strip()
-        raise BadFile(f'{name} has {told!r}; write import {{ a }} from "./b.js"; or export function, const or class.')
+        raise FileFormatError(
+            f'{name} has {told!r}; write import {{ a }} from "./b.js"; or export function, const or class.'
+        )
     return _Module(script, exports)
 
 
@@ -79,7 +83,7 @@ def _listed(name: str, names: str) -> list[str]:
     several = [each.strip() for each in names.split(",") if each.strip()]
     renamed = [each for each in several if not _NAME.fullmatch(each)]
     if renamed:
-        raise BadFile(f"{name} imports {renamed[0]!r}; import names as they are: {{ a, b }}.")
+        raise FileFormatError(f"{name} imports {renamed[0]!r}; import names as they are: {{ a, b }}.")
     return several
 
 

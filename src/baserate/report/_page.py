@@ -9,7 +9,7 @@ from hashlib import sha256
 from html import escape
 from importlib import resources
 
-from baserate._errors import BadFile, BadOption
+from baserate._errors import FileFormatError, OptionError
 from baserate._version import __version__
 from baserate.report._inlined import inlined
 from baserate.report._payload import payload
@@ -32,7 +32,7 @@ def html(report: Report) -> str:
     (True, False)
     """
     if len(report.sketches) != len(report.models):
-        raise BadOption(
+        raise OptionError(
             "this report holds no curves: it comes from a file of an earlier release. Run its plan again: "
             "baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
         )
@@ -71,7 +71,7 @@ def _asset(name: str) -> str:
 def _inert(name: str, text: str) -> str:
     """See that HTML would not end a script or a style in its middle."""
     if found := _ENDS.search(text):
-        raise BadFile(f"{name} holds {found[0]!r}, at which HTML would end it; write it in two parts.")
+        raise FileFormatError(f"{name} holds {found[0]!r}, at which HTML would end it; write it in two parts.")
     return text
 
 

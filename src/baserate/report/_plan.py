@@ -14,7 +14,7 @@ import numpy as np
 from baserate._costs import Costs
 from baserate._cut import has_table
 from baserate._domains import check_prevalence
-from baserate._errors import BadFile, BadOption, BaserateError
+from baserate._errors import BaserateError, FileFormatError, OptionError
 from baserate._files import write_text
 from baserate._immutable import FrozenMapping
 from baserate._map import text_of
@@ -84,7 +84,7 @@ class Plan:
             object.__setattr__(self, name, _label(name, getattr(self, name)))
         for name in _TEXTS:
             if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
-                raise BadOption(f"{name} is {getattr(self, name)!r}; give a name, or leave it out.")
+                raise OptionError(f"{name} is {getattr(self, name)!r}; give a name, or leave it out.")
         Columns.of({name: each for name, each in self.columns.items() if each})  # type: ignore[arg-type]
         self._check_use()
         self._check_cut()
@@ -92,18 +92,18 @@ class Plan:
     def _check_use(self) -> None:
         """See that numbers are what they should be."""
         if self.missing not in ("refuse", "drop"):
-            raise BadOption(f"missing is {self.missing!r}; give 'refuse' or 'drop'.")
+            raise OptionError(f"missing is {self.missing!r}; give 'refuse' or 'drop'.")
         self._check_prevalence()
         if self.costs is not None and not isinstance(self.costs, Costs):
-            raise BadOption(f"costs are {self.costs!r}; give Costs(fp=1, fn=20).")
+            raise OptionError(f"costs are {self.costs!r}; give Costs(fp=1, fn=20).")
         seed: object = self.seed  # whatever a caller without a type checker gave
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise BadOption(f"seed is {self.seed!r}; give a whole number, so that a plan can be run again.")
+            raise OptionError(f"seed is {self.seed!r}; give a whole number, so that a plan can be run again.")
         _ = self.interval
         if self.apart and (self.group or len(self.files) == 1):
-            raise BadOption("samples that are judged apart are several files, without groups; leave out one of both.")
+            raise OptionError("samples that are judged apart are several files, without groups; leave out one of both.")
         if self.apart and self.predicted:
-            raise BadOption("samples that are judged apart are of scores; leave out predicted, or judge one by one.")
+            raise OptionError("samples that are judged apart are of scores; leave out predicted, or judge one by one.")
 
     def _check_prevalence(self) -> None:
         """See that it is a share, or a share for each of some groups, which are stored by the text of their labels."""
@@ -114,7 +114,7 @@ class Plan:
         if not isinstance(self.prevalence, Mapping):
             return
         if not self.group or not shares:
-            raise BadOption(
+            raise OptionError(
                 "prevalence maps groups to shares; expected at least one, and group= with the columns of the groups. "
                 "Give one share for everybody, or name the groups."
             )
@@ -125,26 +125,26 @@ class Plan:
         """See that there is one way at most to cut."""
         ways = [name for name in ("threshold", "rule", "policy") if getattr(self, name) is not None]
         if len(ways) > 1:
-            raise BadOption(f"{' and '.join(ways)} are several ways to cut; give one.")
+            raise OptionError(f"{' and '.join(ways)} are several ways to cut; give one.")
         if self.threshold is not None and (not _is_number(self.threshold) or isnan(self.threshold)):
-            raise BadOption(f"threshold is {self.threshold!r}; give a number that scores can be compared with.")
+            raise OptionError(f"threshold is {self.threshold!r}; give a number that scores can be compared with.")
         if self.policy is not None and not isinstance(self.policy, Policy):
-            raise BadOption(f"policy is {type(self.policy).__name__}; read one with Policy.load(…).")
+            raise OptionError(f"policy is {type(self.policy).__name__}; read one with Policy.load(…).")
         if self.policy is not None and not has_table(self.policy.actions):
             told = ", ".join(self.policy.actions)
-            raise BadOption(f"a policy into {told} has no 2×2 table; give one that flags or passes.")
+            raise OptionError(f"a policy into {told} has no 2×2 table; give one that flags or passes.")
         if self.policy_file is not None and self.policy is None:
-            raise BadOption(f"policy_file is {self.policy_file!r}, but there is no policy. Read it: Policy.load(…).")
+            raise OptionError(f"policy_file is {self.policy_file!r}, but there is no policy. Read it: Policy.load(…).")
         if self.rule is not None:
             rule = named(self.rule).__name__.replace("_", "-")
             if rule not in RULES:
-                raise BadOption(
+                raise OptionError(
                     f"the rule {rule} needs more than a plan can tell; choose with `baserate decide … -o policy.json`, "
                     "and give the policy."
                 )
             object.__setattr__(self, "rule", rule)
         if self.rule == "cost" and self.costs is None:
-            raise BadOption("the rule cost needs what errors cost: costs=Costs(fp=1, fn=20).")
+            raise OptionError("the rule cost needs what errors cost: costs=Costs(fp=1, fn=20).")
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _several(name: str, given: object) -> tuple[str, ...]:
     """Names in a tuple, also of one."""
     found = (given,) if isinstance(given, (str, os.PathLike)) else given
     if not isinstance(found, Iterable):
-        raise BadOption(f"{name} is {given!r}; give a name, or several in a list.")
+        raise OptionError(f"{name} is {given!r}; give a name, or several in a list.")
     return tuple(os.fspath(each) if isinstance(each, os.PathLike) else each for each in found)
 
 
@@ -196,7 +196,7 @@ def _label(name: str, given: object) -> object:
     """A label that a file can hold."""
     plain = given.item() if isinstance(given, np.generic) else given
     if plain is not None and not isinstance(plain, (str, int, float)):
-        raise BadOption(f"{name} is {given!r}; a plan can hold text, numbers and booleans: rename the labels first.")
+        raise OptionError(f"{name} is {given!r}; a plan can hold text, numbers and booleans: rename the labels first.")
     return plain
 
 
@@ -221,20 +221,22 @@ def _checked(text: str) -> dict[str, Any]:
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise BadFile(f"not JSON: {error}. The file is broken or no plan; write it again.") from error
+        raise FileFormatError(f"not JSON: {error}. The file is broken or no plan; write it again.") from error
     if not isinstance(form, dict) or form.pop("kind", None) != KIND:
-        raise BadFile(f'no plan: its "kind" is not {KIND!r}; name a file that holds one.')
+        raise FileFormatError(f'no plan: its "kind" is not {KIND!r}; name a file that holds one.')
     version = form.pop("schema_version", None)
     if version != SCHEMA_VERSION or isinstance(version, bool):
-        raise BadFile(f"a plan of schema version {version!r}; this release reads {SCHEMA_VERSION}: upgrade baserate.")
+        raise FileFormatError(
+            f"a plan of schema version {version!r}; this release reads {SCHEMA_VERSION}: upgrade baserate."
+        )
     known = [each.name for each in fields(Plan)]
     unknown = [name for name in form if name not in known]
     if unknown:
-        raise BadFile(f"a plan has no field {unknown[0]!r}.{known_names(unknown[0], known)}")
+        raise FileFormatError(f"a plan has no field {unknown[0]!r}.{known_names(unknown[0], known)}")
     try:
         return form | {name: _read(name, form[name]) for name in ("costs", "threshold", "policy") if name in form}
     except (TypeError, BaserateError) as error:
-        raise BadFile(f"not a plan: {error}") from error
+        raise FileFormatError(f"not a plan: {error}") from error
 
 
 def known_names(name: str, known: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from baserate._counts import Counts
-from baserate._errors import BadFile, BadOption, BaserateError, UnknownName
+from baserate._errors import BaserateError, FileFormatError, OptionError, UnknownNameError
 from baserate._estimate import Estimate
 from baserate._files import write_text
 from baserate._immutable import FrozenMapping
@@ -83,7 +83,7 @@ class Report:
     def model(self) -> str:
         """Name of the only model."""
         if len(self.policies) > 1:
-            raise BadOption(f"there are several models; take one with report.of({self.models[0]!r}).")
+            raise OptionError(f"there are several models; take one with report.of({self.models[0]!r}).")
         return self.models[0]
 
     @property
@@ -141,7 +141,7 @@ class Report:
     def of(self, model: str) -> Report:
         """The same of one model alone; what was found of it, and of all of them, stays."""
         if model not in self.policies:
-            raise UnknownName(f"there is no model {model!r}. Known are: {', '.join(self.models)}.")
+            raise UnknownNameError(f"there is no model {model!r}. Known are: {', '.join(self.models)}.")
         kept = [at for at, name in enumerate(self.numbers.columns["model"]) if name in (model, None)]
         columns = {name: [column[at] for at in kept] for name, column in self.numbers.columns.items()}
         found = tuple(each for each in self.findings if each.model in (model, None))
@@ -154,7 +154,7 @@ class Report:
         found = [each for each in self.groups if {key: str(value) for key, value in each.items()} == _texts(group)]
         if not found:
             known = "; ".join(", ".join(f"{key}={value!r}" for key, value in each.items()) for each in self.groups)
-            raise UnknownName(f"there is no group {group}. Known are: {known or 'none: the rows have no groups'}.")
+            raise UnknownNameError(f"there is no group {group}. Known are: {known or 'none: the rows have no groups'}.")
         return replace(self, group=found[0])
 
     def pick(self, **wanted: object) -> list[dict[str, Any]]:
@@ -229,7 +229,7 @@ class Report:
         }
         if ending not in texts:
             known = "end it in .html, .json, .csv, .md or .txt"
-            raise BadOption(f"{Path(path).name} has no ending that we know; {known}.")
+            raise OptionError(f"{Path(path).name} has no ending that we know; {known}.")
         write_text(path, texts[ending]())
 
     @classmethod
@@ -314,11 +314,11 @@ def _read(text: str) -> Report:
     try:
         form = json.loads(text)
     except ValueError as error:
-        raise BadFile(f"not JSON: {error}. The file is broken or no report; write it again.") from error
+        raise FileFormatError(f"not JSON: {error}. The file is broken or no report; write it again.") from error
     if not isinstance(form, dict) or form.get("kind") != KIND:
-        raise BadFile(f'no report: its "kind" is not {KIND!r}; name a file that holds one.')
+        raise FileFormatError(f'no report: its "kind" is not {KIND!r}; name a file that holds one.')
     if form.get("schema_version") != SCHEMA_VERSION:
-        raise BadFile(
+        raise FileFormatError(
             f"a report of schema version {form.get('schema_version')!r}; this release reads {SCHEMA_VERSION}: upgrade "
             "baserate."
         )
@@ -333,7 +333,7 @@ def _read(text: str) -> Report:
     except BaserateError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadFile(f"not a report: {error!r}; write it again.") from error
+        raise FileFormatError(f"not a report: {error!r}; write it again.") from error
 
 
 def _unwritten(plan: Plan, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from baserate._costs import Costs
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 from baserate._policy import Policy
 from baserate.report._build import Progress, built
 from baserate.report._findings import found
@@ -112,7 +112,9 @@ def evaluate(
     given = {name: told.pop(name) for name in ("predicted", "weight", "count", "id") if name in told}
     if isinstance(truth, Mapping):
         if group is not None or given or not isinstance(score, Mapping) or {*score} != {*truth}:
-            raise BadOption("samples of their own are two mappings, truth and score, with the same names and no more.")
+            raise OptionError(
+                "samples of their own are two mappings, truth and score, with the same names and no more."
+            )
         tables = {str(name): {"truth": truth[name], "score": score[name]} for name in truth}
         samples = {str(name): {each: _item(each, name) for each in ("truth", "score")} for name in truth}
         plan = Plan(apart=True, score=("score",), prevalence=prevalence, costs=costs, **told)
@@ -137,7 +139,7 @@ def _known(more: Mapping[str, Any]) -> dict[str, Any]:
     known = [*More.__annotations__]
     for name in more:
         if name not in known:
-            raise UnknownName(f"there is no option {name!r}.{known_names(name, known)}")
+            raise UnknownNameError(f"there is no option {name!r}.{known_names(name, known)}")
     return dict(more)
 
 

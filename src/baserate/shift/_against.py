@@ -11,7 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, BadShape
+from baserate._errors import OptionError, ShapeError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -118,7 +118,7 @@ def _prevalences(given: npt.ArrayLike | None) -> Floats:
         return grid()
     at: Floats = np.atleast_1d(np.asarray(given, dtype=np.float64))
     if at.ndim > 1 or not len(at):
-        raise BadShape(f"prevalences has shape {at.shape}; give one or several in a row.")
+        raise ShapeError(f"prevalences has shape {at.shape}; give one or several in a row.")
     return at
 
 
@@ -127,9 +127,9 @@ def _chosen(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     found = [known(each) for each in several]
     unfit = [about(each).name for each in found if about(each).of is not Counts]
     if unfit:
-        raise BadOption(f"{', '.join(unfit)} is no measure of decisions; reweigh a tally to one prevalence for it.")
+        raise OptionError(f"{', '.join(unfit)} is no measure of decisions; reweigh a tally to one prevalence for it.")
     if not found:
-        raise BadOption("there is nothing to measure; name a measure of decisions, for example 'precision'.")
+        raise OptionError("there is nothing to measure; name a measure of decisions, for example 'precision'.")
     return found
 
 
@@ -137,16 +137,16 @@ def _table(noun: object, threshold: float | None) -> tuple[Counts[float], float 
     """One 2×2 table, and the threshold that it was cut at."""
     if isinstance(noun, Counts):
         if noun.shape:
-            raise BadShape(f"these are {noun.shape} tables; take one, for example counts[0].")
+            raise ShapeError(f"these are {noun.shape} tables; take one, for example counts[0].")
         if threshold is not None:
-            raise BadOption(f"threshold={threshold} has no use: these are decisions already.")
+            raise OptionError(f"threshold={threshold} has no use: these are decisions already.")
         return noun, None
     curve = Curve(noun) if isinstance(noun, Tally) else noun
     if not isinstance(curve, Curve):
-        raise BadOption(f"{type(noun).__name__} has no decisions; give Counts, a Tally, a Curve or Tallies.")
+        raise OptionError(f"{type(noun).__name__} has no decisions; give Counts, a Tally, a Curve or Tallies.")
     score = curve.tally.score
     if threshold is None and not curve.tally.probable:
-        raise BadOption(f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so none is usual; give a threshold=.")
+        raise OptionError(f"scores run from {score[-1]:.6g} to {score[0]:.6g}, so none is usual; give a threshold=.")
     cut = _MIDDLE if threshold is None else float(threshold)
     return curve.at(cut), cut
 

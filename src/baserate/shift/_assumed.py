@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 
 Assume = Literal["label shift", "covariate shift"]
 
@@ -28,4 +28,4 @@ ALONE = "influence functions of the target, probabilities taken as right"
 def refuse_idle(options: Mapping[str, Any]) -> None:
     """Refuse options that are about the validation set, where there is none."""
     if options:
-        raise BadOption(f"{next(iter(options))}= has no use without a validation set; leave it out.")
+        raise OptionError(f"{next(iter(options))}= has no use without a validation set; leave it out.")

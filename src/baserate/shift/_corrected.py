@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, BaserateError
+from baserate._errors import BaserateError, OptionError
 from baserate._estimate import Estimate
 from baserate._results import Results
 from baserate._tallies import Tallies
@@ -76,10 +76,10 @@ def corrected(
     """
     if isinstance(found, Shares):
         if threshold is not None:
-            raise BadOption(f"threshold={threshold} has no use: of several classes the highest score decides.")
+            raise OptionError(f"threshold={threshold} has no use: of several classes the highest score decides.")
         return of_classes(found, measures=measures, averages=averages)
     if averages is not None:
-        raise BadOption("averages are over several classes, but these are two; leave them out.")
+        raise OptionError("averages are over several classes, but these are two; leave them out.")
     chosen = measures if isinstance(measures, str) else [known(each) for each in measures]
     raw = _summed(found, lambda q: reweigh(found.validation, to=q), chosen, threshold, GIVEN)
     notes = [*raw.data["notes"], *found.notes]

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import TypeGuard
 
 from baserate._domains import FACTOR, PREVALENCE, check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 
 Pair = Sequence[float]
 """Positives and negatives."""
@@ -39,12 +39,12 @@ def gamma_of_sampling(*, under: float = 1.0, over: float = 1.0) -> float:
     40.0
     """
     if not (_is_number(under) and 1 <= under < float("inf")):
-        raise BadOption(
+        raise OptionError(
             f"under is {under!r}; it is how many negatives there were for each that was kept, 1 or more (if it is the "
             "share that was kept, give one over it)."
         )
     if not (_is_number(over) and 0 < over <= 1):
-        raise BadOption(
+        raise OptionError(
             f"over is {over!r}; it is how many positives there were for each in the sample, above 0 and no more than 1 "
             "(if each was taken several times, give one over that)."
         )
@@ -59,7 +59,7 @@ def gamma_of_counts(*, sample: Pair, original: Pair) -> float:
     """
     for name, pair in (("sample", sample), ("original", original)):
         if len(pair) != 2 or not all(_is_number(each) and 0 < each < float("inf") for each in pair):
-            raise BadOption(f"{name} is {pair!r}; give how many positives and how many negatives, both above 0.")
+            raise OptionError(f"{name} is {pair!r}; give how many positives and how many negatives, both above 0.")
     return float((original[1] * sample[0]) / (original[0] * sample[1]))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption
+from baserate._class_rows import MulticlassRows
+from baserate._errors import OptionError
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate._target import ClassTarget, Target
+from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import tally_of
 from baserate.shift._several._goodness import label_shift as of_classes
 from baserate.shift._two._assumption import Assumption, assumption
@@ -17,8 +17,8 @@ from baserate.shift._two._given import Given
 
 
 def label_shift(
-    target: Target | ClassTarget,
-    validation: Tally | Tallies | Rows | ClassRows,
+    target: Target | MulticlassTarget,
+    validation: Tally | Tallies | Rows | MulticlassRows,
     *,
     bins: int | Sequence[float] | None = None,
 ) -> Assumption:
@@ -37,10 +37,10 @@ def label_shift(
     >>> shift.label_shift(noisier, validation).doubtful
     True
     """
-    if isinstance(target, ClassTarget) and isinstance(validation, ClassRows):
+    if isinstance(target, MulticlassTarget) and isinstance(validation, MulticlassRows):
         return of_classes(target, validation)
-    if isinstance(target, ClassTarget) or isinstance(validation, ClassRows):
-        raise BadOption("of several classes, give a ClassTarget and ClassRows.")
+    if isinstance(target, MulticlassTarget) or isinstance(validation, MulticlassRows):
+        raise OptionError("of several classes, give a ClassTarget and ClassRows.")
     given = Given(target, tally_of(validation))
     given.check_information()
     return assumption(given, bins=bins)

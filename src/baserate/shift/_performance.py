@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Cells, Floats, ratio, sealed
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, NotAProbability
+from baserate._class_rows import MulticlassRows
+from baserate._errors import NotAProbabilityError, OptionError
 from baserate._estimate import Estimate
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._numbers import number, plain
 from baserate._numeric.distinct import occurrences, run_sums, summed_columns
 from baserate._numeric.threads import mapped
@@ -26,7 +26,7 @@ from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate._target import ClassTarget, Target
+from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import tally_of
 from baserate.infer import Check, two_sided
 from baserate.measure import COLUMNS, Measure, Place, about, as_thresholds, planned, settings_data, tidy, why
@@ -49,8 +49,8 @@ _CELLS = ("tp", "fp", "fn", "tn")
 
 
 def performance(
-    target: Target | ClassTarget,
-    validation: Tally | Tallies | Rows | ClassRows | None = None,
+    target: Target | MulticlassTarget,
+    validation: Tally | Tallies | Rows | MulticlassRows | None = None,
     *,
     assume: Assume,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
@@ -64,10 +64,10 @@ def performance(
     measured at the prevalence that `prevalence` estimates. Under covariate shift scores are recalibrated on the
     validation set by a curve that is straight within bins, and the target is measured with these probabilities; it is
     refused if more than 5 % of it lies outside the scores of validation. Without a validation set, scores are taken as
-    probabilities that are right. So they are with ``recalibrate=False``, or as a `Map` makes them; ``"logistic"`` fits
+    probabilities that are right. So they are with ``recalibrate=False``, or as a `Calibrator` makes them; ``"logistic"`` fits
     a logistic curve. Under label shift these three estimate by mlls, where probabilities are right `at` a prevalence.
     Notes say whether the calibration fits the validation data. Intervals are for the population of the target, not for
-    what these very rows will turn out to be, and include how few rows validation has. Of a `ClassTarget` the measures
+    what these very rows will turn out to be, and include how few rows validation has. Of a `MulticlassTarget` the measures
     are those of decisions for the highest score as it is given, with an option `averages`, as of
     `baserate.measure.multiclass.summary`.
 
@@ -79,13 +79,15 @@ def performance(
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
     if assume not in TOLD:
-        raise BadOption(f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.")
-    if isinstance(target, ClassTarget):
+        raise OptionError(f"assume is {assume!r}; it is 'label shift' or 'covariate shift'.")
+    if isinstance(target, MulticlassTarget):
         if threshold is not None:
-            raise BadOption(f"threshold={threshold} has no use: of several classes the highest score decides.")
+            raise OptionError(f"threshold={threshold} has no use: of several classes the highest score decides.")
         return of_classes(target, validation, assume, measures, {"level": level, **options})
-    if isinstance(validation, ClassRows):
-        raise BadOption("the validation set is of several classes, but the target is not; read.class_target reads one.")
+    if isinstance(validation, MulticlassRows):
+        raise OptionError(
+            "the validation set is of several classes, but the target is not; read.class_target reads one."
+        )
     measures = measures if isinstance(measures, str) else list(measures)
     cuts = as_thresholds(threshold)
     own = None if validation is None else tally_of(validation)
@@ -159,7 +161,7 @@ class Promised(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def expected(target: Target, by: Map | None = None) -> Tally:
+def expected(target: Target, by: Calibrator | None = None) -> Tally:
     """Tally of what probabilities promise: at each score its mass times p, and times 1 − p.
 
     `by` makes scores probabilities; without it they are.
@@ -171,7 +173,7 @@ def expected(target: Target, by: Map | None = None) -> Tally:
     """
     seen = _sorted(target)
     if by is None and not (seen.score[-1] >= 0 and seen.score[0] <= 1):
-        raise NotAProbability(
+        raise NotAProbabilityError(
             f"scores of the target go from {seen.score[-1]:.6g} to {seen.score[0]:.6g}, but must be probabilities; "
             "give a validation set to recalibrate them on."
         )
@@ -217,10 +219,10 @@ def _promised(
     if assume == "covariate shift" and validation is None:
         refuse_idle({name: value for name, value in options.items() if name != "recalibrate"})
         by = options.get("recalibrate")
-        made = by if isinstance(by, Map) else None
+        made = by if isinstance(by, Calibrator) else None
         return Promised(target, expected(target, made), None, None, None, notes=(UNTESTED,))
     if validation is None:
-        raise BadOption("under label shift the prevalence must be estimated first; give a validation set.")
+        raise OptionError("under label shift the prevalence must be estimated first; give a validation set.")
     given, seen = Given(target, validation, level), _sorted(target)
     if _default(options):
         curve = fitted_curve(validation, seen.score, seen.mass, cuts or _usual_cuts(validation))

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
-from baserate._errors import BadOption
+from baserate._class_map import MulticlassCalibrator
+from baserate._errors import OptionError
 from baserate._forms import Form, Line, LogOdds, Softmax, Steps
-from baserate._map import Map, Parameter
+from baserate._map import Calibrator, Parameter
 from baserate._numbers import format_p_phrase
 from baserate._tally import Tally
 from baserate.calibrate import histogram, logistic, prevalence
@@ -28,10 +28,12 @@ METHOD = "recalibrated, to another prevalence"
 
 
 @overload
-def posterior(found: Prevalence, *, to: float | None = ...) -> Map: ...
+def posterior(found: Prevalence, *, to: float | None = ...) -> Calibrator: ...
 @overload
-def posterior(found: Shares, *, to: Mapping[Any, float] | Sequence[float] | Floats | None = ...) -> ClassMap: ...
-def posterior(found: Prevalence | Shares, *, to: Any = None) -> Map | ClassMap:
+def posterior(
+    found: Shares, *, to: Mapping[Any, float] | Sequence[float] | Floats | None = ...
+) -> MulticlassCalibrator: ...
+def posterior(found: Prevalence | Shares, *, to: Any = None) -> Calibrator | MulticlassCalibrator:
     """Map scores to probabilities that are right at the estimated prevalence, or at another.
 
     Scores are recalibrated on the validation set, unless the estimate took them as they are, and their odds multiplied
@@ -54,7 +56,7 @@ def posterior(found: Prevalence | Shares, *, to: Any = None) -> Map | ClassMap:
 class Recalibrated(NamedTuple):
     """A map to probabilities that are right at one prevalence, and can be made so at others."""
 
-    base: Map | None
+    base: Calibrator | None
     """None where scores are taken as they are."""
     prevalence: float
 
@@ -65,10 +67,10 @@ class Recalibrated(NamedTuple):
             return cls(found.map, found.at)
         return cls(_fitting(found.validation), found.validation.prevalence)
 
-    def at(self, share: float) -> Map:
+    def at(self, share: float) -> Calibrator:
         """Map scores to probabilities that are right at that prevalence."""
         if not 0 < share < 1:
-            raise BadOption(f"at a prevalence of {share:g} every posterior is the same; name another with to=.")
+            raise OptionError(f"at a prevalence of {share:g} every posterior is the same; name another with to=.")
         if self.base is None:
             return prevalence(at=self.prevalence, to=share)
         both = Parameter("prevalence before", self.prevalence), Parameter("prevalence after", share)
@@ -76,7 +78,7 @@ class Recalibrated(NamedTuple):
         return replace(self.base, form=form, method=METHOD, parameters=both)
 
 
-def _fitting(tally: Tally) -> Map:
+def _fitting(tally: Tally) -> Calibrator:
     """A logistic curve if it fits; otherwise shares of bins, which need not rise."""
     made = logistic(tally)
     x = Posterior(made, tally.prevalence).variable(tally.score)
@@ -89,15 +91,15 @@ def _fitting(tally: Tally) -> Map:
     return replace(histogram(tally, bins=bins), notes=(note,))
 
 
-def _of_classes(found: Shares, to: Mapping[Any, float] | Sequence[float] | Floats) -> ClassMap:
+def _of_classes(found: Shares, to: Mapping[Any, float] | Sequence[float] | Floats) -> MulticlassCalibrator:
     if not isinstance(to, Mapping) and not np.all(np.asarray(to) > 0):
-        raise BadOption("a class has a share of 0, so that no row could be of it; name other shares with to=.")
+        raise OptionError("a class has a share of 0, so that no row could be of it; name other shares with to=.")
     if found.map is None and found.method == "mlls":
         return reprior(found.at, to, labels=found.labels)
     base = found.map or bias_corrected(found.validation)
     moved = reprior(found.at, to, labels=found.labels)
     if not isinstance(base.form, Softmax) or not isinstance(moved.form, Softmax):
-        raise BadOption(f"a map of the kind {base.form.kind} cannot be moved to other shares.")
+        raise OptionError(f"a map of the kind {base.form.kind} cannot be moved to other shares.")
     form = replace(base.form, bias=base.form.bias + moved.form.bias)
     return replace(base, form=form, method=METHOD, parameters=moved.parameters)
 
@@ -110,4 +112,4 @@ def _moved(form: Form, to: float, at: float) -> Form:
         return replace(form, c=form.c + added)
     if isinstance(form, Steps):
         return replace(form, y=form.y / (form.y + (1 - form.y) * exp(-added)))
-    raise BadOption(f"a map of the kind {form.kind} cannot be moved to another prevalence; recalibrate logistically.")
+    raise OptionError(f"a map of the kind {form.kind} cannot be moved to another prevalence; recalibrate logistically.")

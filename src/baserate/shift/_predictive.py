@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from baserate._arrays import Floats, plain, ratio
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 
 Many = float | Floats
 """One number, or many."""
@@ -65,7 +65,7 @@ def _checked(**given: Any) -> list[Floats]:  # noqa: ANN401  (numbers, one or ma
         wrong = ~((numbers >= 0) & (numbers <= 1))
         if wrong.any():
             first = numbers[wrong].ravel()[0]
-            raise BadOption(
+            raise OptionError(
                 f"{wrong.sum()} of {wrong.size} values of {name} lie outside [0, 1], such as {first:g}; give shares."
             )
         found.append(numbers)

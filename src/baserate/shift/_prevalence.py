@@ -8,14 +8,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, UnknownName
+from baserate._class_rows import MulticlassRows
+from baserate._errors import OptionError, UnknownNameError
 from baserate._numeric.logistic import NEAREST
 from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate._tallies import Tallies
 from baserate._tally import Tally
-from baserate._target import ClassTarget, Target
+from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import tally_of
 from baserate.shift import _several as several
 from baserate.shift._several import Shares
@@ -62,8 +62,8 @@ def prevalence(
 ) -> Prevalence: ...
 @overload
 def prevalence(
-    target: ClassTarget,
-    validation: ClassRows,
+    target: MulticlassTarget,
+    validation: MulticlassRows,
     *,
     method: str | None = ...,
     level: float = ...,
@@ -79,7 +79,7 @@ def prevalence(
     methods, and `ALIASES` what others call them. Without one it is the likelihood of histograms, "binned", which needs
     no calibration; of several classes moments, "gmm". Notes say where tests reject what the estimate rests on. Options
     are those of the method: `bins` of binned, `recalibrate` and `at` of mlls and gmm, `threshold` of those with hard
-    decisions, `alpha` of those with a prior or a penalty. A `ClassTarget` and `ClassRows` give `Shares` of the classes.
+    decisions, `alpha` of those with a prior or a penalty. A `MulticlassTarget` and `MulticlassRows` give `Shares` of the classes.
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally
@@ -90,7 +90,7 @@ def prevalence(
     >>> shift.prevalence(target, validation)
     Prevalence(0.105078, 0.0656881 to 0.140993, by binned)
     """
-    if isinstance(target, ClassTarget):
+    if isinstance(target, MulticlassTarget):
         return _of_classes(
             target, validation, resolve_method(method or DEFAULT_OF_CLASSES), {"level": level, **options}
         )
@@ -120,9 +120,9 @@ def _of_two(given: Given, name: str, options: dict[str, Any]) -> Prevalence:
     return replace(found, checks=(check,), notes=notes)
 
 
-def _of_classes(target: ClassTarget, validation: ClassRows, name: str, options: dict[str, Any]) -> Shares:
-    if not isinstance(validation, ClassRows):
-        raise BadOption(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
+def _of_classes(target: MulticlassTarget, validation: MulticlassRows, name: str, options: dict[str, Any]) -> Shares:
+    if not isinstance(validation, MulticlassRows):
+        raise OptionError(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
     found: Shares = called(several.method(name), (target, validation), name, options)
     return found
 
@@ -131,7 +131,7 @@ def _check_two(name: str) -> str:
     """Refuse a method that is for several classes alone."""
     if name in OF_TWO:
         return name
-    raise BadOption(f"{name} is for several classes; of two, take one of {', '.join(OF_TWO)}.")
+    raise OptionError(f"{name} is for several classes; of two, take one of {', '.join(OF_TWO)}.")
 
 
 def resolve_method(method: str) -> str:
@@ -143,7 +143,7 @@ def resolve_method(method: str) -> str:
     wanted = method.lower().replace("_", "-").replace(" ", "-")
     name = ALIASES.get(wanted, wanted)
     if name not in METHODS:
-        raise UnknownName(f"no method is called {method!r}; known are: {', '.join([*METHODS, *ALIASES])}.")
+        raise UnknownNameError(f"no method is called {method!r}; known are: {', '.join([*METHODS, *ALIASES])}.")
     return name
 
 

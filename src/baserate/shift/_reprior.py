@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, plain
-from baserate._class_map import ClassMap
-from baserate._errors import BadOption, MissingValues
-from baserate._map import Map
+from baserate._class_map import MulticlassCalibrator
+from baserate._errors import MissingValuesError, OptionError
+from baserate._map import Calibrator
 from baserate.calibrate import prevalence
 from baserate.calibrate.multiclass import reprior as reprior_classes
 from baserate.shift._gamma import gamma
@@ -36,7 +36,9 @@ def reprior(p: npt.ArrayLike, *, from_: Shares, to: Shares, labels: Sequence[obj
     return reprior_map(from_=from_, to=to, labels=labels)(p)
 
 
-def reprior_map(*, from_: Shares, to: Shares, labels: Sequence[object] | None = None) -> Map | ClassMap:
+def reprior_map(
+    *, from_: Shares, to: Shares, labels: Sequence[object] | None = None
+) -> Calibrator | MulticlassCalibrator:
     """Give `reprior` as a map that can be applied to any rows, saved and exported: an offset of all log-odds.
 
     >>> reprior_map(from_=0.5, to=0.1)
@@ -50,7 +52,7 @@ def reprior_map(*, from_: Shares, to: Shares, labels: Sequence[object] | None = 
     if all(single):
         return prevalence(at=float(before), to=float(after))
     if any(single):
-        raise BadOption(f"from_ is {from_!r} and to {to!r}; give two prevalences, or twice the share of every class.")
+        raise OptionError(f"from_ is {from_!r} and to {to!r}; give two prevalences, or twice the share of every class.")
     if labels is None and not isinstance(before, Mapping):
         labels = list(after) if isinstance(after, Mapping) else [str(at) for at in range(len(before))]
     return reprior_classes(before, after, labels=labels)
@@ -69,7 +71,7 @@ def threshold(c: Value, *, from_: float, to: float) -> Value:
     """
     given: Floats = np.asarray(c, dtype=np.float64)
     if np.isnan(given).any():
-        raise MissingValues(f"{np.isnan(given).sum()} of {given.size} thresholds are NaN; give numbers, or inf.")
+        raise MissingValuesError(f"{np.isnan(given).sum()} of {given.size} thresholds are NaN; give numbers, or inf.")
     odds = gamma(at=from_, to=to)
     within = np.clip(given, 0.0, 1.0)
     found: Value = plain(np.where(within == given, odds * within / (odds * within + 1 - within), given))

@@ -17,7 +17,7 @@ from baserate._confusions import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import FACTOR, PREVALENCE
-from baserate._errors import BadOption, EmptyData, NotBinary, UnknownLabel
+from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError
 from baserate._policy import spellings
 from baserate._tallies import Group, Tallies, as_group
 from baserate._tally import Tally
@@ -61,13 +61,13 @@ def reweigh(noun: Any, *, to: Any = None, gamma: Any = None) -> Any:
     [0.6689, 0.8634, 0.9167]
     """
     if (to is None) == (gamma is None):
-        raise BadOption("give either to=, the share of positives (of several classes, of each), or gamma=.")
+        raise OptionError("give either to=, the share of positives (of several classes, of each), or gamma=.")
     if isinstance(noun, Curve):
         return Curve(reweigh(noun.tally, to=to, gamma=gamma))
     make: Callable[[Any, Any, Any], Any] | None = _MAKERS.get(type(noun))
     if make is not None:
         return make(noun, to, gamma)
-    raise BadOption(
+    raise OptionError(
         f"{type(noun).__name__} cannot be reweighed; give a Tally, Curve, Tallies, Counts, Confusion or Confusions."
     )
 
@@ -127,7 +127,7 @@ def _group_of(tallies: Tallies, key: object) -> Group:
     text = "/".join(map(str, group))
     if text not in names:
         known = ", ".join(dict.fromkeys("/".join(map(str, each)) for each in tallies.groups if each))
-        raise UnknownLabel(
+        raise UnknownLabelError(
             f"a prevalence is stated for the group {text!r}, which is not in the data. "
             f"Groups are: {known or 'none; name the column of groups'}."
         )
@@ -176,7 +176,7 @@ def _numbers(name: str, given: Any) -> Floats:  # noqa: ANN401  (checked here)
     domain = FACTOR if name == "gamma" else PREVALENCE
     wrong = ~((found >= domain.low) & (found <= domain.high))
     if wrong.any():
-        raise BadOption(f"{wrong.sum()} of {wrong.size} values of {name} are not {domain.words}; leave them out.")
+        raise OptionError(f"{wrong.sum()} of {wrong.size} values of {name} are not {domain.words}; leave them out.")
     return found
 
 
@@ -187,12 +187,12 @@ def _confusion(table: Confusion, to: object, gamma: object) -> Confusion:
 def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa: ANN401  (checked here)
     """What each class is multiplied with, in each table."""
     if gamma is not None or isinstance(to, float | int):
-        raise BadOption(f"a table of {len(table.labels)} classes needs a share for each: give to= as a mapping.")
+        raise OptionError(f"a table of {len(table.labels)} classes needs a share for each: give to= as a mapping.")
     shares = checked_shares("to", to, table.labels)
     missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
     if missing.any():
         label = table.labels[int(missing.argmax())]
-        raise EmptyData(f"there is nothing of the class {label!r} that could be given a share; add rows of it.")
+        raise EmptyDataError(f"there is nothing of the class {label!r} that could be given a share; add rows of it.")
     found: Floats = shares * np.asarray(table.total)[..., None] / table.truth
     return found
 
@@ -220,4 +220,4 @@ _MAKERS: dict[type, Callable[[Any, Any, Any], Any]] = {
 def _check_both(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> None:
     for name, mass in (("positives", positives), ("negatives", negatives)):
         if np.size(mass) and not np.min(mass) > 0:
-            raise NotBinary(f"there are no {name} that could be given a share; give rows of both classes.")
+            raise NotBinaryError(f"there are no {name} that could be given a share; give rows of both classes.")

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._confusions import Confusions
 from baserate._costs import CostMatrix
 from baserate._counts import Counts
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -96,7 +96,7 @@ def summary(
 
 
 def class_summary(
-    classes: Confusions | ClassRows,
+    classes: Confusions | MulticlassRows,
     *,
     to: Shares,
     measures: Asked = "usual",
@@ -121,7 +121,7 @@ def class_summary(
     wanted = chosen_of_classes(measures, both=averages is not None)
     unfit = [about(each).name for each in wanted if about(each).of not in (Counts, Confusion)]
     if unfit and not isinstance(measures, str):
-        raise BadOption(f"{', '.join(unfit)} cannot be had at other shares: of several classes, decisions alone can.")
+        raise OptionError(f"{', '.join(unfit)} cannot be had at other shares: of several classes, decisions alone can.")
     several = None if averages is None else list(averages)
 
     def numbers(data: Confusions) -> Results:
@@ -134,7 +134,7 @@ def class_summary(
     there = reweigh(here, to=to)
     before, after = (table.truth / table.total for table in (here.pooled, there.pooled))
     parts = [_Part("here", GIVEN, numbers(here)), _Part("there", GIVEN, numbers(there))]
-    if isinstance(classes, ClassRows) and _probable(classes):
+    if isinstance(classes, MulticlassRows) and _probable(classes):
         map_ = reprior_map(from_=before, to=after, labels=here.labels)
         right = _decided(replace(classes, score=map_(classes.score)))
         parts.append(_Part("there", CORRECTED, numbers(reweigh(right, to=to))))
@@ -188,7 +188,7 @@ def _renamed(found: Results, tallies: Tallies, *, several: bool) -> Results:
     return Results({**found.columns, "model": [*tallies.models] * len(found)}, found.data)
 
 
-def _decided(classes: Confusions | ClassRows) -> Confusions:
+def _decided(classes: Confusions | MulticlassRows) -> Confusions:
     if isinstance(classes, Confusions):
         return classes
     if not classes.attributes:
@@ -197,7 +197,7 @@ def _decided(classes: Confusions | ClassRows) -> Confusions:
     return Confusions(tables, classes.attributes, classes.intake)
 
 
-def _probable(rows: ClassRows) -> bool:
+def _probable(rows: MulticlassRows) -> bool:
     score = np.asarray(rows.score)
     return bool(score.min() >= 0 and score.max() <= 1 and (score.sum(axis=1) > 0).all())
 

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit
-from baserate._map import Map
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import FitError
+from baserate._map import Calibrator
 from baserate._tally import Tally
 from baserate.calibrate import fit
 from baserate.sklearn._data import Data
@@ -49,7 +49,7 @@ class CalibratedBy(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     estimator_
         The fitted classifier.
     map_
-        A `Map` from the score of the second class, or a `ClassMap` if there are more than two.
+        A `Calibrator` from the score of the second class, or a `MulticlassCalibrator` if there are more than two.
     classes_
         The classes, in the order of the columns of `predict_proba`.
     out_of_fold_
@@ -101,11 +101,11 @@ class CalibratedBy(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return with_tags_of(self.estimator, super().__sklearn_tags__())
 
 
-def _mapped(scores: Floats, data: Data, ask: Asked, method: str) -> Map | ClassMap:
+def _mapped(scores: Floats, data: Data, ask: Asked, method: str) -> Calibrator | MulticlassCalibrator:
     """Map of the method, or the plainest where the rows do not determine it."""
     try:
         return _fitted(scores, data, ask, method)
-    except CannotFit as error:
+    except FitError as error:
         plain, told = ("identity", "as they are") if ask.probabilities else ("isotonic", "those of isotonic regression")
         note = f"{method} cannot be fitted: {error} The probabilities are {told}."
         warnings.warn(note, UserWarning, stacklevel=3)
@@ -113,10 +113,10 @@ def _mapped(scores: Floats, data: Data, ask: Asked, method: str) -> Map | ClassM
         return replace(found, notes=(*found.notes, note))
 
 
-def _fitted(scores: Floats, data: Data, ask: Asked, method: str) -> Map | ClassMap:
+def _fitted(scores: Floats, data: Data, ask: Asked, method: str) -> Calibrator | MulticlassCalibrator:
     # Decisions that all happen to lie between 0 and 1 are no probabilities.
     if scores.ndim == 1:
         tally = Tally.of_rows(data.y == 1, scores, weight=data.weight)
         return replace(fit(tally, method, probabilities=ask.probabilities), positive=str(ask.classes[1]))
-    rows = ClassRows(data.y, scores, tuple(ask.classes.tolist()), weight=data.weight)
+    rows = MulticlassRows(data.y, scores, tuple(ask.classes.tolist()), weight=data.weight)
     return fit(rows, method, probabilities=ask.probabilities)

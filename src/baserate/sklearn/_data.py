@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, BadShape, BadWeights, CannotFit, EmptyData
+from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError, WeightError
 from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.hashing import Words, each_hashed, of_floats
 
@@ -34,7 +34,7 @@ class Data(NamedTuple):
     def of(X: Any, y: Any, weight: npt.ArrayLike | None) -> Data:  # noqa: ANN401, N803
         """Check classes and weights; what X must be, the classifier knows."""
         if y is None:
-            raise BadOption("requires y to be passed, but the target y is None; give the class of each row.")
+            raise OptionError("requires y to be passed, but the target y is None; give the class of each row.")
         refuse_differing_indexes({"X": X, "y": y, "sample_weight": weight})
         if not hasattr(X, "shape") and hasattr(X, "__array__"):
             X = np.asarray(X)  # noqa: N806
@@ -45,11 +45,15 @@ class Data(NamedTuple):
             return Data(X, truth, None)
         amount = check_array(weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
         if amount.shape != truth.shape:
-            raise BadShape(f"sample_weight has shape {amount.shape}; give a number for each of {len(truth)} rows.")
+            raise ShapeError(f"sample_weight has shape {amount.shape}; give a number for each of {len(truth)} rows.")
         if (amount < 0).any():
-            raise BadWeights(f"{(amount < 0).sum()} of {len(amount)} weights are negative; a row counts for 0 or more.")
+            raise WeightError(
+                f"{(amount < 0).sum()} of {len(amount)} weights are negative; a row counts for 0 or more."
+            )
         if not amount.any():
-            raise EmptyData(f"all {len(amount)} sample weights are zero, so there are no rows; give some a weight.")
+            raise EmptyDataError(
+                f"all {len(amount)} sample weights are zero, so there are no rows; give some a weight."
+            )
         return Data(X, truth, amount)
 
     def with_weight(self) -> Data:
@@ -71,7 +75,7 @@ class Data(NamedTuple):
         """Classes as their numbers."""
         unknown = np.setdiff1d(self.y, classes)
         if len(unknown):
-            raise CannotFit(f"y holds {unknown[0]}, which the classifier does not know; leave those rows out.")
+            raise FitError(f"y holds {unknown[0]}, which the classifier does not know; leave those rows out.")
         return self._replace(y=np.searchsorted(classes, self.y))
 
     def fitted(self, estimator: Any, classes: npt.NDArray[Any] | None = None) -> Any:  # noqa: ANN401
@@ -92,7 +96,7 @@ class Data(NamedTuple):
 def dealt(data: Data, folds: int) -> list[Split]:
     """Folds of distinct rows, which are dealt out class by class, in an order that only they decide."""
     if folds < 2:
-        raise BadOption(f"cv is {folds}; give 2 folds or more.")
+        raise OptionError(f"cv is {folds}; give 2 folds or more.")
     _, first, place = np.unique(each_hashed([data.y, *_words(data.X)]), return_index=True, return_inverse=True)
     order = np.argsort(data.y[first], kind="stable")
     dealt = np.empty(len(first), dtype=np.intp)

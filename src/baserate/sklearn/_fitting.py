@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, BadShape, CannotFit
+from baserate._errors import FitError, OptionError, ShapeError
 from baserate.sklearn._data import Data, Split, dealt, rows
 
 _KEPT = ("n_features_in_", "feature_names_in_")
@@ -40,10 +40,10 @@ class Fitting(NamedTuple):
         # All rows first: the classifier checks them, and says what it does not take.
         found = estimator if fitted else data.fitted(estimator)
         if not hasattr(found, "classes_"):
-            raise BadOption(f"{type(found).__name__} has no classes_; give a classifier.")
+            raise OptionError(f"{type(found).__name__} has no classes_; give a classifier.")
         classes = np.unique(found.classes_)
         if len(classes) < 2:
-            raise CannotFit("there is only one class, so there are no probabilities to tell; give rows of two or more.")
+            raise FitError("there is only one class, so there are no probabilities to tell; give rows of two or more.")
         return Fitting(estimator, found, data.coded(classes), Asked.of_classifier(found, classes), cv, splits)
 
     @property
@@ -89,13 +89,13 @@ class Asked(NamedTuple):
 
     def _decisions(self, estimator: Any, X: Any) -> Floats:  # noqa: ANN401, N803
         if not hasattr(estimator, "decision_function"):
-            raise BadOption(
+            raise OptionError(
                 f"{type(estimator).__name__} has neither predict_proba nor decision_function; it needs one."
             )
         found = np.asarray(estimator.decision_function(X), dtype=np.float64)
         many, known = len(self.classes), estimator.classes_
         if not np.array_equal(known, self.classes) or found.shape[1:] != ((many,) if many > 2 else ()):
-            raise BadShape(
+            raise ShapeError(
                 f"decisions have shape {found.shape}, by a classifier of {len(known)} of {many} classes; give one with "
                 "a decision for each class in order, or with predict_proba, and rows enough of every class."
             )
@@ -105,13 +105,13 @@ class Asked(NamedTuple):
 def _out_of_fold(estimator: Any, data: Data, ask: Asked, splits: list[Split]) -> Floats:  # noqa: ANN401
     """Scores of every row by a classifier that has not seen it."""
     if not np.array_equal(np.sort(np.concatenate([out for _, out in splits])), np.arange(len(data.y))):
-        raise BadOption("cv does not score every row once; give folds that share out all rows.")
+        raise OptionError("cv does not score every row once; give folds that share out all rows.")
     many = len(ask.classes)
     found = np.empty(len(data.y) if many == 2 else (len(data.y), many))
     for at, (rest, out) in enumerate(splits):
         seen = data.only(rest)
         if len(np.unique(seen.y)) < 2:
-            raise CannotFit(
+            raise FitError(
                 f"without fold {at + 1} of {len(splits)} there are rows of one class only; give more rows of each "
                 "class, or a classifier that is already fitted."
             )

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from baserate._arrays import Floats
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, Cut
-from baserate._errors import BadOption, NotBinary, UnknownLabel
+from baserate._errors import NotBinaryError, OptionError, UnknownLabelError
 from baserate._policy import REFUSE, Policy, spellings, text_of_label
 from baserate._tally import Tally
 from baserate.apply import actions
@@ -95,7 +95,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         found = Fitting.of(self.estimator, Data.of(X, y, sample_weight), self.cv)
         if len(found.ask.classes) > 2:
             # So scikit-learn wants it to begin.
-            raise NotBinary(
+            raise NotBinaryError(
                 f"Only binary classification is supported: there are {len(found.ask.classes)} classes, and a policy "
                 "is of two; set one against the rest first."
             )
@@ -119,7 +119,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         check_is_fitted(self, "policy_")
         more = [action for action in self.policy_.actions if action not in (PASS, FLAG)]
         if more:
-            raise BadOption(
+            raise OptionError(
                 f"this policy may also {' or '.join(more)}, and there are two classes only, of what is passed and what "
                 "is flagged; use decide, which tells what is done with each row."
             )
@@ -164,10 +164,10 @@ def _policy_of(given: Any, found: Fitting) -> Policy:  # noqa: ANN401
         at = 0.5 if found.ask.probabilities else 0.0
         return Policy(by_group={(): Cut((at,))}, otherwise=REFUSE, settings={"threshold": at}, positive=positive)
     if not callable(given):
-        raise BadOption(f"policy is {given!r}; give a Policy, a rule such as baserate.decide.youden, or None.")
+        raise OptionError(f"policy is {given!r}; give a Policy, a rule such as baserate.decide.youden, or None.")
     chosen = given(Curve(Tally.of_rows(found.data.y == 1, found.scores(), weight=found.data.weight)))
     if not isinstance(chosen, Policy):
-        raise BadOption(f"the rule {given!r} made {type(chosen).__name__} of a curve; it must make a Policy.")
+        raise OptionError(f"the rule {given!r} made {type(chosen).__name__} of a curve; it must make a Policy.")
     return replace(chosen, positive=positive)
 
 
@@ -179,7 +179,7 @@ def _flagged_class(policy: Policy, classes: npt.NDArray[Any]) -> int:
     for at in (1, 0):
         if policy.positive in spellings(labels[at]):
             return at
-    raise UnknownLabel(
+    raise UnknownLabelError(
         f"this policy flags {policy.positive!r}, and the classes are {labels[0]!r} and {labels[1]!r}; give rows of the "
         "class that it was chosen for, or a policy of these classes."
     )
@@ -190,7 +190,7 @@ def _groups_in(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
     there = list(getattr(X, "columns", ()))
     missing = [name for name in policy.attributes if name not in there]
     if missing:
-        raise BadOption(
+        raise OptionError(
             f"this policy asks for the group of each row, by {', '.join(policy.attributes)}, and X has no column "
             f"{missing[0]!r}; give group=, or a frame that has it."
         )
@@ -203,5 +203,5 @@ def _ids_in(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
     name = policy.columns.get("id")
     if name is None or name not in list(getattr(X, "columns", ())):
         told = "the policy does not know what their column is called" if name is None else f"X has no column {name!r}"
-        raise BadOption(f"this policy draws lots, which the ids of rows decide, and {told}; give id=.")
+        raise OptionError(f"this policy draws lots, which the ids of rows decide, and {told}; give id=.")
     return X[name]

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import make_scorer
 
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
-from baserate._errors import BadOption, UnknownName
+from baserate._errors import OptionError, UnknownNameError
 from baserate._indexes import refuse_differing_indexes
 from baserate._label_sets import LabelSets
 from baserate._policy import REFUSE, Policy, spellings
@@ -30,7 +30,7 @@ _RESPONSE: dict[type, str | tuple[str, ...]] = {
     Curve: _SCORES,
     Tally: "predict_proba",
     Confusion: "predict",
-    ClassRows: "predict_proba",
+    MulticlassRows: "predict_proba",
     LabelSets: "predict",
 }
 """What a model is asked for, by what a measure takes."""
@@ -128,14 +128,14 @@ class _Score:
         of, name = about(self.measure).of, about(self.measure).name
         if self.cut is not None:
             if of is not Counts:
-                raise BadOption(f"{name} is no measure of a 2×2 table, so nothing is to be cut; leave that out.")
+                raise OptionError(f"{name} is no measure of a 2×2 table, so nothing is to be cut; leave that out.")
             _check_cut(self.cut, positive)
         if of in _OF_TWO and self.labels is not None:
-            raise BadOption(f"{name} is of two classes, so labels are not needed; name the positive= one.")
+            raise OptionError(f"{name} is of two classes, so labels are not needed; name the positive= one.")
         if of not in _OF_TWO and positive is not None:
-            raise BadOption(f"{name} is of all classes alike, so none is positive; leave positive= out.")
-        if of in (ClassRows, LabelSets) and self.prevalence is not None:
-            raise BadOption(f"{name} is of rows, which are not reweighed; leave prevalence= out.")
+            raise OptionError(f"{name} is of all classes alike, so none is positive; leave positive= out.")
+        if of in (MulticlassRows, LabelSets) and self.prevalence is not None:
+            raise OptionError(f"{name} is of rows, which are not reweighed; leave prevalence= out.")
 
     def __call__(
         self,
@@ -172,10 +172,10 @@ def _found(measure: str | Measure) -> Measure:
     """The measure of two classes of that name, or else of several."""
     try:
         return known(measure)
-    except UnknownName as error:
+    except UnknownNameError as error:
         try:
             return multiclass.named(str(measure))
-        except UnknownName:
+        except UnknownNameError:
             raise error from None
 
 
@@ -184,25 +184,25 @@ def _cut(threshold: float | None, policy: Policy | None) -> Policy | None:
     if threshold is None:
         return policy
     if policy is not None:
-        raise BadOption(f"threshold is {threshold}, and there is a policy, too; give one of them.")
+        raise OptionError(f"threshold is {threshold}, and there is a policy, too; give one of them.")
     return Policy(by_group={(): Cut((threshold,))}, otherwise=REFUSE)
 
 
 def _check_cut(policy: Policy, positive: object) -> None:
     """Refuse a policy that a scorer cannot follow."""
     if policy.needs_group:
-        raise BadOption(
+        raise OptionError(
             f"this policy asks for groups by {', '.join(policy.attributes)}, which a scorer does not see; put the "
             "model into a PolicyClassifier, which finds them in X, and leave policy= out."
         )
     if not policy.by_group[()].has_table:
-        raise BadOption(f"this policy may {', '.join(policy.actions)}, so it has no 2×2 table; take one that flags.")
+        raise OptionError(f"this policy may {', '.join(policy.actions)}, so it has no 2×2 table; take one that flags.")
     known_as = spellings(positive) if positive is not None else _USUALLY_POSITIVE
     if policy.positive not in (None, *known_as):
-        raise BadOption(f"this policy flags {policy.positive!r}; say which label that is, with positive=.")
+        raise OptionError(f"this policy flags {policy.positive!r}; say which label that is, with positive=.")
 
 
-def _class_rows(truth: npt.ArrayLike, told: npt.NDArray[Any], **options: Any) -> ClassRows:  # noqa: ANN401
+def _class_rows(truth: npt.ArrayLike, told: npt.NDArray[Any], **options: Any) -> MulticlassRows:  # noqa: ANN401
     # Of two classes scikit-learn hands on the probability of the second alone.
     return scored(truth, np.column_stack([1 - told, told]) if told.ndim == 1 else told, **options)
 
@@ -211,5 +211,5 @@ def _label_sets(truth: npt.ArrayLike, told: npt.NDArray[Any], **options: Any) ->
     return label_sets(truth, decided=told, **options)
 
 
-_MAKERS: dict[type, Callable[..., Any]] = {Confusion: confusion, ClassRows: _class_rows, LabelSets: _label_sets}
+_MAKERS: dict[type, Callable[..., Any]] = {Confusion: confusion, MulticlassRows: _class_rows, LabelSets: _label_sets}
 """What a measure of several classes takes, from what is true and what a model tells."""

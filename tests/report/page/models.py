@@ -9,7 +9,7 @@ import numpy as np
 
 from baserate import Costs, Counts, Tallies, Tally, shift
 from baserate._arrays import Cells
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate._tallies import Group
 from baserate.infer._binomial import two_sided
 from baserate.measure._bins import firsts
@@ -92,11 +92,11 @@ def in_groups(*tallies: Tally) -> Tallies:
     """Groups by site."""
     sites = ("north", "south", "east", "west")
     groups: dict[Group, Tally] = {(site,): tally for site, tally in zip(sites, tallies, strict=False)}
-    return Tallies({"risk": groups}, ("site",), Intake(read=0, columns={"truth": "sick", "score": "risk"}))
+    return Tallies({"risk": groups}, ("site",), ReadSummary(read=0, columns={"truth": "sick", "score": "risk"}))
 
 
 def _alone(tally: Tally) -> Tallies:
-    return Tallies({"risk": {(): tally}}, (), Intake(read=0, columns={"truth": "sick", "score": "risk"}))
+    return Tallies({"risk": {(): tally}}, (), ReadSummary(read=0, columns={"truth": "sick", "score": "risk"}))
 
 
 def _drawn(

@@ -12,7 +12,7 @@ import pytest
 
 from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally, decide, infer, measure, shift
 from baserate._estimate import Estimate
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate.decide._benefit import Adjustment, adjusted_cuts, net_benefits
 from baserate.decide._rule import strictest
 from baserate.infer import Drawn
@@ -228,7 +228,7 @@ def test_of_equals_the_strictest_is_taken() -> None:
 
 def test_a_capacity_is_used_up_whatever_rounding_says() -> None:
     page, tally = Page(*CORE), Tally.counted(np.arange(100, 0, -1), [[1, 0] * 50, [0, 1] * 50])
-    model = page.keep("expand", entry(Tallies({"risk": {(): tally}}, (), Intake(read=100))))
+    model = page.keep("expand", entry(Tallies({"risk": {(): tally}}, (), ReadSummary(read=100))))
     shares = [many / 100 for many in range(101)]
     assert any(share * 100 < many for many, share in enumerate(shares))
     for many, share in enumerate(shares):

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from baserate import Costs, Counts, Curve, Cut, Lottery, Policy, Tallies, Tally, measure
-from baserate._errors import CannotFit
+from baserate import Costs, Counts, Curve, Cut, Policy, RandomizedCut, Tallies, Tally, measure
+from baserate._errors import FitError
 from baserate.equalize import Goal, optimum
 from baserate.equalize._optimum import regions_of
 from baserate.equalize._parity import parity
@@ -45,7 +45,7 @@ def asked(page: Page, name: str, tallies: Tallies, prevalence: float | None, cos
     goal = goal_of(name, costs, prevalence)
     try:
         people = people_of(tallies, goal, otherwise="pass")
-    except CannotFit:
+    except FitError:
         return None
     model = page.keep("expand", entry(tallies))
     told = {
@@ -209,4 +209,4 @@ def test_a_lottery_draws_between_cuts_of_the_hull() -> None:
     for each in drawn:
         cuts = tuple(Cut((one["threshold"],)) for one in each)
         assert sum(one["chance"] for one in each) == pytest.approx(1)
-        assert Lottery(cuts, tuple(one["chance"] for one in each)).has_table
+        assert RandomizedCut(cuts, tuple(one["chance"] for one in each)).has_table

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import baserate
-from baserate import BadFile, BadOption, Report
+from baserate import FileFormatError, OptionError, Report
 from baserate.report import _page
 from baserate.report._inlined import inlined
 from baserate.report._page import framed, html
@@ -118,7 +118,7 @@ def test_a_frame_holds_the_page_and_nothing_of_it_leaks(hostile: Report) -> None
 def test_a_report_without_curves_says_what_to_do() -> None:
     old = Report.load(OLD)
     assert old.sketches == ()
-    with pytest.raises(BadOption, match=r"Run its plan again: baserate\.run\(report\.plan\)"):
+    with pytest.raises(OptionError, match=r"Run its plan again: baserate\.run\(report\.plan\)"):
         old.html()
     assert old._repr_html_() is None
 
@@ -133,7 +133,7 @@ def test_a_page_is_saved_by_its_ending(tmp_path: Path) -> None:
 def test_what_would_end_a_script_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"style.css": "", "index.html": "", "main.js": f"const a = `{text}`;\n"}
     monkeypatch.setattr(_page, "_asset", files.__getitem__)
-    with pytest.raises(BadFile, match="write it in two parts"):
+    with pytest.raises(FileFormatError, match="write it in two parts"):
         html(named("risk"))
 
 
@@ -191,7 +191,7 @@ def test_what_is_private_to_a_module_stays_so() -> None:
     ],
 )
 def test_forms_that_it_does_not_know_are_refused(line: str) -> None:
-    with pytest.raises(BadFile, match=r"^main\.js "):
+    with pytest.raises(FileFormatError, match=r"^main\.js "):
         joined(main=f"const first = 1;\n{line}\n", a="export const a = 1;\n")
 
 
@@ -205,5 +205,5 @@ def test_forms_that_it_does_not_know_are_refused(line: str) -> None:
     ],
 )  # fmt: skip
 def test_names_are_exported_where_they_are_imported_from(files: dict[str, Any], told: str) -> None:
-    with pytest.raises(BadFile, match=re.escape(told)):
+    with pytest.raises(FileFormatError, match=re.escape(told)):
         joined(**files)

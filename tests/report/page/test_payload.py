@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import baserate
-from baserate import Costs, Cut, Lottery, Plan, Policy, Report
+from baserate import Costs, Cut, Plan, Policy, RandomizedCut, Report
 from baserate._results import json_ready
 from baserate.report import CHECKS
 from baserate.report._payload import PANELS, payload
@@ -75,7 +75,7 @@ def test_without_groups_there_is_everybody() -> None:
 
 
 def test_a_policy_that_is_no_single_cut_tells_its_tables() -> None:
-    lots = Lottery((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
+    lots = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
     policy = Policy(by_group={("north",): Cut((0.5,)), ("south",): lots}, otherwise="refuse", attributes=("site",))
     report, found = told(group="site", policy=policy, prevalence=0.1)
     cut = found["models"][0]["cut"]

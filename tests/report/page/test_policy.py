@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from baserate import Costs, Policy, Tallies, Tally, decide, read
-from baserate._intake import Intake
+from baserate._intake import ReadSummary
 from baserate.equalize import Goal, optimum
 from tests.report.page.models import costs_of, entry, many_names, there
 from tests.report.page.node import CORE, Page, unlike
@@ -25,7 +25,9 @@ OTHER = Tally.counted([0.8, 0.7, 0.3, 0.2], [[1, 2, 2, 0], [1, 1, 1, 4]])
 def grouped(attributes: tuple[str, ...], *labels: object, score: str = "risk", truth: str = "sick") -> Tallies:
     """Two groups or more, by one attribute or several, which all have the same labels."""
     found = {(label,) * len(attributes): (TALLY, OTHER)[at % 2] for at, label in enumerate(labels)}
-    return Tallies({score: found}, attributes, Intake(read=0, columns={"truth": truth, "score": score}, positive="yes"))
+    return Tallies(
+        {score: found}, attributes, ReadSummary(read=0, columns={"truth": truth, "score": score}, positive="yes")
+    )
 
 
 def exported(*cases: dict[str, Any]) -> list[str]:
@@ -69,7 +71,7 @@ def test_hashes_are_pythons() -> None:
 
 @pytest.mark.parametrize("threshold", [0.27, 1.0, 1e-5, -3.5, 1e300, inf, -inf, 0.0, -0.0])
 def test_one_threshold_for_everybody_is_a_fixed_policy(threshold: float) -> None:
-    tallies = Tallies({"risk": {(): TALLY}}, (), Intake(read=0, columns={"truth": "sick", "score": "risk"}))
+    tallies = Tallies({"risk": {(): TALLY}}, (), ReadSummary(read=0, columns={"truth": "sick", "score": "risk"}))
     case = {"model": entry(tallies), "threshold": threshold, "rule": "fixed", "settings": {"threshold": threshold}}
     policy = accepted(*exported(case))
     assert policy.threshold == threshold
@@ -79,7 +81,7 @@ def test_one_threshold_for_everybody_is_a_fixed_policy(threshold: float) -> None
 
 
 def test_a_chosen_threshold_is_the_policy_that_python_chooses() -> None:
-    tallies = Tallies({"risk": {(): TALLY}}, (), Intake(read=0, columns={"truth": "sick", "score": "risk"}))
+    tallies = Tallies({"risk": {(): TALLY}}, (), ReadSummary(read=0, columns={"truth": "sick", "score": "risk"}))
     cases, wanted = [], []
     for prevalence in (None, 0.02, 1 / 3):
         moved = there(tallies, prevalence)

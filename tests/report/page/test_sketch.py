@@ -9,13 +9,13 @@ from hypothesis import given, settings, strategies as st
 
 import baserate
 from baserate import (
-    BadFile,
     Costs,
     Curve,
     Cut,
-    Lottery,
+    FileFormatError,
     Plan,
     Policy,
+    RandomizedCut,
     Report,
     Tallies,
     Tally,
@@ -195,7 +195,7 @@ def test_a_band_lies_where_that_of_all_thresholds_lies() -> None:
 
 
 def test_thresholds_of_the_policy_are_kept_though_nobody_has_them() -> None:
-    lots = Lottery((Cut((0.123456,)), Cut((0.654321,))), (0.5, 0.5))
+    lots = RandomizedCut((Cut((0.123456,)), Cut((0.654321,))), (0.5, 0.5))
     policy = Policy(by_group={("a",): Cut((0.2222222, 0.3333333), ("pass", "refer", "flag")), ("b",): lots},
                     otherwise="refuse", attributes=("site",))  # fmt: skip
     sketch = reported(group="site", policy=policy).sketches[0]
@@ -236,7 +236,7 @@ def test_whole_numbers_are_written_without_a_point() -> None:
 def test_curves_that_are_broken_are_refused(broken: dict[str, Any]) -> None:
     form = json.loads(reported(size=40).to_json())
     form["curves"][0] |= broken
-    with pytest.raises(BadFile, match="not a report"):
+    with pytest.raises(FileFormatError, match="not a report"):
         Report.from_json(json.dumps(form))
 
 

@@ -6,8 +6,8 @@ Each function takes rows with a probability for every class, and gives a map tha
 
 from collections.abc import Callable
 
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
 from baserate.calibrate.multiclass._crossfit import crossfitted, folds_of
 from baserate.calibrate.multiclass._given import listed as listed
 from baserate.calibrate.multiclass._known import checked_shares as checked_shares, identity, reprior
@@ -15,7 +15,7 @@ from baserate.calibrate.multiclass._one_vs_rest import one_vs_rest
 from baserate.calibrate.multiclass._prior import prior
 from baserate.calibrate.multiclass._scaling import bias_corrected, temperature, vector
 
-METHODS: dict[str, Callable[[ClassRows], ClassMap]] = {
+METHODS: dict[str, Callable[[MulticlassRows], MulticlassCalibrator]] = {
     "identity": identity,
     "prior": prior,
     "temperature": temperature,

@@ -7,10 +7,10 @@ import numpy as np
 
 from baserate import _domains
 from baserate._arrays import sealed
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
 from baserate._domains import check_domain
-from baserate._errors import CannotFit, EmptyData
+from baserate._errors import EmptyDataError, FitError
 from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import Words, each_hashed, of_floats
 
@@ -19,13 +19,13 @@ _DEALS = 100
 
 
 def crossfitted(
-    rows: ClassRows,
-    fit: Callable[[ClassRows], ClassMap],
+    rows: MulticlassRows,
+    fit: Callable[[MulticlassRows], MulticlassCalibrator],
     *,
     folds: int = 5,
     seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
-) -> ClassRows:
+) -> MulticlassRows:
     """Rows with the probabilities that a map gives which was fitted on the other folds.
 
     They are in the same order, and as many. On them a map is judged as on new rows, if a little worse than the map of
@@ -46,15 +46,15 @@ def crossfitted(
             continue
         try:
             made = fit(rows.only(~out))
-        except CannotFit as error:
-            raise CannotFit(f"without fold {at + 1} of {many}: {error}") from error
+        except FitError as error:
+            raise FitError(f"without fold {at + 1} of {many}: {error}") from error
         score[out] = made(rows.score[out])
         if watch:
             watch(at + 1, many)
     return replace(rows, score=sealed(score))
 
 
-def folds_of(rows: ClassRows, folds: int = 5, *, seed: int = 0) -> Codes:
+def folds_of(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Codes:
     """Number of the fold of each row: folds are equally large, and hold of each class what chance gives them.
 
     What a row holds decides where it goes, not its place, so that the order of the rows changes nothing. Chance that
@@ -67,11 +67,11 @@ def folds_of(rows: ClassRows, folds: int = 5, *, seed: int = 0) -> Codes:
     """
     check_domain("folds", folds, _domains.FOLDS)
     if not len(rows):
-        raise EmptyData("there are no rows to deal into folds.")
+        raise EmptyDataError("there are no rows to deal into folds.")
     times = np.bincount(rows.truth, minlength=len(rows.labels))
     least = int(np.where(times > 0, times, len(rows) + 1).argmin())
     if times[least] < 2:
-        raise CannotFit(f"{rows.labels[least]} has a single row, which cannot be in two folds; give more rows of it.")
+        raise FitError(f"{rows.labels[least]} has a single row, which cannot be in two folds; give more rows of it.")
     folds = int(min(folds, len(rows)))
     rng = np.random.default_rng(seed)
     order = np.lexsort((_hashes(rows), rows.truth))
@@ -81,10 +81,10 @@ def folds_of(rows: ClassRows, folds: int = 5, *, seed: int = 0) -> Codes:
         in_fold = np.bincount(rows.truth * np.intp(folds) + found, minlength=len(times) * folds).reshape(-1, folds)
         if (in_fold < times[:, None])[times > 0].all():
             return found
-    raise CannotFit(f"all rows of {rows.labels[least]} are in one fold, however they are dealt; give more rows of it.")
+    raise FitError(f"all rows of {rows.labels[least]} are in one fold, however they are dealt; give more rows of it.")
 
 
-def _hashes(rows: ClassRows) -> Words:
+def _hashes(rows: MulticlassRows) -> Words:
     """What a row holds, as a number."""
     columns = [of_floats(rows.score[:, at]) for at in range(len(rows.labels))]
     columns += [of_floats(amount) for amount in (rows.weight, rows.count) if amount is not None]

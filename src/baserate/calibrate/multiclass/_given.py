@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit, EmptyData
+from baserate._class_rows import MulticlassRows
+from baserate._errors import EmptyDataError, FitError
 from baserate._map import Fitted
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Rows
@@ -24,26 +24,26 @@ _SHOWN = 5
 class Given:
     """Rows that count, checked, and what is to be said of them."""
 
-    rows: ClassRows
+    rows: MulticlassRows
     digest: str
     """Of all rows, also of those that count for nothing."""
 
     @staticmethod
-    def of(rows: ClassRows) -> Given:
+    def of(rows: MulticlassRows) -> Given:
         """Leave out rows of no weight; refuse what is empty, and a single class."""
         there = rows if rows.amount is None or rows.amount.all() else rows.only(rows.amount > 0)
         if not len(there):
-            raise EmptyData("there are no rows, or none with weight; a map is fitted on rows.")
+            raise EmptyDataError("there are no rows, or none with weight; a map is fitted on rows.")
         return Given(there, rows.digest)
 
     @staticmethod
-    def probabilities(rows: ClassRows) -> Given:
+    def probabilities(rows: MulticlassRows) -> Given:
         """Refuse also what is no probability, and a single class, in which there is nothing to tell apart."""
         given = Given.of(rows)
         check_class_probabilities(given.rows, "fit one-vs-rest with a method that takes any score.")
         present = np.flatnonzero(given.rows.support)
         if len(present) < 2:
-            raise CannotFit(
+            raise FitError(
                 f"all {len(given.rows)} rows are of the class {rows.labels[present[0]]}; give rows of two or more."
             )
         return given
@@ -104,7 +104,7 @@ class Given:
         """Refuse a class that never occurs, whose bias has no lower end."""
         absent = [label for label, mass in zip(self.labels, self.rows.support, strict=True) if not mass]
         if absent:
-            raise CannotFit(
+            raise FitError(
                 f"{listed(absent)} never occurs in {count_of(self.many, 'row')}, so that no bias of it is too low; "
                 f"fit {what}, or "
                 "give rows of every class."

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, BadShape
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import OptionError, ShapeError
 from baserate._forms import Softmax
 from baserate._map import Parameter
 from baserate._plurals import count_of
@@ -18,7 +18,7 @@ from baserate.measure.multiclass import NEAR
 Shares = Mapping[Any, float] | Sequence[float] | Floats
 
 
-def identity(rows: ClassRows) -> ClassMap:
+def identity(rows: MulticlassRows) -> MulticlassCalibrator:
     """Probabilities as they are, made to add up to 1: what other maps are compared with.
 
     >>> from baserate import scored
@@ -28,10 +28,12 @@ def identity(rows: ClassRows) -> ClassMap:
     """
     given = Given.probabilities(rows)
     width = len(given.labels)
-    return ClassMap(Softmax(np.ones(width), np.zeros(width)), given.labels, method="identity", columns=given.columns)
+    return MulticlassCalibrator(
+        Softmax(np.ones(width), np.zeros(width)), given.labels, method="identity", columns=given.columns
+    )
 
 
-def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = None) -> ClassMap:
+def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = None) -> MulticlassCalibrator:
     r"""Probabilities as they would be with other shares of the classes, :math:`∝p_k·after_k/before_k`.
 
     `before` is what the probabilities were made for, `after` where they are to hold; the classes of each must look as
@@ -44,7 +46,7 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
     """
     if labels is None:
         if not isinstance(before, Mapping):
-            raise BadOption("before is no mapping from class to share, so labels= must name the classes.")
+            raise OptionError("before is no mapping from class to share, so labels= must name the classes.")
         labels = list(before)
     names = tuple(map(str, labels))
     first, then = (checked_shares(what, shares, labels) for what, shares in (("before", before), ("after", after)))
@@ -53,22 +55,24 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
         for what, shares in (("before", first), ("after", then))
         for name, share in zip(names, shares, strict=True)
     ]
-    return ClassMap(Softmax(np.ones(len(names)), np.log(then / first)), names, "reprior", parameters=tuple(told))
+    return MulticlassCalibrator(
+        Softmax(np.ones(len(names)), np.log(then / first)), names, "reprior", parameters=tuple(told)
+    )
 
 
 def checked_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
     """Shares of all classes, in the order of the labels."""
     if isinstance(given, Mapping):
         if set(given) != set(labels):
-            raise BadOption(
+            raise OptionError(
                 f"{what} names {count_of(len(given), 'class', 'classes')}, not the same as labels; "
                 "give each of them its share."
             )
         given = [given[label] for label in labels]
     shares = np.array(given, dtype=np.float64)
     if shares.shape != (len(labels),):
-        raise BadShape(f"{what} has shape {shares.shape}; give a share for each of {len(labels)} classes.")
+        raise ShapeError(f"{what} has shape {shares.shape}; give a share for each of {len(labels)} classes.")
     if not (np.isfinite(shares).all() and (shares > 0).all() and abs(shares.sum() - 1) <= NEAR):
-        raise BadOption(f"{what} is {shares.tolist()}; give shares above 0 that add up to 1.")
+        raise OptionError(f"{what} is {shares.tolist()}; give shares above 0 that add up to 1.")
     found: Floats = shares / shares.sum()
     return found

@@ -3,32 +3,32 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import FitError
 from baserate._forms import OneVsRest
-from baserate._map import Map, Parameter
+from baserate._map import Calibrator, Parameter
 from baserate._tally import Tally
 from baserate.calibrate.multiclass._given import Given
 
 
-def one_vs_rest(rows: ClassRows, fit: Callable[[Tally], Map]) -> ClassMap:
+def one_vs_rest(rows: MulticlassRows, fit: Callable[[Tally], Calibrator]) -> MulticlassCalibrator:
     """Fit each class against all others by its own score, then divide by the sum.
 
     `fit` makes a map of two classes, and says what scores it takes. The sum of what it finds is not 1 of itself, so
     after division no class is exactly as it was fitted [@zadrozny2002].
 
-    >>> from baserate import Map, scored
+    >>> from baserate import Calibrator, scored
     >>> from baserate._forms import Line
     >>> rows = scored(["cat", "dog"], [[2.0, -1.0], [-1.0, 1.0]])
-    >>> one_vs_rest(rows, lambda tally: Map(Line(0.0, 1.0), method="as it is"))([[0.0, 0.0]]).tolist()
+    >>> one_vs_rest(rows, lambda tally: Calibrator(Line(0.0, 1.0), method="as it is"))([[0.0, 0.0]]).tolist()
     [[0.5, 0.5]]
     """
     given = Given.of(rows)
     given.refuse_absent("temperature")
     maps = [_fitted(given, at, fit) for at in range(len(given.labels))]
     named = list(zip(given.labels, maps, strict=True))
-    return ClassMap(
+    return MulticlassCalibrator(
         OneVsRest(tuple(each.form for each in maps)),
         given.labels,
         method=f"one-vs-rest-{maps[0].method}",
@@ -39,13 +39,13 @@ def one_vs_rest(rows: ClassRows, fit: Callable[[Tally], Map]) -> ClassMap:
     )
 
 
-def _fitted(given: Given, at: int, fit: Callable[[Tally], Map]) -> Map:
+def _fitted(given: Given, at: int, fit: Callable[[Tally], Calibrator]) -> Calibrator:
     try:
         return fit(given.rows.against_rest(at))
-    except CannotFit as error:
-        raise CannotFit(f"{given.labels[at]} against the rest: {error}") from error
+    except FitError as error:
+        raise FitError(f"{given.labels[at]} against the rest: {error}") from error
 
 
-def _parameters(named: list[tuple[str, Map]]) -> Iterator[Parameter]:
+def _parameters(named: list[tuple[str, Calibrator]]) -> Iterator[Parameter]:
     for name, each in named:
         yield from (replace(told, name=f"{told.name} of {name}") for told in each.parameters)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import FitError
 from baserate._forms import Softmax
 from baserate._map import Parameter
 from baserate._numeric.logistic import NEAREST
@@ -16,7 +16,7 @@ from baserate.calibrate.multiclass._given import Given
 _SWEEPS = 5
 
 
-def prior(rows: ClassRows) -> ClassMap:
+def prior(rows: MulticlassRows) -> MulticlassCalibrator:
     r"""Probabilities moved until every class is as frequent as they say, :math:`\mathrm{softmax}(\ln p_k+b_k)`.
 
     The most likely biases, and those with which the mean probability of every class is its share. They also tell for
@@ -38,7 +38,7 @@ def prior(rows: ClassRows) -> ClassMap:
         *(parameter(f"bias of {name}", *each) for name, *each in zip(given.labels, bias, variance, strict=True)),
         *(Parameter(f"prior of {name}", float(share)) for name, share in zip(given.labels, made_for, strict=True)),
     ]
-    return ClassMap(
+    return MulticlassCalibrator(
         Softmax(np.ones(len(bias)), bias, NEAREST),
         given.labels,
         method="prior",
@@ -60,7 +60,7 @@ def _biases(given: Given) -> tuple[Floats, Floats]:
     space = np.concatenate([np.zeros(beside.shape), beside])
     found = climbed(logs, Model(base, space, start, coercive=True))
     if not found.settled:
-        raise CannotFit("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
+        raise FitError("the biases did not settle: almost all probabilities are 0 or 1; fit temperature.")
     centred = np.eye(width) - 1 / width
     covariance = centred @ found.covariance[width:, width:] @ centred
     return centred @ found.parameters[width:], np.diag(covariance)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import FitError
 from baserate._forms import Softmax
 from baserate._map import Parameter
 from baserate._numeric.logistic import NEAREST
@@ -20,7 +20,7 @@ _CONSTANT = 1e-20
 """Variance of logarithms of probabilities, a row, that is rounding."""
 
 
-def temperature(rows: ClassRows) -> ClassMap:
+def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
     r"""All probabilities less or more sure alike, :math:`\mathrm{softmax}(\ln p_k/T)`.
 
     The most likely temperature T, not below 0; the slope is 1/T. Which class is the most likely never changes.
@@ -40,12 +40,12 @@ def temperature(rows: ClassRows) -> ClassMap:
     space = np.concatenate([np.ones(width), np.zeros(width)])[:, None]
     model = Model(np.zeros(2 * width), space, np.zeros(1), bounded=1)
     if information(logs, model, model.start)[0, 0] <= _CONSTANT * given.rows.total:
-        raise CannotFit(
+        raise FitError(
             f"each of {given.many} rows gives all classes the same probability, so that no temperature changes them; "
             "fit prior."
         )
     if not logs.x[np.arange(len(logs.x)), logs.truth].any():
-        raise CannotFit(
+        raise FitError(
             f"in all {given.many} rows the true class has the highest probability, so that no temperature is too low; "
             "give rows that the model was not trained on, or fit prior."
         )
@@ -55,7 +55,7 @@ def temperature(rows: ClassRows) -> ClassMap:
     return _made(given, "temperature", found.parameters, with_temperature(told), _held(found, "one"))
 
 
-def bias_corrected(rows: ClassRows) -> ClassMap:
+def bias_corrected(rows: MulticlassRows) -> MulticlassCalibrator:
     r"""All probabilities less or more sure alike, and every class as frequent as they say.
 
     :math:`\mathrm{softmax}(w\ln p_k+b_k)`, the most likely w and b; the biases add up to 0 and w is not below 0. Fit it
@@ -81,7 +81,7 @@ def bias_corrected(rows: ClassRows) -> ClassMap:
     return _made(given, "bias-corrected", both, told, _held(found, "one"))
 
 
-def vector(rows: ClassRows) -> ClassMap:
+def vector(rows: MulticlassRows) -> MulticlassCalibrator:
     r"""Probabilities of each class less or more sure by a slope of its own, :math:`\mathrm{softmax}(w_k\ln p_k+b_k)`.
 
     The most likely weights and biases; the biases add up to 0 and no weight is below 0. Of two classes it is beta
@@ -138,12 +138,12 @@ def _check_determined(given: Given, logs: Rows, model: Model) -> None:
     if flat.any():
         names = [name for name, at in zip(given.labels, flat, strict=False) if at] if len(flat) > 1 else []
         whose = f"the probability of {listed(names)} is" if names else "the probabilities are"
-        raise CannotFit(
+        raise FitError(
             f"{whose} the same in all {given.many} rows, so that a slope and a bias do the same; fit prior, or give "
             "rows that differ."
         )
     if not determined(curve):
-        raise CannotFit(
+        raise FitError(
             f"the probabilities in {given.many} rows vary too little or together, so that several slopes and biases do "
             "the same; fit temperature, or prior."
         )
@@ -151,7 +151,7 @@ def _check_determined(given: Given, logs: Rows, model: Model) -> None:
 
 def _settled(found: Found, given: Given) -> Found:
     if not found.settled:
-        raise CannotFit(
+        raise FitError(
             f"the probabilities part some of {len(given.labels)} classes in {given.many} rows, so that no slope or "
             "bias is too great; give more rows, or rows that the model was not trained on, or fit temperature or prior."
         )
@@ -171,9 +171,9 @@ def _held(found: Found, names: str) -> tuple[str, ...]:
 
 def _made(
     given: Given, method: str, both: Floats, told: tuple[Parameter, ...] | list[Parameter], notes: tuple[str, ...]
-) -> ClassMap:
+) -> MulticlassCalibrator:
     width = len(given.labels)
-    return ClassMap(
+    return MulticlassCalibrator(
         Softmax(both[:width], both[width:], NEAREST),
         given.labels,
         method=method,

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
-from baserate._errors import BadOption, BadShape, EmptyData
+from baserate._errors import EmptyDataError, OptionError, ShapeError
 from baserate.infer import _auc, _class_averages, _influence
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import draws_of
@@ -31,8 +31,8 @@ _SAME = "the same predictions in every row"
 
 
 def compare_classes(
-    a: ClassRows,
-    b: ClassRows,
+    a: MulticlassRows,
+    b: MulticlassRows,
     *,
     measure: str | Measure = "hand_till",
     question: Question = Question(),  # noqa: B008  (it is immutable)
@@ -56,22 +56,24 @@ def compare_classes(
     found = multiclass.named(measure) if isinstance(measure, str) else measure
     asked = ComparisonRequest(found, question)
     told = about(found)
-    if told.of not in (ClassRows, Confusion):
-        raise BadOption(f"{told.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
+    if told.of not in (MulticlassRows, Confusion):
+        raise OptionError(f"{told.name} is no measure of many classes; `baserate.measure.multiclass` holds those.")
     if told.name == "expected_cost" and found is multiclass.expected_cost:
-        raise BadOption(
+        raise OptionError(
             "expected_cost needs what errors cost; give partial(measure.multiclass.expected_cost, costs=CostMatrix(…))."
         )
     if question.method not in (None, "delong", "resample") or (
         question.method == "delong" and told.name != "hand_till"
     ):
-        raise BadOption(
+        raise OptionError(
             f"the method {question.method!r} is not for {told.name} of many classes; use method='resample'."
         )
     first, second = _ordered(a, b)
     values = _value(found, first), _value(found, second)
     if isnan(values[0] - values[1]):
-        return asked.found(values, (nan, nan), "", why=why(found, first if told.of is ClassRows else first.decided()))
+        return asked.found(
+            values, (nan, nan), "", why=why(found, first if told.of is MulticlassRows else first.decided())
+        )
     if np.array_equal(first.score, second.score):
         p = LEAST if question.alternative != "two-sided" and question.margin > 0 else 1.0
         return asked.found(values, (0.0, 0.0), _SAME, statistic=0.0, p=p, test=_SAME)
@@ -83,7 +85,7 @@ def compare_classes(
 
 
 def _by_influence(
-    asked: ComparisonRequest, a: ClassRows, b: ClassRows, values: tuple[float, float]
+    asked: ComparisonRequest, a: MulticlassRows, b: MulticlassRows, values: tuple[float, float]
 ) -> Comparison | None:
     """Compare by what each row adds for both models; None where there is no closed form, or no variance to use."""
     if isinf(values[0]) or isinf(values[1]):
@@ -119,9 +121,9 @@ def _by_t(asked: ComparisonRequest, values: tuple[float, float], error: float, f
     return asked.found(values, (difference - half, difference + half), how, statistic=t, p=p, test=how)
 
 
-def _influence_of(measure: Measure, rows: ClassRows, value: float) -> _class_averages.Influence | None:
+def _influence_of(measure: Measure, rows: MulticlassRows, value: float) -> _class_averages.Influence | None:
     """What each row adds to a measure; None where there is no closed form."""
-    if about(measure).of is not ClassRows:
+    if about(measure).of is not MulticlassRows:
         return None
     if measure in LOSSES:
         weight = 1.0 if rows.weight is None else rows.weight
@@ -146,7 +148,7 @@ def _without_variance(asked: ComparisonRequest, values: tuple[float, float], row
 
 
 def _by_draws(
-    asked: ComparisonRequest, a: ClassRows, b: ClassRows, values: tuple[float, float], seed: Seed
+    asked: ComparisonRequest, a: MulticlassRows, b: MulticlassRows, values: tuple[float, float], seed: Seed
 ) -> Comparison:
     told, question = about(asked.measure), asked.question
     make = _tables if told.of is Confusion else _weights
@@ -161,7 +163,7 @@ def _by_draws(
         rows = np.bincount(a.truth, a.count)
         drawn = Drawn(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
-    if told.of is ClassRows and drawn.still(max(map(abs, values))) and (value or values[0] in told.span):
+    if told.of is MulticlassRows and drawn.still(max(map(abs, values))) and (value or values[0] in told.span):
         return asked.by_intervals(values, as_shares(asked.measure, values, drawn.units), AS_SHARES)
     tested = drawn.test(value, question.side(told), question.bound(told))
     if told.of is Confusion and question.alternative == "two-sided" and np.array_equal(a.decision(), b.decision()):
@@ -169,7 +171,7 @@ def _by_draws(
     return asked.found(values, drawn.interval(value, question.level), drawn.told, **tested, test=drawn.told)
 
 
-def _weights(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats:
+def _weights(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
     """Differences with a random weight for each row."""
 
     def make(rng: np.random.Generator, draws: int) -> Floats:
@@ -185,7 +187,7 @@ def _weights(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats
     return in_blocks(make, draws=draws_of(size), seed=seed, size=size)
 
 
-def _tables(measure: Measure, a: ClassRows, b: ClassRows, seed: Seed) -> Floats:
+def _tables(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
     """Differences with a random mass for each way in which truth and both decisions occur together.
 
     A few rows are added first, spread over all ways in which a model is right or both agree, so that what was never
@@ -227,30 +229,30 @@ def _added(drawn: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:
     return found.reshape(-1, width, width)
 
 
-def _value(measure: Measure, rows: ClassRows) -> float:
-    return float(measure(rows if about(measure).of is ClassRows else rows.decided()))
+def _value(measure: Measure, rows: MulticlassRows) -> float:
+    return float(measure(rows if about(measure).of is MulticlassRows else rows.decided()))
 
 
 def _check(a: Any, b: Any) -> None:  # noqa: ANN401  (checked here)
     for each in (a, b):
-        if not isinstance(each, ClassRows):
-            raise BadOption(
+        if not isinstance(each, MulticlassRows):
+            raise OptionError(
                 f"{type(each).__name__} is not ClassRows; read them first, with baserate.read.class_rows(…)."
             )
     if a.labels != b.labels:
-        raise BadShape(f"the models have different classes, {a.labels} and {b.labels}; name the same as labels=.")
+        raise ShapeError(f"the models have different classes, {a.labels} and {b.labels}; name the same as labels=.")
     if len(a) != len(b):
-        raise BadShape(f"the models have {len(a)} and {len(b)} rows; give the same rows in the same order.")
+        raise ShapeError(f"the models have {len(a)} and {len(b)} rows; give the same rows in the same order.")
     differ = int(np.count_nonzero(a.truth != b.truth))
     if differ:
-        raise BadShape(f"truth differs in {differ} of {len(a)} rows; give the same rows in the same order.")
+        raise ShapeError(f"truth differs in {differ} of {len(a)} rows; give the same rows in the same order.")
     for name in ("weight", "count"):
         one, other = getattr(a, name), getattr(b, name)
         if (one is None) != (other is None) or (one is not None and not np.array_equal(one, other)):
-            raise BadShape(f"the rows of both models differ in {name}; give the same rows in the same order.")
+            raise ShapeError(f"the rows of both models differ in {name}; give the same rows in the same order.")
 
 
-def _ordered(a: ClassRows, b: ClassRows) -> tuple[ClassRows, ClassRows]:
+def _ordered(a: MulticlassRows, b: MulticlassRows) -> tuple[MulticlassRows, MulticlassRows]:
     """Both in one order that depends on what the rows hold alone, identical ones together."""
     keys = [a.truth, *np.asarray(a.score, np.float64).T + 0.0, *np.asarray(b.score, np.float64).T + 0.0]
     keys += [] if a.weight is None else [a.weight]
@@ -259,7 +261,7 @@ def _ordered(a: ClassRows, b: ClassRows) -> tuple[ClassRows, ClassRows]:
         if column is not None:  # zero means absent
             order = order[column[order] > 0]
     if not len(order):
-        raise EmptyData("there are no rows; give at least one, with a weight above 0.")
+        raise EmptyDataError("there are no rows; give at least one, with a weight above 0.")
     new = np.zeros(len(order) - 1, dtype=np.bool_)
     for key in keys:
         new |= np.diff(key[order]) != 0

@@ -15,7 +15,7 @@ import numpy as np
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, EmptyData, UnknownName
+from baserate._errors import EmptyDataError, OptionError, UnknownNameError
 from baserate._plurals import count_of
 from baserate._rows import Rows
 from baserate._tally import Tally
@@ -89,13 +89,15 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     Comparison(auc: new 0.833333, old 0.75; difference 0.0833333 (-0.281884 to 0.448551), p 0.654721)
     """
     if not isinstance(rows, Rows):
-        raise BadOption(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
+        raise OptionError(f"{type(rows).__name__} is not Rows; read them first, with baserate.read.rows(…).")
     chosen = list(dict.fromkeys(Settings(costs=costs).apply(known(each)) for each in _several(measure)))
     if not chosen:
-        raise BadOption("there is no measure to compare by; name one, for example measure='auc'.")
+        raise OptionError("there is no measure to compare by; name one, for example measure='auc'.")
     require_stated(chosen)
     if costs is not None and Settings(costs=costs).idle(chosen):
-        raise BadOption("costs are given, but no measure depends on them; compare by expected_cost, or leave them out.")
+        raise OptionError(
+            "costs are given, but no measure depends on them; compare by expected_cost, or leave them out."
+        )
     pairs = {at: _pairs(rows, models, each) for at, each in enumerate(chosen)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
     decided = any(about(each).of is Counts for each in chosen)
@@ -104,7 +106,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     for group, place in _walk(rows):
         cells = alike(rows, names, place)
         if not len(cells):
-            raise EmptyData(f"there are no rows{of_group(group)}; give at least one, with a weight above 0.")
+            raise EmptyDataError(f"there are no rows{of_group(group)}; give at least one, with a weight above 0.")
         for at, each in enumerate(chosen):
             found += _Case(ComparisonRequest(each, question), cells, cuts, seed, group).compared(pairs[at])
     return adjusted(found)
@@ -337,14 +339,14 @@ def _method(asked: ComparisonRequest, cells: Alike) -> str:
     if method is None:
         return "delong" if area else _default(asked.measure, unfit)
     if method == "delong" and not area:
-        raise BadOption(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
+        raise OptionError(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
     if method in TESTS and not matched(asked.measure):
-        raise BadOption(
+        raise OptionError(
             f"McNemar's test is of shares of rows that truth alone chooses, such as accuracy, sensitivity or "
             f"specificity, not of {told.name}; use method='resample'."
         )
     if method in TESTS and unfit:
-        raise BadOption(f"McNemar's test {unfit}; use method='resample'.")
+        raise OptionError(f"McNemar's test {unfit}; use method='resample'.")
     return method
 
 
@@ -388,12 +390,12 @@ def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: AN
     for name in given if named else [name for pair in pairs for name in pair]:
         _check_model(rows, name)
         if name == labels and not decides:
-            raise BadOption(
+            raise OptionError(
                 f"{name} holds labels, which have neither ranks nor probabilities; compare it by a measure of the 2×2 "
                 "table, such as sensitivity."
             )
     if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise BadOption(
+        raise OptionError(
             f"there is only {', '.join(map(repr, given)) or 'no model'} to compare by {about(measure).name}; give two "
             "or more scores of the same rows."
         )
@@ -404,7 +406,7 @@ def _check_model(rows: Rows, name: object) -> None:
     if name not in rows.score:
         near = get_close_matches(str(name), rows.score, n=2)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise UnknownName(f"there is no model {name!r}.{hint} There are: {', '.join(map(repr, rows.score))}.")
+        raise UnknownNameError(f"there is no model {name!r}.{hint} There are: {', '.join(map(repr, rows.score))}.")
 
 
 def _cuts(rows: Rows, names: Sequence[str], threshold: Any) -> dict[str, float | None]:  # noqa: ANN401
@@ -426,7 +428,7 @@ def cut(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN401  (check
     if threshold is None:
         least, most = float(score.min()), float(score.max())
         if not (least >= 0 and most <= 1):
-            raise BadOption(
+            raise OptionError(
                 f"{name} runs from {least:.6g} to {most:.6g}, so its scores are not probabilities; give a threshold."
             )
         return _MIDDLE
@@ -435,7 +437,7 @@ def cut(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN401  (check
     except (TypeError, ValueError):
         found = nan
     if isnan(found):
-        raise BadOption(f"threshold is {threshold!r}; give a number, or a mapping from models to numbers.")
+        raise OptionError(f"threshold is {threshold!r}; give a number, or a mapping from models to numbers.")
     return found
 
 

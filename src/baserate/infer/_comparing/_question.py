@@ -12,7 +12,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._domains import LEVEL, MARGIN, check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.infer._binomial import NormalLevel
 from baserate.measure import About
 
@@ -53,23 +53,23 @@ class Question:
 
     def __post_init__(self) -> None:
         if self.alternative not in ("two-sided", "greater", "less", "better"):
-            raise BadOption(
+            raise OptionError(
                 f"alternative is {self.alternative!r}; it is 'two-sided', 'greater', 'less', or 'better', which is "
                 "one of the two before it, by the measure."
             )
         check_domain("margin", self.margin, MARGIN)
         if self.margin and self.alternative == "two-sided":
-            raise BadOption('a margin has a direction; say which, for example alternative="better".')
+            raise OptionError('a margin has a direction; say which, for example alternative="better".')
         check_domain("level", self.level, LEVEL)
         if self.method is not None and self.method not in METHODS:
-            raise BadOption(f"there is no method {self.method!r}. Known are: {', '.join(METHODS)}.")
+            raise OptionError(f"there is no method {self.method!r}. Known are: {', '.join(METHODS)}.")
 
     def side(self, told: About) -> Side:
         """Which end of the differences speaks for what is asked."""
         if self.alternative != "better":
             return self.alternative
         if told.best is None:
-            raise BadOption(f"neither end of {told.name} is better; say alternative='greater' or alternative='less'.")
+            raise OptionError(f"neither end of {told.name} is better; say alternative='greater' or alternative='less'.")
         return "greater" if told.best == "high" else "less"
 
     def bound(self, told: About) -> float:

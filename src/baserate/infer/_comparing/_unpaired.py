@@ -13,7 +13,7 @@ from baserate._arrays import Floats, ratio, sealed
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._tally import Tally
 from baserate.infer import _auc, _known
 from baserate.infer._binomial import Share, share, wilson
@@ -74,7 +74,7 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     """
     for each in (a, b):
         if not isinstance(each, Tally):
-            raise BadOption(f"{type(each).__name__} is not a tally; make one first, with baserate.tally(…).")
+            raise OptionError(f"{type(each).__name__} is not a tally; make one first, with baserate.tally(…).")
     found = Settings(costs=costs).apply(known(measure))
     require_stated([found])
     nouns = [_noun(tally, about(found).of, threshold) for tally in (a, b)]
@@ -106,7 +106,7 @@ def _method(asked: ComparisonRequest, values: Bounds, *, reweighed: bool) -> str
     if reweighed and not area:
         if method is None:
             return "hybrid"
-        raise BadOption(f"method={method!r} draws everybody, but the shares of the classes are known: leave it out.")
+        raise OptionError(f"method={method!r} draws everybody, but the shares of the classes are known: leave it out.")
     if method is None and asked.measure in _LOSSES and isfinite(values[0]) and isfinite(values[1]):
         return "t"
     if method is None and asked.measure in CLOSED and not area and isfinite(values[0]) and isfinite(values[1]):
@@ -114,9 +114,9 @@ def _method(asked: ComparisonRequest, values: Bounds, *, reweighed: bool) -> str
     if method is None:
         return "delong" if area else "newcombe" if told.of is Counts and told.share else "resample"
     if method == "delong" and not area:
-        raise BadOption(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
+        raise OptionError(f"DeLong's test is of areas ({', '.join(AREAS)}), not of {told.name}; use method='resample'.")
     if method not in {"delong", "resample"}:
-        raise BadOption("McNemar's test is of models on the same rows; use method='resample', or compare(rows).")
+        raise OptionError("McNemar's test is of models on the same rows; use method='resample', or compare(rows).")
     return method
 
 

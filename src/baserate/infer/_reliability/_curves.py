@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption
+from baserate._class_rows import MulticlassRows
+from baserate._errors import OptionError
 from baserate._results import Results
 from baserate._tallies import Tallies
 from baserate._tally import Tally
@@ -52,7 +52,7 @@ def reliability_curve(tally: Tally, what: str = "binned", *, drawn: Drawn = Draw
     EstimateRequest(drawn.level, None, drawn.seed)
     check_probabilities(tally)
     if what not in CURVES:
-        raise BadOption(f"there is no calibration curve {what!r}; there are: {', '.join(CURVES)}.")
+        raise OptionError(f"there is no calibration curve {what!r}; there are: {', '.join(CURVES)}.")
     return CURVES[what](tally, drawn)
 
 
@@ -97,7 +97,7 @@ def smoothed(tally: Tally, how: Drawn, *, smoother: Smoother) -> Columns:
     are probabilities: where the lines of a local regression leave [0, 1], they are clipped to it.
     """
     if how.band not in ("consistency", "confidence"):
-        raise BadOption(f"band is {how.band!r}; it is 'consistency' or 'confidence'.")
+        raise OptionError(f"band is {how.band!r}; it is 'consistency' or 'confidence'.")
     fit = _clip(curve(tally, smoother))
     if not len(fit):
         return dict.fromkeys(("probability", "share", "low", "high", "mass"), fit)
@@ -173,7 +173,7 @@ CURVES: dict[str, Callable[[Tally, Drawn], Columns]] = {
 
 
 def reliability_curves(
-    data: Tallies | ClassRows,
+    data: Tallies | MulticlassRows,
     what: str = "binned",
     *,
     drawn: Drawn = Drawn(),  # noqa: B008  (it is immutable)

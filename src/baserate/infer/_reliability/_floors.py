@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, UsageError
+from baserate._errors import OptionError, UsageError
 from baserate._plurals import count_of
 from baserate._stack import Stack
 from baserate._tally import Tally
@@ -109,6 +109,6 @@ def _judged(value: float, drawn: Floats, level: float, how: str) -> Floor:
 def _check(measure: Measure) -> None:
     if bare(measure) not in DISTANCES:
         names = ", ".join(about(each).name for each in DISTANCES)
-        raise BadOption(
+        raise OptionError(
             f"{about(measure).name} is no distance from calibration, so it has no floor; these have: {names}."
         )

@@ -8,11 +8,11 @@ from math import isnan, log
 from typing import Any, Literal, NamedTuple
 
 from baserate._arrays import Reals
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
 from baserate._domains import PREVALENCE
-from baserate._errors import BadOption
-from baserate._map import Map, shifted
+from baserate._errors import OptionError
+from baserate._map import Calibrator, shifted
 from baserate._tallies import Tallies
 from baserate._tally import Tally
 from baserate.infer._reliability._intrinsic import derived_prevalence
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 class After:
     """The same rows with other probabilities, and how these were made; `notes` are what a reader should know."""
 
-    data: Tallies | ClassRows
+    data: Tallies | MulticlassRows
     how: str
     notes: tuple[str, ...] = ()
 
@@ -47,7 +47,7 @@ class After:
 SAME_ROWS = "the map was fitted to these very rows, so what follows it looks better than it is."
 
 
-def mapped(data: Tallies | ClassRows, by: Map | ClassMap, *, how: str | None = None) -> After:
+def mapped(data: Tallies | MulticlassRows, by: Calibrator | MulticlassCalibrator, *, how: str | None = None) -> After:
     """The same rows with the probabilities that a map gives them; it is noted if they are those it was fitted on.
 
     >>> from baserate import calibrate, infer, read
@@ -57,15 +57,17 @@ def mapped(data: Tallies | ClassRows, by: Map | ClassMap, *, how: str | None = N
     ('the map was fitted to these very rows, so what follows it looks better than it is.',)
     """
     how = how or f"mapped by {by.method}"
-    if isinstance(data, ClassRows):
-        if not isinstance(by, ClassMap) or by.labels != tuple(map(str, data.labels)):
-            of = "two classes" if isinstance(by, Map) else f"the classes {', '.join(by.labels)}"
-            raise BadOption(f"the map is of {of}, but there are scores for {', '.join(map(str, data.labels))}.")
+    if isinstance(data, MulticlassRows):
+        if not isinstance(by, MulticlassCalibrator) or by.labels != tuple(map(str, data.labels)):
+            of = "two classes" if isinstance(by, Calibrator) else f"the classes {', '.join(by.labels)}"
+            raise OptionError(f"the map is of {of}, but there are scores for {', '.join(map(str, data.labels))}.")
         return After(replace(data, score=by(data.score)), how, (SAME_ROWS,) * by.was_fitted_on(data))
-    if not isinstance(by, Map):
-        raise BadOption(f"the map is of the classes {', '.join(by.labels)}, but there is one score; map all of theirs.")
+    if not isinstance(by, Calibrator):
+        raise OptionError(
+            f"the map is of the classes {', '.join(by.labels)}, but there is one score; map all of theirs."
+        )
     if len(data.models) > 1:
-        raise BadOption(
+        raise OptionError(
             f"there are several scores ({', '.join(data.models)}), but a map is of one score: read it alone."
         )
     ((model, groups),) = data.models.items()
@@ -75,23 +77,25 @@ def mapped(data: Tallies | ClassRows, by: Map | ClassMap, *, how: str | None = N
 
 
 def parted(
-    data: Tallies | ClassRows, prevalence: Prevalence = None, after: After | None = None
+    data: Tallies | MulticlassRows, prevalence: Prevalence = None, after: After | None = None
 ) -> tuple[list[Part], dict[str, Any]]:
     """Parts, each once more after an adjustment or a calibration if there is one, and what they were made from.
 
     Before a calibration, scores that are no probabilities cannot be judged, and are left out.
     """
     if after is not None and (prevalence is not None or type(after.data) is not type(data)):
-        raise BadOption("what is judged after is the same data once more, without a prevalence.")
-    if isinstance(data, ClassRows):
+        raise OptionError("what is judged after is the same data once more, without a prevalence.")
+    if isinstance(data, MulticlassRows):
         if prevalence is not None:
-            raise BadOption("a prevalence is for two classes; of many there is one for each: leave it out.")
+            raise OptionError("a prevalence is for two classes; of many there is one for each: leave it out.")
         return list(_of_classes(data, after)), multiclass.header(data, data.decided(), [])
     if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
-        raise BadOption(f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'. Give one of these.")
+        raise OptionError(
+            f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'. Give one of these."
+        )
     if isinstance(data, Tallies):
         return list(_of_two(data, prevalence, after)), header(data, [])
-    raise BadOption(f"{type(data).__name__} is neither Tallies nor ClassRows; read them with baserate.read.")
+    raise OptionError(f"{type(data).__name__} is neither Tallies nor ClassRows; read them with baserate.read.")
 
 
 def _of_two(tallies: Tallies, prevalence: Prevalence, after: After | None) -> Iterator[Part]:
@@ -99,7 +103,7 @@ def _of_two(tallies: Tallies, prevalence: Prevalence, after: After | None) -> It
     judged = {model: after is None or _probabilities(tallies.pooled(model).score) for model in tallies.models}
     for model, group, tally in tallies.walk():
         if model == labels:
-            raise BadOption(f"{model} holds labels, which are no probabilities; leave predicted= out.")
+            raise OptionError(f"{model} holds labels, which are no probabilities; leave predicted= out.")
         name = model if len(tallies.models) > 1 else None
         fixed = {"model": name, "group": named_group(tallies, group), "class": None, "top": False, **AS_GIVEN}
         shown = model if group is None else f"{model} of {', '.join(map(str, group))}"
@@ -117,11 +121,11 @@ def _of_two(tallies: Tallies, prevalence: Prevalence, after: After | None) -> It
                 yield Part(tally.rescored(shifted(added)(tally.score)), fixed | {"adjusted": at}, shown)
 
 
-def _of_classes(classes: ClassRows, after: After | None = None) -> Iterator[Part]:
+def _of_classes(classes: MulticlassRows, after: After | None = None) -> Iterator[Part]:
     if after is None:
         yield from _each_class(classes)
         return
-    assert isinstance(after.data, ClassRows)  # noqa: S101  (for the type checker)
+    assert isinstance(after.data, MulticlassRows)  # noqa: S101  (for the type checker)
     judged = _probabilities(classes.score)
     for before, part in zip(_each_class(classes), _each_class(after.data), strict=True):
         yield from (before,) * judged
@@ -133,9 +137,9 @@ def _probabilities(score: Reals) -> bool:
     return not score.size or bool(score.min() >= 0 and score.max() <= 1)
 
 
-def _each_class(classes: ClassRows) -> Iterator[Part]:
+def _each_class(classes: MulticlassRows) -> Iterator[Part]:
     for group, rows in multiclass.walk(classes):
-        assert isinstance(rows, ClassRows)  # noqa: S101  (for the type checker)
+        assert isinstance(rows, MulticlassRows)  # noqa: S101  (for the type checker)
         of = "" if group is None else f" of {', '.join(map(str, group.values()))}"
         fixed = {"model": None, "group": group, "class": None, "top": False, **AS_GIVEN}
         for at, label in enumerate(rows.labels):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isnan, nan
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._estimate import Estimate
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, checked_draws
@@ -33,7 +33,7 @@ def resampled(
     chosen = [known(measure) for measure in measures]
     unfit = [about(measure).name for measure in chosen if not about(measure).stacks]
     if unfit:
-        raise BadOption(f"{', '.join(unfit)} is resampled by infer.estimate(…, method='bootstrap'), alone.")
+        raise OptionError(f"{', '.join(unfit)} is resampled by infer.estimate(…, method='bootstrap'), alone.")
     checked_draws(draws)
     found = drawn_together(chosen, tally, way="stratified" if tally.reweighed else "bootstrap", seed=seed, draws=draws)
     return [_judged(measure, tally, found[:, at], level) for at, measure in enumerate(chosen)]

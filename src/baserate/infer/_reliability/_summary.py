@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
 from baserate._curve import Curve
 from baserate._domains import DRAWS, check_domain
 from baserate._estimate import Estimate
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._numeric.logistic import NEAREST
 from baserate._results import Results
 from baserate._tallies import Tallies
@@ -89,11 +89,11 @@ class Reliability:
 
 
 def reliability(
-    data: Tallies | ClassRows,
+    data: Tallies | MulticlassRows,
     *,
     asked: Reliability = Reliability(),
     prevalence: float | Literal["derived"] | None = None,
-    after: After | Map | ClassMap | None = None,
+    after: After | Calibrator | MulticlassCalibrator | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Results:
     """Judge whether probabilities are right: every measure with its interval or its noise floor, and every test.
@@ -112,7 +112,7 @@ def reliability(
     >>> [round(row["value"], 3) for row in found.rows() if row["measure"] == "ece"]  # and that of the likelier class
     [0.288, 0.237]
     """
-    if isinstance(after, Map | ClassMap):
+    if isinstance(after, Calibrator | MulticlassCalibrator):
         after = mapped(data, after)
     parts, head = parted(data, prevalence, after)
     rows: list[dict[str, Any]] = []

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._plurals import count_of
 from baserate.infer import AucPair, Size, binormal_spread
 from baserate.infer._sizing._auc_pair import Standard, check_classes
@@ -163,7 +163,7 @@ def detectable_auc(  # noqa: PLR0913  (each is something that one knows or wants
     tried = np.linspace(null, 1, 1001 if method == "obuchowski" else 41)[1:-1].tolist()
     enough = next((place for place, auc in enumerate(tried) if lacking(auc) <= 0), None)
     if enough is None:
-        raise BadOption(
+        raise OptionError(
             f"no AUC up to 1 could be shown with {count_of(positives, 'positive')} "
             f"and {count_of(negatives, 'negative')}."
         )
@@ -215,10 +215,12 @@ def size_to_show_auc_difference(
     """
     check_inside("prevalence", prevalence, "0.1")
     if pair.difference == 0:
-        raise BadOption(f"both AUCs are {pair.first}; no number of rows would show a difference.")
+        raise OptionError(f"both AUCs are {pair.first}; no number of rows would show a difference.")
     varying = [each.per_row(prevalence) for each in pair.varying(standard)]
     if min(varying) <= 0:
-        raise BadOption("the difference of these two AUCs does not vary, so no size can be told; take a larger pilot.")
+        raise OptionError(
+            "the difference of these two AUCs does not vary, so no size can be told; take a larger pilot."
+        )
     rows = rows_needed(pair.difference, *varying, z=z_of(alpha, sides), power=checked_power(power, alpha))
     how = f"normal test of the difference of two AUCs, {told_sides(sides)}"
     found = _answer(rows, pair.difference, varying, prevalence, z=z_of(alpha, sides), how=how)
@@ -235,9 +237,9 @@ def _by_formula(method: Method, spread_ratio: float) -> bool:
     """Whether Obuchowski's formula is wanted, which knows classes of one spread alone."""
     check_ratio(spread_ratio)
     if method not in get_args(Method):
-        raise BadOption(f"method is {method!r}; there are 'interval', 'obuchowski'.")
+        raise OptionError(f"method is {method!r}; there are 'interval', 'obuchowski'.")
     if method == "obuchowski" and spread_ratio != 1:
-        raise BadOption("Obuchowski's formula takes both classes to be equally spread; leave spread_ratio= out.")
+        raise OptionError("Obuchowski's formula takes both classes to be equally spread; leave spread_ratio= out.")
     return method == "obuchowski"
 
 
@@ -249,4 +251,4 @@ def _check_one(expect: float, null: float) -> None:
     check_inside("expect", expect, "0.8")
     check_inside("null", null, "0.5")
     if expect == null:
-        raise BadOption(f"expect and null are both {null}; no number of rows would show a difference.")
+        raise OptionError(f"expect and null are both {null}; no number of rows would show a difference.")

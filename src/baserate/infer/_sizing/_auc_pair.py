@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption, EmptyData
+from baserate._errors import EmptyDataError, OptionError
 from baserate._plurals import count_of, there_are
 from baserate._rows import Rows
 from baserate._tally import Tally
@@ -57,7 +57,7 @@ class AucPair:
         for one, other, both in zip(*self.variance, self.covariance, strict=True):
             # A hair of room, since all three were rounded.
             if not (0 <= one < np.inf and 0 <= other < np.inf and both**2 <= one * other * (1 + 1e-9)):
-                raise BadOption(f"variances {one} and {other} and covariance {both} cannot be; check the numbers.")
+                raise OptionError(f"variances {one} and {other} and covariance {both} cannot be; check the numbers.")
 
     @property
     def difference(self) -> float:
@@ -73,13 +73,13 @@ class AucPair:
         variance of the standard there is no such variance, and it is refused.
         """
         if standard not in (None, "first", "second"):
-            raise BadOption(f"standard is {standard!r}; it is 'first', 'second' or None.")
+            raise OptionError(f"standard is {standard!r}; it is 'first', 'second' or None.")
         one, other = (np.array(each) for each in self.variance)
         shared = 2 * np.array(self.covariance)
         real = np.maximum(one + other - shared, 0.0)
         zero = {"first": 2 * one - shared, "second": 2 * other - shared}.get(standard or "", real)
         if min(*zero, *real) < 0 and standard is not None:
-            raise BadOption(
+            raise OptionError(
                 f"the {standard} AUC varies less than it varies with the other, so it cannot be the standard; leave "
                 "standard= out."
             )
@@ -112,14 +112,14 @@ def delong_pair(rows: Rows) -> AucPair:
     (0.75, 1.0, Spread(positive=0.125, negative=0.125))
     """
     if len(rows.score) != 2:
-        raise BadOption(f"there are scores of {count_of(len(rows.score), 'model')}; give rows with those of two.")
+        raise OptionError(f"there are scores of {count_of(len(rows.score), 'model')}; give rows with those of two.")
     if rows.weight is not None:
-        raise BadOption(_WEIGHTED)
+        raise OptionError(_WEIGHTED)
     many = np.ones(len(rows), dtype=np.int64) if rows.count is None else np.asarray(rows.count, dtype=np.int64)
     truth = np.repeat(rows.truth, many)
     scores = [np.repeat(np.asarray(score, dtype=np.float64), many) for score in rows.score.values()]
     if min(np.count_nonzero(truth), np.count_nonzero(~truth)) < 2:
-        raise EmptyData(_FEW)
+        raise EmptyDataError(_FEW)
     above = np.cov(np.array([_placements(score[truth], score[~truth]) for score in scores]))
     below = np.cov(np.array([_placements(-score[~truth], -score[truth]) for score in scores]))
     areas = [float(_placements(score[truth], score[~truth]).mean()) for score in scores]
@@ -179,7 +179,7 @@ def stated_pair(
     """
     check_classes(positives, negatives)
     if not all(0 < each < np.inf for each in variances) or not abs(covariance) <= sqrt(variances[0] * variances[1]):
-        raise BadOption(f"variances {variances} and covariance {covariance} cannot be; check the numbers.")
+        raise OptionError(f"variances {variances} and covariance {covariance} cannot be; check the numbers.")
     one, other, both = (Spread(each * positives / 2, each * negatives / 2) for each in (*variances, covariance))
     return AucPair(first, second, (one, other), both)
 
@@ -201,17 +201,17 @@ def assumed_pair(first: float, second: float, *, correlation: float | None = Non
 def check_classes(positives: float, negatives: float) -> None:
     """Refuse numbers of rows that cannot be."""
     if not (0 < positives < np.inf and 0 < negatives < np.inf):
-        raise BadOption(
+        raise OptionError(
             f"{there_are(positives, 'positive')} and {count_of(negatives, 'negative')}; give numbers above 0."
         )
 
 
 def _tallied(tally: Tally) -> tuple[float, Spread]:
     if tally.weighted:
-        raise BadOption(_WEIGHTED)
+        raise OptionError(_WEIGHTED)
     positive, negative = (np.asarray(each, dtype=np.float64) for each in tally.mass)
     if min(positive.sum(), negative.sum()) < 2:
-        raise EmptyData(_FEW)
+        raise EmptyDataError(_FEW)
     below = 1 - (np.cumsum(negative) - negative / 2) / negative.sum()
     above = (np.cumsum(positive) - positive / 2) / positive.sum()
     auc = float(np.sum(positive * below) / positive.sum())
@@ -234,7 +234,7 @@ def _binormal_part(a: float, b: float) -> tuple[float, float, float, float, floa
     from scipy.special import ndtr
 
     if not 0 < b < np.inf or not -np.inf < a < np.inf:
-        raise BadOption(f"a is {a} and b {b}; give a finite number, and one above 0.")
+        raise OptionError(f"a is {a} and b {b}; give a finite number, and one above 0.")
     scale = exp(-a * a / (2 * (1 + b * b)))
     f, g = scale / sqrt(2 * pi * (1 + b * b)), -scale * a * b / sqrt(2 * pi * (1 + b * b) ** 3)
     return a, b, f, g, float(ndtr(a / sqrt(1 + b * b)))
@@ -242,4 +242,4 @@ def _binormal_part(a: float, b: float) -> tuple[float, float, float, float, floa
 
 def _check_correlation(name: str, value: float) -> None:
     if not -1 <= value <= 1:
-        raise BadOption(f"{name} is {value!r}; a correlation lies between -1 and 1.")
+        raise OptionError(f"{name} is {value!r}; a correlation lies between -1 and 1.")

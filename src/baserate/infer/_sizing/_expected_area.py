@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import exp, log, sqrt
 
 from baserate._domains import SPREAD_RATIO, check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.infer import _auc
 from baserate.infer._auc import Area
 from baserate.infer._sizing._auc_pair import Spread
@@ -68,7 +68,7 @@ def level_of(alpha: float, sides: Sides) -> float:
     told_sides(sides)
     level = 1 - 2 * alpha / sides
     if level <= 0:
-        raise BadOption(f"alpha is {alpha}; expected less than 0.5 for one side. Give, for example, 0.05.")
+        raise OptionError(f"alpha is {alpha}; expected less than 0.5 for one side. Give, for example, 0.05.")
     return level
 
 

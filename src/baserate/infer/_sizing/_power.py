@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Literal
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.infer._sizing._size import check_inside
 
 Sides = Literal[1, 2]
@@ -29,7 +29,7 @@ def z_of(alpha: float, sides: Sides) -> float:
 def told_sides(sides: Sides) -> str:
     """In words how many sides a test has; anything but 1 and 2 is refused."""
     if sides not in (1, 2):
-        raise BadOption(f"sides is {sides!r}; a test has 1 or 2.")
+        raise OptionError(f"sides is {sides!r}; a test has 1 or 2.")
     return "one-sided" if sides == 1 else "two-sided"
 
 
@@ -37,7 +37,7 @@ def checked_power(power: float, alpha: float) -> float:
     """Refuse a power that no rows are needed for."""
     check_inside("power", power, "0.9")
     if power <= alpha:
-        raise BadOption(f"a power of {power} is had for nothing at alpha={alpha}; ask for more, for example 0.9.")
+        raise OptionError(f"a power of {power} is had for nothing at alpha={alpha}; ask for more, for example 0.9.")
     return power
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.infer._sizing._power import Sides, checked_power, normal_power, rows_needed, told_sides, z_of
 from baserate.infer._sizing._size import LARGEST, Portion, Size, check_inside, check_share
 from baserate.measure import Measure, about, known
@@ -29,7 +29,7 @@ def power_of_share(expect: float, *, goal: float, trials: int, alpha: float = 0.
     """
     _check_two(expect, goal, "expect", "goal")
     if not isinstance(trials, Real) or not 1 <= trials <= LARGEST or trials != floor(trials):
-        raise BadOption(f"trials is {trials!r}; give a whole number from 1 to {LARGEST:.0e}.")
+        raise OptionError(f"trials is {trials!r}; give a whole number from 1 to {LARGEST:.0e}.")
     check_inside("alpha", alpha, "0.05")
     told_sides(sides)
     return float(_exact_power(expect, goal, np.array([trials], dtype=np.int64), alpha / sides)[0])
@@ -62,13 +62,13 @@ def size_to_show_share(  # noqa: PLR0913  (each is something that one knows or w
     spread = [share * (1 - share) for share in (goal, expect)]
     about_so_many = rows_needed(expect - goal, *spread, z=z_of(alpha, sides), power=power)
     if about_so_many > _MANY:
-        raise BadOption(f"about {about_so_many:.0f} trials would be needed; ask for less, or a goal farther away.")
+        raise OptionError(f"about {about_so_many:.0f} trials would be needed; ask for less, or a goal farther away.")
     tried = np.arange(_first(about_so_many), 2 * ceil(about_so_many) + 200, dtype=np.int64)
     found = _exact_power(expect, goal, tried, alpha / sides)
     lacking = np.flatnonzero(found < power)
     place = int(lacking[-1]) + 1 if len(lacking) else 0
     if place == len(tried):
-        raise BadOption(f"even {tried[-1]} trials would not do; ask for less, or a goal farther away.")
+        raise OptionError(f"even {tried[-1]} trials would not do; ask for less, or a goal farther away.")
     trials, reached = _averaged(dict(zip(tried.tolist(), found.tolist(), strict=True)), place, portion, power)
     return portion.size(trials, power=reached, how=f"exact binomial test, {told_sides(sides)}")
 
@@ -94,7 +94,7 @@ def power_of_share_difference(  # noqa: PLR0913  (each is something that one kno
     """
     _check_two(first, second, "first", "second")
     if not 0 < trials < np.inf:
-        raise BadOption(f"trials is {trials!r}; give a number above 0.")
+        raise OptionError(f"trials is {trials!r}; give a number above 0.")
     zero, real = _spreads(first, second, paired=paired, discordance=discordance)
     return normal_power(first - second, zero / trials, real / trials, z=z_of(alpha, sides))
 
@@ -123,7 +123,7 @@ def size_to_show_share_difference(  # noqa: PLR0913  (each is something that one
     function = known(measure)
     if set(about(function).needs) & {"flagged", "passed"}:
         name = about(function).name
-        raise BadOption(
+        raise OptionError(
             f"{name} is among those that a model flags or passes, and two models do not flag the same rows; compare "
             "sensitivity and specificity, or take size_to_show_share for one model."
         )
@@ -172,14 +172,14 @@ def _spreads(first: float, second: float, *, paired: bool, discordance: float | 
     """Variance of the difference for one trial: if there were none, and as it is."""
     if not paired:
         if discordance is not None:
-            raise BadOption("discordance is of models on the same rows; leave it out, or pair them.")
+            raise OptionError("discordance is of models on the same rows; leave it out, or pair them.")
         mean = (first + second) / 2
         return 2 * mean * (1 - mean), first * (1 - first) + second * (1 - second)
     found = first * (1 - second) + second * (1 - first) if discordance is None else discordance
     least, most = abs(first - second), min(first + second, 2 - first - second)
     # A hair of room, since people write 0.1 for 0.9 − 0.8.
     if not least - 1e-9 <= found <= most + 1e-9:
-        raise BadOption(
+        raise OptionError(
             f"discordance is {found}; models with shares {first} and {second} differ on {least:g} to {most:g} of the "
             "trials, so give a number between these."
         )
@@ -220,6 +220,6 @@ def _check_two(one: float, other: float, first: str, second: str) -> None:
     check_share(first, one)
     check_share(second, other)
     if one == other:
-        raise BadOption(f"{first} and {second} are both {one}; no number of rows would show a difference.")
+        raise OptionError(f"{first} and {second} are both {one}; no number of rows would show a difference.")
     if second == "goal" and not 0 < other < 1:
-        raise BadOption(f"goal is {other!r}; give a number between 0 and 1, for example 0.8.")
+        raise OptionError(f"goal is {other!r}; give a number between 0 and 1, for example 0.8.")

@@ -13,7 +13,7 @@ from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import DRAWS, HALF_WIDTH, check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._plurals import count_of
 from baserate._population import Population
 from baserate._tally import Tally
@@ -92,7 +92,7 @@ def size_by_simulation(  # noqa: PLR0913  (each is something that one knows or w
     )
     rows, last = _closing_in(work, half_width, least)
     if not isfinite(last.half):
-        raise BadOption(
+        raise OptionError(
             f"{about(function).name} is undefined or infinite in too many samples, even of {rows:.0e} rows; ask for "
             "another measure, or at another threshold."
         )
@@ -153,7 +153,7 @@ def _drawing(population: Population, measure: Measure, threshold: float | None) 
     told = about(measure)
     if told.of is Counts:
         if threshold is None:
-            raise BadOption(f"{told.name} needs a threshold; give a threshold.")
+            raise OptionError(f"{told.name} needs a threshold; give a threshold.")
         at = population.at(threshold)
         cells = np.array([at.tp, at.fp, at.fn, at.tn])
         cells /= cells.sum()
@@ -165,9 +165,9 @@ def _drawing(population: Population, measure: Measure, threshold: float | None) 
 
         return counted
     if told.of not in (Curve, Tally):
-        raise BadOption(f"{told.name} is of several classes; a population has two.")
+        raise OptionError(f"{told.name} is of several classes; a population has two.")
     if threshold is not None:
-        raise BadOption(f"{told.name} is over all thresholds; leave the threshold out.")
+        raise OptionError(f"{told.name} is over all thresholds; leave the threshold out.")
 
     def drawn(rng: np.random.Generator, rows: int, many: int) -> Floats:
         return np.array([_one(population, measure, rows, rng) for _ in range(many)])
@@ -211,7 +211,7 @@ def _solved(seen: list[_Seen], wanted: float, least: int) -> int:
         k = sum(each.draws * each.half * sqrt(each.rows) for each in near) / weight
         rows = ceil((k / wanted) ** 2)
     if rows > LARGEST:
-        raise BadOption(f"more than {LARGEST:.0e} rows would be needed to know it within {wanted}; ask for less.")
+        raise OptionError(f"more than {LARGEST:.0e} rows would be needed to know it within {wanted}; ask for less.")
     return max(rows, least)
 
 

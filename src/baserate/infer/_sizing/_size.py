@@ -15,7 +15,7 @@ from math import ceil
 from numbers import Real
 
 from baserate._domains import HALF_WIDTH, LEVEL, SHARE, check_domain
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.infer import _auc, _binomial
 from baserate.infer._auc import Area, exponential_variance, newcombe_variance
 from baserate.infer._binomial import Share, interval
@@ -84,7 +84,7 @@ def size_of_share(  # noqa: PLR0913  (each is something that one knows or wants)
     check_half_width(half_width)
     check_inside("level", level, "0.95")
     if method not in (None, *_binomial.METHODS):
-        raise BadOption(f"method is {method!r}; there are {', '.join(map(repr, _binomial.METHODS))}.")
+        raise OptionError(f"method is {method!r}; there are {', '.join(map(repr, _binomial.METHODS))}.")
     portion = Portion.of(function, prevalence, flag_rate)
 
     def reached(trials: int) -> tuple[float, str]:
@@ -156,7 +156,7 @@ def _limits(expect: float, method: str | None, spread_ratio: float) -> tuple[Lim
             :2
         ], f"interval of the AUC, {assumed}"
     if method not in _auc.METHODS:
-        raise BadOption(f"method is {method!r}; there are {', '.join(map(repr, _auc.METHODS))}.")
+        raise OptionError(f"method is {method!r}; there are {', '.join(map(repr, _auc.METHODS))}.")
     bounds, how = _auc.METHODS[method]
     how = "Newcombe's score set" if method == "score" else how
     if spread_ratio == 1:
@@ -165,7 +165,7 @@ def _limits(expect: float, method: str | None, spread_ratio: float) -> tuple[Lim
             Area(expect, variance(expect, some, others), some, others), level
         ), how
     if method == "hanley-mcneil":
-        raise BadOption("Hanley and McNeil's formula is of exponential scores; leave spread_ratio= out.")
+        raise OptionError("Hanley and McNeil's formula is of exponential scores; leave spread_ratio= out.")
     return lambda some, others, level: bounds(normal(some, others), level), f"{how}, {assumed}"
 
 
@@ -182,7 +182,9 @@ class Portion:
         """Find it; what must be known for it and is not is asked for."""
         told = about(measure)
         if told.share is None:
-            raise BadOption(f"{told.name} is not a share of rows; take size_by_simulation, or size_of_auc for an AUC.")
+            raise OptionError(
+                f"{told.name} is not a share of rows; take size_by_simulation, or size_of_auc for an AUC."
+            )
         margin = told.needs[0]
         needed = {"positives": "prevalence", "negatives": "prevalence", "flagged": "flag_rate", "passed": "flag_rate"}
         given = {"prevalence": prevalence, "flag_rate": flag_rate}
@@ -190,7 +192,7 @@ class Portion:
             if value is not None:
                 check_inside(name, value, "0.1")
             elif needed.get(margin) == name:
-                raise BadOption(_MISSING[name].format(measure=told.name, among=_AMONG[margin]))
+                raise OptionError(_MISSING[name].format(measure=told.name, among=_AMONG[margin]))
         # As a fraction of what was typed: 1/0.1 is 10 then, and no row too many is asked for.
         known_share = Fraction(1) if margin == "total" else Fraction(str(float(given[needed[margin]] or 0)))
         share = 1 - known_share if margin in {"negatives", "passed"} else known_share
@@ -217,7 +219,7 @@ _MISSING = {
 def sized(rows: int, prevalence: float | None, **others: object) -> Size:
     """Answer with both classes as expected; so many rows that nobody will have them are refused."""
     if rows > LARGEST:
-        raise BadOption(f"more than {LARGEST:.0e} rows would be needed; ask for less.")
+        raise OptionError(f"more than {LARGEST:.0e} rows would be needed; ask for less.")
     if prevalence is None:
         return Size(rows, None, None, **others)  # type: ignore[arg-type]  # the fields of Size
     positives = round(rows * Fraction(str(float(prevalence))))
@@ -236,7 +238,7 @@ def smallest(holds: Callable[[int], bool], start: int) -> int:
     while not holds(high):
         low, high = high, 2 * high
         if high > LARGEST:
-            raise BadOption(f"more than {LARGEST:.0e} rows would be needed; ask for less.")
+            raise OptionError(f"more than {LARGEST:.0e} rows would be needed; ask for less.")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -254,7 +256,7 @@ def least_from(holds: Callable[[int], bool], guess: int, least: int) -> int:
 def check_share(name: str, value: float) -> None:
     """Refuse what is no share."""
     if not isinstance(value, Real) or not 0 <= value <= 1:
-        raise BadOption(f"{name} is {value!r}; it is a share, so give a number from 0 to 1.")
+        raise OptionError(f"{name} is {value!r}; it is a share, so give a number from 0 to 1.")
 
 
 def check_inside(name: str, value: float, example: str) -> None:
@@ -265,4 +267,6 @@ def check_inside(name: str, value: float, example: str) -> None:
 def check_half_width(value: float) -> None:
     """Refuse what is no half-width of an interval in [0, 1], or nothing to aim at."""
     if not HALF_WIDTH.holds(value) or value >= 0.5:
-        raise BadOption(f"half_width is {value!r}; expected a number from 1e-9 to below 0.5. Give, for example, 0.03.")
+        raise OptionError(
+            f"half_width is {value!r}; expected a number from 1e-9 to below 0.5. Give, for example, 0.03."
+        )

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats, others, plain, ratio, root, summed
 from baserate._confusion import Confusion
-from baserate._errors import BadOption, BadShape
+from baserate._errors import OptionError, ShapeError
 from baserate.measure._about import measure
 from baserate.measure.multiclass._rates import accuracy
 
@@ -211,13 +211,13 @@ def _weights(weights: Weights, classes: int) -> Floats:
     if isinstance(weights, str):
         known = {"none": np.sign(apart), "linear": apart, "quadratic": apart**2}
         if weights not in known:
-            raise BadOption(f"weights is {weights!r}; it is 'none', 'linear', 'quadratic' or a table.")
+            raise OptionError(f"weights is {weights!r}; it is 'none', 'linear', 'quadratic' or a table.")
         return known[weights]
     table = np.asarray(weights, dtype=np.float64)
     if table.shape != (classes, classes):
-        raise BadShape(f"the weights have shape {table.shape} for {classes} classes; give one for each pair.")
+        raise ShapeError(f"the weights have shape {table.shape} for {classes} classes; give one for each pair.")
     if not (np.isfinite(table).all() and (table >= 0).all()) or table.diagonal().any():
-        raise BadOption("weights tell how bad each disagreement is: give finite numbers ≥ 0, with 0 on the diagonal.")
+        raise OptionError("weights tell how bad each disagreement is: give finite numbers ≥ 0, with 0 on the diagonal.")
     return table
 
 

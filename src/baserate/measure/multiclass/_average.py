@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from baserate._arrays import Floats, mean_defined
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, BadShape, UnknownName
+from baserate._errors import OptionError, ShapeError, UnknownNameError
 from baserate._label_sets import LabelSets
 from baserate._numeric.threads import mapped
 from baserate._tally import Tally
@@ -45,15 +45,15 @@ _WHY = "no class has a value"
 class Split:
     """Each class against the rest: what measures of two classes are taken of. Made once, it serves many measures."""
 
-    classes: Confusion | ClassRows | LabelSets
+    classes: Confusion | MulticlassRows | LabelSets
 
     @staticmethod
     def of(classes: Classes) -> Split:
         """Set each class against the rest."""
         if isinstance(classes, Split):
             return classes
-        if not isinstance(classes, Confusion | ClassRows | LabelSets):
-            raise BadOption(f"{type(classes).__name__} has no classes; give a Confusion, ClassRows or LabelSets.")
+        if not isinstance(classes, Confusion | MulticlassRows | LabelSets):
+            raise OptionError(f"{type(classes).__name__} has no classes; give a Confusion, ClassRows or LabelSets.")
         return Split(classes)
 
     @property
@@ -71,7 +71,7 @@ class Split:
         """Decisions, one 2×2 table for each class."""
         if isinstance(self.classes, LabelSets):
             return self.classes.per_label()
-        return (self.classes.decided() if isinstance(self.classes, ClassRows) else self.classes).one_vs_rest()
+        return (self.classes.decided() if isinstance(self.classes, MulticlassRows) else self.classes).one_vs_rest()
 
     @cached_property
     def pooled(self) -> Counts[Any]:
@@ -83,7 +83,7 @@ class Split:
     def tallies(self) -> tuple[Tally, ...]:
         """Scores, one tally for each class."""
         if isinstance(self.classes, Confusion):
-            raise BadOption("labels have neither ranks nor probabilities; give a score for each class.")
+            raise OptionError("labels have neither ranks nor probabilities; give a score for each class.")
         if isinstance(self.classes, LabelSets):
             return self.classes.one_vs_rest()
         many = range(len(self.labels))
@@ -95,11 +95,11 @@ class Split:
         if noun is Counts:
             return self.counts
         if noun not in (Curve, Tally):
-            raise BadOption(f"{about(measure).name} is a measure of all classes together; it has no value for each.")
+            raise OptionError(f"{about(measure).name} is a measure of all classes together; it has no value for each.")
         return [Curve(tally) if noun is Curve else tally for tally in self.tallies]
 
 
-Classes = Confusion | ClassRows | LabelSets | Split
+Classes = Confusion | MulticlassRows | LabelSets | Split
 
 
 def each(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
@@ -133,7 +133,7 @@ def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **optio
     """
     measure = known(measure)
     if not isinstance(how, Mapping) and how not in AVERAGES:
-        raise UnknownName(
+        raise UnknownNameError(
             f"there is no average {how!r}. Known are: {', '.join(AVERAGES)}, and a weight for each label."
         )
 
@@ -148,7 +148,7 @@ def averaged(measure: str | Measure, how: Average | Mapping[Any, float], **optio
 
     told = about(measure)
     name = f"{how if isinstance(how, str) else 'weighted'} {told.name}"
-    of = Confusion if told.of is Counts else ClassRows
+    of = Confusion if told.of is Counts else MulticlassRows
     vars(average)["about"] = replace(told, name=name, of=of, needs=(), dual=None, share=None)
     vars(average)["parts"] = measure, how, options
     vars(average)["why"] = lambda classes: None if not np.isnan(average(classes)) else _WHY
@@ -165,7 +165,7 @@ def undefined(measure: str | Measure, classes: Classes) -> dict[object, str]:
     measure, split = known(measure), Split.of(classes)
     nouns = split.nouns(measure)
     if isinstance(nouns, Counts) and len(nouns.shape) > 1:
-        raise BadShape(f"these are {nouns.shape[:-1]} tables; ask of one, for example confusion[0].")
+        raise ShapeError(f"these are {nouns.shape[:-1]} tables; ask of one, for example confusion[0].")
     found: dict[object, str] = {}
     for name, cause in zip(about(measure).needs, about(measure).causes, strict=True):
         masses = margin(nouns, name) if isinstance(nouns, Counts) else [margin(noun, name) for noun in nouns]
@@ -190,7 +190,7 @@ def _pooled(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (what the m
 def _over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
     sets = split.classes
     if not isinstance(sets, LabelSets) or about(measure).of is not Counts:
-        raise BadOption("an average over samples is of decided sets of labels, several for each row; use macro here.")
+        raise OptionError("an average over samples is of decided sets of labels, several for each row; use macro here.")
     return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
 
 
@@ -198,8 +198,10 @@ def _weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
     if isinstance(how, str):
         return 1.0 if how == "macro" else split.support
     if set(how) != set(split.labels):
-        raise UnknownName(f"weights are given for {list(how)}, but the classes are {list(split.labels)}; name each.")
+        raise UnknownNameError(
+            f"weights are given for {list(how)}, but the classes are {list(split.labels)}; name each."
+        )
     weights = np.array([how[label] for label in split.labels], dtype=np.float64)
     if not (weights.min() >= 0 and 0 < weights.sum() < np.inf):
-        raise BadOption(f"the weights of the classes are {dict(how)}; give numbers of 0 or more, not all 0.")
+        raise OptionError(f"the weights of the classes are {dict(how)}; give numbers of 0 or more, not all 0.")
     return weights

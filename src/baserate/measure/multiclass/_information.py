@@ -9,7 +9,7 @@ import numpy as np
 
 from baserate._arrays import Floats, plain, ratio, summed
 from baserate._confusion import Confusion
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.measure._about import measure
 
 __all__ = [
@@ -300,5 +300,5 @@ def _times_log(amount: Floats, argument: Floats) -> Floats:
 
 def _unit(base: float) -> float:
     if not (isfinite(base) and base > 1):
-        raise BadOption(f"base is {base}; give a number above 1: 2 for bits, e for nats, 10 for bans.")
+        raise OptionError(f"base is {base}; give a number above 1: 2 for bits, e for nats, 10 for bans.")
     return log(base)

@@ -1,4 +1,4 @@
-"""How good scores for several classes are. Each takes `ClassRows`."""
+"""How good scores for several classes are. Each takes `MulticlassRows`."""
 
 from collections.abc import Iterator
 from math import fsum, inf
@@ -6,8 +6,8 @@ from math import fsum, inf
 import numpy as np
 
 from baserate._arrays import Floats, Reals, mean_defined, ratio
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, NotAProbability
+from baserate._class_rows import MulticlassRows
+from baserate._errors import NotAProbabilityError, OptionError
 from baserate._numeric.ranks import wins
 from baserate._numeric.threads import mapped
 from baserate.measure._about import measure
@@ -20,7 +20,7 @@ NEAR = 0.01
 """How far from 1 probabilities of one row may add up to: they were rounded."""
 
 
-def pairwise_auc(r: ClassRows) -> Floats:
+def pairwise_auc(r: MulticlassRows) -> Floats:
     r"""Chance that a member of class i has a higher score for i than a member of class j, :math:`\hat A(i|j)`.
 
     One row for each i and a column for each j; ties count half. NaN on the diagonal, and where a class does not occur.
@@ -53,7 +53,7 @@ def pairwise_auc(r: ClassRows) -> Floats:
     span=(0, 1),
     needs=("truth_spread",),
 )
-def hand_till(r: ClassRows) -> float:
+def hand_till(r: MulticlassRows) -> float:
     """Classes that do not occur have no pairs. With two classes whose scores add up to 1 it is the AUC.
 
     >>> from baserate import scored
@@ -73,7 +73,7 @@ def hand_till(r: ClassRows) -> float:
     span=(0, 2),
     needs=("total",),
 )
-def brier(r: ClassRows) -> float:
+def brier(r: MulticlassRows) -> float:
     """Errors are summed over classes, as in Brier's paper: two classes give twice `baserate.measure.brier`.
 
     >>> from baserate import scored
@@ -97,7 +97,7 @@ def brier(r: ClassRows) -> float:
     span=(0, inf),
     needs=("total",),
 )
-def log_loss(r: ClassRows) -> float:
+def log_loss(r: MulticlassRows) -> float:
     """Infinite if a class that occurs had probability 0; probabilities are neither clipped nor normalized.
 
     >>> from baserate import scored
@@ -118,7 +118,7 @@ def log_loss(r: ClassRows) -> float:
     span=(0, 1),
     needs=("total",),
 )
-def top_k_accuracy(r: ClassRows, *, k: int = 2) -> float:
+def top_k_accuracy(r: MulticlassRows, *, k: int = 2) -> float:
     """Of equal scores the class that is named first goes first, as in `ClassRows.decided`.
 
     >>> from baserate import scored
@@ -127,12 +127,12 @@ def top_k_accuracy(r: ClassRows, *, k: int = 2) -> float:
     (1.0, 0.6667)
     """
     if k != int(k) or not 1 <= k <= len(r.labels):
-        raise BadOption(f"k is {k}; give a whole number from 1 to the number of classes, {len(r.labels)}.")
+        raise OptionError(f"k is {k}; give a whole number from 1 to the number of classes, {len(r.labels)}.")
     hit = r.rank() < k
     return ratio(float(hit.sum() if r.amount is None else r.amount[hit].sum()), r.total)
 
 
-def _blocks(r: ClassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
+def _blocks(r: MulticlassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
     """Probabilities, class and amount of some rows at a time, so that the work stays in the cache."""
     amount = r.amount
     for start in range(0, len(r), _BLOCK):
@@ -143,13 +143,13 @@ def _blocks(r: ClassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
         yield score, r.truth[place], np.ones(len(score)) if amount is None else amount[place]
 
 
-def check_class_probabilities(r: ClassRows, otherwise: str) -> None:
+def check_class_probabilities(r: MulticlassRows, otherwise: str) -> None:
     """Refuse rows whose scores are no probabilities, and say what can be had without."""
     if _probabilities(r.score):
         return
     sums = r.score.sum(axis=1)
     bad = (np.abs(sums - 1) > NEAR) | (r.score < 0).any(axis=1) | (r.score > 1).any(axis=1)
-    raise NotAProbability(
+    raise NotAProbabilityError(
         f"in {int(bad.sum())} of {len(r)} rows the scores are outside [0, 1] or do not add up to 1 (they go from "
         f"{r.score.min():.8g} to {r.score.max():.8g}, sums from {sums.min():.6g} to {sums.max():.6g}), so they are not "
         f"probabilities. Make them probabilities first, or {otherwise}"

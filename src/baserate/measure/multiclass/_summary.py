@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import mean_defined, ratio
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._confusions import Confusions
 from baserate._costs import CostMatrix
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import BadOption, NotAProbability, UnknownName
+from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError
 from baserate._estimate import Estimate
 from baserate._label_sets import LabelSets
 from baserate._results import Results
@@ -34,7 +34,7 @@ USUAL: dict[type, tuple[str, ...]] = {
     Counts: ("sensitivity", "precision", "f1"),
     Curve: ("auc", "average_precision"),
     Confusion: ("accuracy", "balanced_accuracy", "mcc", "kappa"),
-    ClassRows: ("hand_till", "brier", "log_loss", "top_2_accuracy"),
+    MulticlassRows: ("hand_till", "brier", "log_loss", "top_2_accuracy"),
 }
 """What is measured when nobody says what: of each class (Counts, Curve), and of all together."""
 
@@ -60,7 +60,7 @@ Judge = Callable[[Measure, Any], Estimate]
 
 
 def summary(
-    classes: Confusions | ClassRows,
+    classes: Confusions | MulticlassRows,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
@@ -86,9 +86,9 @@ def summary(
     precision | None | weighted | 0.5 | mean by frequency of 2 of 3 classes, without fish | None
     accuracy | None | None | 0.5 | None | None
     """
-    if not isinstance(classes, Confusions | ClassRows):
-        raise BadOption(f"{type(classes).__name__} is not what read.confusions or read.class_rows gives; read first.")
-    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, ClassRows))._replace(judge=judge)
+    if not isinstance(classes, Confusions | MulticlassRows):
+        raise OptionError(f"{type(classes).__name__} is not what read.confusions or read.class_rows gives; read first.")
+    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(judge=judge)
     notes: list[str] = []
     cases = [(group, _Case.of(noun)) for group, noun in walk(classes)]
     rows = [row | {"group": group} for group, case in cases for row in plan.rows(case, notes)]
@@ -102,12 +102,12 @@ class _Case:
 
     split: Split
     table: Confusion
-    rows: ClassRows | None
+    rows: MulticlassRows | None
 
     @staticmethod
-    def of(noun: Confusion | ClassRows) -> _Case:
-        rows = noun if isinstance(noun, ClassRows) else None
-        return _Case(Split.of(noun), noun.decided() if isinstance(noun, ClassRows) else noun, rows)
+    def of(noun: Confusion | MulticlassRows) -> _Case:
+        rows = noun if isinstance(noun, MulticlassRows) else None
+        return _Case(Split.of(noun), noun.decided() if isinstance(noun, MulticlassRows) else noun, rows)
 
     def noun(self, measure: Measure) -> Any:  # noqa: ANN401  (what the measure takes)
         return self.table if about(measure).of is Confusion else self.rows
@@ -136,12 +136,14 @@ class _Plan(NamedTuple):
         wanted = _USUAL_AVERAGES if several is None else tuple(several)
         unknown = [name for name in wanted if isinstance(name, str) and name not in AVERAGES[:3]]
         if unknown:
-            raise UnknownName(f"there is no average {unknown[0]!r} of classes. Known are: {', '.join(AVERAGES[:3])}.")
+            raise UnknownNameError(
+                f"there is no average {unknown[0]!r} of classes. Known are: {', '.join(AVERAGES[:3])}."
+            )
         strictly = not isinstance(measures, str)
         chosen = chosen_measures(measures, both=averages is not None)
         if costs is not None and MEASURES["expected_cost"] not in chosen:
             chosen.append(MEASURES["expected_cost"])
-        fit = {Counts, Confusion, *((Curve, Tally, ClassRows) if scored else ())}
+        fit = {Counts, Confusion, *((Curve, Tally, MulticlassRows) if scored else ())}
         left = [each for each in chosen if about(each).of not in fit]
         if left and strictly:
             names = ", ".join(about(each).name for each in left)
@@ -151,7 +153,7 @@ class _Plan(NamedTuple):
                 if sets
                 else "labels have neither ranks nor probabilities"
             )
-            raise BadOption(f"{names} cannot be had: {told}.")
+            raise OptionError(f"{names} cannot be had: {told}.")
         chosen = [each for each in chosen if about(each).of in fit]
         of_each = [measure for measure in chosen if about(measure).of in (Counts, Curve, Tally)]
         return _Plan(of_each, [m for m in chosen if m not in of_each], wanted, costs, strictly)
@@ -166,7 +168,7 @@ class _Plan(NamedTuple):
             for measure in measures:
                 try:
                     yield from make(measure, case)
-                except NotAProbability as error:
+                except NotAProbabilityError as error:
                     if self.strictly:
                         raise
                     note = f"{about(measure).name} is left out: {str(error).partition(' Rank')[0]}"
@@ -202,10 +204,10 @@ def chosen_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> l
     if isinstance(measures, str):
         if measures == "usual":
             of_each = [binary.MEASURES[name] for noun in (Counts, Curve) for name in USUAL[noun]]
-            return of_each + [named(name) for noun in (Confusion, ClassRows) for name in USUAL[noun]]
+            return of_each + [named(name) for noun in (Confusion, MulticlassRows) for name in USUAL[noun]]
         if measures == "all":
             return [*binary.MEASURES.values(), *MEASURES.values()]
-        raise BadOption(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
+        raise OptionError(f"measures is {measures!r}; it is 'usual', 'all', or a list of names.")
     found = [one for each in measures for one in meant(each, both=both)]
     return list({(about(each).name, about(each).of): each for each in found}.values())
 
@@ -222,7 +224,7 @@ def meant(measure: str | Measure, *, both: bool = False) -> list[Measure]:
     for look in (named, binary.named):
         try:
             found.append(look(measure))
-        except UnknownName:
+        except UnknownNameError:
             continue
     if not found:
         find(measure, {**binary.MEASURES, **MEASURES})  # raises, and says what is near
@@ -241,7 +243,7 @@ def _joined(told: str, how: str | None) -> str:
     return f"{told}; {how}" if how else told
 
 
-def _hand_till(rows: ClassRows, judge: Judge) -> Iterator[Row]:
+def _hand_till(rows: MulticlassRows, judge: Judge) -> Iterator[Row]:
     """Yield the table of pairs of classes, then its mean."""
     table = pairwise_auc(rows)
     absent = [label for label, mass in zip(rows.labels, rows.support, strict=True) if not mass]
@@ -260,7 +262,7 @@ def _hand_till(rows: ClassRows, judge: Judge) -> Iterator[Row]:
     yield {"measure": "hand_till", **tidy(found), "how": _joined(how, found.how)}
 
 
-def walk(classes: Confusions | ClassRows) -> Iterator[tuple[dict[str, object] | None, Confusion | ClassRows]]:
+def walk(classes: Confusions | MulticlassRows) -> Iterator[tuple[dict[str, object] | None, Confusion | MulticlassRows]]:
     """Everybody together, then each group."""
     if isinstance(classes, Confusions):
         for group, table in classes.walk():
@@ -271,7 +273,7 @@ def walk(classes: Confusions | ClassRows) -> Iterator[tuple[dict[str, object] | 
         yield dict(zip(classes.attributes, group, strict=True)), classes.of_group(at)
 
 
-def header(classes: Confusions | ClassRows, table: Confusion, notes: Sequence[str]) -> dict[str, Any]:
+def header(classes: Confusions | MulticlassRows, table: Confusion, notes: Sequence[str]) -> dict[str, Any]:
     """What the numbers were made from; `table` is that of everybody."""
     intake = classes.intake
     shares = ratio(table.truth, table.total)

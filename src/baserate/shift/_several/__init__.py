@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.shift._several._gmm import gmm
 from baserate.shift._several._goodness import Agreement, goodness
 from baserate.shift._several._linear import acc, cm_l, cm_map, pacc, rlls, rlls_hard, scm_l, scm_map
@@ -31,7 +31,7 @@ def method(name: str) -> Callable[..., Shares]:
     """
     if name in METHODS:
         return METHODS[name]
-    raise BadOption(
+    raise OptionError(
         f"{name} cuts a single score into bins, so it is for two classes; of several, take one of {', '.join(METHODS)}."
     )
 

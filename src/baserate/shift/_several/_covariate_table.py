@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Cells, Floats
-from baserate._errors import CannotFit
+from baserate._errors import FitError
 from baserate._numeric.codes import Codes
 from baserate.infer import two_sided
 from baserate.shift._several._expected import Expected, products, quadratic, tabulated
@@ -125,7 +125,7 @@ class _Region(NamedTuple):
         far = np.einsum("ij,ij->i", b @ self.inner, b) > self.leverage.max() * (1 + _NEARLY)
         share = float(mass[far].sum() / mass.sum())
         if share > max(_OUTSIDE, 2 * b.shape[1] / len(self.rows)):
-            raise CannotFit(
+            raise FitError(
                 f"{share:.0%} of some decisions of the target have scores where validation has none, so that nobody "
                 "knows how right they are; give validation rows with such scores."
             )

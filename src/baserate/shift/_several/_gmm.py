@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit
+from baserate._class_rows import MulticlassRows
+from baserate._errors import FitError
 from baserate._numbers import format_p_phrase
 from baserate._numeric.simplex import contrasts, mixed, nearest, projected
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import listed
 from baserate.infer import widening
 from baserate.shift._several._linear import Extra, Free, check_told_apart, means, normalized, shares_of, soft, with_seen
@@ -82,8 +82,8 @@ class Gmm(NamedTuple):
 
 
 def gmm(
-    target: ClassTarget,
-    validation: ClassRows,
+    target: MulticlassTarget,
+    validation: MulticlassRows,
     *,
     level: float = 0.95,
     recalibrate: Recalibration | bool | None = "bias-corrected",
@@ -107,7 +107,7 @@ def gmm(
     >>> from baserate import scored
     >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
     >>> rows = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
-    >>> gmm(ClassTarget(np.array(score), ("a", "b"), count=np.array([40, 30, 40])), rows).value.round(3).tolist()
+    >>> gmm(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([40, 30, 40])), rows).value.round(3).tolist()
     [0.5, 0.5]
     """
     return estimate(Pair.of(target, validation), level=level, recalibrate=recalibrate, at=at)[0]
@@ -138,7 +138,7 @@ def calibration(
     """Recalibrate, from which likelihood ratios follow; None, with the reason, where that cannot be done."""
     try:
         return prepared(pair, recalibrate=recalibrate, at=at), ()
-    except CannotFit as error:
+    except FitError as error:
         return None, (f"only mean probabilities are compared, without likelihood ratios: {error}",)
 
 

@@ -9,11 +9,11 @@ from typing import NoReturn
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, UsageError
+from baserate._class_rows import MulticlassRows
+from baserate._errors import OptionError, UsageError
 from baserate._numbers import format_p_phrase
 from baserate._numeric.simplex import contrasts
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.infer import Check
 from baserate.shift._several._gmm import SIZE, calibration, solved
 from baserate.shift._several._linear import Linear, fitted, soft
@@ -57,7 +57,7 @@ class Agreement:
         )
 
 
-def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agreement:
+def goodness(target: MulticlassTarget, validation: MulticlassRows, shares: Shares) -> Agreement:
     r"""Compare shares by likelihood with those by mean probabilities, :math:`d^⊤\mathrm{Cov}(d)^{-1}d`.
 
     Both are right if classes look as they did, and differ by chance; if they look otherwise, most often by more. The
@@ -71,12 +71,12 @@ def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agre
     >>> from baserate.shift._several import METHODS
     >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
     >>> validation = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
-    >>> target = ClassTarget(np.array(score), ("a", "b"), count=np.array([30, 2, 68]))
+    >>> target = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([30, 2, 68]))
     >>> round(goodness(target, validation, METHODS["mlls"](target, validation)).p, 4)
     0.0139
     """
     if shares.method != "mlls":
-        raise BadOption(f"the shares are by {shares.method}; compare those by mlls, which pacc is compared with.")
+        raise OptionError(f"the shares are by {shares.method}; compare those by mlls, which pacc is compared with.")
     pair = Pair.of(target, validation)
     fit = as_it_is(pair, shares.at) if shares.map is None else made_right(pair, shares.map)
     line = fitted(pair, soft, level=shares.estimates[0].level or 0.95)
@@ -85,7 +85,7 @@ def goodness(target: ClassTarget, validation: ClassRows, shares: Shares) -> Agre
     return compared(shares.unclipped - other, covariance, spread)
 
 
-def label_shift(target: ClassTarget, validation: ClassRows) -> Assumption:
+def label_shift(target: MulticlassTarget, validation: MulticlassRows) -> Assumption:
     """Test whether the target is a mixture of the classes, and say in words what was tested.
 
     Hansen's test of the moments that `gmm` uses, of which there are more than shares [@hansen1982]. It does not depend

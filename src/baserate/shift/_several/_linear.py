@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
 from baserate._domains import LEVEL, check_domain
-from baserate._errors import BadOption, CannotFit
+from baserate._errors import FitError, OptionError
 from baserate._numeric.codes import Codes
 from baserate._numeric.simplex import contrasts, likeliest, nearest, regularised
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import listed
 from baserate.infer import two_sided
 from baserate.shift._several._pair import Pair, Side
@@ -84,7 +84,7 @@ def check_told_apart(c: Floats, spread: Floats, labels: tuple[object, ...], *, l
         return
     # The classes that weigh most in the difference that nothing shows.
     names = [str(labels[at]) for at in np.argsort(-np.abs(v), kind="stable") if abs(v[at]) > np.abs(v).max() / 3]
-    raise CannotFit(
+    raise FitError(
         f"the scores carry no information about the shares of {listed(names)}: in validation those classes look alike "
         f"(a difference of {size[-1]:.3g} with a standard error of {sqrt(max(noise, 0.0)):.3g}), so that any shares "
         "would explain the target; give more rows of validation, merge those classes, or use a better classifier."
@@ -163,7 +163,7 @@ class Extra(NamedTuple):
 
     wide: Floats | float = 1.0
     """How many times as wide as with normal quantiles intervals are."""
-    map: ClassMap | None = None
+    map: MulticlassCalibrator | None = None
     notes: tuple[str, ...] = ()
     how: str = HOW
 
@@ -224,7 +224,7 @@ def _inverse(pair: Pair, method: str, features: Features, *, level: float) -> Sh
     return shares_of(pair, method, value, free, level=level)
 
 
-def acc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
+def acc(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
     r"""Shares with which the classes would be decided as often as they are, :math:`q=C^{-1}o`.
 
     The decision is the class with the highest score; :math:`C_{kj}` is how often class j is decided as k in validation,
@@ -237,13 +237,13 @@ def acc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> S
     >>> from baserate import scored
     >>> validation = scored(list("aaabbb"), [[0.9, 0.1]] * 2 + [[0.4, 0.6]] * 4, count=[70, 5, 25, 20, 40, 40])
     >>> score = np.array([[0.9, 0.1], [0.4, 0.6]])
-    >>> acc(ClassTarget(score, ("a", "b"), count=np.array([250, 750])), validation).value.round(4).tolist()
+    >>> acc(MulticlassTarget(score, ("a", "b"), count=np.array([250, 750])), validation).value.round(4).tolist()
     [0.3333, 0.6667]
     """
     return _inverse(Pair.of(target, validation), "acc", _hard, level=level)
 
 
-def pacc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
+def pacc(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
     r"""Shares with which mean probabilities would be what they are, :math:`q=C^{-1}o`.
 
     As `acc`, with probabilities in place of decisions: :math:`C_{kj}` is the mean probability of k where j is true. The
@@ -255,7 +255,7 @@ def pacc(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
     >>> from baserate import scored
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
     >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
-    >>> found = pacc(ClassTarget(np.array(score), ("a", "b"), count=np.array([250, 750])), validation)
+    >>> found = pacc(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750])), validation)
     >>> found.value.round(4).tolist(), found.at.tolist()
     ([0.0909, 0.9091], [0.5, 0.5])
     """
@@ -271,7 +271,7 @@ def _likely(pair: Pair, method: str, features: Features, *, level: float, alpha:
     return shares_of(pair, method, value, Free.of(pair, fit), level=level)
 
 
-def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
+def cm_l(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
     r"""The likeliest shares for what was decided, :math:`\max\sum_ko_k\ln(Cq)_k`.
 
     The same as `acc` inside the simplex, where both are C⁻¹o. Labelled rows of the target add their likelihood.
@@ -281,19 +281,19 @@ def cm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> 
     >>> from baserate import scored
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
     >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
-    >>> found = cm_l(ClassTarget(np.array(score), ("a", "b"), count=np.array([190, 810])), validation)
+    >>> found = cm_l(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([190, 810])), validation)
     >>> found.value.tolist(), found.unclipped.round(4).tolist()
     ([0.0, 1.0], [-0.0182, 1.0182])
     """
     return _likely(Pair.of(target, validation), "cm-l", _hard, level=level)
 
 
-def scm_l(target: ClassTarget, validation: ClassRows, *, level: float = 0.95) -> Shares:
+def scm_l(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95) -> Shares:
     """As `cm_l` with mean probabilities, for which it is a likelihood in form only [@sipka2022]."""
     return _likely(Pair.of(target, validation), "scm-l", soft, level=level)
 
 
-def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
+def cm_map(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
     r"""The most probable shares for what was decided, :math:`\max\sum_ko_k\ln(Cq)_k+\frac{α-1}n\sum_k\ln q_k`.
 
     Before, shares have Dirichlet's distribution with α for every class; n is how many rows the target has. With many
@@ -304,14 +304,14 @@ def cm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, a
     return _likely(Pair.of(target, validation), "cm-map", _hard, level=level, alpha=_checked_alpha(alpha))
 
 
-def scm_map(target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
+def scm_map(target: MulticlassTarget, validation: MulticlassRows, *, level: float = 0.95, alpha: float = 3.0) -> Shares:
     """As `cm_map` with mean probabilities [@sipka2022]."""
     return _likely(Pair.of(target, validation), "scm-map", soft, level=level, alpha=_checked_alpha(alpha))
 
 
 def _checked_alpha(alpha: float) -> float:
     if not 1 <= alpha < np.inf:
-        raise BadOption(f"alpha is {alpha}; below 1 the density of Dirichlet's prior has no maximum: give 1 or more.")
+        raise OptionError(f"alpha is {alpha}; below 1 the density of Dirichlet's prior has no maximum: give 1 or more.")
     return alpha
 
 
@@ -324,7 +324,7 @@ class Penalty:
 
     def __post_init__(self) -> None:
         if not (self.alpha >= 0 and 0 < self.delta < 1):
-            raise BadOption(f"alpha is {self.alpha} and delta {self.delta}; give alpha ≥ 0 and 0 < delta < 1.")
+            raise OptionError(f"alpha is {self.alpha} and delta {self.delta}; give alpha ≥ 0 and 0 < delta < 1.")
 
     def of(self, classes: int, rows: float) -> float:
         r""":math:`α·3\left(\frac{2\ln(2K/δ)}{3n}+\sqrt{\frac{2\ln(2K/δ)}n}\right)`."""
@@ -343,7 +343,12 @@ def _regular(pair: Pair, method: str, features: Features, *, level: float, penal
 
 
 def rlls(
-    target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 0.01, delta: float = 0.05
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    *,
+    level: float = 0.95,
+    alpha: float = 0.01,
+    delta: float = 0.05,
 ) -> Shares:
     r"""Shares π·w with weights near 1, :math:`w=1+\arg\min_{θ≥-1}‖Jθ-(o-o_{val})‖+αρ‖θ‖`.
 
@@ -356,7 +361,7 @@ def rlls(
     >>> from baserate import scored
     >>> score = [[0.9, 0.1], [0.4, 0.6]]
     >>> validation = scored(list("aabb"), score * 2, count=[75, 25, 20, 80])
-    >>> new = ClassTarget(np.array(score), ("a", "b"), count=np.array([250, 750]))
+    >>> new = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([250, 750]))
     >>> rlls(new, validation).value.round(4).tolist(), rlls(new, validation, alpha=10.0).value.round(4).tolist()
     ([0.0909, 0.9091], [0.5, 0.5])
     """
@@ -364,7 +369,12 @@ def rlls(
 
 
 def rlls_hard(
-    target: ClassTarget, validation: ClassRows, *, level: float = 0.95, alpha: float = 0.01, delta: float = 0.05
+    target: MulticlassTarget,
+    validation: MulticlassRows,
+    *,
+    level: float = 0.95,
+    alpha: float = 0.01,
+    delta: float = 0.05,
 ) -> Shares:
     """As `rlls` with decisions in place of probabilities [@azizzadenesheli2019]."""
     return _regular(Pair.of(target, validation), "rlls-hard", _hard, level=level, penalty=Penalty(alpha, delta))

@@ -8,15 +8,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats, Reals
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import BadOption, CannotFit
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import FitError, OptionError
 from baserate._forms import Softmax
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.simplex import Mixture, contrasts, inverse, mixed, moments
 from baserate._numeric.softmax import Model, Rows, information
 from baserate._plurals import count_of
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import bias_corrected, listed, temperature, vector
 from baserate.shift._several._linear import check_told_apart, means
 from baserate.shift._several._pair import Pair, Side
@@ -25,7 +25,7 @@ from baserate.shift._several._result import Shares, estimated
 Recalibration = Literal["bias-corrected", "vector", "temperature"]
 Given = Mapping[Any, float] | Sequence[float] | Floats
 
-_FITS: dict[str, Callable[[ClassRows], ClassMap]] = {
+_FITS: dict[str, Callable[[MulticlassRows], MulticlassCalibrator]] = {
     "bias-corrected": bias_corrected,
     "vector": vector,
     "temperature": temperature,
@@ -38,8 +38,8 @@ _TAKEN = "probabilities are taken as they are: if they are not right, neither ar
 
 
 def mlls(
-    target: ClassTarget,
-    validation: ClassRows,
+    target: MulticlassTarget,
+    validation: MulticlassRows,
     *,
     level: float = 0.95,
     recalibrate: Recalibration | bool | None = "bias-corrected",
@@ -60,7 +60,7 @@ def mlls(
     >>> from baserate import scored
     >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
     >>> rows = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
-    >>> mlls(ClassTarget(np.array(score), ("a", "b"), count=np.array([70, 20, 10])), rows).value.round(3).tolist()
+    >>> mlls(MulticlassTarget(np.array(score), ("a", "b"), count=np.array([70, 20, 10])), rows).value.round(3).tolist()
     [1.0, 0.0]
     """
     pair = Pair.of(target, validation)
@@ -68,7 +68,7 @@ def mlls(
     check_told_apart(*means(pair.truth, pair.validation, fit.right), pair.labels, level=level)
     found = mixed(fit.across.T, amount=pair.target.amount, fixed=pair.seen)
     if not found.settled:
-        raise CannotFit("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
+        raise FitError("the likelihood of the shares has no single maximum that could be found; estimate by pacc.")
     return _made(pair, fit, found, level=level)
 
 
@@ -82,7 +82,7 @@ def prepared(
     if not recalibrate:
         return as_it_is(pair, pair.shares if at is None else _prior(at, pair.labels))
     if at is not None:
-        raise BadOption("at= is for probabilities taken as they are; add recalibrate=None, or leave it out.")
+        raise OptionError("at= is for probabilities taken as they are; add recalibrate=None, or leave it out.")
     return made_right(pair, _recalibrated(recalibrate, pair))
 
 
@@ -95,7 +95,7 @@ class Fit(NamedTuple):
     """Shares at which the probabilities are right."""
     right: Floats
     """Probabilities of the validation rows."""
-    map: ClassMap | None = None
+    map: MulticlassCalibrator | None = None
     line: Line | None = None
     x: Floats | None = None
     """Logarithms of the probabilities, as they were; a column for each row."""
@@ -107,7 +107,7 @@ def as_it_is(pair: Pair, at: Floats) -> Fit:
     return Fit(across / at[:, None], at, np.asarray(pair.validation.score, dtype=np.float64))
 
 
-def made_right(pair: Pair, made: ClassMap) -> Fit:
+def made_right(pair: Pair, made: MulticlassCalibrator) -> Fit:
     """Probabilities that a map makes right, which was fitted on the validation rows."""
     right = made(pair.validation.score)
     line = Line.of(made, pair, right)
@@ -131,7 +131,7 @@ class Line(NamedTuple):
     """Of weights and shifts."""
 
     @staticmethod
-    def of(made: ClassMap, pair: Pair, right: Floats) -> Line:
+    def of(made: MulticlassCalibrator, pair: Pair, right: Floats) -> Line:
         """Take the map apart, and say how it varies; `right` is what it makes of the validation rows."""
         form, side = made.form, pair.validation
         assert isinstance(form, Softmax)  # noqa: S101  (for the type checker)
@@ -286,13 +286,13 @@ def _notes(pair: Pair, found: Mixture) -> Iterator[str]:
         yield f"the likeliest share of {listed(absent)} is 0: the likelihood would rise below it."
 
 
-def _recalibrated(name: str, pair: Pair) -> ClassMap:
+def _recalibrated(name: str, pair: Pair) -> MulticlassCalibrator:
     if name not in _FITS:
-        raise BadOption(f"recalibrate is {name!r}; it is {', '.join(map(repr, _FITS))} or None.")
+        raise OptionError(f"recalibrate is {name!r}; it is {', '.join(map(repr, _FITS))} or None.")
     try:
         return _FITS[name](pair.rows)
-    except CannotFit as error:
-        raise CannotFit(
+    except FitError as error:
+        raise FitError(
             f"the probabilities cannot be made right on validation: {error} Or estimate by acc or pacc, or take "
             "probabilities as they are with recalibrate=None."
         ) from error
@@ -302,13 +302,13 @@ def _prior(given: Given, labels: tuple[object, ...]) -> Floats:
     """Shares for which probabilities were made, in the order of the classes."""
     if isinstance(given, Mapping):
         if set(given) != set(labels):
-            raise BadOption(
+            raise OptionError(
                 f"at names {count_of(len(given), 'class', 'classes')}, not the {len(labels)} of validation; "
                 "give each its share."
             )
         given = [given[label] for label in labels]
     found = np.array(given, dtype=np.float64)
     if found.shape != (len(labels),) or not ((found > 0).all() and abs(found.sum() - 1) <= _NEAR):
-        raise BadOption(f"at is {found.tolist()}; give {len(labels)} shares above 0 that add up to 1.")
+        raise OptionError(f"at is {found.tolist()}; give {len(labels)} shares above 0 that add up to 1.")
     found /= found.sum()
     return found

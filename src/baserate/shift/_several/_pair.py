@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals, sealed
-from baserate._class_rows import ClassRows
-from baserate._errors import CannotFit, MissingValues, NotAProbability, UnknownLabel
+from baserate._class_rows import MulticlassRows
+from baserate._errors import FitError, MissingValuesError, NotAProbabilityError, UnknownLabelError
 from baserate._numeric.codes import Codes
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import listed
 from baserate.measure.multiclass import check_class_probabilities
 
@@ -79,9 +79,9 @@ class Side:
         amount, squares = (None if each is None else each[there] for each in (self.amount, self.squares))
         return Side(self.score[there], amount, squares, len(there))
 
-    def as_rows(self) -> ClassRows:
+    def as_rows(self) -> MulticlassRows:
         """Scores alone, as if all were of the first class."""
-        return ClassRows(np.zeros(len(self.score), dtype=np.uint8), self.score, tuple(range(self.score.shape[1])))
+        return MulticlassRows(np.zeros(len(self.score), dtype=np.uint8), self.score, tuple(range(self.score.shape[1])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +92,7 @@ class Pair:
     target: Side
     validation: Side
     truth: Codes
-    rows: ClassRows
+    rows: MulticlassRows
     """The validation rows as they are, for a calibration."""
     seen_rows: Floats
     """Rows of the target whose truth is known, of each class."""
@@ -104,10 +104,10 @@ class Pair:
     notes: tuple[str, ...] = ()
 
     @staticmethod
-    def of(target: ClassTarget, validation: ClassRows) -> Pair:
+    def of(target: MulticlassTarget, validation: MulticlassRows) -> Pair:
         """Put classes in one order; refuse those that one side lacks, or of which validation has too few rows."""
         if len(validation.labels) < 2:
-            raise CannotFit(f"there is only the class {validation.labels[0]}, whose share is 1; give two or more.")
+            raise FitError(f"there is only the class {validation.labels[0]}, whose share is 1; give two or more.")
         order = _order(target.labels, validation.labels)
         _check_finite(validation.score)
         score = target.score if order == sorted(order) else sealed(target.score[:, order])
@@ -162,8 +162,8 @@ class Pair:
                 check_class_probabilities(
                     side.as_rows(), "estimate by acc, which needs only the class with the highest score."
                 )
-            except NotAProbability as error:
-                raise NotAProbability(f"{whose}: {error}") from error
+            except NotAProbabilityError as error:
+                raise NotAProbabilityError(f"{whose}: {error}") from error
 
 
 def _order(given: tuple[object, ...], wanted: tuple[object, ...]) -> list[int]:
@@ -172,22 +172,26 @@ def _order(given: tuple[object, ...], wanted: tuple[object, ...]) -> list[int]:
     lacking = [str(label) for label in wanted if label not in place]
     unknown = [str(label) for label in given if label not in wanted]
     if lacking:
-        raise UnknownLabel(f"the target has no score for {listed(lacking)}, which validation has; add that column.")
+        raise UnknownLabelError(
+            f"the target has no score for {listed(lacking)}, which validation has; add that column."
+        )
     if unknown:
-        raise UnknownLabel(f"the target has scores for {listed(unknown)}, which validation has not; leave them out.")
+        raise UnknownLabelError(
+            f"the target has scores for {listed(unknown)}, which validation has not; leave them out."
+        )
     return [place[label] for label in wanted]
 
 
 def _check_finite(score: Reals) -> None:
     missing = int(np.count_nonzero(~np.isfinite(score)))
     if missing:
-        raise MissingValues(
+        raise MissingValuesError(
             f"{missing} of {score.size} scores of validation are NaN or infinite; leave those rows out, or fill them "
             "in."
         )
 
 
-def _check_present(rows: ClassRows) -> None:
+def _check_present(rows: MulticlassRows) -> None:
     """A class whose scores were never seen cannot be found; one row does not show how scores vary."""
     times = np.ones(len(rows)) if rows.count is None else rows.count
     times = times if rows.weight is None else np.where(rows.weight > 0, times, 0)
@@ -195,18 +199,18 @@ def _check_present(rows: ClassRows) -> None:
     told = f"among {int(of_class.sum())} of validation"
     absent, single = ([str(rows.labels[at]) for at in np.flatnonzero(of_class == many)] for many in (0, 1))
     if absent:
-        raise CannotFit(
+        raise FitError(
             f"{listed(absent)} has no row {told}, so that nobody knows how its scores look; give rows of every class, "
             "or leave its column out."
         )
     if single:
-        raise CannotFit(
+        raise FitError(
             f"{listed(single)} has a single row {told}, which does not show how its scores vary; give two or more of "
             "every class."
         )
 
 
-def _seen(labelled: ClassRows | None, order: list[int], power: int) -> Floats:
+def _seen(labelled: MulticlassRows | None, order: list[int], power: int) -> Floats:
     """Sum of a power of the weights of labelled rows, in each class."""
     if labelled is None:
         return np.zeros(len(order))

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats, sealed
-from baserate._class_rows import ClassRows
+from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._confusions import Confusions
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._target import ClassTarget
+from baserate._target import MulticlassTarget
 from baserate.infer import two_sided, widening
 from baserate.measure import MEASURES, Measure, about, multiclass
 from baserate.measure.multiclass import check_class_probabilities
@@ -43,7 +43,7 @@ _AT_ONCE = 256
 
 
 def performance(
-    target: ClassTarget,
+    target: MulticlassTarget,
     validation: Any,  # noqa: ANN401  (checked here)
     assume: str,
     measures: Iterable[str | Measure] | str,
@@ -51,11 +51,11 @@ def performance(
 ) -> Results:
     """Measure what happens in a target of several classes without truth, as far as probabilities tell."""
     averages, level = options.pop("averages", None), options.pop("level")
-    if validation is not None and not isinstance(validation, ClassRows):
-        raise BadOption(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
+    if validation is not None and not isinstance(validation, MulticlassRows):
+        raise OptionError(f"{type(validation).__name__} has no score for each class; give ClassRows for a ClassTarget.")
     if validation is None:
         if assume == "label shift":
-            raise BadOption("under label shift the shares must be estimated first; give a validation set.")
+            raise OptionError("under label shift the shares must be estimated first; give a validation set.")
         refuse_idle(options)
     pair = None if validation is None else Pair.of(target, validation)
     expected = _bare(target) if pair is None else _expected(pair, assume, options, level)
@@ -77,16 +77,16 @@ def performance(
     return Results({name: [row.get(name) for row in rows] for name in plain.columns}, data)
 
 
-def _rows(target: ClassTarget) -> float:
+def _rows(target: MulticlassTarget) -> float:
     """How many rows of equal weight would be as sure (Kish)."""
     times = np.ones(len(target.score)) if target.count is None else target.count
     mass = times if target.weight is None else times * target.weight
     return float(mass.sum() ** 2 / (mass if target.weight is None else mass * target.weight).sum())
 
 
-def _bare(target: ClassTarget) -> Expected:
+def _bare(target: MulticlassTarget) -> Expected:
     """Take probabilities as they are."""
-    rows = ClassRows(np.zeros(len(target.score), dtype=np.uint8), target.score, target.labels)
+    rows = MulticlassRows(np.zeros(len(target.score), dtype=np.uint8), target.score, target.labels)
     check_class_probabilities(rows, "give a validation set to recalibrate them on.")
     p = np.asarray(target.score, dtype=np.float64)
     p = p / p.sum(axis=1, keepdims=True)

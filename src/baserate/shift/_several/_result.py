@@ -8,9 +8,9 @@ from math import sqrt
 import numpy as np
 
 from baserate._arrays import Floats, frozen
-from baserate._class_map import ClassMap
-from baserate._class_rows import ClassRows
-from baserate._errors import BadShape
+from baserate._class_map import MulticlassCalibrator
+from baserate._class_rows import MulticlassRows
+from baserate._errors import ShapeError
 from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
 from baserate._plurals import count_of
@@ -26,10 +26,10 @@ _SHOWN = 6
 class Shares:
     """The share of each class in a target, each with its interval, and how they were found.
 
-    >>> from baserate import ClassTarget, scored, shift
+    >>> from baserate import MulticlassTarget, scored, shift
     >>> score = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
     >>> validation = scored(list("aaabbb"), score * 2, count=[40, 20, 10, 10, 20, 40])
-    >>> target = ClassTarget(np.array(score), ("a", "b"), count=np.array([40, 20, 40]))
+    >>> target = MulticlassTarget(np.array(score), ("a", "b"), count=np.array([40, 20, 40]))
     >>> shift.prevalence(target, validation, method="pacc")
     Shares(a 0.5 [0.25, 0.75], b 0.5 [0.25, 0.75]; pacc, 100 rows)
     """
@@ -46,19 +46,19 @@ class Shares:
     """Shares for which the probabilities were right: those of the validation rows, if nothing else was said."""
     rows: int
     """How many rows of the target have no truth."""
-    validation: ClassRows
+    validation: MulticlassRows
     moved: Floats
     """How much each validation row, or one more like it, moves what is unclipped: a row for each."""
     labelled: int = 0
     """How many have."""
-    map: ClassMap | None = None
+    map: MulticlassCalibrator | None = None
     """How probabilities were made right before; None where they were taken as they are."""
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         width = len(self.labels)
         if len(self.estimates) != width or self.covariance.shape != (width, width):
-            raise BadShape(f"{width} classes need as many estimates, and a covariance of {width} by {width}.")
+            raise ShapeError(f"{width} classes need as many estimates, and a covariance of {width} by {width}.")
         for name in ("unclipped", "covariance", "at"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 

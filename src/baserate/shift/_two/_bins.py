@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, Reals
-from baserate._errors import BadOption, CannotFit
+from baserate._errors import FitError, OptionError
 from baserate._estimate import Estimate
 from baserate._numeric.two_samples import Fit, Profile, Seen, root
 from baserate._tally import Tally
@@ -187,7 +187,7 @@ def _classes(tally: Tally, place: Place, many: int) -> Floats:
 def _checked(edges: Sequence[float]) -> Floats:
     found = np.asarray(edges, dtype=np.float64)
     if found.ndim != 1 or not len(found) or not np.isfinite(found).all() or (np.diff(found) <= 0).any():
-        raise BadOption(f"bins is {list(edges)!r}; give a whole number, or the scores at which bins end, rising.")
+        raise OptionError(f"bins is {list(edges)!r}; give a whole number, or the scores at which bins end, rising.")
     return found
 
 
@@ -220,7 +220,7 @@ def weights(seen: Seen, fit: Fit, *, joint: bool) -> Floats:
         weight = np.nan_to_num((fit.first - fit.second) / noise)
     slope = float(weight @ (fit.first - fit.second))
     if slope <= 0:
-        raise CannotFit("the histograms of the two classes are the same, so no prevalence can be told; give others.")
+        raise FitError("the histograms of the two classes are the same, so no prevalence can be told; give others.")
     return weight / slope
 
 

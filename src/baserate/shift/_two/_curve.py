@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals, ratio
-from baserate._errors import CannotFit
+from baserate._errors import FitError
 from baserate._numbers import format_p_phrase, number
 from baserate._plurals import count_of
 from baserate._tally import Tally
@@ -190,7 +190,7 @@ def _refuse_outside(tally: Tally, score: Floats, mass: Cells) -> None:
         float(np.dot(mass, (score < low - many * below) | (score > high + many * above))) / total for many in (1, 0, -1)
     )
     if far > _FAR or outside > _OUTSIDE or thin > _THIN:
-        raise CannotFit(
+        raise FitError(
             f"{number(100 * outside, 3)} % of the target lies outside the scores of validation ({number(low, 4)} to "
             f"{number(high, 4)}), and {number(100 * thin, 3)} % beyond all but {_LAST} rows at an end, where little "
             "tells what a score means; give validation rows with such scores, or take scores as probabilities that are "

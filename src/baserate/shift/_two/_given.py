@@ -8,7 +8,7 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals
 from baserate._domains import LEVEL, check_domain
-from baserate._errors import BadOption, CannotFit, EmptyData, NotAProbability
+from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError
 from baserate._tally import Tally
 from baserate._target import Target
 from baserate.infer import Part, freedom, two_sided, widening
@@ -27,7 +27,7 @@ class Given:
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, Target):
-            raise BadOption(f"{type(self.target).__name__} is no Target; read one with baserate.read.target.")
+            raise OptionError(f"{type(self.target).__name__} is no Target; read one with baserate.read.target.")
         check_domain("level", self.level, LEVEL)
         _check_classes(self.validation)
 
@@ -74,7 +74,7 @@ class Given:
             ("validation", float(self.validation.score[-1]), float(self.validation.score[0])),
         ):
             if low < 0 or high > 1:
-                raise NotAProbability(
+                raise NotAProbabilityError(
                     f"scores of {name} go from {low:.6g} to {high:.6g}, but {what} takes probabilities; calibrate them "
                     "first, or estimate by 'mlls' with recalibration, 'binned' or 'pacc'."
                 )
@@ -99,9 +99,9 @@ class Given:
         first, second = means(self.validation, np.asarray(self.validation.score))
         gap, noise = first[0] - second[0], first[1] + second[1]
         if self.validation.score[0] == self.validation.score[-1]:
-            raise CannotFit("all validation scores are the same, so they say nothing about the classes; give others.")
+            raise FitError("all validation scores are the same, so they say nothing about the classes; give others.")
         if gap**2 <= two_sided(self.level) ** 2 * noise:
-            raise CannotFit(
+            raise FitError(
                 "the scores carry no information: their means in the two classes of the validation set differ by "
                 f"{gap:.3g} with a standard error of {noise**0.5:.3g}, so at level {self.level:g} no prevalence can be "
                 "ruled out (Fieller's set is unbounded); give a better classifier, or more validation rows."
@@ -145,13 +145,13 @@ def effective(cells: Cells, squares: Cells) -> Floats:
 
 def _check_classes(tally: Tally) -> None:
     if not isinstance(tally, Tally):
-        raise BadOption(f"{type(tally).__name__} is no Tally; tally the validation set first.")
+        raise OptionError(f"{type(tally).__name__} is no Tally; tally the validation set first.")
     if tally.reweighed:
-        raise BadOption("the validation set was reweighed; give it as it was drawn.")
+        raise OptionError("the validation set was reweighed; give it as it was drawn.")
     if not tally.total:
-        raise EmptyData("the validation set has no rows with weight; give some.")
+        raise EmptyDataError("the validation set has no rows with weight; give some.")
     if not tally.positives or not tally.negatives:
         which = "negative" if tally.positives else "positive"
-        raise CannotFit(f"the validation set has no {which} rows, so nothing tells how they score; give rows of both.")
+        raise FitError(f"the validation set has no {which} rows, so nothing tells how they score; give rows of both.")
     if min(tally.rows.sum(axis=1, dtype=np.int64)) < 2:
-        raise CannotFit("a class of the validation set has a single row, which says nothing of its spread; give more.")
+        raise FitError("a class of the validation set has a single row, which says nothing of its spread; give more.")

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals, ratio
-from baserate._errors import BadOption, CannotFit
+from baserate._errors import FitError, OptionError
 from baserate._estimate import Estimate
 from baserate._forms import Line, LogOdds
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._numeric.logistic import log_odds
 from baserate._numeric.mixture import Draws, likeliest, pooled
 from baserate._tally import Tally
@@ -22,14 +22,14 @@ from baserate.shift._two._result import Prevalence
 HOW = "scaled profile likelihood and Wald, with validation"
 _TARGET_ONLY = "profile likelihood, posteriors taken as exact"
 
-Recalibrate = bool | Map | Literal["logistic"]
+Recalibrate = bool | Calibrator | Literal["logistic"]
 """Whether posteriors are made right on validation, or by what; True is a logistic curve here."""
 
 
 class Posterior(NamedTuple):
     """Probabilities that are right at a prevalence, and how validation rows move them."""
 
-    map: Map | None
+    map: Calibrator | None
     """None where they are taken as they are."""
     at: float
     moved: Floats | None = None
@@ -74,7 +74,7 @@ class Posterior(NamedTuple):
         return found
 
 
-def _line(found: Map) -> tuple[float, float] | None:
+def _line(found: Calibrator) -> tuple[float, float] | None:
     """Intercept and slope of a logistic curve; None of other maps."""
     form = found.form
     if isinstance(form, Line):
@@ -88,13 +88,13 @@ def mlls(given: Given, *, recalibrate: Recalibrate = True, at: float | None = No
     Posteriors must be right at the prevalence π. They are made so first, by a logistic curve with a free intercept
     (of two classes, that is bias-corrected temperature scaling [@alexandari2020]), fitted to the validation set; its
     error is part of the interval. With ``recalibrate=False`` they are taken as they are, right `at` a prevalence,
-    that of validation unless it is named; with a `Map`, as that makes them. Labelled rows of the target add their
+    that of validation unless it is named; with a `Calibrator`, as that makes them. Labelled rows of the target add their
     likelihood.
     """
     made = made_right(given, recalibrate=recalibrate, at=at)
     ratios = made.log_ratio(given.score)
     if not np.any(ratios):
-        raise CannotFit(
+        raise FitError(
             "every posterior of the target equals the prevalence it is right at, so none tells; give others."
         )
     draws = Draws.of(ratios, given.target.mass, given.target.squares)
@@ -121,14 +121,14 @@ def made_right(given: Given, *, recalibrate: Recalibrate = True, at: float | Non
     """Make probabilities that are right at a prevalence, as `mlls` does."""
     tally = given.validation
     if at is not None and not 0 < at < 1:
-        raise BadOption(f"at is {at}; a prevalence lies between 0 and 1, both excluded.")
+        raise OptionError(f"at is {at}; a prevalence lies between 0 and 1, both excluded.")
     if isinstance(recalibrate, str) and recalibrate != "logistic":
-        raise BadOption(f"recalibrate is {recalibrate!r}; expected 'logistic', True, False or a Map.")
+        raise OptionError(f"recalibrate is {recalibrate!r}; expected 'logistic', True, False or a Map.")
     if recalibrate is True or recalibrate == "logistic":
         if at is not None:
-            raise BadOption(f"at={at} has no use: recalibrated posteriors are right at the prevalence of validation.")
+            raise OptionError(f"at={at} has no use: recalibrated posteriors are right at the prevalence of validation.")
         return _recalibrated(tally)
-    if isinstance(recalibrate, Map):
+    if isinstance(recalibrate, Calibrator):
         fitted = recalibrate.fitted.prevalence if recalibrate.fitted else tally.prevalence
         return Posterior(recalibrate, at or (fitted if isinstance(fitted, float) else tally.prevalence))
     given.probabilities("mlls without recalibration")
@@ -141,14 +141,14 @@ def _recalibrated(tally: Tally) -> Posterior:
     """A logistic curve with its influence function: H⁻¹x(y − m), less that of the log-odds of the prevalence."""
     try:
         made = Posterior(logistic(tally), tally.prevalence)
-    except CannotFit as error:
-        raise CannotFit(
+    except FitError as error:
+        raise FitError(
             f"scores cannot be recalibrated on validation: {error} Or estimate by 'pacc' or 'acc', or take "
             "probabilities as they are with recalibrate=False."
         ) from error
     line = _line(made.map) if made.map is not None else None
     if line is None or made.map is None or line[1] <= 0:
-        raise CannotFit("the higher the score the rarer the positive class; turn scores round, or estimate by 'pacc'.")
+        raise FitError("the higher the score the rarer the positive class; turn scores round, or estimate by 'pacc'.")
     x, chance = made.variable(tally.score), made.map(tally.score)
     weight = (tally.positive + tally.negative) * chance * (1 - chance)
     cross = float(weight @ x)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
-from baserate._errors import BadOption
+from baserate._errors import OptionError
 from baserate.shift._two import _bins, _likelihood, _moments
 from baserate.shift._two._result import Prevalence
 
@@ -32,5 +32,5 @@ def called(function: Callable[..., Any], data: tuple[Any, ...], name: str, optio
     if unknown:
         has = f"it has {', '.join(known)}" if known else "it has none"
         other = "; method='mlls' takes it" if name == "binned" and unknown[0] in ("recalibrate", "at") else ""
-        raise BadOption(f"{unknown[0]}= has no use for {name}; {has}{other}.")
+        raise OptionError(f"{unknown[0]}= has no use for {name}; {has}{other}.")
     return function(*data, **options)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats, Reals
-from baserate._errors import BadOption, CannotFit
+from baserate._errors import FitError, OptionError
 from baserate._estimate import Estimate
 from baserate._numeric.mixture import likeliest
 from baserate._numeric.simplex import regularised
@@ -147,7 +147,7 @@ def moved(given: Given, value: Value, found: Line, share: float) -> Floats:
 def _checked(given: Given, value: Value, level: float) -> Line:
     found = line(given, value)
     if found.gap**2 <= two_sided(level) ** 2 * (found.first_noise + found.second_noise):
-        raise CannotFit(
+        raise FitError(
             f"what is averaged does not tell the classes apart ({found.first:.4g} and {found.second:.4g} in the two "
             "classes of validation), so no prevalence can be ruled out (Fieller's set is unbounded); take another "
             "threshold or method."
@@ -175,7 +175,7 @@ def _estimate(given: Given, value: Value, method: str) -> Prevalence:
 
 def _penalised(given: Given, value: Value, method: str, alpha: float) -> Prevalence:
     if not alpha >= 1:
-        raise BadOption(f"alpha is {alpha}; a prior that pulls towards the middle has 1 or more.")
+        raise OptionError(f"alpha is {alpha}; a prior that pulls towards the middle has 1 or more.")
     found = _checked(given, value, given.level)
     prior = (alpha - 1) / given.effective
 
@@ -198,7 +198,7 @@ def _bare(found: Line, q: float) -> float:
 
 def _regularised(given: Given, value: Value, method: str, alpha: float) -> Prevalence:
     if not alpha >= 0:
-        raise BadOption(f"alpha is {alpha}; how much to regularise is 0 or more.")
+        raise OptionError(f"alpha is {alpha}; how much to regularise is 0 or more.")
     found, tally = _checked(given, value, given.level), given.validation
     shares = np.array([tally.prevalence, 1 - tally.prevalence])
     means_ = np.array([[found.first, found.second], [1 - found.first, 1 - found.second]])

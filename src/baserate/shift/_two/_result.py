@@ -8,7 +8,7 @@ from math import sqrt
 from baserate._arrays import Floats
 from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
-from baserate._map import Map
+from baserate._map import Calibrator
 from baserate._tally import Tally
 from baserate.infer import Check
 
@@ -27,7 +27,7 @@ class Prevalence:
     """How much one more row of each class at each validation score moves the estimate."""
     spread: float
     """Variance that comes from the target."""
-    map: Map | None = None
+    map: Calibrator | None = None
     """Scores -> probabilities that are right at the prevalence `at`, where the method needs one."""
     at: float | None = None
     rows: int = 0
