@@ -13,8 +13,8 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from baserate._forms import Between, Form, Knots, LogOdds, Steps
-from baserate._map import Calibrator
+from baserate._calibrator import Calibrator
+from baserate._calibrator_forms import Between, Form, Knots, LogOdds, Steps
 from baserate._policy import Policy
 from bench._row import Duel, Outcome, medians
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from baserate._files import drafted
+from baserate._files import draft_file
 from baserate.cli._people import screening
 from bench._chromium import chromium
 from examples.screening.__main__ import reported
@@ -31,7 +31,7 @@ def main() -> None:
         reported(screening(), Path(folder) / "people.csv").save(page)
         for name, size in PICTURES.items():
             picture = taken(browser, page, size)
-            with drafted(_HOME / name) as draft:
+            with draft_file(_HOME / name) as draft:
                 draft.write_bytes(picture)
             print(f"wrote docs/_static/{name}: {len(picture) / 1000:.0f} KB")
 

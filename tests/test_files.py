@@ -149,7 +149,7 @@ def _write_until(path: Path, instruction: int) -> bool:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        with _files.drafted(path) as draft:
+        with _files.draft_file(path) as draft:
             draft.write_text("whole")
     except KeyboardInterrupt:
         return True
@@ -162,6 +162,6 @@ def test_a_draft_that_somebody_else_made_stays(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(secrets, "token_hex", lambda _: "0")
     other = tmp_path / ".t.txt.0"
     other.write_text("another's")
-    with pytest.raises(FileExistsError), _files.drafted(tmp_path / "t.txt"):
+    with pytest.raises(FileExistsError), _files.draft_file(tmp_path / "t.txt"):
         pass
     assert other.read_text() == "another's"

@@ -1,4 +1,4 @@
-"""The floors of the house: each room imports only from the floors below it."""
+"""The layers of the package: each imports only from earlier ones, and packages through their public names."""
 
 import ast
 import sys
@@ -11,48 +11,18 @@ import baserate
 
 HOME = Path(baserate.__file__).parent
 
-# Rooms of one floor do not import each other; nouns, listed one by one, import only those before them.
-FLOORS: list[set[str]] = [
-    {"_errors", "_plurals", "_version"},
-    {"_arrays", "_domains"},
-    {"_immutable"},
-    {"_files", "_frames", "_forms", "_indexes", "_lazy", "_lots", "_sealed", "_plain_text", "_numbers"},
-    {"_passages"},
-    {"_panels"},
-    {"_form_json"},
-    {"_numeric"},
+# Modules and packages of one layer do not import each other.
+LAYERS: list[set[str]] = [
+    {"_errors", "_version", "_lazy", "_formatting"},
+    {"_domains"},
+    {"_arrays", "_files"},
+    {"_immutable", "_numeric"},
+    # Types, each of which imports only those before it.
     *(
-        {noun}
-        for noun in (
-            "_counts",
-            "_confusion",
-            "_estimate",
-            "_costs",
-            "_intake",
-            "_tally",
-            "_stack",
-            "_tallies",
-            "_confusions",
-        )
-    ),
-    *(
-        {noun}
-        for noun in (
-            "_curve",
-            "_cut",
-            "_rows",
-            "_class_rows",
-            "_label_sets",
-            "_results",
-            "_population",
-            "_map",
-            "_class_map",
-            "_policy_json",
-            "_policy",
-            "_target",
-            "_heading",
-            "_sure",
-            "_chosen",
+        {name}
+        for name in (
+            *("_calibrator_forms", "_counts", "_estimate", "_read_summary", "_tally", "_confusion", "_costs", "_curve"),
+            *("_cut", "_rows", "_results", "_population", "_calibrator", "_policy", "_target"),
         )
     ),
     {"read", "measure"},
@@ -60,21 +30,22 @@ FLOORS: list[set[str]] = [
     {"shift"},
     {"decide"},
     {"equalize"},
+    {"text"},
     {"sklearn", "draw", "report"},
     {"cli"},
     {"__main__"},
 ]
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+LAYER = {name: at for at, names in enumerate(LAYERS) for name in names}
 EVERYWHERE = {"numpy", "scipy"}
 OUTSIDE = {
     "read": {"duckdb", "narwhals", "pyarrow"},
     "apply": {"duckdb", "narwhals"},
-    "_frames": {"duckdb", "narwhals"},
+    "_results": {"duckdb", "narwhals"},
     "cli": {"click"},
     "sklearn": {"sklearn"},
     "draw": {"matplotlib"},
 }
-"""Packages that one room alone may know."""
+"""Packages that only one part may import."""
 SLOW = ("scipy", "narwhals", "pyarrow")
 """Packages that are imported inside the functions that need them."""
 
@@ -83,7 +54,7 @@ def modules() -> list[Path]:
     return [path for path in sorted(HOME.rglob("*.py")) if path != HOME / "__init__.py"]
 
 
-def room_of(path: Path) -> str:
+def part_of(path: Path) -> str:
     return path.relative_to(HOME).parts[0].removesuffix(".py")
 
 
@@ -94,25 +65,25 @@ def imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             module = node.module or ""
-            # "from baserate import x" names a room, "from baserate.x import y" one already.
+            # "from baserate import x" names a package, "from baserate.x import y" one already.
             yield from (f"{module}.{alias.name}" for alias in node.names) if module == "baserate" else (module,)
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
 def test_imports_point_down(path: Path) -> None:
-    own = room_of(path)
+    own = part_of(path)
     for name in imports(path):
         if name.startswith("baserate."):
             other = name.split(".")[1]
-            if other in baserate.__all__ and other not in FLOOR:
-                assert FLOOR[own] >= FLOOR["cli"], f"only faces use public names; {own} takes {other} from its home"
+            if other in dir(baserate) and other not in LAYER:
+                assert LAYER[own] >= LAYER["cli"], f"{own}: import {other} from its module"
                 continue
-            assert other == own or FLOOR[other] < FLOOR[own], f"{own} may not import {other}"
+            assert other == own or LAYER[other] < LAYER[own], f"{own} may not import {other}"
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOME)))
 def test_packages_import_each_other_through_public_names(path: Path) -> None:
-    own = room_of(path)
+    own = part_of(path)
     packages = {folder.name for folder in HOME.iterdir() if (folder / "__init__.py").exists()} - {"_numeric"}
     for name in imports(path):
         package, *inner = name.removeprefix("baserate.").split(".")
@@ -126,12 +97,12 @@ def test_only_public_names_of_chosen_packages_are_used(path: Path) -> None:
         package, *parts = name.split(".")
         if package == "baserate" or package in sys.stdlib_module_names:
             continue
-        assert package in EVERYWHERE | OUTSIDE.get(room_of(path), set())
+        assert package in EVERYWHERE | OUTSIDE.get(part_of(path), set())
         assert not any(part.startswith("_") for part in parts)
 
 
-def test_every_room_has_a_floor() -> None:
-    assert {room_of(path) for path in modules()} == set(FLOOR)
+def test_every_part_has_a_layer() -> None:
+    assert {part_of(path) for path in modules()} == set(LAYER)
 
 
 def test_slow_packages_are_imported_only_where_they_are_used() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import MissingValuesError, OptionError
-from baserate._lots import DIGITS, RANGE, edge, lot, lots, text_of_id
+from baserate._cut import DIGITS, RANGE, id_text, random_edge, random_number, random_numbers
 
 KEY = "0" * 64
 VECTORS = {
@@ -28,39 +28,39 @@ VECTORS = {
 
 @pytest.mark.parametrize("id_", VECTORS)
 def test_lots_are_those_of_the_golden_vectors(id_: str) -> None:
-    assert f"{lot(KEY, id_):0{DIGITS}x}" == VECTORS[id_]
+    assert f"{random_number(KEY, id_):0{DIGITS}x}" == VECTORS[id_]
 
 
 @given(st.text(max_size=8), st.lists(st.text(max_size=12), max_size=5))
 def test_a_lot_is_the_beginning_of_the_digest(key: str, ids: list[str]) -> None:
-    found = lots(key, ids)
+    found = random_numbers(key, ids)
     assert found.tolist() == [int(sha256(f"{key}:{each}".encode()).hexdigest()[:DIGITS], 16) for each in ids]
     assert all(int(each) / RANGE < 1 for each in found)
 
 
 @given(st.floats(2**-52, 1, exclude_max=True), st.integers(0, RANGE - 1))
 def test_a_lot_is_below_the_edge_exactly_when_u_is_below_the_chance(chance: float, drawn: int) -> None:
-    assert (drawn < edge(chance)) == (Fraction(drawn, RANGE) < Fraction(chance)) == (drawn / RANGE < chance)
+    assert (drawn < random_edge(chance)) == (Fraction(drawn, RANGE) < Fraction(chance)) == (drawn / RANGE < chance)
 
 
 def test_lots_are_uniform_and_independent_of_the_key() -> None:
     ids = [str(each) for each in range(20_000)]
-    one, other = (lots(key, ids) / RANGE for key in ("a", "b"))
+    one, other = (random_numbers(key, ids) / RANGE for key in ("a", "b"))
     counts = np.histogram(one, bins=20, range=(0, 1))[0]
     assert ((counts - 1000) ** 2 / 1000).sum() < 45  # 19 degrees of freedom: p = 0.0007
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.03
 
 
 def test_ids_are_whole_numbers_or_text() -> None:
-    assert text_of_id(7) == text_of_id(np.int64(7)) == text_of_id(np.uint8(7)) == "7"
-    assert text_of_id(2**63) == "9223372036854775808"
-    assert text_of_id(-3) == "-3"
-    assert text_of_id("007") == "007"
-    assert type(text_of_id(np.str_("a"))) is str
+    assert id_text(7) == id_text(np.int64(7)) == id_text(np.uint8(7)) == "7"
+    assert id_text(2**63) == "9223372036854775808"
+    assert id_text(-3) == "-3"
+    assert id_text("007") == "007"
+    assert type(id_text(np.str_("a"))) is str
     for wrong in (7.0, True, np.True_, np.float64(7), b"7", (7,)):
         with pytest.raises(OptionError, match="whole numbers or text"):
-            text_of_id(wrong)
+            id_text(wrong)
     with pytest.raises(MissingValuesError, match="an id is missing"):
-        text_of_id(None)
+        id_text(None)
     with pytest.raises(OptionError, match="UTF-8"):
-        lot("key", "\ud800")
+        random_number("key", "\ud800")

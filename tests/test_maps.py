@@ -24,9 +24,18 @@ from baserate import (
     scored,
     tally,
 )
-from baserate._form_json import as_json, of_json
-from baserate._forms import Between, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
-from baserate._sealed import sealed_json
+from baserate._calibrator_forms import (
+    Between,
+    Knots,
+    Line,
+    LogOdds,
+    OneVsRest,
+    Softmax,
+    Steps,
+    form_from_json,
+    form_to_json,
+)
+from baserate._files import format_sealed_json
 
 Floats = npt.NDArray[np.float64]
 SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/map-1.json").read_text(encoding="utf-8"))
@@ -238,11 +247,11 @@ def test_a_sealed_file_is_still_checked(form: object, words: str) -> None:
     """A seal can be forged; a wrong form is refused all the same."""
     content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
     with pytest.raises(FileFormatError, match=f"not a map: .*{words}"):
-        Calibrator.from_json(sealed_json("baserate/map", 1, content | {"form": form}))
+        Calibrator.from_json(format_sealed_json("baserate/map", 1, content | {"form": form}))
     with pytest.raises(FileFormatError, match="a map with the fields"):
-        Calibrator.from_json(sealed_json("baserate/map", 1, {"form": form}))
+        Calibrator.from_json(format_sealed_json("baserate/map", 1, {"form": form}))
     with pytest.raises(FileFormatError, match="not a map"):
-        Calibrator.from_json(sealed_json("baserate/map", 1, content | {"parameters": [{"title": 1}]}))
+        Calibrator.from_json(format_sealed_json("baserate/map", 1, content | {"parameters": [{"title": 1}]}))
 
 
 def test_a_map_of_two_is_not_one_of_several() -> None:
@@ -270,7 +279,7 @@ def test_an_old_file_survives_a_failed_write(tmp_path: Path) -> None:
 
 def test_numbers_survive_exactly() -> None:
     x = np.nextafter(np.array([0.1, 0.2, 0.3]), 1)
-    form = of_json(json.loads(json.dumps(as_json(Knots(x, x)))))
+    form = form_from_json(json.loads(json.dumps(form_to_json(Knots(x, x)))))
     assert np.array_equal(form.x, x)
 
 

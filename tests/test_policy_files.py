@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import Costs, Cut, FileFormatError, OptionError, Policy, RandomizedCut, ShapeError, UnknownLabelError
-from baserate._map import shifted
-from baserate._policy import groups_written, spellings, text_of_label
-from baserate._sealed import sealed_json
+from baserate._calibrator import shift_log_odds
+from baserate._files import format_sealed_json
+from baserate._policy import group_texts, label_text, spellings
 
 SCHEMA = json.loads(resources.files("baserate").joinpath("schemas/policy-1.json").read_text(encoding="utf-8"))
 OLD = Path(__file__).parent / "old"
@@ -25,7 +25,7 @@ POLICY = Policy(
     by_group={("f", 1): Cut((0.1 + 0.2,)), ("m", 1): DRAW, ("m", False): Cut((0.5,), ("flag", "pass"))},
     otherwise="refer",
     attributes=("sex", "site"),
-    map=shifted(1.0),
+    map=shift_log_odds(1.0),
     rule="cost",
     settings={"costs": Costs(fp=1, fn=20), "require": ("f1 >= 0.3",), "threshold": inf, "prices": {"wait": (0, -inf)}},
     columns={"truth": "sick", "score": "risk", "id": "who"},
@@ -115,7 +115,7 @@ def edited(**changes: object) -> str:
 BROKEN: dict[str, tuple[str, str]] = {
     "empty": ("", "not JSON"),
     "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no policy"),
-    "a map": (shifted(1.0).to_json(), "its \"kind\" is not 'baserate/policy'"),
+    "a map": (shift_log_odds(1.0).to_json(), "its \"kind\" is not 'baserate/policy'"),
     "a list": ("[1, 2]", 'its "kind" is not'),
     "newer": (edited(schema_version=2), "schema version 2; this release reads 1: upgrade baserate"),
     "edited threshold": (TEXT.replace("0.6]", "0.61]"), "was changed after it was written"),
@@ -152,9 +152,9 @@ FORGED: list[tuple[dict[str, object], str]] = [
 def test_a_sealed_file_is_still_checked(changes: dict[str, object], words: str) -> None:
     content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
     with pytest.raises(FileFormatError, match=words):
-        Policy.from_json(sealed_json("baserate/policy", 1, content | changes))
+        Policy.from_json(format_sealed_json("baserate/policy", 1, content | changes))
     with pytest.raises(FileFormatError, match="a policy with the fields"):
-        Policy.from_json(sealed_json("baserate/policy", 1, changes))
+        Policy.from_json(format_sealed_json("baserate/policy", 1, changes))
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
@@ -178,12 +178,12 @@ def test_what_a_file_could_not_hold_is_refused_at_once() -> None:
 
 @given(_labels)
 def test_a_label_is_known_by_how_it_is_written(label: object) -> None:
-    assert text_of_label(label) in spellings(label)
+    assert label_text(label) in spellings(label)
     assert len({*spellings(label)}) == len(spellings(label))
     policy = Policy(by_group={(label,): Cut((0.5,))}, otherwise="pass", attributes=("site",))
     for spelling in spellings(label):
         assert policy.action(0.9, [spelling]) == "flag"
-        assert groups_written(policy)[(spelling,)] == (label,)
+        assert group_texts(policy)[(spelling,)] == (label,)
     assert policy.action(0.9, [label]) == "flag"
 
 

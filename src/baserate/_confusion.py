@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, frozen, others, sealed, summed
+from baserate._arrays import Cells, Floats, exact_sum, make_read_only, read_only_copy, sums_of_others
 from baserate._counts import Counts, all_or_none_reweighed
 from baserate._errors import OptionError, ShapeError, UnknownNameError, WeightError
-from baserate._immutable import keep_read_only
+from baserate._formatting import count_of, there_are
+from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._numeric.codes import Codes, pair_counts, pair_sums
-from baserate._plurals import count_of, there_are
+from baserate._read_summary import ReadSummary
+from baserate._tally import Group
 
 _LARGEST = 1e145
 """Squares of this, and sums of many of them, are ordinary float64 numbers."""
@@ -44,14 +47,14 @@ class Confusion:
     """Whether masses were changed to known shares of the classes: these are exact, and chance is within classes."""
 
     def __post_init__(self) -> None:
-        mass = _checked(np.asarray(self.mass, dtype=np.float64))
+        mass = _check_mass(np.asarray(self.mass, dtype=np.float64))
         labels = distinct_labels(self.labels)
         if len(labels) != mass.shape[-1]:
             raise ShapeError(
                 f"{there_are(len(labels), 'label')} for {count_of(mass.shape[-1], 'class', 'classes')}; "
                 "give one for each."
             )
-        object.__setattr__(self, "mass", frozen(mass))
+        object.__setattr__(self, "mass", read_only_copy(mass))
         object.__setattr__(self, "labels", labels)
 
     @classmethod
@@ -149,7 +152,7 @@ class Confusion:
     @property
     def total(self) -> float:
         """Everybody; of a stack, an array."""
-        return summed(self.truth)
+        return exact_sum(self.truth)
 
     @property
     def alternatives(self) -> int:
@@ -159,27 +162,27 @@ class Confusion:
     @property
     def agreement(self) -> float:
         """Mass on the diagonal: how much truth and decision agree."""
-        return summed(self.correct)
+        return exact_sum(self.correct)
 
     @property
     def disagreement(self) -> float:
         """Mass off the diagonal: how much truth and decision disagree."""
-        return summed(self.mass * ~np.eye(len(self.labels), dtype=np.bool_), axes=2)
+        return exact_sum(self.mass * ~np.eye(len(self.labels), dtype=np.bool_), axes=2)
 
     @property
     def chance_disagreement(self) -> float:
         """How much truth and decision would disagree if they were independent, times the total squared."""
-        return summed(self.truth * others(self.decided))
+        return exact_sum(self.truth * sums_of_others(self.decided))
 
     @property
     def truth_spread(self) -> float:
         """Mass of pairs whose true classes differ, counted twice: 0 when there is a single class."""
-        return summed(self.truth * others(self.truth))
+        return exact_sum(self.truth * sums_of_others(self.truth))
 
     @property
     def decided_spread(self) -> float:
         """Mass of pairs that were decided differently, counted twice: 0 when everything is decided alike."""
-        return summed(self.decided * others(self.decided))
+        return exact_sum(self.decided * sums_of_others(self.decided))
 
     @property
     def any_spread(self) -> float:
@@ -197,7 +200,7 @@ class Confusion:
         apart = ~np.eye(len(self.labels), dtype=np.bool_)
         # Sums of what is there, never differences: a cell without mass is exactly 0, however many weights were added.
         fp, fn = (self.mass * apart).sum(axis=-2), (self.mass * apart).sum(axis=-1)
-        tn = (others(self.mass) * apart).sum(axis=-2)
+        tn = (sums_of_others(self.mass) * apart).sum(axis=-2)
         return Counts(self.correct, fp, fn, tn, moments=moments, reweighed=self.reweighed)
 
     def transposed(self) -> Confusion:
@@ -221,7 +224,7 @@ class Confusion:
         mass = np.zeros((*self.shape, len(wanted), len(wanted)))
         mass[..., place[:, None], place] = self.mass
         moments = self.moments and (self.squares.over(wanted), self.rows.over(wanted))
-        return Confusion(sealed(mass), wanted, moments=moments, reweighed=self.reweighed)
+        return Confusion(make_read_only(mass), wanted, moments=moments, reweighed=self.reweighed)
 
     def __add__(self, other: object) -> Confusion:
         return Confusion.sum([self, other]) if isinstance(other, Confusion) else NotImplemented
@@ -268,7 +271,7 @@ def distinct_labels(given: Iterable[object]) -> tuple[object, ...]:
     return labels
 
 
-def _checked(mass: Floats) -> Floats:
+def _check_mass(mass: Floats) -> Floats:
     if mass.ndim < 2 or mass.shape[-1] != mass.shape[-2] or not mass.shape[-1]:
         raise ShapeError(f"the table has shape {mass.shape}; give as many rows as columns, one for each class.")
     if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):
@@ -279,3 +282,60 @@ def _checked(mass: Floats) -> Floats:
             f"a cell is above {_LARGEST:g} or below {1 / _LARGEST:g}, too far from 1 to be squared; scale all of them."
         )
     return mass
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Confusions:
+    """Group -> Confusion, all over the same labels.
+
+    A group is a tuple of values, one for each of the `attributes`; ungrouped data has the single group `()`.
+
+    >>> table = Confusion.of_matrix([[20, 5], [10, 15]], ["yes", "no"], truth="rows")
+    >>> both = Confusions({("f",): table, ("m",): table}, attributes=("sex",), intake=ReadSummary(read=100))
+    >>> both.pooled.total
+    100.0
+    """
+
+    tables: Mapping[Group, Confusion]
+    attributes: tuple[str, ...] = ()
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", FrozenMapping(self.tables))
+        if not self.tables or len({table.labels for table in self.tables.values()}) > 1:
+            raise OptionError("every group needs a table over the same labels; give at least one.")
+        if any(len(group) != len(self.attributes) for group in self.tables):
+            raise OptionError(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
+
+    def __repr__(self) -> str:
+        groups = f"; {count_of(len(self.tables), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"Confusions({count_of(len(self.labels), 'class', 'classes')}{groups}; {self.intake.told})"
+
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """The classes, the same for every group."""
+        return next(iter(self.tables.values())).labels
+
+    @property
+    def pooled(self) -> Confusion:
+        """Table of all groups."""
+        tables = list(self.tables.values())
+        return tables[0] if len(tables) == 1 else Confusion.sum(tables)
+
+    def walk(self) -> Iterator[tuple[Group | None, Confusion]]:
+        """Give everybody together (group None), then each group if there is a grouping."""
+        yield None, self.pooled
+        if self.attributes:
+            yield from self.tables.items()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of labels, groups and row counts: the same for the same rows in any order; weights do not enter."""
+        lines = ["baserate confusions 1", _labels_text(self.labels)]
+        for group, table in self.tables.items():
+            lines.append(f"{_labels_text(group)} {table.rows.mass.astype(np.int64).tolist()}")
+        return sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _labels_text(labels: Iterable[object]) -> str:
+    return str([str(label) for label in labels])

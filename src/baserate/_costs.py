@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from baserate._arrays import Floats, Value, frozen, ratio, summed
+from baserate._arrays import Floats, Value, exact_sum, ratio, read_only_copy
 from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
 from baserate._domains import COST, check_prevalence, is_cost
 from baserate._errors import OptionError, ShapeError, UnknownNameError
+from baserate._formatting import count_of
 from baserate._immutable import keep_read_only
-from baserate._plurals import count_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class CostMatrix:
         bad = sum(not is_cost(each) for each in cost.ravel().tolist())
         if bad:
             raise OptionError(f"{bad} of {cost.size} costs are not {COST.words}; use 0 for what costs nothing.")
-        object.__setattr__(self, "cost", frozen(cost))
+        object.__setattr__(self, "cost", read_only_copy(cost))
         object.__setattr__(self, "labels", labels)
 
     def total(self, confusion: Confusion) -> float:
@@ -90,4 +90,4 @@ class CostMatrix:
             raise UnknownNameError(
                 f"there are costs for {list(self.labels)}, but none for {told}; give costs for every class."
             )
-        return summed(self.cost * confusion.over(self.labels).mass, axes=2)
+        return exact_sum(self.cost * confusion.over(self.labels).mass, axes=2)

@@ -10,7 +10,7 @@ from typing import Any, Generic, overload
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Floats, Value, frozen
+from baserate._arrays import Floats, Value, read_only_copy
 from baserate._errors import OptionError, ShapeError, WeightError
 from baserate._immutable import keep_read_only
 
@@ -42,7 +42,7 @@ class Counts(Generic[Value]):
 
     def __post_init__(self) -> None:
         for name in _CELLS:
-            object.__setattr__(self, name, _checked(name, getattr(self, name)))
+            object.__setattr__(self, name, _check_cell(name, getattr(self, name)))
         shapes = {np.shape(getattr(self, name)) for name in _CELLS}
         if len(shapes) > 1:
             raise ShapeError(f"the cells have shapes {sorted(shapes)}; give four scalars or four arrays of one shape.")
@@ -121,10 +121,10 @@ class Counts(Generic[Value]):
         return Counts(tp=self.fn, fp=self.tn, fn=self.tp, tn=self.fp, moments=moments, reweighed=self.reweighed)
 
 
-def combined(parts: Sequence[Counts[float]], times: Sequence[float] | None = None) -> Counts[float]:
+def combine_counts(parts: Sequence[Counts[float]], times: Sequence[float] | None = None) -> Counts[float]:
     """Add up tables, each so many times.
 
-    >>> combined([Counts(tp=3, fp=2, fn=3, tn=2), Counts(tp=1, fp=0, fn=5, tn=4)], [0.5, 0.5])
+    >>> combine_counts([Counts(tp=3, fp=2, fn=3, tn=2), Counts(tp=1, fp=0, fn=5, tn=4)], [0.5, 0.5])
     Counts(tp=2.0, fp=1.0, fn=4.0, tn=3.0)
     """
     factors = [1.0] * len(parts) if times is None else times
@@ -149,9 +149,9 @@ def all_or_none_reweighed(marks: Iterable[bool]) -> bool:
     return True in found
 
 
-def _checked(name: str, cell: object) -> float | Floats:
+def _check_cell(name: str, cell: object) -> float | Floats:
     array = np.asarray(cell, dtype=np.float64)
     if array.size and not (array.min() >= 0 and array.max() < np.inf):
         bad = np.count_nonzero(~(array >= 0) | np.isinf(array))
         raise WeightError(f"{bad} of {array.size} values of {name} are negative, NaN or infinite; counts are ≥ 0.")
-    return float(array) if array.ndim == 0 else frozen(array)
+    return float(array) if array.ndim == 0 else read_only_copy(array)

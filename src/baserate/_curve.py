@@ -10,7 +10,7 @@ from typing import Any, Generic
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, Value, plain, ratio, sealed
+from baserate._arrays import Cells, Floats, Value, as_python, make_read_only, ratio
 from baserate._counts import Counts
 from baserate._errors import MissingValuesError, OptionError
 from baserate._immutable import keep_read_only
@@ -96,9 +96,9 @@ class Curve:
         start = 0
         for running in running_blocks(self.tally.mass):
             # A block begins with the last column of the one before; only the first needs it, for threshold +inf.
-            true, false = sealed(running) if start == 0 else sealed(running)[:, 1:]
+            true, false = make_read_only(running) if start == 0 else make_read_only(running)[:, 1:]
             place = slice(start, start + len(true))
-            passed = sealed(true_total - true), sealed(false_total - false)
+            passed = make_read_only(true_total - true), make_read_only(false_total - false)
             yield place, Counts(true, false, *passed, reweighed=self.tally.reweighed)
             start = place.stop
 
@@ -134,11 +134,13 @@ class Curve:
         ends = np.append(first[1:], len(score)) - 1
 
         def pooled(cells: Cells) -> Cells:
-            return sealed(run_sums(cells[:, there], first))
+            return make_read_only(run_sums(cells[:, there], first))
 
         rows = pooled(tally.rows)
         mass, squares = (pooled(tally.mass), pooled(tally.squares)) if tally.weighted else (rows, rows)
-        return Curve(Tally(sealed(score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed))
+        return Curve(
+            Tally(make_read_only(score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
+        )
 
     def mixture(self, *, fpr: Value | None = None, tpr: Value | None = None) -> Mixture[Value]:
         """Find the mixture of two thresholds that reaches a false or true positive rate on the hull.
@@ -162,7 +164,7 @@ class Curve:
         reached = np.searchsorted(rate, wanted, side="right" if tpr is None else "left")
         lax = np.clip(reached, 1, len(rate) - 1)
         chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])
-        return Mixture(plain(hull.threshold[lax - 1]), plain(hull.threshold[lax]), chance)
+        return Mixture(as_python(hull.threshold[lax - 1]), as_python(hull.threshold[lax]), chance)
 
     def tangent(self, slope: Value) -> Value:
         """Threshold at which a line of that slope in ROC space touches the hull; the strictest if it touches an edge.
@@ -181,7 +183,7 @@ class Curve:
         if np.isnan(edges).any():
             raise OptionError("a ROC slope needs both classes; this curve has only one.")
         steeper = len(edges) - np.searchsorted(edges[::-1], slope, side="right")
-        touched: Value = plain(hull.threshold[steeper])
+        touched: Value = as_python(hull.threshold[steeper])
         return touched
 
     def _tables(self, index: slice | Index) -> Counts[Any]:
@@ -207,11 +209,11 @@ def _split(cells: Cells, index: slice | Index) -> list[Any]:
         running = cumulated(cells)
         flagged, total = running[:, index], running[:, -1:]
     else:
-        flagged, total = _summed_at(cells, np.asarray(index))
-    return [sealed(row) for row in (*flagged, *(total - flagged))]
+        flagged, total = _cumulative_at(cells, np.asarray(index))
+    return [make_read_only(row) for row in (*flagged, *(total - flagged))]
 
 
-def _summed_at(cells: Cells, index: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _cumulative_at(cells: Cells, index: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
     """Sums of the first `index` columns, for a few of them, and of all: without a running sum over every column."""
     places, back = np.unique(index, return_inverse=True)
     edges = [0, *places.tolist(), cells.shape[1]]

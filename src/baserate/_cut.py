@@ -6,16 +6,79 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from math import fsum, isnan
+from math import ceil, fsum, isnan
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._counts import Counts, combined
+from baserate._counts import Counts, combine_counts
 from baserate._curve import Curve
 from baserate._errors import MissingValuesError, OptionError, ShapeError
-from baserate._lots import RANGE, edge
-from baserate._plurals import count_of
+from baserate._formatting import count_of
+
+RandomNumbers = npt.NDArray[np.uint64]
+
+DIGITS = 13
+"""Hexadecimal digits of a lot."""
+RANGE = 1 << 4 * DIGITS
+"""Lots are below this."""
+_UNUSED = np.uint64(64 - 4 * DIGITS)
+
+
+def id_text(given: object) -> str:
+    """Write an id as it is hashed: whole numbers in decimal, text unchanged; anything else is refused.
+
+    >>> id_text(7), id_text("007")
+    ('7', '007')
+    """
+    if given is None:
+        raise MissingValuesError("an id is missing, so no lot can be drawn; give every row one.")
+    if isinstance(given, str):
+        return str(given)
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        return str(int(given))
+    raise OptionError(
+        f"an id is {given!r}, of type {type(given).__name__}; ids are whole numbers or text, since others are written "
+        "in more than one way."
+    )
+
+
+def random_number(key: str, text: str) -> int:
+    """Draw the lot of one id, given as text.
+
+    >>> random_number("key", "7")
+    2324648756100697
+    """
+    return int(random_numbers(key, [text])[0])
+
+
+def random_numbers(key: str, texts: Sequence[str]) -> RandomNumbers:
+    """Draw the lot of each id, given as text."""
+    from hashlib import sha256  # slow to import, and rarely needed
+
+    begin = sha256(f"{key}:".encode())
+
+    def digest(text: str) -> bytes:
+        hashed = begin.copy()  # what all have in common is hashed once, which saves a quarter of the time
+        hashed.update(text.encode())
+        return hashed.digest()
+
+    try:
+        digests = b"".join(map(digest, texts))
+    except UnicodeEncodeError as error:
+        raise OptionError(f"the id {error.object!r} is no text that UTF-8 can hold; mend it.") from error
+    return np.frombuffer(digests, dtype=">u8")[::4].astype(np.uint64) >> _UNUSED
+
+
+def random_edge(chance: float) -> int:
+    """First lot whose u is not below the chance: u < chance exactly when lot < edge.
+
+    >>> random_edge(0.5) == RANGE // 2
+    True
+    """
+    return ceil(chance * RANGE)
+
 
 PASS, REFER, FLAG = "pass", "refer", "flag"
 _USUAL = {PASS, REFER, FLAG}
@@ -90,8 +153,8 @@ class Cut:
         ([0.0, 1.0, 2.0], [1.0, 1.0, 0.0])
         """
         upward = curve.at(np.array([-np.inf, *self.thresholds]))
-        moments = upward.moments and (_apart(upward.squares), _apart(upward.rows))
-        return replace(_apart(upward), moments=moments, reweighed=upward.reweighed)
+        moments = upward.moments and (_score_range_counts(upward.squares), _score_range_counts(upward.rows))
+        return replace(_score_range_counts(upward), moments=moments, reweighed=upward.reweighed)
 
     def tables(self, curve: Curve) -> dict[str, Counts[float]]:
         """Return a 2×2 table for each action: those who get it against all others.
@@ -119,7 +182,7 @@ class Cut:
             low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
             moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))
             return replace(_between(low, high), moments=moments, reweighed=high.reweighed)
-        return passed_or_flagged(self.tables(curve), nobody=curve.at(np.inf))
+        return merge_tables(self.tables(curve), nobody=curve.at(np.inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +217,7 @@ class RandomizedCut:
     @property
     def edges(self) -> tuple[int, ...]:
         """First lot of each cut but the first."""
-        return tuple(map(edge, accumulate(self.chances[:-1])))
+        return tuple(map(random_edge, accumulate(self.chances[:-1])))
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -175,14 +238,15 @@ class RandomizedCut:
         of: dict[str, list[float]] = {action: [] for action in sorted(self.actions)}
         for cut, chance in zip(self.cuts, self.chances, strict=True):
             of[cut.action(score)].append(chance)
-        return {action: certain(each, len(self.cuts)) for action, each in of.items()}
+        return {action: certain_share(each, len(self.cuts)) for action, each in of.items()}
 
     def tables(self, curve: Curve) -> dict[str, Counts[float]]:
         """Return a 2×2 table for each action, of those who can be expected to get it against all others."""
         each = [cut.tables(curve) for cut in self.cuts]
         nobody = curve.at(np.inf)
         return {
-            action: combined([tables.get(action, nobody) for tables in each], self.chances) for action in self.actions
+            action: combine_counts([tables.get(action, nobody) for tables in each], self.chances)
+            for action in self.actions
         }
 
     def counts(self, curve: Curve) -> Counts[float]:
@@ -195,7 +259,7 @@ class RandomizedCut:
         """
         if not self.has_table:
             raise OptionError(f"a lottery of {', '.join(self.actions)} has no 2×2 table; see `tables`.")
-        return passed_or_flagged(self.tables(curve), nobody=curve.at(np.inf))
+        return merge_tables(self.tables(curve), nobody=curve.at(np.inf))
 
 
 Treatment = Cut | RandomizedCut
@@ -216,7 +280,7 @@ def has_table(actions: Iterable[str]) -> bool:
     return {PASS, FLAG} <= {*actions} <= _USUAL
 
 
-def passed_or_flagged(tables: dict[str, Counts[float]], *, nobody: Counts[float]) -> Counts[float]:
+def merge_tables(tables: dict[str, Counts[float]], *, nobody: Counts[float]) -> Counts[float]:
     """Put the tables of those who are flagged and passed into one; what is referred is in none of its cells."""
     flagged, passed = (tables.get(action, nobody) for action in (FLAG, PASS))
 
@@ -227,7 +291,7 @@ def passed_or_flagged(tables: dict[str, Counts[float]], *, nobody: Counts[float]
     return replace(put(flagged, passed), moments=moments, reweighed=nobody.reweighed)
 
 
-def certain(chances: Sequence[float], cuts: int) -> float:
+def certain_share(chances: Sequence[float], cuts: int) -> float:
     """Add chances up; those of all cuts are certainty, whatever rounding says."""
     return 1.0 if len(chances) == cuts else fsum(chances)
 
@@ -242,7 +306,7 @@ def _is_name(given: object) -> bool:
     return isinstance(given, str) and bool(given)
 
 
-def _apart(upward: Counts[Floats]) -> Counts[Floats]:
+def _score_range_counts(upward: Counts[Floats]) -> Counts[Floats]:
     """From what lies at or above each threshold, to what lies between it and the next, against all others."""
     inside = [np.append(each[:-1] - each[1:], each[-1:]) for each in (upward.tp, upward.fp)]
     return Counts(*inside, *(total[0] - each for total, each in zip((upward.tp, upward.fp), inside, strict=True)))

@@ -69,8 +69,8 @@ def check_domain(name: str, value: object, domain: Domain) -> None:
 
     >>> check_domain("level", 1e-320, LEVEL)
     Traceback (most recent call last):
-    baserate._errors.OptionError: level is 1e-320; expected a confidence level from 1e-9 to 1 - 1e-9. Give, for example, \
-0.95.
+    baserate._errors.OptionError: level is 1e-320; expected a confidence level from 1e-9 to 1 - 1e-9. Give, for \
+example, 0.95.
     """
     if not domain.holds(value):
         raise OptionError(f"{name} is {value!r}; expected {domain.words}. Give, for example, {domain.example}.")
@@ -81,8 +81,8 @@ def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:
 
     >>> check_prevalence("prevalence", 5e-324, ends=True)
     Traceback (most recent call last):
-    baserate._errors.OptionError: prevalence is 5e-324; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12. Give, for \
-example, 0.02.
+    baserate._errors.OptionError: prevalence is 5e-324; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12. Give, \
+for example, 0.02.
     """
     if not (ends and _is_number(value) and value in (0, 1)):
         words = f"0, 1 or {PREVALENCE.words}" if ends else PREVALENCE.words

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from baserate._arrays import sealed
+from baserate._arrays import make_read_only
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
@@ -75,7 +75,7 @@ class _ReadOnly:
         self.array = array
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return sealed, (self.array,)
+        return make_read_only, (self.array,)
 
 
 def _hold(value: Any) -> Any:  # noqa: ANN401  (what a field holds)

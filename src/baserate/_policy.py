@@ -2,24 +2,183 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from itertools import product
-from math import isfinite, isnan
+from math import inf, isfinite, isinf, isnan
 from typing import Any
 
 import numpy as np
 
-from baserate._cut import Cut, RandomizedCut, Treatment, actions_of, flags_from
-from baserate._errors import MissingValuesError, OptionError, ShapeError, UnknownLabelError
-from baserate._files import write_text
+from baserate._calibrator import Calibrator, read_file_text
+from baserate._costs import Costs
+from baserate._cut import Cut, RandomizedCut, Treatment, actions_of, flags_from, id_text, random_number
+from baserate._errors import (
+    BaserateError,
+    FileFormatError,
+    MissingValuesError,
+    OptionError,
+    ShapeError,
+    UnknownLabelError,
+)
+from baserate._files import format_sealed_json, parse_sealed_json, write_text
+from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping
-from baserate._lots import lot, text_of_id
-from baserate._map import Calibrator, text_of
-from baserate._plurals import count_of
-from baserate._policy_json import as_json, content, key_of, of_json
-from baserate._tallies import Group
+from baserate._tally import Group
+
+KIND = "baserate/policy"
+SCHEMA_VERSION = 1
+_INFINITE = {"inf": inf, "-inf": -inf}
+_DERIVED = ("notes", "needs_group", "needs_id", "key")
+"""Fields that change no decision, or follow from the others."""
+_FIELDS = (
+    *("rule", "settings", "columns", "positive", "map", "attributes", "groups", "otherwise", "prevalence", "chosen_on"),
+    *_DERIVED,
+)
+
+
+def policy_content(policy: Any) -> dict[str, Any]:  # noqa: ANN401  (a Policy, whose module imports this one)
+    """Everything that makes a policy what it is, as what JSON can hold."""
+    return {
+        "rule": policy.rule,
+        "settings": {name: _setting_to_json(name, setting) for name, setting in policy.settings.items()},
+        "columns": {name: _setting_to_json(name, column) for name, column in policy.columns.items()},
+        "positive": policy.positive,
+        "map": None if policy.map is None else json.loads(policy.map.to_json()),
+        "attributes": list(policy.attributes),
+        "groups": [
+            {
+                "group": dict(zip(policy.attributes, map(_label, group), strict=True)) or None,
+                **_treatment_to_json(treatment),
+            }
+            for group, treatment in policy.by_group.items()
+        ],
+        "otherwise": policy.otherwise,
+        "prevalence": policy.prevalence,
+        "chosen_on": policy.chosen_on,
+    }
+
+
+def policy_key(policy: Any) -> str:  # noqa: ANN401  (a Policy)
+    """SHA-256 of the content as JSON in the order of its names: what lots are drawn with."""
+    from hashlib import sha256  # slow to import, and not always needed
+
+    return sha256(json.dumps(policy_content(policy), sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+def policy_to_json(policy: Any) -> str:  # noqa: ANN401  (a Policy)
+    """Write a policy as versioned JSON with a seal."""
+    told = {
+        "notes": list(policy.notes),
+        "needs_group": policy.needs_group,
+        "needs_id": policy.needs_id,
+        "key": policy.key,
+    }
+    return format_sealed_json(KIND, SCHEMA_VERSION, policy_content(policy) | told)
+
+
+def policy_from_json(text: str, make: Any) -> Any:  # noqa: ANN401  (Policy, and one of those)
+    """Read what `policy_to_json` wrote, checking it; `make` is called with the fields of a policy."""
+    form = parse_sealed_json(text, [KIND], SCHEMA_VERSION, what="policy")
+    wanted = {"kind", "schema_version", *_FIELDS}
+    if set(form) != wanted:
+        raise FileFormatError(f"a policy with the fields {sorted(form)}; it has {sorted(wanted)}.")
+    try:
+        made = make(**_read_fields(form))
+        follows = {"needs_group": made.needs_group, "needs_id": made.needs_id, "key": made.key}
+    except (BaserateError, TypeError, ValueError, KeyError, AttributeError) as error:
+        raise FileFormatError(f"not a policy: {error}") from error
+    wrong = [name for name, value in follows.items() if form[name] != value]
+    if wrong:
+        raise FileFormatError(
+            f"not a policy: {wrong[0]} is {form[wrong[0]]!r}, but the rest says {follows[wrong[0]]!r}."
+        )
+    return made
+
+
+def _read_fields(form: dict[str, Any]) -> dict[str, Any]:
+    attributes = tuple(form["attributes"])
+    groups = {}
+    for each in form["groups"]:
+        named = each["group"] or {}
+        if tuple(named) != attributes:
+            raise OptionError(f"a group has {list(named)}, not a value for each of {list(attributes)}.")
+        group = tuple(named.values())
+        if group in groups:
+            raise OptionError(f"the group {named} is there twice.")
+        groups[group] = _treatment_from_json(each)
+    map_ = None if form["map"] is None else Calibrator.from_json(json.dumps(form["map"]))
+    plain = {name: form[name] for name in ("rule", "positive", "otherwise", "prevalence", "chosen_on")}
+    return {
+        **plain,
+        "attributes": attributes,
+        "by_group": groups,
+        "map": map_,
+        "settings": {name: _setting_from_json(name, value) for name, value in form["settings"].items()},
+        "columns": {name: _setting_from_json("", value) for name, value in form["columns"].items()},
+        "notes": tuple(form["notes"]),
+    }
+
+
+def _label(value: object) -> object:
+    """A label of a group, if a file can hold it."""
+    if isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value)):
+        return value
+    raise OptionError(
+        f"the label {value!r} of a group is {type(value).__name__}; labels are text, numbers or booleans."
+    )
+
+
+def _treatment_to_json(treatment: Treatment) -> dict[str, Any]:
+    if isinstance(treatment, RandomizedCut):
+        pairs = zip(treatment.chances, treatment.cuts, strict=True)
+        return {"lottery": [{"chance": chance, **_treatment_to_json(cut)} for chance, cut in pairs]}
+    return {"thresholds": [_number(at) for at in treatment.thresholds], "actions": list(treatment.actions)}
+
+
+def _treatment_from_json(form: Mapping[str, Any]) -> Treatment:
+    if "lottery" in form:
+        return RandomizedCut(
+            tuple(map(_cut_from_json, form["lottery"])), tuple(each["chance"] for each in form["lottery"])
+        )
+    return _cut_from_json(form)
+
+
+def _cut_from_json(form: Mapping[str, Any]) -> Cut:
+    return Cut(tuple(_INFINITE.get(at, at) for at in form["thresholds"]), tuple(form["actions"]))
+
+
+def _number(value: float) -> float | str:
+    """A number, or the name of an infinite one, which JSON does not know."""
+    return value if not isinf(value) else "inf" if value > 0 else "-inf"
+
+
+def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+    """Make a setting fit for JSON."""
+    if isinstance(setting, Costs):
+        return {name: float(cost) for name, cost in asdict(setting).items()}
+    if isinstance(setting, float) and not isnan(setting):
+        return _number(float(setting))
+    if isinstance(setting, (tuple, list)):
+        return [_setting_to_json(name, each) for each in setting]
+    if isinstance(setting, Mapping):
+        return {str(key): _setting_to_json(name, value) for key, value in setting.items()}
+    if setting is None or isinstance(setting, (str, int)):
+        return setting
+    raise OptionError(f"the setting {name} is {setting!r}, which a file cannot hold; give numbers, text or costs.")
+
+
+def _setting_from_json(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+    if isinstance(value, dict) and name == "costs" and {*value} == {each.name for each in fields(Costs)}:
+        return Costs(**value)
+    if isinstance(value, dict):
+        return {key: _setting_from_json("", each) for key, each in value.items()}
+    if isinstance(value, list):
+        return tuple(_setting_from_json("", each) for each in value)
+    return _INFINITE.get(value, value) if isinstance(value, str) else value
+
 
 REFUSE = "refuse"
 """What is done with a row of a group that a policy does not know: an error."""
@@ -66,11 +225,11 @@ class Policy:
     def __post_init__(self) -> None:
         self._check_done()
         self._check_told()
-        by_group = {tuple(map(_plain, group)): found for group, found in self.by_group.items()}
+        by_group = {tuple(map(_as_python, group)): found for group, found in self.by_group.items()}
         for name, mapping in (("by_group", by_group), ("settings", self.settings), ("columns", self.columns)):
             object.__setattr__(self, name, FrozenMapping(mapping))
         self._check_alike()
-        content(self)  # refuses what a file could not hold
+        policy_content(self)  # refuses what a file could not hold
 
     def _check_done(self) -> None:
         """See that every group has its treatment, and all others an action."""
@@ -156,7 +315,7 @@ class Policy:
     @property
     def key(self) -> str:
         """SHA-256 of its content: what lots are drawn with, so that those of different policies are independent."""
-        return key_of(self)
+        return policy_key(self)
 
     def treatment(self, group: Sequence[object] = ()) -> Treatment:
         """Return what is done with a group, given a value for each attribute; one that is refused is an error."""
@@ -165,7 +324,7 @@ class Policy:
                 f"{count_of(len(group), 'value')} of a group; "
                 f"this policy asks for {', '.join(self.attributes) or 'none'}."
             )
-        texts = tuple(map(text_of_label, group))
+        texts = tuple(map(label_text, group))
         for known, found in self.by_group.items():
             if all(text in spellings(label) for text, label in zip(texts, known, strict=True)):
                 return found
@@ -187,16 +346,16 @@ class Policy:
         drawn = {cut.action(score) for cut in found.cuts}
         if len(drawn) == 1:
             return drawn.pop()
-        return found.drawn(lot(self.key, text_of_id(id))).action(score)
+        return found.drawn(random_number(self.key, id_text(id))).action(score)
 
     def to_json(self) -> str:
         """Return the policy as versioned JSON with a seal; every number survives exactly."""
-        return as_json(self)
+        return policy_to_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> Policy:
         """Read what `to_json` wrote, checking its form."""
-        made: Policy = of_json(text, cls)
+        made: Policy = policy_from_json(text, cls)
         return made
 
     def __reduce__(self) -> tuple[Callable[[str], Policy], tuple[str]]:
@@ -210,18 +369,18 @@ class Policy:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:
         """Read a policy that `save` wrote, in this release or an earlier one."""
-        return cls.from_json(text_of(path, "policy"))
+        return cls.from_json(read_file_text(path, "policy"))
 
 
-def _plain(label: object) -> object:
+def _as_python(label: object) -> object:
     """A label of NumPy as one of Python."""
     return label.item() if isinstance(label, np.generic) else label
 
 
-def text_of_label(value: object) -> str | None:
+def label_text(value: object) -> str | None:
     """Write a label as files do; None if it is missing.
 
-    >>> text_of_label(1), text_of_label(True), text_of_label(0.5), text_of_label("f"), text_of_label(None)
+    >>> label_text(1), label_text(True), label_text(0.5), label_text("f"), label_text(None)
     ('1', 'true', '0.5', 'f', None)
     """
     if value is None or (isinstance(value, (float, np.floating)) and isnan(value)):
@@ -237,7 +396,7 @@ def spellings(label: object) -> tuple[str, ...]:
     >>> spellings(1), spellings(True), spellings("f"), spellings(2.5)
     (('1', '1.0'), ('true', 'True', 'TRUE'), ('f',), ('2.5',))
     """
-    text = text_of_label(label)
+    text = label_text(label)
     if text is None:
         return ()
     if isinstance(label, (bool, np.bool_)):
@@ -248,6 +407,6 @@ def spellings(label: object) -> tuple[str, ...]:
     return (text, text.removesuffix(".0")) if whole else (text,)
 
 
-def groups_written(policy: Policy) -> dict[tuple[str, ...], Group]:
+def group_texts(policy: Policy) -> dict[tuple[str, ...], Group]:
     """Return the groups of a policy by all the ways in which they are written."""
     return {texts: group for group in policy.by_group for texts in product(*(spellings(label) for label in group))}

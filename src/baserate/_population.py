@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Bools, Floats, Value, plain, ratio
+from baserate._arrays import Bools, Floats, Value, as_python, ratio
 from baserate._counts import Counts
 from baserate._domains import check_memory, check_prevalence
 from baserate._errors import MissingValuesError, OptionError
@@ -17,7 +17,7 @@ from baserate._numeric.distributions import Distribution, LogitNormal, Normal, c
 from baserate._numeric.tails import at_least, atoms, below, density, log_density, mass, mean_over, quantiles, support
 from baserate._numeric.unfolded import unfolded
 
-_ASKED = ("cdf", "sf", "ppf", "isf", "rvs")
+_METHODS = ("cdf", "sf", "ppf", "isf", "rvs")
 _KNOTS = np.array([-40.0, -20.0, -10.0, -4.0, -1.5, 0.0, 1.5, 4.0, 10.0, 20.0, 40.0])
 """Log-odds of the quantiles between which a distribution has no more than one bend."""
 
@@ -59,12 +59,12 @@ class Population:
 
     def tpr(self, threshold: Value) -> Value:
         """Share of positives that are flagged: those with a score of `threshold` or more."""
-        found: Value = plain(at_least(self.positive, _checked(threshold)))
+        found: Value = as_python(at_least(self.positive, _check_threshold(threshold)))
         return found
 
     def fpr(self, threshold: Value) -> Value:
         """Share of negatives that are flagged."""
-        found: Value = plain(at_least(self.negative, _checked(threshold)))
+        found: Value = as_python(at_least(self.negative, _check_threshold(threshold)))
         return found
 
     def at(self, threshold: Value) -> Counts[Value]:
@@ -72,19 +72,19 @@ class Population:
 
         Each cell comes from its own tail, so that small ones are as precise as large ones.
         """
-        threshold = _checked(threshold)
+        threshold = _check_threshold(threshold)
         share, rest = self.prevalence, 1 - self.prevalence
         return Counts(
-            tp=plain(share * at_least(self.positive, threshold)),
-            fp=plain(rest * at_least(self.negative, threshold)),
-            fn=plain(share * below(self.positive, threshold)),
-            tn=plain(rest * below(self.negative, threshold)),
+            tp=as_python(share * at_least(self.positive, threshold)),
+            fp=as_python(rest * at_least(self.negative, threshold)),
+            fn=as_python(share * below(self.positive, threshold)),
+            tn=as_python(rest * below(self.negative, threshold)),
         )
 
     def density(self, score: Value) -> Value:
         """Density of scores in both classes together; masses are left to `at`."""
         mixed = self.prevalence * density(self.positive, score) + (1 - self.prevalence) * density(self.negative, score)
-        found: Value = plain(mixed)
+        found: Value = as_python(mixed)
         return found
 
     def likelihood_ratio(self, score: Value) -> Value:
@@ -97,7 +97,7 @@ class Population:
         3.0
         """
         with np.errstate(over="ignore"):
-            found: Value = plain(np.exp(self._log_likelihood_ratio(score)))
+            found: Value = as_python(np.exp(self._log_likelihood_ratio(score)))
         return found
 
     def posterior(self, score: Value) -> Value:
@@ -110,7 +110,7 @@ class Population:
         from scipy.special import expit, logit
 
         with np.errstate(invalid="ignore"):
-            found: Value = plain(expit(logit(self.prevalence) + self._log_likelihood_ratio(score)))
+            found: Value = as_python(expit(logit(self.prevalence) + self._log_likelihood_ratio(score)))
         return found
 
     @property
@@ -230,14 +230,14 @@ def _knots(distribution: Distribution) -> Floats:
     return np.concatenate([[low, high], atoms(distribution), quantiles(distribution, _KNOTS)])
 
 
-def _checked(threshold: Value) -> Value:
+def _check_threshold(threshold: Value) -> Value:
     if np.isnan(threshold).any():
         raise MissingValuesError("a threshold is NaN; give a number, or inf to flag nothing.")
     return threshold
 
 
 def _check_distribution(name: str, distribution: object) -> None:
-    missing = [method for method in _ASKED if not hasattr(distribution, method)]
+    missing = [method for method in _METHODS if not hasattr(distribution, method)]
     if not (hasattr(distribution, "pdf") or hasattr(distribution, "pmf")):
         missing.append("pdf")
     if missing:

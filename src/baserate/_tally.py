@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Cells, Floats, Reals, frozen, ratio, sealed
+from baserate._arrays import (
+    Bools,
+    Cells,
+    Floats,
+    Reals,
+    make_read_only,
+    ratio,
+    read_only_copy,
+    refuse_differing_indexes,
+)
 from baserate._counts import all_or_none_reweighed
 from baserate._errors import (
     FileFormatError,
@@ -23,10 +33,10 @@ from baserate._errors import (
     WeightError,
 )
 from baserate._files import write_text
-from baserate._immutable import keep_read_only
-from baserate._indexes import refuse_differing_indexes
+from baserate._formatting import count_of
+from baserate._immutable import FrozenMapping, keep_read_only
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrowest, summed_columns
-from baserate._plurals import count_of
+from baserate._read_summary import ReadSummary
 
 _KIND = "baserate/tally"
 _SCHEMA_VERSION = 1
@@ -64,14 +74,14 @@ class Tally:
     """Whether masses were changed to known shares of the classes: these are exact, and chance is within classes."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "score", frozen(_checked_scores(self.score)))
+        object.__setattr__(self, "score", read_only_copy(_check_scores(self.score)))
         # What was given twice is checked, and kept, once.
-        done = [(self.rows, frozen(_checked_rows(self.rows, len(self.score))))]
+        done = [(self.rows, read_only_copy(_check_rows(self.rows, len(self.score))))]
         object.__setattr__(self, "rows", done[0][1])
         for name in ("mass", "squares"):
             cells = getattr(self, name)
             same = next((checked for given, checked in done if given is cells), None)
-            checked = frozen(_checked_cells(name, cells, len(self.score))) if same is None else same
+            checked = read_only_copy(_check_cells(name, cells, len(self.score))) if same is None else same
             done.append((cells, checked))
             object.__setattr__(self, name, checked)
 
@@ -87,9 +97,9 @@ class Tally:
         """Tally columns that are known to be fit; `baserate.tally` checks them first."""
         if weight is None and count is None:
             distinct, rows = distinct_counts(score, truth)
-            return _made(sealed(distinct), [sealed(rows)], None)
+            return _new_tally(make_read_only(distinct), [make_read_only(rows)], None)
         distinct, tables = distinct_sums(score, truth, weight, count)
-        return _made(sealed(distinct), [sealed(table) for table in tables], None)
+        return _new_tally(make_read_only(distinct), [make_read_only(table) for table in tables], None)
 
     @classmethod
     def of_sums(cls, score: Floats, tables: list[Cells]) -> Tally:
@@ -97,7 +107,7 @@ class Tally:
 
         The scores may come in any order, and several times.
         """
-        return _summed(score + 0.0, tables, None)  # −0.0 becomes 0.0
+        return _sum_equal_scores(score + 0.0, tables, None)  # −0.0 becomes 0.0
 
     def __repr__(self) -> str:
         rows = int(self.rows.sum())
@@ -189,7 +199,7 @@ class Tally:
         resolutions = [part.resolution for part in parts if part.resolution is not None]
         reweighed = all_or_none_reweighed(part.reweighed for part in parts if len(part.score))
         score, resolution = np.concatenate([part.score for part in parts]), max(resolutions, default=None)
-        return _summed(score, columns, resolution, reweighed=reweighed)
+        return _sum_equal_scores(score, columns, resolution, reweighed=reweighed)
 
     def rounded(self, resolution: float) -> Tally:
         """Pool scores into buckets of that width, each named by its lower edge.
@@ -203,7 +213,7 @@ class Tally:
             raise OptionError(f"resolution is {resolution}; give the width of a bucket, for example 0.001.")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         coarsest = max(resolution, self.resolution or 0.0)
-        return _summed(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)
+        return _sum_equal_scores(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)
 
     def rescored(self, score: npt.ArrayLike) -> Tally:
         """Give each score another, in whatever order they then are; masses do not change, and equal scores are pooled.
@@ -217,7 +227,7 @@ class Tally:
                 f"score has shape {given.shape}; give one for each of the {len(self.score)} that there are."
             )
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
-        return _summed(given + 0.0, columns, self.resolution, reweighed=self.reweighed)
+        return _sum_equal_scores(given + 0.0, columns, self.resolution, reweighed=self.reweighed)
 
     def top_class(self) -> Tally:
         """Tally whether the likelier class is the true one, by its probability: p at 0.5 or above, otherwise 1 − p.
@@ -235,7 +245,7 @@ class Tally:
         columns = [np.where(flagged, each, each[::-1]) for each in (getattr(self, name) for name in names)]
         # Positive is now what was decided rightly, of either class, and how much of that there is was never known:
         # the mark of known shares is dropped, and what is then said of chance is cautious.
-        return _summed(np.where(flagged, self.score, 1 - self.score), columns, self.resolution)
+        return _sum_equal_scores(np.where(flagged, self.score, 1 - self.score), columns, self.resolution)
 
     def to_json(self) -> str:
         """Return the tally as versioned JSON; every number survives exactly."""
@@ -247,11 +257,11 @@ class Tally:
     @classmethod
     def from_json(cls, text: str) -> Tally:
         """Read what `to_json` wrote, checking its form."""
-        form = _checked_form(text)
+        form = _check_form(text)
         try:
             cells = [_numbers(form, name) for name in _columns(weighted="mass" in form)]
             score = _numbers(form, "score").astype(np.float64)
-            return _made(score, cells, form["resolution"], reweighed="reweighed" in form)
+            return _new_tally(score, cells, form["resolution"], reweighed="reweighed" in form)
         except (TypeError, ValueError) as error:
             raise FileFormatError(f"not a tally: {error}") from error
 
@@ -269,18 +279,22 @@ def _columns(*, weighted: bool) -> tuple[str, ...]:
     return ("mass", "squares", "rows") if weighted else ("rows",)
 
 
-def _made(score: Floats, cells: list[Cells], resolution: float | None, *, reweighed: bool = False) -> Tally:
+def _new_tally(score: Floats, cells: list[Cells], resolution: float | None, *, reweighed: bool = False) -> Tally:
     """Tally of the columns that `_columns` names."""
     mass, squares, rows = cells if len(cells) > 1 else cells * 3
     return Tally(score, mass, squares, rows, resolution, reweighed=reweighed)
 
 
-def _summed(score: Floats, columns: list[Cells], resolution: float | None, *, reweighed: bool = False) -> Tally:
+def _sum_equal_scores(
+    score: Floats, columns: list[Cells], resolution: float | None, *, reweighed: bool = False
+) -> Tally:
     distinct, tables = summed_columns(score, columns)
-    return _made(sealed(distinct), [sealed(table) for table in tables], resolution, reweighed=reweighed)
+    return _new_tally(
+        make_read_only(distinct), [make_read_only(table) for table in tables], resolution, reweighed=reweighed
+    )
 
 
-def _checked_scores(score: Floats) -> Floats:
+def _check_scores(score: Floats) -> Floats:
     if score.ndim != 1:
         raise ShapeError(f"score has shape {score.shape}; give one dimension.")
     if len(score) and not (np.isfinite(score[0]) and np.isfinite(score[-1])):
@@ -290,7 +304,7 @@ def _checked_scores(score: Floats) -> Floats:
     return score
 
 
-def _checked_cells(name: str, cells: Cells, width: int) -> Cells:
+def _check_cells(name: str, cells: Cells, width: int) -> Cells:
     if cells.shape != (2, width):
         raise ShapeError(f"{name} has shape {cells.shape}; give a row for each class and {width} columns.")
     # Unsigned whole numbers, which our own kernels make, cannot be wrong and are not read once more.
@@ -299,13 +313,13 @@ def _checked_cells(name: str, cells: Cells, width: int) -> Cells:
     return cells
 
 
-def _checked_rows(rows: Cells, width: int) -> Cells:
-    cells = _checked_cells("rows", rows, width)
+def _check_rows(rows: Cells, width: int) -> Cells:
+    cells = _check_cells("rows", rows, width)
     if cells.dtype.kind == "u":
         return cells
     if not (cells == np.trunc(cells)).all():
         raise WeightError("rows holds fractions; it counts rows, so give whole numbers, and weights as mass.")
-    return sealed(narrowest(cells.astype(np.int64)))
+    return make_read_only(narrowest(cells.astype(np.int64)))
 
 
 def _edge_below(score: Floats, resolution: float) -> Floats:
@@ -331,7 +345,7 @@ def _numbers(form: dict[str, Any], name: str) -> Cells:
     return array
 
 
-def _checked_form(text: str) -> dict[str, Any]:
+def _check_form(text: str) -> dict[str, Any]:
     try:
         form = json.loads(text)
     except ValueError as error:
@@ -355,3 +369,140 @@ def _checked_form(text: str) -> dict[str, Any]:
     if resolution is not None and not (type(resolution) in (int, float) and resolution > 0):  # true is no number
         raise FileFormatError(f"a tally of resolution {resolution!r}; it is null or a number above 0.")
     return form
+
+
+Group = tuple[object, ...]
+"""One value for each attribute."""
+
+
+def as_group(key: object) -> Group:
+    """Return a group as a tuple of labels; a plain label is of one attribute.
+
+    >>> as_group("f"), as_group(("f", "north"))
+    (('f',), ('f', 'north'))
+    """
+    return key if isinstance(key, tuple) else (key,)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tallies:
+    """Model -> group -> Tally.
+
+    A group is a tuple of values, one for each of the `attributes`; ungrouped data has the single group `()`.
+
+    >>> t = Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]])
+    >>> both = Tallies({"risk": {("f",): t, ("m",): t}}, attributes=("sex",), intake=ReadSummary(read=12))
+    >>> both.pooled("risk").total
+    12.0
+    >>> [(group, tally.total) for _, group, tally in both.walk()]
+    [(None, 12.0), (('f',), 6.0), (('m',), 6.0)]
+    """
+
+    models: Mapping[str, Mapping[Group, Tally]]
+    attributes: tuple[str, ...] = ()
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
+    decisions: Mapping[str, Tally] = field(default_factory=dict)
+    """Model -> everybody, with the predicted label in place of truth; empty without predicted labels."""
+    _sums: dict[str, Tally] = field(default_factory=dict, init=False)
+    """What was added up already: many ask for it, and it takes as long as reading."""
+
+    def __post_init__(self) -> None:
+        models = {model: FrozenMapping(groups) for model, groups in self.models.items()}
+        object.__setattr__(self, "models", FrozenMapping(models))
+        keys = [list(groups) for groups in models.values()]
+        if not keys or not keys[0] or any(other != keys[0] for other in keys):
+            raise OptionError("every model needs a tally for each of the same groups; give at least one of both.")
+        if any(len(group) != len(self.attributes) for group in keys[0]):
+            raise OptionError(f"a group is a tuple with a value for each attribute, here of {list(self.attributes)}.")
+
+    def __repr__(self) -> str:
+        groups = f" in {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"Tallies({', '.join(self.models)}{groups}; {self.intake.told})"
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups, the same for every model."""
+        return tuple(next(iter(self.models.values())))
+
+    @property
+    def tally(self) -> Tally:
+        """The only tally, where there is one model and no grouping."""
+        if len(self.models) > 1 or self.attributes:
+            raise OptionError("there are several tallies; take tallies.models[model][group], or tallies.pooled(model).")
+        return self.models[next(iter(self.models))][()]
+
+    def pooled(self, model: str) -> Tally:
+        """Tally of all groups of a model, added up once."""
+        if model not in self._sums:
+            groups = list(self.models[model].values())
+            self._sums[model] = groups[0] if len(groups) == 1 else Tally.sum(groups)
+        return self._sums[model]
+
+    def walk(self) -> Iterator[tuple[str, Group | None, Tally]]:
+        """Every model with its pooled tally (group None), then with those of its groups if there is a grouping."""
+        for model, groups in self.models.items():
+            yield model, None, self.pooled(model)
+            if self.attributes:
+                yield from ((model, group, tally) for group, tally in groups.items())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what was tallied; of a single tally its own digest.
+
+        It depends on scores, classes, groups and the order of models; not on names, file formats or the order of rows.
+        """
+        digests = [(group, tally.digest) for groups in self.models.values() for group, tally in groups.items()]
+        if len(digests) == 1:
+            return digests[0][1]
+        lines = [f"{list(map(str, group))} {digest}" for group, digest in digests]
+        return sha256("\n".join(["baserate tallies 1", *lines]).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stack:
+    """Masses of both classes at the same scores, one row for each of many tallies.
+
+    A measure that is written in terms of `score`, `positive`, `negative` and `total` takes a stack where it takes a
+    tally, and gives an array: one number for each of them.
+
+    >>> import numpy as np
+    >>> many = Stack(np.array([0.9, 0.4]), np.array([[1.0, 1.0], [2.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 1.0]]))
+    >>> many.prevalence.tolist()
+    [0.6666666666666666, 0.5]
+    """
+
+    score: Floats
+    """Distinct scores, strictly decreasing."""
+    positive: Floats
+    """Mass of the positive class: a row for each tally, a column for each score."""
+    negative: Floats
+    shared: bool = False
+    """Whether all have the same mass of both classes together at each score: they differ in what happened alone."""
+    weight: float = 1.0
+    """What a row usually weighs."""
+
+    @property
+    def positives(self) -> Floats:
+        """Mass of the positive class in each."""
+        found: Floats = self.positive.sum(axis=-1)
+        return found
+
+    @property
+    def negatives(self) -> Floats:
+        """Mass of the negative class in each."""
+        found: Floats = self.negative.sum(axis=-1)
+        return found
+
+    @property
+    def total(self) -> Floats:
+        """Mass of everything in each."""
+        return self.positives + self.negatives
+
+    @property
+    def prevalence(self) -> Floats:
+        """Share of the positive class in each."""
+        return ratio(self.positives, self.total)
+
+
+Forecasts = Tally | Stack
+"""What measures of probabilities take: of a stack they give an array, which type checkers need not know."""

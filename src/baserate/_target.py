@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, Reals, frozen
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import Cells, Floats, Reals, read_only_copy, refuse_differing_indexes
 from baserate._confusion import distinct_labels
 from baserate._errors import EmptyDataError, MissingValuesError, ShapeError, WeightError
+from baserate._formatting import count_of
 from baserate._immutable import keep_read_only
-from baserate._indexes import refuse_differing_indexes
-from baserate._intake import ReadSummary
-from baserate._plurals import count_of
+from baserate._read_summary import ReadSummary
+from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 
 
@@ -44,13 +43,13 @@ class Target:
         if self.score.ndim != 1:
             raise ShapeError(f"score has shape {self.score.shape}; give one dimension.")
         _check(self.score)
-        object.__setattr__(self, "score", frozen(self.score))
+        object.__setattr__(self, "score", read_only_copy(self.score))
         given = [self.mass, self.squares, self.rows]
         if any(each is None for each in given) and any(each is not None for each in given):
             raise ShapeError("give mass, squares and rows, or none of them.")
         for name, cells in zip(("mass", "squares", "rows"), given, strict=True):
             if cells is not None:
-                object.__setattr__(self, name, frozen(_checked(name, cells, len(self.score))))
+                object.__setattr__(self, name, read_only_copy(_check_cells(name, cells, len(self.score))))
 
     @classmethod
     def of_rows(
@@ -110,11 +109,11 @@ class MulticlassTarget:
                 f"score has shape {self.score.shape}; give a column for each of {len(self.labels)} classes."
             )
         _check(self.score)
-        object.__setattr__(self, "score", frozen(self.score))
+        object.__setattr__(self, "score", read_only_copy(self.score))
         for name in ("weight", "count"):
             cells = getattr(self, name)
             if cells is not None:
-                object.__setattr__(self, name, frozen(_checked(name, cells, len(self.score))))
+                object.__setattr__(self, name, read_only_copy(_check_cells(name, cells, len(self.score))))
         if self.labelled is not None and self.labelled.labels != self.labels:
             raise ShapeError(f"the rows with truth are of the classes {self.labelled.labels}, not {self.labels}.")
 
@@ -145,7 +144,7 @@ def _check(score: Reals) -> None:
         )
 
 
-def _checked(name: str, cells: Cells, width: int) -> Cells:
+def _check_cells(name: str, cells: Cells, width: int) -> Cells:
     if cells.shape != (width,):
         raise ShapeError(f"{name} has shape {cells.shape}; give one for each of {width} scores.")
     if not (cells.min() >= 0 and cells.max() < np.inf):

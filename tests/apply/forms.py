@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
-from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
-from baserate._map import Calibrator, Fitted
+from baserate._calibrator import Calibrator, Fitted, MulticlassCalibrator
+from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
 
 CLOSE: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-300}
 """Beyond log-odds of 700, SQL stops at 1e-304."""

@@ -25,7 +25,7 @@ from baserate import (
     curve,
     tally,
 )
-from baserate._lots import RANGE, Lots, lot, lots
+from baserate._cut import RANGE, RandomNumbers, random_number, random_numbers
 from tests.apply.policies import Case, cases
 
 HALF = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
@@ -124,12 +124,12 @@ VECTORS = {
 
 @pytest.mark.parametrize(("name", "digits"), VECTORS.items())
 def test_lots_are_those_of_any_other_tool(name: str, digits: str) -> None:
-    assert lot("k", name) == int(digits, 16)
+    assert random_number("k", name) == int(digits, 16)
 
 
 def test_the_lot_of_a_row_is_that_of_its_key_and_id() -> None:
     names = [*VECTORS, "a:b"]
-    wanted = ["flag" if lot(DRAWN.key, name) < RANGE // 2 else "pass" for name in names]
+    wanted = ["flag" if random_number(DRAWN.key, name) < RANGE // 2 else "pass" for name in names]
     assert {*wanted} == {"pass", "flag"}
     assert drawn(DRAWN, [0.5] * len(names), id=names) == wanted
     whole = [7, 2**63 - 1]
@@ -147,9 +147,9 @@ def test_a_cut_is_drawn_from_its_first_lot_on() -> None:
 def test_only_rows_whose_cuts_disagree_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
 
-    def noted(key: str, texts: list[str]) -> Lots:
+    def noted(key: str, texts: list[str]) -> RandomNumbers:
         seen.append(texts)
-        return lots(key, texts)
+        return random_numbers(key, texts)
 
     monkeypatch.setattr("baserate.apply._decided.lots", noted)
     apply.actions(DRAWN, [0.1, 0.5, 0.9, 0.4, 0.7], id=["a", "b", "c", "d", "e"])

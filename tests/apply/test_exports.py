@@ -13,8 +13,8 @@ from hypothesis import given, settings
 
 from baserate import Calibrator, MulticlassCalibrator, OptionError, apply
 from baserate._arrays import Floats
-from baserate._forms import Form, Line, OneVsRest, Softmax
-from baserate._map import Fitted, shifted
+from baserate._calibrator import Fitted, shift_log_odds
+from baserate._calibrator_forms import Form, Line, OneVsRest, Softmax
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
 
 
@@ -108,7 +108,7 @@ def test_pieces_are_nested_no_deeper_than_a_search_goes() -> None:
 
 
 def test_strange_names_are_quoted() -> None:
-    sql = str(apply.as_sql(shifted(1.0), score='my "risk"; DROP'))
+    sql = str(apply.as_sql(shift_log_odds(1.0), score='my "risk"; DROP'))
     assert '"my ""risk""; DROP"' in sql
 
 
@@ -153,12 +153,12 @@ def test_a_function_of_several_classes_refuses_what_the_map_refuses(row: list[fl
 @pytest.mark.parametrize("name", ["2nd", "for", "a b", ""])
 def test_a_function_needs_a_name(name: str) -> None:
     with pytest.raises(OptionError, match="a function needs a name"):
-        apply.as_python(shifted(1.0), name=name)
+        apply.as_python(shift_log_odds(1.0), name=name)
 
 
 def test_a_map_that_knows_no_column_asks_for_one() -> None:
     with pytest.raises(OptionError, match="does not know which column holds the scores; name it, such as score="):
-        apply.as_sql(shifted(1.0))
+        apply.as_sql(shift_log_odds(1.0))
     several = Softmax(np.ones(2), np.zeros(2)), OneVsRest((Line(0.0, 1.0), Line(0.0, 1.0)))
     for form in several:
         with pytest.raises(OptionError, match="name one for each class with score="):

@@ -27,8 +27,8 @@ from baserate import (
     UnknownNameError,
     apply,
 )
-from baserate._forms import Form
-from baserate._map import shifted
+from baserate._calibrator import shift_log_odds
+from baserate._calibrator_forms import Form
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
 from tests.apply.tables import read, write
 
@@ -343,4 +343,4 @@ def test_a_folder_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_map_of_nothing_needs_a_name(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
     with pytest.raises(OptionError, match="does not know which column holds the scores"):
-        apply.file(shifted(1.0), tmp_path / "in.csv", tmp_path / "out.csv")
+        apply.file(shift_log_odds(1.0), tmp_path / "in.csv", tmp_path / "out.csv")

@@ -22,8 +22,8 @@ from baserate import (
     UnknownNameError,
     apply,
 )
-from baserate._forms import Form
-from baserate._map import shifted
+from baserate._calibrator import shift_log_odds
+from baserate._calibrator_forms import Form
 from baserate.apply import _frames
 from baserate.apply._task import Task
 from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
@@ -116,20 +116,20 @@ def test_what_is_missing_is_refused_with_its_rows(kind: str) -> None:
     message = r"a score is missing" if kind == "duckdb" else r"7 of 10 .* in 'risk' \(rows 2, 4, 6, 7, 8 and 2 more, co"
     kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else MissingValuesError
     with pytest.raises(kinds, match=message):
-        columns_of(apply.frame(shifted(1.0), given, score="risk"))
+        columns_of(apply.frame(shift_log_odds(1.0), given, score="risk"))
 
 
 def test_what_is_missing_may_stay_so(kind: str) -> None:
     x = [0.1, None, 0.2, float("inf"), float("nan")]
-    found = columns_of(apply.frame(shifted(1.0), KINDS[kind]({"risk": x}), score="risk", missing="keep"))
+    found = columns_of(apply.frame(shift_log_odds(1.0), KINDS[kind]({"risk": x}), score="risk", missing="keep"))
     new = found["risk_calibrated"]
     assert [each is None for each in new] == [False, True, False, True, True]
-    assert [new[0], new[2]] == shifted(1.0)([0.1, 0.2]).tolist()
+    assert [new[0], new[2]] == shift_log_odds(1.0)([0.1, 0.2]).tolist()
 
 
 def test_what_stays_missing_is_null_where_that_differs_from_nan() -> None:
     for make in (pl.DataFrame, pa.table):
-        found: Any = apply.frame(shifted(1.0), make({"risk": [0.1, None]}), score="risk", missing="keep")
+        found: Any = apply.frame(shift_log_odds(1.0), make({"risk": [0.1, None]}), score="risk", missing="keep")
         assert pl.DataFrame(found)["risk_calibrated"].null_count() == 1
 
 
@@ -138,7 +138,7 @@ def test_what_is_no_probability_is_refused_with_its_rows(kind: str) -> None:
     message = "none that this map takes" if kind == "duckdb" else r"2 of 4 .* outside \[0, 1\] in 'risk' \(rows 3, 4, c"
     kinds: Any = duckdb.InvalidInputException if kind == "duckdb" else NotAProbabilityError
     with pytest.raises(kinds, match=message):
-        columns_of(apply.frame(shifted(1.0), given, score="risk", missing="keep"))
+        columns_of(apply.frame(shift_log_odds(1.0), given, score="risk", missing="keep"))
 
 
 def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
@@ -190,14 +190,14 @@ def test_a_map_must_be_one_and_a_frame_too() -> None:
 
 def test_an_index_stays_with_its_rows() -> None:
     given = pd.DataFrame({"risk": [0.9, 0.1, 0.5]}, index=["b", "b", "a"])
-    found = apply.frame(shifted(1.0), given, score="risk")
+    found = apply.frame(shift_log_odds(1.0), given, score="risk")
     assert found.index.tolist() == ["b", "b", "a"]
-    assert found["risk_calibrated"].tolist() == shifted(1.0)(given["risk"]).tolist()
+    assert found["risk_calibrated"].tolist() == shift_log_odds(1.0)(given["risk"]).tolist()
     assert list(given) == ["risk"]
 
 
 def test_lazy_frames_stay_lazy() -> None:
-    lazy = apply.frame(shifted(1.0), pl.LazyFrame({"risk": [0.1, 0.9, 7.0], "a": [1, 2, 3]}), score="risk")
+    lazy = apply.frame(shift_log_odds(1.0), pl.LazyFrame({"risk": [0.1, 0.9, 7.0], "a": [1, 2, 3]}), score="risk")
     with pytest.raises(NotAProbabilityError, match=r"1 of 3 rows .*\(row 3, counted from 1\)"):
         lazy.collect()
     assert lazy.filter(pl.col("risk") < 1).select("a", "risk").collect()["a"].to_list() == [1, 2]
@@ -208,24 +208,26 @@ def test_other_lazy_frames_are_to_be_collected() -> None:
         implementation=SimpleNamespace(is_duckdb=lambda: False, is_polars=lambda: False, name="PYSPARK")
     )
     with pytest.raises(OptionError, match="a lazy frame of Pyspark cannot take a map; collect it first"):
-        _frames._lazy(Task.of(shifted(1.0), score="risk"), spark)  # noqa: SLF001
+        _frames._lazy(Task.of(shift_log_odds(1.0), score="risk"), spark)  # noqa: SLF001
 
 
 def test_names_that_differ_in_capitals_are_one_to_an_engine() -> None:
     given = KINDS["duckdb"]({"risk": [0.1], "P": [1]})
     with pytest.raises(OptionError, match="there is a column 'p' already"):
-        apply.frame(shifted(1.0), given, score="risk", to="p")
-    assert list(apply.frame(shifted(1.0), {"risk": [0.1], "P": [1]}, score="risk", to="p")) == ["risk", "P", "p"]
+        apply.frame(shift_log_odds(1.0), given, score="risk", to="p")
+    assert list(apply.frame(shift_log_odds(1.0), {"risk": [0.1], "P": [1]}, score="risk", to="p")) == ["risk", "P", "p"]
 
 
 def test_numbers_of_other_types_are_numbers() -> None:
-    wanted = shifted(1.0)([0.25, 1.0]).tolist()
+    wanted = shift_log_odds(1.0)([0.25, 1.0]).tolist()
     for column in ([Decimal("0.25"), Decimal(1)], np.array([0.25, 1], dtype=np.float32)):
-        assert apply.frame(shifted(1.0), pd.DataFrame({"p": column}), score="p")["p_calibrated"].tolist() == wanted
+        assert (
+            apply.frame(shift_log_odds(1.0), pd.DataFrame({"p": column}), score="p")["p_calibrated"].tolist() == wanted
+        )
     decimals = pa.table({"p": pa.array([Decimal("0.25"), Decimal(1)], pa.decimal128(5, 3))})
-    assert apply.frame(shifted(1.0), decimals, score="p")["p_calibrated"].to_pylist() == wanted
+    assert apply.frame(shift_log_odds(1.0), decimals, score="p")["p_calibrated"].to_pylist() == wanted
     assert (
-        columns_of(apply.frame(shifted(1.0), duckdb.connect().from_arrow(decimals), score="p"))["p_calibrated"]
+        columns_of(apply.frame(shift_log_odds(1.0), duckdb.connect().from_arrow(decimals), score="p"))["p_calibrated"]
         == wanted
     )
 

@@ -24,7 +24,7 @@ from baserate import (
     apply,
     decide,
 )
-from baserate._map import shifted
+from baserate._calibrator import shift_log_odds
 from tests.apply.policies import Case, cases
 from tests.apply.test_frames import KINDS as FRAMES, columns_of
 
@@ -172,8 +172,8 @@ def test_numbers_draw_the_lots_of_their_digits(kind: str) -> None:
 
 def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
     behind = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", columns={"score": "risk"})
-    wanted = ["flag" if p >= 0.5 else "pass" for p in shifted(1.0)(TABLE["risk"])]
-    assert columns_of(apply.frame(decide.unmapped(behind, shifted(1.0)), KINDS[kind](TABLE)))["action"] == wanted
+    wanted = ["flag" if p >= 0.5 else "pass" for p in shift_log_odds(1.0)(TABLE["risk"])]
+    assert columns_of(apply.frame(decide.unmapped(behind, shift_log_odds(1.0)), KINDS[kind](TABLE)))["action"] == wanted
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from baserate import (
     ShapeError,
     Tally,
 )
-from baserate._forms import Line
+from baserate._calibrator_forms import Line
 from baserate._numeric.codes import Codes
 from baserate._numeric.logistic import line, log_odds
 from baserate.calibrate import multiclass

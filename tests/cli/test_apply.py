@@ -216,9 +216,9 @@ def test_what_cannot_be_exported(typed: tuple[str, ...], message: str, kept: Pat
 
 
 def test_a_map_without_columns_asks_for_one(tmp_path: Path) -> None:
-    from baserate._map import shifted
+    from baserate._calibrator import shift_log_odds
 
-    shifted(1.0).save(tmp_path / "map.json")
+    shift_log_odds(1.0).save(tmp_path / "map.json")
     result = run("apply", tmp_path / "map.json", people(tmp_path), "-o", "-")
     assert result.exit_code == 2
     assert "does not know which column holds the scores; name it, such as --score risk." in result.stderr

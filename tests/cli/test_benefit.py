@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import decide, read
-from baserate._panels import cells_wide
 from baserate.cli._benefit import FEW, MOST, steps
+from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -50,7 +50,7 @@ def test_help_is_as_ever() -> None:
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "benefit-md"])
 def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
     shown = run("benefit", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
 
 
 def test_numbers_by_hand(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from baserate import Calibrator, MulticlassCalibrator, calibrate, load_calibrator, measure, read
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
 from tests.cli.test_reliability import screened
@@ -46,7 +46,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert is_as_ever(result.stdout, name)
     if not name.endswith("md"):
-        assert max(map(cells_wide, result.stdout.splitlines())) <= width
+        assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
 def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
     file, out = screened(tmp_path), tmp_path / "map.json"
     result = run("calibrate", file, *ONE, "--with", method, "--draws", "0", "-o", out)
     assert result.exit_code == 0, result.stderr
-    assert f"wrote {out}: Map(" in result.stderr
+    assert f"wrote {out}: Calibrator(" in result.stderr
     assert f"baserate apply {out} FILE -o OUT" in result.stderr
     data = read.tallies(file, truth="sick", score="risk", positive=1)
     found = load_calibrator(out)

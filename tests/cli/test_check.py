@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from baserate import Cut, Policy, RandomizedCut, decide, read, shift
-from baserate._map import shifted
-from baserate._panels import cells_wide
+from baserate._calibrator import shift_log_odds
+from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -41,7 +41,10 @@ VIEWS: dict[str, tuple[Policy, tuple[str, ...]]] = {
     "check-undefined": (ALIKE, ("--require", "precision >= 0.5, sensitivity >= 0.75", "--group", "site")),
     "check-map": (
         Policy(
-            by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse", map=shifted(-0.5), **NAMED
+            by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))},
+            otherwise="refuse",
+            map=shift_log_odds(-0.5),
+            **NAMED,
         ),
         ("--require", "brier <= 0.3, f1 >= 0.1"),
     ),
@@ -72,7 +75,7 @@ def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
     policy, typed = VIEWS[name]
     typed = ("--policy", str(saved(policy, tmp_path)), *typed, "-q")
     shown = run("check", people(tmp_path), *typed, env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
 
 
 def test_the_help_is_as_ever() -> None:

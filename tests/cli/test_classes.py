@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import RESULTS
 
@@ -66,7 +66,7 @@ def test_many_classes_with_long_names_fit_the_terminal(width: int, tmp_path: Pat
     lines = [f"{labels[at % 25]},{labels[at * at % 25]}" for at in range(500)]
     path.write_text("\n".join(["y,z", *lines]), encoding="utf-8")
     shown = run("measure", path, "--truth", "y", "--predicted", "z", env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
     assert all(label in shown for label in labels)
     # Whatever the width, every row of the table adds up to what it does.
     assert shown.count("y ↓ z →") >= 1

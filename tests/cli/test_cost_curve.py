@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baserate import measure, read
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -48,7 +48,7 @@ def test_help_is_as_ever() -> None:
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "cost-curve-md"])
 def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
     shown = run("cost-curve", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
 
 
 def test_corners_by_hand() -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import Costs, Counts, measure, shift
-from baserate._panels import cells_wide
 from baserate.cli._samples import typed
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -82,7 +82,7 @@ def test_help_is_as_ever() -> None:
 @pytest.mark.parametrize("name", [name for name in TYPED if name != "costs-md"])
 def test_views_fit_the_terminal(name: str, width: int) -> None:
     shown = run("costs", *TYPED[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
 
 
 def costs_of(rows: Sequence[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
@@ -205,7 +205,7 @@ def test_models_of_one_file_share_what_is_told_of_it(tmp_path: Path) -> None:
 def test_great_costs_are_short_to_read() -> None:
     typed = ("--table", "M=1,1,1,2", "--fn", "1e15")
     assert "1.000e+15" in run("costs", *typed).stdout
-    assert max(map(cells_wide, run("costs", *typed).stdout.splitlines())) <= 100
+    assert max(map(display_width, run("costs", *typed).stdout.splitlines())) <= 100
 
 
 def test_a_cross_table_of_nobody(tmp_path: Path) -> None:

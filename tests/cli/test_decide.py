@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baserate import Calibrator, Costs, Curve, Policy, decide, load_calibrator, measure, read, shift
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -83,7 +83,7 @@ def test_the_help_is_as_ever() -> None:
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "decide-md"])
 def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
     shown = run("decide", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
 
 
 @pytest.mark.parametrize(

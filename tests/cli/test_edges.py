@@ -9,12 +9,11 @@ import click
 import pytest
 from click import unstyle
 
-from baserate._numbers import number
-from baserate._panels import Page, Panel, Row, Section, cells_wide, label
-from baserate._plain_text import escaped
+from baserate._formatting import escape_markdown, format_number
 from baserate.cli import _main
 from baserate.cli._failures import ended
 from baserate.cli._progress import shown
+from baserate.text._tables import Page, Row, Section, Table, display_width, shorten_label
 from tests.cli.shell import people, program, run
 from tests.cli.test_program import Terminal
 
@@ -118,23 +117,23 @@ def test_words_about_curves_are_found_in_any_capitals() -> None:
 
 
 def test_a_name_that_is_as_long_as_may_be_is_not_cut() -> None:
-    assert label("x" * 40) == "x" * 40
-    assert len(label("x" * 41)) == 40
-    assert "…" in label("x" * 41)
+    assert shorten_label("x" * 40) == "x" * 40
+    assert len(shorten_label("x" * 41)) == 40
+    assert "…" in shorten_label("x" * 41)
 
 
 def test_letters_of_full_width_take_two_places() -> None:
-    assert cells_wide("Ａ") == 2
+    assert display_width("Ａ") == 2
 
 
 def test_backslashes_are_escaped_too() -> None:
-    assert escaped("a\\b") == "a\\\\b"
+    assert escape_markdown("a\\b") == "a\\\\b"
 
 
 def test_counts_stand_point_under_point_apart_from_rates() -> None:
     counts = Section("", (Row("few", ("0.2500", "1")), Row("many", ("1 268", "12.35"))), apart=True)
     rates = Section("", (Row("rate", ("0.123456789", "1")),))
-    lines = unstyle(Page("", (Panel("", ("a", "b"), (counts, rates)),)).text(100)).splitlines()
+    lines = unstyle(Page("", (Table("", ("a", "b"), (counts, rates)),)).text(100)).splitlines()
     few, many = (next(line for line in lines if line.strip().startswith(name)) for name in ("few", "many"))
     assert few.index("0.2500") + 1 == many.index("1 268") + 5
     assert few.rstrip().endswith("1")
@@ -162,7 +161,7 @@ def test_endings_in_capitals_name_formats_too(tmp_path: Path) -> None:
 
 
 def test_huge_and_tiny_numbers_are_written_with_an_exponent() -> None:
-    told = [number(value, 4) for value in (1.5e14, 1.5e15, -1.5e15, 0.00012345, 0.000012345, -0.000012345)]
+    told = [format_number(value, 4) for value in (1.5e14, 1.5e15, -1.5e15, 0.00012345, 0.000012345, -0.000012345)]
     assert told == ["150 000 000 000 000", "1.500e+15", "−1.500e+15", "0.0001234", "1.234e-05", "−1.234e-05"]
 
 
@@ -209,10 +208,10 @@ def test_pipes_get_utf_8_whatever_the_locale() -> None:
 
 
 def test_long_names_and_footnotes_are_broken_at_spaces_alone() -> None:
-    panel = Panel("corner", ("value",), (Section("", (Row("first", ("1",)),)),))
+    panel = Table("corner", ("value",), (Section("", (Row("first", ("1",)),)),))
     shown_ = unstyle(Page("10 rows · a-file-with-a-long-name.csv", (panel,), ("¹ " + "word " * 20,)).text(30))
     assert shown_.splitlines()[:2] == ["10 rows ·", "a-file-with-a-long-name.csv"]
-    assert max(map(cells_wide, shown_.splitlines())) <= 30
+    assert max(map(display_width, shown_.splitlines())) <= 30
 
 
 def test_models_of_which_one_is_no_probability_share_a_table(tmp_path: Path) -> None:

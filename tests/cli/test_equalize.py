@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from baserate import Costs, Policy, equalize, read
-from baserate._panels import cells_wide
 from baserate.equalize import Goal
 from baserate.infer import Interval
+from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -74,7 +74,7 @@ def test_a_view_of_many_groups_is_as_ever(many: Path) -> None:
 def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path, many: Path) -> None:
     for typed in ((people(tmp_path), *VIEWS[name]), (many, *MANY)):
         shown = run("equalize", *typed, "-q", env={"COLUMNS": str(width)}).stdout
-        assert max(map(cells_wide, shown.splitlines())) <= width
+        assert max(map(display_width, shown.splitlines())) <= width
 
 
 def test_the_help_is_as_ever() -> None:

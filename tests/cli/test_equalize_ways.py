@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from baserate import equalize, read
-from baserate._numbers import number
-from baserate._panels import cells_wide
+from baserate._formatting import format_number
 from baserate.equalize import Deal, Goal
 from baserate.infer import Interval
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
 from tests.schemas import fitting
 
@@ -76,10 +76,14 @@ def test_the_distance_from_the_optimum_is_told(name: str, screened: Path) -> Non
     page = " ".join(run("equalize", *typed, "-q").stdout.split())
     above = told["cost"] - told["least"]
     assert above > 1e-6
-    assert f"could be kept for {number(told['least'], 4)}: this way costs {number(above, 4)} more." in page
+    assert (
+        f"could be kept for {format_number(told['least'], 4)}: this way costs {format_number(above, 4)} more." in page
+    )
     settings = told["policies"]["risk"]["settings"]
     assert ("One cut-off without the parity would cost" in page) == ("price" in settings) == (name == "blind")
-    crossed = f"cross at risk {number(settings['thresholds'][0], 4)} in f and" if name == "crossing" else "The curves"
+    crossed = (
+        f"cross at risk {format_number(settings['thresholds'][0], 4)} in f and" if name == "crossing" else "The curves"
+    )
     assert (crossed in page) == (name == "crossing")
 
 
@@ -131,6 +135,6 @@ def test_what_is_held_out_follows(screened: Path) -> None:
 def test_all_tables_fit_the_terminal(width: int, screened: Path) -> None:
     typed = (*TYPED, "--within", "0.02", "--frontier", "--held-out", "-q")
     shown = run("equalize", screened, *typed, env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
     if width == 100:
         assert is_as_ever(shown, "equalize-all")

@@ -11,7 +11,7 @@ from click.testing import Result
 
 import baserate
 from baserate import Cut, Policy, equalize
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import fitting
 
@@ -48,7 +48,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert is_as_ever(result.stdout, name)
     if not name.endswith("md"):
-        assert max(map(cells_wide, result.stdout.splitlines())) <= int(width)
+        assert max(map(display_width, result.stdout.splitlines())) <= int(width)
 
 
 def test_help_is_as_ever() -> None:

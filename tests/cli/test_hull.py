@@ -10,9 +10,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from baserate import Costs, Counts, Curve, decide, read
-from baserate._panels import cells_wide
 from baserate.cli._hull import CHOSEN
 from baserate.cli._hulls import FEW
+from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, program, run
 from tests.schemas import fitting
 
@@ -87,7 +87,7 @@ def test_help_is_as_ever() -> None:
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
 def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
     shown = run("hull", people(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
 
 
 def test_three_classifiers_of_the_textbook(tmp_path: Path) -> None:

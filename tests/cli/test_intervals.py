@@ -12,8 +12,8 @@ import pytest
 from click import unstyle
 
 from baserate import infer, read
-from baserate._panels import Page, Panel, Row, Section, Spread, cells_wide
-from baserate._sure import bounds
+from baserate.text._estimates import format_bounds
+from baserate.text._tables import IntervalCell, Page, Row, Section, Table, display_width
 from tests.cli.shell import people, run
 from tests.schemas import RESULTS
 
@@ -220,17 +220,17 @@ def test_a_method_is_found_however_it_is_written(tmp_path: Path) -> None:
 
 
 def test_bounds_keep_the_digits_that_tell_them_apart() -> None:
-    assert bounds(0.123456, 0.654321, 4, 4) == ("0.1235", "0.6543")
-    assert bounds(0.012345, 0.654321, 4, 3) == ("0.012", "0.654")
-    assert bounds(0.84201, 0.84399, 4, 3) == ("0.8420", "0.8440")
-    assert bounds(0.000012, 0.000034, 4, 3) == ("1.200e-05", "3.400e-05")
-    assert bounds(-0.0001, 1.0, 4, 3) == ("0.000", "1")
-    assert bounds(-float("inf"), 12345.678, 4, 3) == ("−∞", "12 346")
+    assert format_bounds(0.123456, 0.654321, 4, 4) == ("0.1235", "0.6543")
+    assert format_bounds(0.012345, 0.654321, 4, 3) == ("0.012", "0.654")
+    assert format_bounds(0.84201, 0.84399, 4, 3) == ("0.8420", "0.8440")
+    assert format_bounds(0.000012, 0.000034, 4, 3) == ("1.200e-05", "3.400e-05")
+    assert format_bounds(-0.0001, 1.0, 4, 3) == ("0.000", "1")
+    assert format_bounds(-float("inf"), 12345.678, 4, 3) == ("−∞", "12 346")
 
 
-def spread(columns: int) -> Panel:
-    cells = (Spread("0.5000", "−0.250", "0.750"), *(Spread("1", "–¹"),) * (columns - 1))
-    return Panel("", tuple(f"site {at}" for at in range(columns)), (Section("rates", (Row("f1", cells),)),))
+def spread(columns: int) -> Table:
+    cells = (IntervalCell("0.5000", "−0.250", "0.750"), *(IntervalCell("1", "–¹"),) * (columns - 1))
+    return Table("", tuple(f"site {at}" for at in range(columns)), (Section("rates", (Row("f1", cells),)),))
 
 
 def test_intervals_stand_beside_numbers_or_below_or_the_table_turns() -> None:
@@ -251,4 +251,4 @@ def test_intervals_stand_beside_numbers_or_below_or_the_table_turns() -> None:
         ["site", "1", "1"],
         ["–¹"],
     ]
-    assert max(map(cells_wide, turned)) <= 25
+    assert max(map(display_width, turned)) <= 25

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from baserate import Costs, Cut, Policy, RandomizedCut
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
 from tests.cli.shell import is_as_ever, people, run
 from tests.schemas import fitting
@@ -82,7 +82,7 @@ def test_the_help_is_as_ever(verb: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("name", POLICIES)
 def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
     shown = run("policy", "show", kept(tmp_path, name), env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
 
 
 @pytest.mark.parametrize("name", POLICIES)

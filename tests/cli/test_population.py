@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from baserate import population
-from baserate._panels import cells_wide
 from baserate.cli._population import FAMILIES
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded
 from tests.schemas import RESULTS
@@ -41,7 +41,7 @@ def test_a_view_is_as_ever(name: str) -> None:
     assert result.stderr == ""
     assert is_as_ever(result.stdout, name)
     if not name.endswith("md"):
-        assert max(map(cells_wide, result.stdout.splitlines())) <= width
+        assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
 @pytest.mark.parametrize(

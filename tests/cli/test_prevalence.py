@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 from baserate import read, shift
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
 from tests.schemas import fitting
 
@@ -104,7 +104,7 @@ def test_a_view_is_as_ever(name: str, both: tuple[str, ...]) -> None:
     assert result.stderr == ""
     assert is_as_ever(result.stdout, name)
     if not name.endswith("md"):
-        assert max(map(cells_wide, result.stdout.splitlines())) <= width
+        assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -112,7 +112,7 @@ def test_a_view_of_many_classes_is_as_ever(width: int, many: tuple[str, ...]) ->
     result = run("prevalence", *many, *MANY, "-q", env={"COLUMNS": str(width)})
     assert result.exit_code == 0, result.stderr
     assert is_as_ever(result.stdout, f"prevalence-classes-{width}")
-    assert max(map(cells_wide, result.stdout.splitlines())) <= width
+    assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
 @pytest.mark.parametrize("verb", ["prevalence", "expect"])
@@ -327,7 +327,7 @@ def test_scores_that_are_no_probabilities_are_fine_and_noted_by_name(both: tuple
 def test_all_measures_can_be_had(verb: tuple[str, ...], both: tuple[str, ...]) -> None:
     found(run(*verb, *both, *SCORED, "--measures", "all", "--json"))
     shown = run(*verb, *both, *SCORED, "--measures", "all", env={"COLUMNS": "80"})
-    assert max(map(cells_wide, shown.stdout.splitlines())) <= 80
+    assert max(map(display_width, shown.stdout.splitlines())) <= 80
 
 
 def test_missing_scores_are_refused_or_dropped(both: tuple[str, ...]) -> None:

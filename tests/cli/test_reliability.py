@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import baserate
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import pets
 from tests.schemas import fitting
@@ -58,7 +58,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert is_as_ever(result.stdout, name)
     if not name.endswith("md"):
-        assert max(map(cells_wide, result.stdout.splitlines())) <= width_of(name)
+        assert max(map(display_width, result.stdout.splitlines())) <= width_of(name)
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from hypothesis import given, settings, strategies as st
 
 import baserate
 from baserate import Costs, Cut, Plan, Policy
-from baserate._panels import cells_wide
 from baserate.cli import app
 from baserate.report import Report
 from baserate.report._commands import ahead
 from baserate.report._report import COLUMNS
 from baserate.report._shell import flags
+from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, is_as_ever, people, planned, run
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
@@ -59,7 +59,7 @@ def test_it_fits_a_terminal(width: int, tmp_path: Path) -> None:
     result = run("report", people(tmp_path), *ONE, *USED, "--group", "site", env={"COLUMNS": str(width)})
     shown, _, typed = result.stdout.partition("\nNext\n")
     lines = [line for line in shown.splitlines() if not line.startswith(" " * 6 + "baserate ")]  # names stand whole
-    assert max(map(cells_wide, lines)) <= width
+    assert max(map(display_width, lines)) <= width
     assert "\n  # " in f"\n{typed}"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from baserate import decide, read
-from baserate._panels import cells_wide
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, people, run
 from tests.cli.test_classes import PETS, pets
 from tests.schemas import fitting
@@ -53,7 +53,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["several-abstain", "several-shares"])
 def test_views_fit_the_terminal(name: str, width: int, tmp_path: Path) -> None:
     shown = run("decide", *asked(tmp_path), *VIEWS[name], "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
 
 
 def of_many(folder: Path, many: int) -> tuple[object, ...]:
@@ -75,7 +75,7 @@ def of_many(folder: Path, many: int) -> tuple[object, ...]:
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_many_classes_with_long_names_fit_the_terminal(width: int, tmp_path: Path) -> None:
     shown = run("decide", *of_many(tmp_path, 12), "-q", env={"COLUMNS": str(width)}).stdout
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
     assert "referred" in shown
     assert all(f"class number {at}" in shown for at in range(12))
 

@@ -8,7 +8,6 @@ import jsonschema
 import pytest
 
 from baserate import population
-from baserate._panels import cells_wide
 from baserate.infer import (
     assumed_pair,
     size_by_simulation,
@@ -19,6 +18,7 @@ from baserate.infer import (
     size_to_show_share,
     size_to_show_share_difference,
 )
+from baserate.text._tables import display_width
 from tests.cli.shell import is_as_ever, run
 from tests.cli.test_program import HEAVY, loaded
 from tests.schemas import RESULTS
@@ -46,7 +46,7 @@ def test_a_view_is_as_ever(name: str) -> None:
     assert result.exit_code == 0, result.stderr
     assert is_as_ever(result.stdout + result.stderr, name)
     if not name.endswith("md"):
-        assert max(map(cells_wide, result.stdout.splitlines())) <= width
+        assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
 def test_help_is_as_ever() -> None:

@@ -8,8 +8,8 @@ import click
 import pytest
 from click import unstyle
 
-from baserate._panels import Page, Panel, Row, Section, cells_wide
 from baserate.measure import MEASURES, about, multiclass
+from baserate.text._tables import Page, Row, Section, Table, display_width
 from tests.cli.shell import is_as_ever, people, run
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -55,7 +55,7 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert is_as_ever(result.stdout, name)
     if "-md" not in name:
-        assert max(map(cells_wide, result.stdout.splitlines())) <= int(width)
+        assert max(map(display_width, result.stdout.splitlines())) <= int(width)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_table_never_outgrows_the_terminal(width: int, tmp_path: Path) -> None
     path.write_text("\n".join(["y,p,g", *rows]), encoding="utf-8")
     shown = run("measure", path, "--truth", "y", "--score", "p", "--group", "g", env={"COLUMNS": str(width)}).stdout
     assert shown.startswith("many.csv")
-    assert max(map(cells_wide, shown.splitlines())) <= width
+    assert max(map(display_width, shown.splitlines())) <= width
     assert all(f"group number {at}" in shown for at in range(23))
     # Whatever the width, the same numbers are told.
     auc = run("measure", path, "--truth", "y", "--score", "p", "--measures", "auc", "-q").stdout
@@ -127,7 +127,7 @@ def test_a_table_never_outgrows_the_terminal(width: int, tmp_path: Path) -> None
 
 def test_a_wide_table_turns_and_loses_nothing() -> None:
     names = tuple(f"column {at}" for at in range(30))
-    panel = Panel("corner", names, (Section("", (Row("first", tuple(map(str, range(30)))),)),))
+    panel = Table("corner", names, (Section("", (Row("first", tuple(map(str, range(30)))),)),))
     shown = unstyle(Page("", (panel,)).text(40))
     assert shown.splitlines()[:3] == ["corner       first", "  column 0       0", "  column 1       1"]
     assert len(shown.splitlines()) == 31
@@ -145,7 +145,7 @@ def test_wide_letters_and_odd_labels_keep_the_columns_straight(tmp_path: Path) -
     # The total is the last of the counts: whatever stands before it, it ends in one place.
     totals = [line for line in shown.splitlines() if re.fullmatch(r"  .* +\d+ +\d+ +\d+ +\d+ +(10|50)", line)]
     assert len(totals) == 6
-    assert len({cells_wide(line) for line in totals}) == 1
+    assert len({display_width(line) for line in totals}) == 1
     markdown = run(*typed, "--format", "md").stdout
     assert r"pipe\|star\*" in markdown
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in markdown.splitlines() if line.startswith("|")}) == 1

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from baserate import Counts, Curve, Cut, OptionError, Policy, RandomizedCut, decide, infer, measure, read, shift
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.infer import Interval
 from baserate.measure import MEASURES, about
 from tests.schemas import fitting

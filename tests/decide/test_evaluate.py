@@ -22,8 +22,8 @@ from baserate import (
     read,
     shift,
 )
-from baserate._lots import lots
-from baserate._tallies import Tallies
+from baserate._cut import random_numbers
+from baserate._tally import Tallies
 from tests.schemas import fitting
 from tests.strategies import Array
 
@@ -115,7 +115,7 @@ def drawn(rows: int) -> tuple[dict[str, Array], Tallies]:
 def test_a_lottery_gives_what_lots_realise() -> None:
     columns, tallies = drawn(100_000)
     found = decide.tables(tallies, BY_SEX)
-    lot = lots(BY_SEX.key, [str(each) for each in range(100_000)])
+    lot = random_numbers(BY_SEX.key, [str(each) for each in range(100_000)])
     low, high = (columns["risk"] >= at for at in (0.3, 0.6))
     flag = np.where(columns["sex"] == "f", columns["risk"] >= 0.4, np.where(lot < HALF.edges[0], low, high))
     for at in range(300):

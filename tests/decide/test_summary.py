@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from baserate import Costs, Curve, OptionError, decide, infer, measure, population, read
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide._rule import Choose
 from baserate.shift import reweigh
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from baserate import Calibrator, Costs, Curve, Cut, OptionError, Policy, RandomizedCut, calibrate, decide, read, tally
-from baserate._forms import Form, Knots, LogOdds, Steps
+from baserate._calibrator_forms import Form, Knots, LogOdds, Steps
 from tests.apply.forms import edges, forms, mapped
 
 CUTS = st.lists(st.floats(0, 1) | st.sampled_from([-inf, 0.0, 0.5, 1.0, inf]), min_size=1, max_size=3, unique=True)

@@ -28,7 +28,7 @@ from baserate import (
     read,
 )
 from baserate._cut import Treatment
-from baserate._tallies import Group
+from baserate._tally import Group
 from baserate.equalize import Deal, Goal, HeldOut
 from baserate.infer import Interval
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from baserate import Cut, Policy, Tallies, decide, equalize, measure, read
-from baserate._tallies import Group
+from baserate._tally import Group
 from baserate.equalize import Goal
 from baserate.equalize._rates import rate_gaps
 from tests.golden.compas import POPULATIONS, RACES, people

@@ -210,8 +210,8 @@ def test_the_registry_of_closed_forms_is_what_is_known() -> None:
 
 
 def spread_out(
-    seed: int, rows: int, signal: float, *, power: float = 1.0, shares: Any = (0.4, 0.3, 0.3)
-) -> MulticlassRows:  # noqa: ANN401
+    seed: int, rows: int, signal: float, *, power: float = 1.0, shares: tuple[float, ...] = (0.4, 0.3, 0.3)
+) -> MulticlassRows:
     """Rows with normal scores and probabilities that are right, unless the power is not 1."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(len(shares), rows, p=shares)

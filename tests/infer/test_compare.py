@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, brier_score_loss
 
 from baserate import Costs, Rows, Tally, measure
 from baserate._errors import EmptyDataError, OptionError, UnknownNameError
-from baserate._intake import ReadSummary
+from baserate._read_summary import ReadSummary
 from baserate.infer import Comparison, Question, _columns, compare, tidy
 from baserate.infer._alike import alike
 from baserate.infer._binomial import two_sided

@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from baserate import Rows, Tallies, Tally, equalize, infer, tally
-from baserate._numbers import format_p, format_p_phrase
-from baserate._tallies import Group
+from baserate._formatting import format_p, format_p_phrase
+from baserate._tally import Group
 from baserate.infer import compare, tidy
 from baserate.infer._binomial import NormalLevel, clopper_pearson, outside, two_sided, wilson
 from baserate.infer._comparing._question import of_intervals

@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 
 from baserate import Tally, infer, measure, tally
 from baserate._numeric.logistic import shift
-from baserate._stack import Stack
+from baserate._tally import Stack
 from baserate.measure import MEASURES, Measure, about
 from baserate.measure._bins import binned
 from tests.carried import carried

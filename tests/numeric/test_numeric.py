@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
-from baserate._arrays import Cells, frozen, ratio, sealed
+from baserate._arrays import Cells, make_read_only, ratio, read_only_copy
 from baserate._numeric.distinct import descending, narrowest, summed_columns
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.scan import concordance, cumulated, row_totals
@@ -21,11 +21,11 @@ def test_ratio_decides_zero_over_zero_without_a_warning() -> None:
 
 def test_freezing_copies_only_what_could_still_be_written() -> None:
     array = np.arange(3)
-    kept = frozen(array)
+    kept = read_only_copy(array)
     assert kept is not array
-    assert frozen(kept) is kept
+    assert read_only_copy(kept) is kept
     own = np.arange(3)
-    assert sealed(own) is own
+    assert make_read_only(own) is own
     assert not own.flags.writeable
 
 

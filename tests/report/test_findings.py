@@ -12,7 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 import baserate
 from baserate import Costs, Cut, Finding, Policy, RandomizedCut, Report, Results
-from baserate._numbers import format_p
+from baserate._formatting import format_p
 from baserate.report import CHECKS
 from baserate.report._finding import SEVERITIES
 from baserate.report._findings import found

@@ -13,11 +13,11 @@ from hypothesis import given, settings, strategies as st
 
 import baserate
 from baserate import Costs, Cut, Policy
-from baserate._panels import cells_wide
 from baserate.report import Finding, Report
 from baserate.report._commands import Snippet, ahead
 from baserate.report._text import page
 from baserate.report._thousand import MANY, NEGATIVES, POSITIVES, dealt, thousand
+from baserate.text._tables import display_width
 
 FALLS = Finding(
     code="BR005",
@@ -211,13 +211,13 @@ def test_no_line_is_too_wide(width: int) -> None:
     told, _, typed = baserate.evaluate(truth, long).text(width).partition("\nNext, in Python\n")
     longest = 10 + len('"the oldest of all models, by far": score["the oldest of all models, by far"]}, ')
     typed_lines = [line for line in told.splitlines() if line.startswith(" " * 6)]
-    assert max(map(cells_wide, typed_lines)) <= max(width, longest)
-    assert max(map(cells_wide, {*told.splitlines()} - {*typed_lines})) <= width
+    assert max(map(display_width, typed_lines)) <= max(width, longest)
+    assert max(map(display_width, {*told.splitlines()} - {*typed_lines})) <= width
     assert "'the newest of all models'" in typed
     for more in ({"group": {"site": site}}, {"models": ("risk", "old")}, {"costs": Costs(fn=9)}):
         report = replace(people(prevalence=0.02, **more), findings=(FALLS,))
         told = report.text(width).partition("\nNext, in Python\n")[0]
-        assert max(map(cells_wide, told.splitlines())) <= width
+        assert max(map(display_width, told.splitlines())) <= width
 
 
 def test_text_of_python_has_no_colour_and_that_of_a_terminal_has() -> None:

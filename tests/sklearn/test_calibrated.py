@@ -33,7 +33,7 @@ from baserate import (
     UnknownNameError,
     WeightError,
 )
-from baserate._forms import OneVsRest
+from baserate._calibrator_forms import OneVsRest
 from baserate.sklearn import CalibratedBy
 
 Array = npt.NDArray[Any]

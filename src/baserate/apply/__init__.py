@@ -21,4 +21,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.apply._refused import unknown_groups as unknown_groups
     from baserate.apply._stretches import Stretches as Stretches, stretches as stretches
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

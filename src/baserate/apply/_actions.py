@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from baserate._arrays import refuse_differing_indexes
 from baserate._errors import OptionError
-from baserate._indexes import refuse_differing_indexes
 from baserate._policy import Policy
 from baserate.apply._decided import Actions, Given, decided
 from baserate.apply._decision import Decision

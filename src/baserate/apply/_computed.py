@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Bools, Floats
-from baserate._class_map import MulticlassCalibrator
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import DataError, ShapeError
-from baserate._map import Calibrator
 from baserate.apply._task import Task
 from baserate.apply._wrong import SHOWN, Kind, Wrong, error, kinds
 

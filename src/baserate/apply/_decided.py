@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats, Reals, sealed
-from baserate._cut import FLAG
+from baserate._arrays import Bools, Floats, Reals, make_read_only
+from baserate._cut import FLAG, random_numbers
+from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping, keep_read_only
-from baserate._lots import lots
-from baserate._plurals import count_of
 from baserate.apply._decision import Decision
 from baserate.apply._ids import Ids, checked_ids, texts
 from baserate.apply._keys import coded
@@ -78,9 +77,9 @@ def decided(decision: Decision, given: Given) -> Actions:
         notes = _draw(decision, rows, codes, ids)
     names = decision.policy.actions
     if len(decision.made) == 1:
-        return Actions(sealed(codes), names, notes)
-    chances = dict(zip(names, map(sealed, rows.chances()), strict=True))
-    return Actions(sealed(codes), names, notes, FrozenMapping(chances))
+        return Actions(make_read_only(codes), names, notes)
+    chances = dict(zip(names, map(make_read_only, rows.chances()), strict=True))
+    return Actions(make_read_only(codes), names, notes, FrozenMapping(chances))
 
 
 def _read(decision: Decision, given: Given) -> tuple[Reals, list[Coded], Ids]:
@@ -109,7 +108,7 @@ def _draw(decision: Decision, rows: Lookup, codes: Codes, ids: Ids) -> tuple[str
         return ()
     named = texts(ids, open_)
     treatment, stretch = rows.places(open_)
-    lot, cut = lots(decision.policy.key, named), np.zeros(len(open_), dtype=np.intp)
+    lot, cut = random_numbers(decision.policy.key, named), np.zeros(len(open_), dtype=np.intp)
     for edges in rows.tables.edges:
         cut += lot >= edges[treatment]
     codes[open_] = rows.tables.drawn[treatment, stretch, cut]

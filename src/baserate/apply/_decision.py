@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
 from baserate._errors import OptionError
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate._policy import Policy
 from baserate.apply._task import check_new
 from baserate.read import check_there

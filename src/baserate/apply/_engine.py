@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
-from baserate._forms import Between, Form, Knots, Steps
+from baserate._calibrator import MulticlassCalibrator
+from baserate._calibrator_forms import Between, Form, Knots, Steps
 from baserate.apply._decision import Decision
 from baserate.apply._formulas import Pieced, bounds, class_formulas, finite, fits, formula, number
 from baserate.apply._pieces import pieces

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import duckdb
 
-from baserate._class_map import MulticlassCalibrator
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import FileFormatError, OptionError
-from baserate._files import drafted
-from baserate._map import Calibrator
+from baserate._files import draft_file
 from baserate._policy import Policy
 from baserate.apply._decision import AskedOfPolicy, Decision
 from baserate.apply._engine import Source
@@ -168,7 +167,7 @@ def _place(opened: Whole, target: Path_) -> Iterator[Path]:
     if Path(target).is_dir():
         raise OptionError(f"{target} is a folder; name a file in it.")
     try:
-        with drafted(target) as draft:
+        with draft_file(target) as draft:
             yield draft
     except OSError as error:
         room = "make room there, or " if error.strerror in _FULL else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from sys import float_info
 
-from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
+from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, OneVsRest, Softmax, Steps
 
 Pieced = Callable[[Knots | Steps, str], str]
 """From pieces and a score, both as they stand, to an expression."""

@@ -9,9 +9,8 @@ from typing import Any, Unpack, overload
 
 import numpy as np
 
-from baserate._class_map import MulticlassCalibrator
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import FileFormatError, OptionError
-from baserate._map import Calibrator
 from baserate._policy import Policy
 from baserate.apply._computed import computed
 from baserate.apply._decided import Actions, Given, decided
@@ -60,9 +59,9 @@ def frame(
     Examples
     --------
     >>> from baserate import Cut
-    >>> from baserate._map import shifted
+    >>> from baserate._calibrator import shift_log_odds
     >>> table = {"who": ["a", "b"], "risk": [0.2, 0.5]}
-    >>> found = frame(shifted(np.log(4)), table, score="risk")
+    >>> found = frame(shift_log_odds(np.log(4)), table, score="risk")
     >>> found["who"], found["risk_calibrated"].round(9).tolist()
     (['a', 'b'], [0.5, 0.8])
     >>> frame(Policy(by_group={(): Cut((0.3,))}, otherwise="refuse"), table, score="risk")["action"].tolist()

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from baserate._forms import Form, Knots, Line, LogOdds, Steps
+from baserate._calibrator_forms import Form, Knots, Line, LogOdds, Steps
 from baserate.apply._cases import Case, When, in_line
 from baserate.apply._dialects import Dialect
 from baserate.apply._formulas import formula, number

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._policy import Policy, spellings, text_of_label
+from baserate._policy import Policy, label_text, spellings
 from baserate.apply._refused import GroupTexts
 from baserate.apply._tables import numbered
 from baserate.read import Coded, framed, labels_of, missing_objects, series_of
@@ -54,7 +54,7 @@ class Keys:
     def texts(self, rows: Numbers) -> Mapping[GroupTexts, int]:
         """How the groups of some rows are written, and how many rows each has."""
         codes = np.column_stack([column.codes[rows].astype(np.intp) for column in self.columns])
-        texts = [[*map(text_of_label, column.labels), None] for column in self.columns]
+        texts = [[*map(label_text, column.labels), None] for column in self.columns]
         found: Counter[GroupTexts] = Counter()
         for group, many in zip(*np.unique(codes, axis=0, return_counts=True), strict=True):
             found[tuple(each[at] for each, at in zip(texts, group, strict=True))] += int(many)
@@ -91,7 +91,7 @@ def _step(column: Coded, labels: Sequence[object], so_far: Sequence[int]) -> tup
     named = [frozenset(spellings(label)) for label in labels]
     number = {texts: at for at, texts in enumerate(dict.fromkeys(named))}
     written: dict[str | None, int] = {text: at for texts, at in number.items() for text in texts}
-    found = [written.get(text_of_label(label), len(number)) for label in column.labels]
+    found = [written.get(label_text(label), len(number)) for label in column.labels]
     pairs = [(before, number[texts]) for before, texts in zip(so_far, named, strict=True)]
     after = {pair: at for at, pair in enumerate(dict.fromkeys(pairs))}
     to = np.full((max(so_far) + 2, len(number) + 1), len(after))
@@ -107,5 +107,5 @@ def _apart(column: Any) -> Any:  # noqa: ANN401  (an array or a list)
     if len({*map(type, column)} - {NoneType}) < 2:
         return column
     absent = missing_objects(column)
-    texts = [None if none else text_of_label(each) for each, none in zip(column, absent, strict=True)]
+    texts = [None if none else label_text(each) for each, none in zip(column, absent, strict=True)]
     return np.array(texts, dtype=object)

@@ -11,8 +11,8 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from baserate._policy import Policy, groups_written
-from baserate._tallies import Group
+from baserate._policy import Policy, group_texts
+from baserate._tally import Group
 from baserate.apply._formulas import number
 from baserate.apply._policy_formulas import NOTHING, Branch
 from baserate.apply._stretches import Stretches, stretches
@@ -34,7 +34,7 @@ class LookedUp(NamedTuple):
 
 def looked_up(policy: Policy, groups: Sequence[str], prefix: str) -> LookedUp | None:
     """Look groups up that are given as text in SQL; None where there are none, or too many combinations of labels."""
-    written = groups_written(policy)
+    written = group_texts(policy)
     texts = [list(dict.fromkeys(each[place] for each in written)) for place in range(len(groups))]
     if not groups or prod(map(len, texts)) > _MOST:
         return None

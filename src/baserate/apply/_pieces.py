@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._forms import Knots, Steps
+from baserate._calibrator_forms import Knots, Steps
 
 
 class Pieces(NamedTuple):

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from baserate._cut import Treatment
-from baserate._lots import DIGITS
+from baserate._cut import DIGITS, Treatment
 from baserate._policy import REFUSE, Policy, spellings
-from baserate._tallies import Group
+from baserate._tally import Group
 from baserate.apply._cases import Case, When, laid_out
 from baserate.apply._dialects import Dialect
 from baserate.apply._formulas import number

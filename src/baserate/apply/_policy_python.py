@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from itertools import product
 from textwrap import wrap
 
-from baserate._cut import Cut, Treatment
-from baserate._lots import DIGITS
-from baserate._policy import REFUSE, Policy, spellings
-from baserate._policy_json import content
-from baserate._tallies import Group
+from baserate._cut import DIGITS, Cut, Treatment
+from baserate._policy import REFUSE, Policy, policy_content, spellings
+from baserate._tally import Group
 
 _WIDTH = 100
 _LABELS = '''
@@ -168,7 +166,7 @@ def _told(policy: Policy) -> Iterator[str]:
     """What the function is, for its docstring."""
     yield f"What to do with a score: {', '.join(policy.actions)}."
     yield ""
-    settings = json.dumps(content(policy)["settings"], ensure_ascii=False)
+    settings = json.dumps(policy_content(policy)["settings"], ensure_ascii=False)
     told = {
         "rule": policy.rule + (f", {settings}" if policy.settings else ""),
         "chosen on": policy.chosen_on or "nothing: nobody looked at data",

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from sys import float_info
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
+from baserate._calibrator import Calibrator, MulticlassCalibrator
+from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
 from baserate._errors import OptionError
-from baserate._forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
-from baserate._map import Calibrator
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate._policy import Policy
 from baserate.apply._pieces import pieces
 from baserate.apply._policy_python import TAKEN, parts
@@ -34,9 +33,9 @@ def as_python(of: Calibrator | MulticlassCalibrator | Policy, /, *, name: str | 
     raises ValueError for what `apply` would refuse.
 
     >>> from math import log
-    >>> from baserate._map import shifted
+    >>> from baserate._calibrator import shift_log_odds
     >>> made = {}
-    >>> exec(as_python(shifted(log(4))), made)
+    >>> exec(as_python(shift_log_odds(log(4))), made)
     >>> round(made["calibrated"](0.2), 9)
     0.5
     >>> from baserate import Cut

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Unpack, overload
 
-from baserate._class_map import MulticlassCalibrator
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import OptionError
-from baserate._map import Calibrator
 from baserate._policy import Policy
 from baserate.apply._cases import Case, When, laid_out
 from baserate.apply._decision import ColumnsOfPolicy, Decision

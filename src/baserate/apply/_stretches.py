@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from sys import float_info
 
-from baserate._cut import RandomizedCut, Treatment, certain
+from baserate._cut import RandomizedCut, Treatment, certain_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Stretches:
         if not self.open[place]:
             return float(self.drawn[place][0] == action)
         pairs = zip(self.drawn[place], self.chances, strict=True)
-        return certain([chance for each, chance in pairs if each == action], len(self.chances))
+        return certain_share([chance for each, chance in pairs if each == action], len(self.chances))
 
 
 def stretches(treatment: Treatment) -> Stretches:

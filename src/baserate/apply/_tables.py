@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._cut import Cut, Treatment
-from baserate._lots import RANGE, Lots
+from baserate._cut import RANGE, Cut, RandomNumbers, Treatment
 from baserate._policy import REFUSE, Policy
 from baserate.apply._stretches import Stretches, stretches
 
@@ -28,7 +27,7 @@ class Tables(NamedTuple):
     """Thresholds, ascending, for each treatment in columns; inf where it has fewer."""
     done: Codes
     """By treatment and stretch: number of the action, or OPEN."""
-    edges: Lots
+    edges: RandomNumbers
     """First lot of each cut but the first, for each treatment in columns; beyond all lots where it has fewer."""
     drawn: Codes
     """By treatment, stretch and cut: number of the action."""

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from baserate._class_map import MulticlassCalibrator
+from baserate._calibrator import Calibrator, MulticlassCalibrator
+from baserate._calibrator_forms import Between
 from baserate._errors import OptionError
-from baserate._forms import Between
-from baserate._map import Calibrator
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate.read import check_there
 
 Scores = str | Sequence[str] | Mapping[str, str]

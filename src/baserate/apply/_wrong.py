@@ -39,8 +39,8 @@ def kinds(task: Task | Decision) -> tuple[Kind, ...]:
 def error(wrong: Wrong, task: Task | Decision) -> DataError:
     """What is wrong, where, and what to do.
 
-    >>> from baserate._map import shifted
-    >>> print(error(Wrong("missing", 7, 9, [1, 2, 3, 5, 6]), Task.of(shifted(1.0), score="risk")))
+    >>> from baserate._calibrator import shift_log_odds
+    >>> print(error(Wrong("missing", 7, 9, [1, 2, 3, 5, 6]), Task.of(shift_log_odds(1.0), score="risk")))
     7 of 9 rows have a score that is missing, NaN or infinite in 'risk' (rows 1, 2, 3, 5, 6 and 2 more, counted from 1);
     fill them in, or let what is missing stay so with missing="keep".
     """

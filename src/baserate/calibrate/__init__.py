@@ -35,4 +35,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     )
     from baserate.calibrate._data import Data as Data, tally_of as tally_of
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._calibrator import Calibrator, Parameter
+from baserate._calibrator_forms import LogOdds
 from baserate._errors import FitError, OptionError
-from baserate._forms import LogOdds
-from baserate._map import Calibrator, Parameter
 from baserate._numeric.logistic import NEAREST, plane
 from baserate._tally import Tally
 from baserate.calibrate._closed import FALLS, curved, stretched

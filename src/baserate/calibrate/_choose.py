@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import DataError, FitError, OptionError
-from baserate._map import Calibrator
 from baserate._results import Results
+from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.calibrate import multiclass
 from baserate.calibrate._crossfit import FOLDS, Watch, dealt, left_out

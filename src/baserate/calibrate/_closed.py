@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._calibrator import Calibrator, Parameter, shift_log_odds
+from baserate._calibrator_forms import Line, LogOdds
 from baserate._errors import FitError, OptionError
-from baserate._forms import Line, LogOdds
-from baserate._map import Calibrator, Parameter, shifted
 from baserate._numeric.logistic import NEAREST, line, log_odds, plane
 from baserate._tally import Tally
 from baserate.calibrate._data import (
@@ -54,7 +54,7 @@ def prevalence(*, at: float, to: float) -> Calibrator:
     for name, given in (("at", at), ("to", to)):
         if not 0 < given < 1:
             raise OptionError(f"{name} is {given}; a prevalence lies between 0 and 1, both excluded.")
-    return shifted(log(to) - log(1 - to) - log(at) + log(1 - at))
+    return shift_log_odds(log(to) - log(1 - to) - log(at) + log(1 - at))
 
 
 @fitting

@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate import _domains
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import Calibrator
 from baserate._domains import check_domain
 from baserate._errors import FitError
-from baserate._map import Calibrator
 from baserate._numeric.hashing import each_hashed, of_floats
-from baserate._rows import Rows
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Group, Tallies, Tally
 from baserate.calibrate import multiclass
 from baserate.calibrate._data import Data, tally_of
 from baserate.calibrate._methods import all_probabilities, check_method, class_method, named, with_options

@@ -10,14 +10,13 @@ from typing import Concatenate, ParamSpec
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._calibrator import Calibrator, Fitted
 from baserate._errors import EmptyDataError, FitError, NotAProbabilityError, OptionError
-from baserate._intake import ReadSummary
-from baserate._map import Calibrator, Fitted
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.threads import meanwhile
+from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 
 Data = Tally | Tallies | Rows
 Options = ParamSpec("Options")

@@ -7,10 +7,9 @@ from functools import partial
 from inspect import signature
 from typing import Any, TypeVar, overload
 
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import OptionError, UnknownNameError
-from baserate._map import Calibrator
+from baserate._rows import MulticlassRows
 from baserate.calibrate import multiclass
 from baserate.calibrate._beta import beta
 from baserate.calibrate._closed import identity, logistic, offset, temperature
@@ -54,8 +53,12 @@ CLASS_METHODS: Mapping[str, ClassMethod] = {
 def fit(data: Data, method: str = ..., *, probabilities: bool | None = ..., **options: Any) -> Calibrator: ...  # noqa: ANN401
 @overload
 def fit(
-    data: MulticlassRows, method: str = ..., *, probabilities: bool | None = ..., **options: Any
-) -> MulticlassCalibrator: ...  # noqa: ANN401
+    data: MulticlassRows,
+    method: str = ...,
+    *,
+    probabilities: bool | None = ...,
+    **options: Any,  # noqa: ANN401
+) -> MulticlassCalibrator: ...
 def fit(
     data: Data | MulticlassRows,
     method: str = "logistic",
@@ -72,7 +75,7 @@ def fit(
     >>> table = {"sick": [0, 1, 0, 1, 1, 0], "risk": [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]}
     >>> found = calibrate.fit(read.tallies(table, truth="sick", score="risk"), "logistic")
     >>> found, dict(found.columns)
-    (Map(logistic, log-odds; fitted on 6 rows), {'truth': 'sick', 'score': 'risk'})
+    (Calibrator(logistic, log-odds; fitted on 6 rows), {'truth': 'sick', 'score': 'risk'})
     """
     check_method("fit", method)
     if method == "choose":

@@ -2,7 +2,7 @@
 
 from math import isfinite, sqrt
 
-from baserate._map import Parameter
+from baserate._calibrator import Parameter
 
 LEVEL = 0.95
 WIDE = 1.959963984540054

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
+from baserate._calibrator import Calibrator
+from baserate._calibrator_forms import Between, Knots, Steps
 from baserate._errors import OptionError
-from baserate._forms import Between, Knots, Steps
-from baserate._map import Calibrator
 from baserate._numeric.pav import decreasing_blocks
 from baserate._numeric.venn_abers import with_one_hit
 from baserate._tally import Tally

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baserate._numbers import percent, plain
-from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label, pointed
+from baserate._formatting import format_exact, format_level
 from baserate._results import Results
-from baserate._sure import Reasons, cell
 from baserate.cli._ask import headline
 from baserate.cli._options import Reading
+from baserate.text import EVERYBODY, Footnotes, Page, Row, Section, Table, align_decimals, estimate_cell, shorten_label
 
 if TYPE_CHECKING:
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
     from baserate.infer import Interval
     from baserate.measure import Measure
 
@@ -79,7 +78,7 @@ def tabulated(
 
 def page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay out a panel for each curve, prevalences below each other."""
-    reasons = Reasons()
+    reasons = Footnotes()
     curves: dict[tuple[str, ...], dict[str, list[Line]]] = {}
     for row in found.rows():
         which = (str(row["model"]), str(row["group"]), str(row["threshold"]))
@@ -89,33 +88,33 @@ def page(found: Results, asked: Reading, digits: int) -> Page:
 
 
 def _panels(
-    curves: Mapping[str, Sequence[Line]], asked: Reading, data: Mapping[str, Any], reasons: Reasons, digits: int
-) -> Iterator[Panel]:
+    curves: Mapping[str, Sequence[Line]], asked: Reading, data: Mapping[str, Any], reasons: Footnotes, digits: int
+) -> Iterator[Table]:
     """As many measures beside each other as there is room for."""
     measures = list(curves)
     for start in range(0, len(measures), _SHOWN):
         shown = measures[start : start + _SHOWN]
         lines = list(zip(*(curves[name] for name in shown), strict=True))
-        names = pointed([plain(float(f"{line[0]['prevalence']:.4g}")) for line in lines])
+        names = align_decimals([format_exact(float(f"{line[0]['prevalence']:.4g}")) for line in lines])
         rows = tuple(
-            Row(name, tuple(cell(each, reasons, digits=digits, several=True) for each in line))
+            Row(name, tuple(estimate_cell(each, reasons, digits=digits, several=True) for each in line))
             for name, line in zip(names, lines, strict=True)
         )
         heads = tuple(name.replace("_", " ") for name in shown)
-        yield Panel(f"{_title(lines[0][0], asked, data)}, prevalence", heads, (Section("", rows),))
+        yield Table(f"{_title(lines[0][0], asked, data)}, prevalence", heads, (Section("", rows),))
 
 
 def _title(row: Line, asked: Reading, data: Mapping[str, Any]) -> str:
-    model = label(row["model"] or next(iter(asked.score), asked.predicted))
-    cut = f"= {label(data['positive'])}" if row["threshold"] is None else f"≥ {plain(row['threshold'])}"
+    model = shorten_label(row["model"] or next(iter(asked.score), asked.predicted))
+    cut = f"= {shorten_label(data['positive'])}" if row["threshold"] is None else f"≥ {format_exact(row['threshold'])}"
     if not asked.group:
         return f"{model} {cut}"
-    groups = (f"{label(name)} = {label(value)}" for name, value in (row["group"] or {}).items())
+    groups = (f"{shorten_label(name)} = {shorten_label(value)}" for name, value in (row["group"] or {}).items())
     return f"{', '.join(groups) or EVERYBODY}: {model} {cut}"
 
 
 def _bounds(data: Mapping[str, Any]) -> tuple[str, ...]:
     if "interval" not in data:
         return ()
-    sure = percent(data["interval"]["level"])
+    sure = format_level(data["interval"]["level"])
     return (f"Intervals: bounds at each prevalence by itself, taken as known, with {sure} % confidence.",)

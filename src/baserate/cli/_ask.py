@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate._heading import files_told, positive_told, rows_told
-from baserate._numbers import number
-from baserate._panels import Page, label
+from baserate._formatting import format_number
 from baserate.cli._failures import in_flags
 from baserate.cli._options import Reading, Writing
 from baserate.cli._progress import shown
 from baserate.cli._say import WIDTH, put, room, say
+from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
 
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._rows import Rows
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
 
 
 def tallies(asked: Reading, *, quiet: bool) -> "Tallies":
@@ -79,12 +78,12 @@ def answer(results: "Results", page: Callable[[], Page], writing: Writing) -> No
 def headline(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
     """One line on what was read."""
     parts = [
-        files_told(asked.file),
-        rows_told(data),
+        describe_files(asked.file),
+        describe_rows(data),
         *(
             _classes(data)
             if "classes" in data
-            else [positive_told(asked.truth, data), f"prevalence {number(100 * data['prevalence'], 4)} %"]
+            else [describe_positive(asked.truth, data), f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
         ),
     ]
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
@@ -105,14 +104,16 @@ def carried_line(asked: Reading, data: Any) -> str:  # noqa: ANN401  (what Resul
     if "to" not in data:
         return headline(asked, data)
     each = data["to"].get("prevalences") or {"": data["to"]["prevalence"]}
-    where = ", ".join(f"{label(name)} {number(100 * share, 4)} %".strip() for name, share in each.items())
+    where = ", ".join(
+        f"{shorten_label(name)} {format_number(100 * share, 4)} %".strip() for name, share in each.items()
+    )
     return f"{headline(asked, data)} · carried to {where}"
 
 
 def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
     shares = data["prevalences"]
     most = max(shares, key=lambda name: shares[name])
-    return [f"{len(shares)} classes", f"most frequent: {label(most)}, {number(100 * shares[most], 4)} %"]
+    return [f"{len(shares)} classes", f"most frequent: {shorten_label(most)}, {format_number(100 * shares[most], 4)} %"]
 
 
 def explain(asked: Reading, data: Any, writing: Writing) -> None:  # noqa: ANN401  (what Results hold)

@@ -15,12 +15,10 @@ from baserate.cli._say import put, say
 
 if TYPE_CHECKING:
     from baserate import infer
-    from baserate._class_map import MulticlassCalibrator
-    from baserate._class_rows import MulticlassRows
-    from baserate._map import Calibrator
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
     from baserate._results import Results
-    from baserate._rows import Rows
-    from baserate._tallies import Tallies
+    from baserate._rows import MulticlassRows, Rows
+    from baserate._tally import Tallies
     from baserate.calibrate import Choice
 
 _EXAMPLES = (

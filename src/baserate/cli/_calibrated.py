@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from baserate._numbers import number
-from baserate._panels import Cell, Page, Panel, Row, Section, Spread
+from baserate._formatting import format_number
 from baserate._results import Results
-from baserate._sure import bounds
 from baserate.cli import _calibration
 from baserate.cli._options import Reading
+from baserate.text import Cell, IntervalCell, Page, Row, Section, Table, format_bounds
 
 _WORDS = {
     "offset": "Added to all log-odds.",
@@ -31,7 +30,7 @@ def page(found: Results, asked: Reading, digits: int) -> Page:
     return Page(made.headline, (*fitted, *made.panels), made.footnotes)
 
 
-def _choice(choice: Any, digits: int) -> Iterator[Panel]:  # noqa: ANN401  (what Results hold)
+def _choice(choice: Any, digits: int) -> Iterator[Table]:  # noqa: ANN401  (what Results hold)
     """Methods by what they lose."""
     if choice is None:
         return
@@ -42,29 +41,29 @@ def _choice(choice: Any, digits: int) -> Iterator[Panel]:  # noqa: ANN401  (what
             continue
         why = "" if row["why"] is None else f"{row['why'][:1].upper()}{row['why'][1:]}"
         told = "Chosen." if row["chosen"] else why or ("" if row["matters"] else "Chance may explain it.")
-        rows.append(Row(row["method"], (number(row["log_loss"], digits), _above(row, digits)), told))
+        rows.append(Row(row["method"], (format_number(row["log_loss"], digits), _above(row, digits)), told))
     columns = ("log-loss", "above the lowest (95 %)")
-    yield Panel("method, on rows left out", columns, (Section("", tuple(rows)),))
+    yield Table("method, on rows left out", columns, (Section("", tuple(rows)),))
     verdict = re.sub(r"(?<!e)-(?=\d)", "−", choice["verdict"])
-    yield Panel("", ("",), (Section("choice", (Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}"),)),))
+    yield Table("", ("",), (Section("choice", (Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}"),)),))
 
 
 def _above(row: Any, digits: int) -> Cell:  # noqa: ANN401  (a row of the choice)
     if row["difference"] is None:
         return ""
     if row["low"] is None:
-        return number(row["difference"], digits)
-    return Spread(number(row["difference"], 2), *bounds(row["low"], row["high"], 2, 2))
+        return format_number(row["difference"], digits)
+    return IntervalCell(format_number(row["difference"], 2), *format_bounds(row["low"], row["high"], 2, 2))
 
 
-def _map(fitted: Any, digits: int) -> Iterator[Panel]:  # noqa: ANN401  (what Results hold)
+def _map(fitted: Any, digits: int) -> Iterator[Table]:  # noqa: ANN401  (what Results hold)
     """Numbers of the map, with their intervals."""
     if not fitted["parameters"]:
         return
     rows = []
     for each in fitted["parameters"]:
-        value = number(each["value"], digits)
+        value = format_number(each["value"], digits)
         there = each["low"] is not None and each["high"] is not None
-        shown = Spread(value, *bounds(each["low"], each["high"], digits, digits)) if there else value
+        shown = IntervalCell(value, *format_bounds(each["low"], each["high"], digits, digits)) if there else value
         rows.append(Row(each["name"].replace("_", " "), (shown,), _WORDS.get(each["name"], "")))
-    yield Panel(f"map: {fitted['method']}", ("value (95 %)",), (Section("", tuple(rows)),))
+    yield Table(f"map: {fitted['method']}", ("value (95 %)",), (Section("", tuple(rows)),))

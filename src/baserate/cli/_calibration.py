@@ -4,12 +4,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from baserate._numbers import format_p, number, percent
-from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, Spread, label
+from baserate._formatting import format_level, format_number, format_p
 from baserate._results import Results
-from baserate._sure import Reasons, cell, footnotes, heading
 from baserate.cli._ask import headline
 from baserate.cli._options import Reading
+from baserate.text import (
+    EVERYBODY,
+    Cell,
+    Footnotes,
+    IntervalCell,
+    Page,
+    Row,
+    Section,
+    Table,
+    estimate_cell,
+    interval_footnotes,
+    interval_heading,
+    shorten_label,
+)
 
 Line = Mapping[str, Any]
 
@@ -80,7 +92,7 @@ def page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay the numbers out."""
     sheet = _Sheet(found, digits)
     panels = [panel for which in sheet.parts for panel in (_above(which, asked, found), *sheet.panels(which))]
-    notes = (*sheet.reasons.footnotes(), *_explained(found), *footnotes(_bounded(found), found.data))
+    notes = (*sheet.reasons.footnotes(), *_explained(found), *interval_footnotes(_bounded(found), found.data))
     return Page(headline(asked, found.data), tuple(panels), notes)
 
 
@@ -92,18 +104,20 @@ def which_of(row: Line, *, classes: bool) -> Which:
 
 def title(which: Which, asked: Reading, data: Mapping[str, Any]) -> str:
     """What is judged, in words."""
-    named = [f"{label(name)} = {label(value)}" for name, value in which.group or ()]
+    named = [f"{shorten_label(name)} = {shorten_label(value)}" for name, value in which.group or ()]
     named += [EVERYBODY] * bool(asked.group and which.group is None)
     if "classes" in data:
-        first = "the likeliest class" if which.likeliest else f"{label(asked.truth)} = {label(which.label)}"
+        first = (
+            "the likeliest class" if which.likeliest else f"{shorten_label(asked.truth)} = {shorten_label(which.label)}"
+        )
     else:
-        first = label(which.model or data["columns"]["score"][0])
+        first = shorten_label(which.model or data["columns"]["score"][0])
     return ", ".join([first, *named])
 
 
-def _above(which: Which, asked: Reading, found: Results) -> Panel:
+def _above(which: Which, asked: Reading, found: Results) -> Table:
     """A line above the panels of one part."""
-    return Panel(title(which, asked, found.data), (), (Section("", ()),), upright=True)
+    return Table(title(which, asked, found.data), (), (Section("", ()),), upright=True)
 
 
 class _Sheet:
@@ -111,7 +125,7 @@ class _Sheet:
 
     def __init__(self, found: Results, digits: int) -> None:
         self.data, self.digits = found.data, digits
-        self.reasons = Reasons()
+        self.reasons = Footnotes()
         self.parts: dict[Which, dict[object, dict[tuple[str, bool], Line]]] = {}
         classes = "classes" in self.data
         for row in found.rows():
@@ -120,19 +134,19 @@ class _Sheet:
             lines[row["measure"], bool(row["top"])] = row
         self.verdicts = {which_of(each, classes=classes): each["verdict"] for each in self.data["verdicts"]}
 
-    def panels(self, which: Which) -> Iterator[Panel]:
+    def panels(self, which: Which) -> Iterator[Table]:
         """All panels of one part."""
         before, *after = self.parts[which].values()
         if after and which.likeliest:
-            yield Panel("", ("before", "after"), (*self._distances_of([before, *after]),))
+            yield Table("", ("before", "after"), (*self._distances_of([before, *after]),))
         elif after:
             yield self._compared(before, *after)
         elif which.likeliest:
             yield from self._distances(before, top=True)
         else:
-            yield Panel("", (heading(self.data),), tuple(self._coefficients([before])))
+            yield Table("", (interval_heading(self.data),), tuple(self._coefficients([before])))
             yield from self._distances(before, top=False)
-            yield Panel("", (heading(self.data),), tuple(self._scores([before])))
+            yield Table("", (interval_heading(self.data),), tuple(self._scores([before])))
             yield self._tests(before)
         if ("derived_prevalence", False) in before:
             yield self._another(before, self.verdicts[which])
@@ -147,10 +161,10 @@ class _Sheet:
         """A number with its interval; beside another one without its meaning."""
         many = len(several) > 1
         found = (_tidied(lines[name, top]) for lines in several)
-        cells = (cell(line, self.reasons, digits=self.digits, several=many) for line in found)
+        cells = (estimate_cell(line, self.reasons, digits=self.digits, several=many) for line in found)
         return Row(_words(name), tuple(cells), "" if many else meaning)
 
-    def _distances(self, lines: Mapping[tuple[str, bool], Line], *, top: bool) -> Iterator[Panel]:
+    def _distances(self, lines: Mapping[tuple[str, bool], Line], *, top: bool) -> Iterator[Table]:
         """Distances beside what chance makes of them, then those that have an interval."""
         drawn = any(line["floor"] is not None for line in lines.values())
         sections = [
@@ -161,15 +175,15 @@ class _Sheet:
             rows = tuple(replace(row, meaning="") for row in self._floored(lines, drawn=drawn, top=True))
             sections += [Section(named, rows)] * bool(rows)
         columns = ("value", "by chance", "up to", "p") if drawn else ("",)
-        yield split_when_narrow(Panel("distance from calibrated" if drawn else "", columns, tuple(sections)))
-        yield Panel("", (heading(self.data),), (Section("without what chance adds", self._debiased([lines])),))
+        yield split_when_narrow(Table("distance from calibrated" if drawn else "", columns, tuple(sections)))
+        yield Table("", (interval_heading(self.data),), (Section("without what chance adds", self._debiased([lines])),))
 
     def _floored(self, lines: Mapping[tuple[str, bool], Line], *, drawn: bool, top: bool) -> Iterator[Row]:
         for name, meaning in _DISTANCES.items():
             if (name, top) in lines:
                 line = lines[name, top]
                 floor = tuple(
-                    "" if line[of] is None else number(line[of], self.digits) for of in ("floor", "floor_high")
+                    "" if line[of] is None else format_number(line[of], self.digits) for of in ("floor", "floor_high")
                 )
                 beside = (*floor, "" if line["p"] is None else self._chance(line)) if drawn else ()
                 yield Row(_words(name), (self._value(line), *beside), meaning)
@@ -197,34 +211,34 @@ class _Sheet:
     def _beside_chance(self, line: Line, *, alone: bool) -> Cell:
         """A distance that stands among numbers with intervals."""
         value, most = self._value(line), line["floor_high"]
-        return Spread(value, f"by chance up to {number(most, 2)}") if alone and most is not None else value
+        return IntervalCell(value, f"by chance up to {format_number(most, 2)}") if alone and most is not None else value
 
-    def _tests(self, lines: Mapping[tuple[str, bool], Line]) -> Panel:
+    def _tests(self, lines: Mapping[tuple[str, bool], Line]) -> Table:
         rows = []
         for name, meaning in _TESTS.items():
             line = lines[name, False]
             freedom = "" if line["freedom"] is None or line["value"] is None else str(line["freedom"])
             rows.append(Row(_words(name), (self._value(line), freedom, self._chance(line)), meaning))
-        return split_when_narrow(Panel("tests", ("statistic", "df", "p"), (Section("", tuple(rows)),)))
+        return split_when_narrow(Table("tests", ("statistic", "df", "p"), (Section("", tuple(rows)),)))
 
-    def _another(self, lines: Mapping[tuple[str, bool], Line], verdict: str) -> Panel:
+    def _another(self, lines: Mapping[tuple[str, bool], Line], verdict: str) -> Table:
         """Whether another prevalence would do."""
         rows = [self._row([lines], "derived_prevalence", "Prevalence that they are right for on average.")]
         for name, meaning in _ANOTHER.items():
             rows.append(Row(f"{_words(name)}, p", (self._chance(lines[name, False]),), meaning))
         rows.append(Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}."))
-        return Panel("", (heading(self.data),), (Section("another prevalence?", tuple(rows)),))
+        return Table("", (interval_heading(self.data),), (Section("another prevalence?", tuple(rows)),))
 
-    def _compared(self, *several: Mapping[tuple[str, bool], Line]) -> Panel:
+    def _compared(self, *several: Mapping[tuple[str, bool], Line]) -> Table:
         """Everything before and after an adjustment or a calibration."""
         at = [next(iter(lines.values()))["adjusted"] for lines in several]
-        taken = Row("taken as right at", tuple("" if each is None else number(each, self.digits) for each in at))
+        taken = Row("taken as right at", tuple("" if each is None else format_number(each, self.digits) for each in at))
         on_average, on_a_line = self._coefficients(several)
         adjusted = [taken] * any(each is not None for each in at)
         sections = [replace(on_average, rows=(*adjusted, *on_average.rows)), on_a_line]
         sections += [*self._distances_of(several), *self._scores(several)]
         rows = [Row(_words(name), tuple(self._chance(lines[name, False]) for lines in several)) for name in _TESTS]
-        return Panel("", ("before", "after"), (*sections, Section("tests: p", tuple(rows))))
+        return Table("", ("before", "after"), (*sections, Section("tests: p", tuple(rows))))
 
     def _distances_of(self, several: Sequence[Mapping[tuple[str, bool], Line]]) -> Iterator[Section]:
         """Distances of several beside each other."""
@@ -239,7 +253,7 @@ class _Sheet:
         """A number, marked if it is more than chance."""
         if line["value"] is None:
             return self.reasons.undefined(line["why"])
-        return number(line["value"], self.digits) + _CHANCE * _beyond(line)
+        return format_number(line["value"], self.digits) + _CHANCE * _beyond(line)
 
     def _chance(self, line: Line) -> str:
         if line["p"] is None:
@@ -262,7 +276,7 @@ def _beyond(line: Line) -> bool:
     return None not in (line["value"], line["floor_high"]) and line["value"] > line["floor_high"]
 
 
-def split_when_narrow(panel: Panel) -> Panel:
+def split_when_narrow(panel: Table) -> Table:
     """Let columns follow each other where there is no room: turned, a table of measures is hard to read."""
     sections = tuple(
         replace(section, rows=tuple(replace(row, meaning="") for row in section.rows)) for section in panel.sections
@@ -277,7 +291,7 @@ def _bounded(found: Results) -> Iterable[Line]:
 
 def _explained(found: Results) -> Iterator[str]:
     """What stands for chance."""
-    rows, sure = found.rows(), percent(found.data["interval"]["level"])
+    rows, sure = found.rows(), format_level(found.data["interval"]["level"])
     score = "what a perfectly calibrated model of this size would score"
     adjusted, calibrated = (any(row[of] is not None for row in rows) for of in ("adjusted", "calibrated"))
     compared = adjusted or (calibrated and any(row["calibrated"] is None for row in rows))

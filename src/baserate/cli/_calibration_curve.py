@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate._numbers import amount, number, percent, plain
-from baserate._panels import Page, Panel, Row, Section, pointed
+from baserate._formatting import format_count, format_exact, format_level, format_number
 from baserate._results import Results
-from baserate._sure import Reasons
 from baserate.cli._ask import headline
 from baserate.cli._calibration import Which, title, which_of
 from baserate.cli._options import Reading
+from baserate.text import Footnotes, Page, Row, Section, Table, align_decimals
 
 Line = Mapping[str, Any]
 
@@ -38,24 +37,24 @@ class _Sheet:
 
     def __init__(self, found: Results, digits: int) -> None:
         self.data, self.digits = found.data, digits
-        self.reasons, self.marked = Reasons(), False
+        self.reasons, self.marked = Footnotes(), False
         self.in_bins = "lower" in found.columns
         named = {"model", "group", "class", "top", "lower", "upper", *([] if self.in_bins else ["probability"])}
         self.columns = [name for name in found.columns if name not in named]
 
-    def panel(self, title: str, lines: Sequence[Line]) -> Panel:
+    def panel(self, title: str, lines: Sequence[Line]) -> Table:
         """One curve, lowest probability first."""
         names = self._bins(lines) if self.in_bins else self._places(lines)
         rows = tuple(Row(name, self._cells(line)) for name, line in zip(names, lines, strict=True))
         corner = f"{title}, {'in bins' if self.in_bins else 'probability'}"
         heads = tuple("rows" if name == "mass" else name for name in self.columns)
-        return Panel(corner, heads, (Section("", rows),))
+        return Table(corner, heads, (Section("", rows),))
 
     def footnotes(self) -> Iterator[str]:
         """Why numbers are undefined, what bounds are, and what is marked."""
         yield from self.reasons.footnotes()
         told = _MEANT[self.data["curve"] if self.in_bins else self.data["band"]]
-        yield told.format(percent(self.data["level"]))
+        yield told.format(format_level(self.data["level"]))
         if self.data["clipped"]:
             yield "LOWESS fit: share, low and high are clipped to [0, 1]."
         if self.marked:
@@ -63,11 +62,11 @@ class _Sheet:
 
     def _bins(self, lines: Sequence[Line]) -> list[str]:
         """From where to where; rounded only as far as sums leave traces."""
-        ends = ([plain(round(line[end], 12)) for line in lines] for end in ("lower", "upper"))
-        return [f"{lower} – {upper}" for lower, upper in zip(*map(pointed, ends), strict=True)]
+        ends = ([format_exact(round(line[end], 12)) for line in lines] for end in ("lower", "upper"))
+        return [f"{lower} – {upper}" for lower, upper in zip(*map(align_decimals, ends), strict=True)]
 
     def _places(self, lines: Sequence[Line]) -> list[str]:
-        return pointed([number(line["probability"], self.digits) for line in lines])
+        return align_decimals([format_number(line["probability"], self.digits) for line in lines])
 
     def _cells(self, line: Line) -> tuple[str, ...]:
         far = _far(line, self.data["band"])
@@ -78,7 +77,7 @@ class _Sheet:
         if line[name] is None:
             alone = "all rows are" if line.get("ratio") is None else "the rows of the bin are"
             return self.reasons.undefined(f"{alone} of a single class")
-        return amount(line[name], self.digits) if name == "mass" else number(line[name], self.digits)
+        return format_count(line[name], self.digits) if name == "mass" else format_number(line[name], self.digits)
 
 
 def _far(line: Line, band: str) -> bool:

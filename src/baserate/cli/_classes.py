@@ -8,19 +8,31 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from baserate._errors import UnknownNameError
-from baserate._numbers import amount
-from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
-from baserate._sure import Reasons, cell, footnotes, heading, left_out
+from baserate._formatting import format_count
 from baserate.cli._ask import check_truth
 from baserate.cli._options import Reading, Verb, bundled, names, or_none
 from baserate.cli._progress import shown
+from baserate.text import (
+    EVERYBODY,
+    Cell,
+    Footnotes,
+    Page,
+    Row,
+    Section,
+    Table,
+    describe_omitted_classes,
+    estimate_cell,
+    interval_footnotes,
+    interval_heading,
+    shorten_label,
+)
 
 if TYPE_CHECKING:
-    from baserate._class_rows import MulticlassRows
-    from baserate._confusions import Confusions
+    from baserate._confusion import Confusions
     from baserate._costs import CostMatrix
     from baserate._results import Results
-    from baserate._tallies import Tallies
+    from baserate._rows import MulticlassRows
+    from baserate._tally import Tallies
 
 _SHORT = 14
 """Letters of a class above a column."""
@@ -174,7 +186,7 @@ def page(found: "Results", asked: Reading, headline: str, digits: int) -> Page:
     """Lay the numbers out."""
     sheet = _Sheet(found, asked, digits)
     panels = tuple(sheet.panels())
-    return Page(headline, panels, sheet.reasons.footnotes() + footnotes(found.rows(), found.data))
+    return Page(headline, panels, sheet.reasons.footnotes() + interval_footnotes(found.rows(), found.data))
 
 
 class _Sheet:
@@ -182,13 +194,13 @@ class _Sheet:
 
     def __init__(self, found: "Results", asked: Reading, digits: int) -> None:
         self.asked, self.data, self.digits = asked, found.data, digits
-        self.reasons = Reasons()
+        self.reasons = Footnotes()
         self.groups: dict[tuple[object, ...] | None, list[Mapping[str, Any]]] = {}
         for row in found.rows():
             group = None if row["group"] is None else tuple(row["group"].values())
             self.groups.setdefault(group, []).append(row)
 
-    def panels(self) -> Iterator[Panel]:
+    def panels(self) -> Iterator[Table]:
         """Return the table, then classes, then all together; groups stand beside each other in what is of all."""
         everybody = self.groups[None]
         many = len(self.data["classes"]) > MANY
@@ -196,7 +208,7 @@ class _Sheet:
         yield from self._by_class(everybody)
         yield from self._together()
 
-    def _table(self, rows: Sequence[Mapping[str, Any]]) -> Panel:
+    def _table(self, rows: Sequence[Mapping[str, Any]]) -> Table:
         """Counts and shares of each row, truth in rows."""
         classes = self.data["classes"]
         cells = [row["value"] for row in rows if row["measure"] == "cell"]
@@ -208,11 +220,11 @@ class _Sheet:
             Section("", (*counts, self._line("total", [*decided, sum(decided)])), apart=True),
             Section("% of each row", tuple(shares), apart=True),
         )
-        names = tuple(label(name, _SHORT) for name in classes)
-        full = Panel(self._corner(), (*names, "total"), sections, upright=True)
+        names = tuple(shorten_label(name, _SHORT) for name in classes)
+        full = Table(self._corner(), (*names, "total"), sections, upright=True)
         return replace(full, narrow=numbered(full))
 
-    def _confused(self, rows: Sequence[Mapping[str, Any]]) -> Panel:
+    def _confused(self, rows: Sequence[Mapping[str, Any]]) -> Table:
         """The most frequent errors, where a table of all classes would be too large to read."""
         cells = [row for row in rows if row["measure"] == "cell"]
         total: dict[str, float] = {}
@@ -222,29 +234,33 @@ class _Sheet:
         most = sorted(wrong, key=lambda row: -row["value"])[:_MOST]
         lines = [
             Row(
-                f"{label(row['class'])} → {label(row['against'])}",
-                (amount(row["value"], self.digits), _percent(row["value"] / total[str(row["class"])])),
+                f"{shorten_label(row['class'])} → {shorten_label(row['against'])}",
+                (format_count(row["value"], self.digits), _percent(row["value"] / total[str(row["class"])])),
             )
             for row in most
         ]
         title = f"{self._corner()} the most frequent errors"
-        return Panel(title, ("count", "% of the truth"), (Section("", tuple(lines)),), upright=True)
+        return Table(title, ("count", "% of the truth"), (Section("", tuple(lines)),), upright=True)
 
     def _corner(self) -> str:
-        truth = label(self.asked.truth or "truth")
-        decided = label(self.asked.predicted or ("highest score" if self.data["columns"].get("score") else "decided"))
+        truth = shorten_label(self.asked.truth or "truth")
+        decided = shorten_label(
+            self.asked.predicted or ("highest score" if self.data["columns"].get("score") else "decided")
+        )
         return f"{truth} ↓ {decided} →"
 
     def _line(self, name: object, masses: Sequence[float]) -> Row:
-        return Row(label(name), tuple(amount(mass, self.digits) for mass in masses))
+        return Row(shorten_label(name), tuple(format_count(mass, self.digits) for mass in masses))
 
     def _shares(self, name: object, masses: Sequence[float]) -> Row:
         total = sum(masses)
         if not total:
-            return Row(label(name), tuple(self.reasons.undefined("no row is of this class") for _ in (*masses, total)))
-        return Row(label(name), tuple(_percent(mass / total) for mass in (*masses, total)))
+            return Row(
+                shorten_label(name), tuple(self.reasons.undefined("no row is of this class") for _ in (*masses, total))
+            )
+        return Row(shorten_label(name), tuple(_percent(mass / total) for mass in (*masses, total)))
 
-    def _by_class(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Panel]:
+    def _by_class(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
         """Measures beside each other, classes and averages below each other."""
         classes = self.data["classes"]
         of_each = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
@@ -252,7 +268,7 @@ class _Sheet:
         if not columns:
             return
         found = {(row["measure"], str(row["class"]), row["average"]): row for row in of_each}
-        each = [(label(name), (str(name), None)) for name in classes]
+        each = [(shorten_label(name), (str(name), None)) for name in classes]
         average = [(name, ("None", name)) for name in dict.fromkeys(row["average"] for row in of_each) if name]
         sections = [
             Section(
@@ -262,9 +278,9 @@ class _Sheet:
             if lines
         ]
         heads = tuple(name.replace("_", " ") for name in columns)
-        yield Panel("each class against the rest", heads, tuple(sections))
+        yield Table("each class against the rest", heads, tuple(sections))
 
-    def _together(self) -> Iterator[Panel]:
+    def _together(self) -> Iterator[Table]:
         """Measures of all classes; with groups, a column for each, averages too."""
         several = len(self.groups) > 1
         names = {
@@ -288,12 +304,14 @@ class _Sheet:
             for name, average in names
         ]
         heads = (
-            tuple(EVERYBODY if group is None else ", ".join(map(label, group)) for group in by)
+            tuple(EVERYBODY if group is None else ", ".join(map(shorten_label, group)) for group in by)
             if several
-            else (heading(self.data),)
+            else (interval_heading(self.data),)
         )
-        title = f"all classes by {', '.join(map(label, self.asked.group))}" if several else "all classes together"
-        yield Panel("" if not several else title, heads, (Section("" if several else title, tuple(lines)),))
+        title = (
+            f"all classes by {', '.join(map(shorten_label, self.asked.group))}" if several else "all classes together"
+        )
+        yield Table("" if not several else title, heads, (Section("" if several else title, tuple(lines)),))
 
     def _meaning(self, name: str) -> str:
         from baserate.measure import about, multiclass
@@ -301,15 +319,15 @@ class _Sheet:
         return about(multiclass.named(name)).summary
 
     def _cell(self, row: Mapping[str, Any] | None, *, several: bool = True) -> Cell:
-        shown = cell(row, self.reasons, digits=self.digits, several=several)
+        shown = estimate_cell(row, self.reasons, digits=self.digits, several=several)
         if row is None or row["value"] is None:
             return shown
         # An average that leaves classes out says so.
-        marks = "".join(map(self.reasons.mark, left_out(row)))
+        marks = "".join(map(self.reasons.mark, describe_omitted_classes(row)))
         return shown + marks if isinstance(shown, str) else shown._replace(value=shown.value + marks)
 
 
-def numbered(panel: Panel, *, kept: int = 1) -> Panel:
+def numbered(panel: Table, *, kept: int = 1) -> Table:
     """The same table with numbers for names of columns, all but the last ones, and nothing where there is nothing."""
     many = len(panel.columns) - kept
     wide = len(str(many))

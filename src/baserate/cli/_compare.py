@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate._domains import MARGIN
-from baserate._plurals import count_of, there_are
+from baserate._formatting import count_of, there_are
 from baserate.cli._ask import answer, explain, rows
 from baserate.cli._options import (
     Number,

@@ -17,8 +17,7 @@ from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence
 if TYPE_CHECKING:
     from baserate._costs import Costs
     from baserate._results import Results
-    from baserate._tallies import Tallies
-    from baserate._tally import Tally
+    from baserate._tally import Tallies, Tally
     from baserate.decide import Kind
 
 FEW = 21

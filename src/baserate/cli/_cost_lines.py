@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from baserate._numbers import number, plain
-from baserate._panels import Cell, Page, Panel, Row, Section, pointed
+from baserate._formatting import format_exact, format_number
 from baserate._results import Results
-from baserate._sure import Reasons, cell
 from baserate.cli._ask import carried_line
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._decision_curve import bounds_told, model_of, of_group
 from baserate.cli._options import Reading
+from baserate.text import Cell, Footnotes, Page, Row, Section, Table, align_decimals, estimate_cell
 
 Line = Mapping[str, Any]
 
@@ -39,22 +38,22 @@ _MEANT = {
 
 def page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay out the curves, below where costs lie on them if that was asked."""
-    kind, reasons = found.data["kind"], Reasons()
+    kind, reasons = found.data["kind"], Footnotes()
     curves: dict[str, list[Line]] = {}
     for row in found.rows():
         curves.setdefault(of_group(model_of(row, found), row, asked), []).append(row)
     heads, x = _HEADS[kind], _CORNERS[kind].replace(" ", "_")
     sections = []
     for title, lines in curves.items():
-        names = pointed([_place(line[x], digits) for line in lines])
+        names = align_decimals([_place(line[x], digits) for line in lines])
         cells = (tuple(_cell(line, name, reasons, digits) for name in heads) for line in lines)
         sections.append(Section(title, tuple(Row(*each) for each in zip(names, cells, strict=True))))
     panels = [*_marked(found, asked, reasons, digits)]
-    panels += [split_when_narrow(Panel(_CORNERS[kind], tuple(heads.values()), tuple(sections)))]
+    panels += [split_when_narrow(Table(_CORNERS[kind], tuple(heads.values()), tuple(sections)))]
     return Page(carried_line(asked, found.data), tuple(panels), (*reasons.footnotes(), *_meant(found)))
 
 
-def _marked(found: Results, asked: Reading, reasons: Reasons, digits: int) -> Iterator[Panel]:
+def _marked(found: Results, asked: Reading, reasons: Footnotes, digits: int) -> Iterator[Table]:
     """Where costs lie, and what is best there."""
     if "marked" not in found.data:
         return
@@ -66,26 +65,26 @@ def _marked(found: Results, asked: Reading, reasons: Reasons, digits: int) -> It
         )
         for line in place["least"]
     ]
-    at = f"at a probability cost of {number(place['probability_cost'], digits)}"
-    yield split_when_narrow(Panel(at, tuple(_MARKED.values()), (Section("", tuple(rows)),)))
+    at = f"at a probability cost of {format_number(place['probability_cost'], digits)}"
+    yield split_when_narrow(Table(at, tuple(_MARKED.values()), (Section("", tuple(rows)),)))
 
 
 def _meant(found: Results) -> Iterator[str]:
     if "marked" in found.data:
         place = found.data["marked"]
-        told = ", ".join(f"{name} {plain(place[name])}" for name in ("fp", "fn", "tp", "tn"))
-        yield f"per case: mean cost at costs of {told} and a prevalence of {plain(place['prevalence'])}"
+        told = ", ".join(f"{name} {format_exact(place[name])}" for name in ("fp", "fn", "tp", "tn"))
+        yield f"per case: mean cost at costs of {told} and a prevalence of {format_exact(place['prevalence'])}"
     yield from _MEANT[found.data["kind"]]
     yield from bounds_told(found, "cost" if found.data["kind"] == "cost" else "loss")
 
 
 def _place(x: float | None, digits: int) -> str:
-    return "" if x is None else plain(float(f"{x:.{digits}g}"))
+    return "" if x is None else format_exact(float(f"{x:.{digits}g}"))
 
 
-def _cell(line: Line, name: str, reasons: Reasons, digits: int) -> Cell:
+def _cell(line: Line, name: str, reasons: Footnotes, digits: int) -> Cell:
     if line[name] is None:
         return reasons.undefined(line["why"])
     if name in _BOUNDED and line.get("level") is not None:
-        return cell({**line, "value": line[name]}, reasons, digits=digits, several=True)
-    return plain(line[name]) if name in _CUTS else number(line[name], digits)
+        return estimate_cell({**line, "value": line[name]}, reasons, digits=digits, several=True)
+    return format_exact(line[name]) if name in _CUTS else format_number(line[name], digits)

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate._numbers import amount, number, percent, plain
-from baserate._panels import Cell, Page, Panel, Row, Section, label
+from baserate._formatting import format_count, format_exact, format_level, format_number
 from baserate._results import Results
-from baserate._sure import Reasons, cell
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._decision_curve import MARK, marked
 from baserate.cli._options import Reading
 from baserate.cli._samples import CELLS
+from baserate.text import Cell, Footnotes, Page, Row, Section, Table, estimate_cell, shorten_label
 
 Line = Mapping[str, Any]
 
@@ -24,12 +23,12 @@ def headline(found: Results, asked: Reading) -> str:
     many = sum(row["measure"] == "expected_cost" for row in found.rows())
     parts = [f"{many} classifier{'s' * (many > 1)}"] * bool(many)
     if data["positive"] is not None:
-        parts.append(f"positive: {label(asked.truth)} = {label(data['positive'])}")
+        parts.append(f"positive: {shorten_label(asked.truth)} = {shorten_label(data['positive'])}")
     costs = data["costs"]
     if "labels" in costs:
         parts.append(f"{len(_classes(data))} classes")
     else:
-        parts.append("costs: " + ", ".join(f"{name.upper()} {plain(costs[name])}" for name in CELLS))
+        parts.append("costs: " + ", ".join(f"{name.upper()} {format_exact(costs[name])}" for name in CELLS))
     if data["prevalence"] is not None:
         parts.append(f"used at {_where(data)}")
     return " · ".join(parts)
@@ -45,8 +44,8 @@ def page(found: Results, line: str, digits: int) -> Page:
 def _where(data: Mapping[str, Any]) -> str:
     there = data["prevalence"]
     if isinstance(there, Mapping):
-        return "shares of " + ", ".join(f"{label(name)}={plain(share)}" for name, share in there.items())
-    return f"a prevalence of {plain(there)}"
+        return "shares of " + ", ".join(f"{shorten_label(name)}={format_exact(share)}" for name, share in there.items())
+    return f"a prevalence of {format_exact(there)}"
 
 
 def _classes(data: Mapping[str, Any]) -> Sequence[str]:
@@ -58,31 +57,31 @@ class _Sheet:
     """Rows by what they are, and the reasons why some numbers are undefined."""
 
     def __init__(self, found: Results, digits: int) -> None:
-        self.data, self.digits, self.reasons = found.data, digits, Reasons()
+        self.data, self.digits, self.reasons = found.data, digits, Footnotes()
         self.rows = [row for row in found.rows() if row["measure"] == "expected_cost"]
         self.equal = [row for row in found.rows() if row["measure"] == "iso_cost"]
         per = found.data["per"]
-        self.per = "per case" if per == 1 else f"per {amount(per, digits)} cases"
+        self.per = "per case" if per == 1 else f"per {format_count(per, digits)} cases"
 
-    def classifiers(self) -> Iterator[Panel]:
+    def classifiers(self) -> Iterator[Table]:
         """A line for each."""
         if self.rows:
             heads = (*self._heads(), "total", self.per)
-            rows = tuple(Row(label(row["model"]), tuple(self._cells(row))) for row in self.rows)
-            yield split_when_narrow(Panel("classifier", heads, (Section("", rows),)))
+            rows = tuple(Row(shorten_label(row["model"]), tuple(self._cells(row))) for row in self.rows)
+            yield split_when_narrow(Table("classifier", heads, (Section("", rows),)))
 
-    def lines(self) -> Iterator[Panel]:
+    def lines(self) -> Iterator[Table]:
         """Slope and intercept of each, and what its points cost."""
         rows = tuple(
             Row(
-                f"through FPR {plain(row['fpr'])}, TPR {plain(row['tpr'])}",
-                tuple(number(row[name], self.digits) for name in ("slope", "intercept", "value")),
+                f"through FPR {format_exact(row['fpr'])}, TPR {format_exact(row['tpr'])}",
+                tuple(format_number(row[name], self.digits) for name in ("slope", "intercept", "value")),
             )
             for row in self.equal
         )
         if rows:
             heads = ("slope", "intercept", self.per)
-            yield split_when_narrow(Panel("line of equal cost", heads, (Section("", rows),)))
+            yield split_when_narrow(Table("line of equal cost", heads, (Section("", rows),)))
 
     def meant(self) -> Iterator[str]:
         """What stands in the columns."""
@@ -103,7 +102,7 @@ class _Sheet:
 
     def _heads(self) -> Iterator[str]:
         if "labels" in self.data["costs"]:
-            yield from (f"share of {label(name, 14)}" for name in self._classes)
+            yield from (f"share of {shorten_label(name, 14)}" for name in self._classes)
             return
         yield from ["threshold"] * self._cut
         yield from (*map(str.upper, CELLS), "measured at")
@@ -113,16 +112,16 @@ class _Sheet:
             shares = self.data["shares"][row["model"]]
             yield from (self._share(shares.get(name, 0.0), row["why"]) for name in self._classes)
         else:
-            yield from ["" if row["threshold"] is None else plain(row["threshold"])] * self._cut
-            yield from (amount(row[name], self.digits) for name in CELLS)
+            yield from ["" if row["threshold"] is None else format_exact(row["threshold"])] * self._cut
+            yield from (format_count(row[name], self.digits) for name in CELLS)
             yield self._share(row["measured"], row["why"])
-        yield amount(row["total"], self.digits)
+        yield format_count(row["total"], self.digits)
         best = row["cheapest"] and len(self.rows) > 1
-        yield marked(cell(row, self.reasons, digits=self.digits, several=True), better=best)
+        yield marked(estimate_cell(row, self.reasons, digits=self.digits, several=True), better=best)
 
     def _share(self, share: float | None, why: str | None) -> str:
         """Share of a class in a sample; there is none where there are no rows."""
-        return self.reasons.undefined(why) if share is None else number(share, self.digits)
+        return self.reasons.undefined(why) if share is None else format_number(share, self.digits)
 
     def _meant(self) -> Iterator[str]:
         if any(row["cheapest"] for row in self.rows) and len(self.rows) > 1:
@@ -135,4 +134,4 @@ class _Sheet:
         yield f"{self.per}: mean cost {where}"
         hows = dict.fromkeys(row["how"] for row in self.rows if row["low"] is not None)
         if hows:
-            yield f"{percent(self.data['level'])} % intervals of the cost {self.per}: {' or '.join(hows)}."
+            yield f"{format_level(self.data['level'])} % intervals of the cost {self.per}: {' or '.join(hows)}."

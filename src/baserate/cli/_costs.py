@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate.cli._ask import answer, remark
 from baserate.cli._intervals import Intervals, closed
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, numbers, sampled, thresholds, writing
@@ -341,7 +341,7 @@ def _plain(prices: "Costs | CostMatrix") -> dict[str, Any]:
 
 def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:
     """What a reader should know of what was read, and which rows were dropped; of models in one file, once."""
-    from baserate._intake import describe_reasons
+    from baserate._read_summary import describe_reasons
 
     read = {id(sample.intake): sample.intake for sample in samples}
     for one, intake in read.items():
@@ -349,4 +349,5 @@ def _intake_notes(samples: Sequence[Sample]) -> Iterator[str]:
             names = ", ".join(sample.name for sample in samples if id(sample.intake) == one)
             yield from (f"{names}: {note}" for note in intake.notes)
             if intake.dropped:
-                yield f"{names}: {intake.dropped} of {count_of(intake.read, 'row')} dropped ({describe_reasons(intake.reasons)})."
+                rows, reasons = count_of(intake.read, "row"), describe_reasons(intake.reasons)
+                yield f"{names}: {intake.dropped} of {rows} dropped ({reasons})."

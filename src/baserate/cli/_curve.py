@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baserate._domains import POINTS
-from baserate._numbers import UNDEFINED, amount, mark, number, percent, plain
-from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label, pointed
+from baserate._formatting import UNDEFINED, footnote_mark, format_count, format_exact, format_level, format_number
 from baserate.cli._ask import answer, explain, headline, tallies
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, whole, writing
+from baserate.text import EVERYBODY, Page, Row, Section, Table, align_decimals, shorten_label
 
 if TYPE_CHECKING:
     from baserate._results import Results
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
 
 CURVES = ("roc", "pr", "det", "gain", "lift", "lorenz")
 FEW = 25
@@ -108,20 +108,20 @@ def page(found: "Results", asked: Reading, digits: int) -> Page:
     axes = [name for name in found.columns if name not in {"model", "group", "why"}]
     reasons = undefined(found)
     texts = dict.fromkeys([*reasons.values(), *filter(None, found.columns.get("why", ()))])
-    marks = {text: mark(at) for at, text in enumerate(texts, start=1)}
+    marks = {text: footnote_mark(at) for at, text in enumerate(texts, start=1)}
     titles: dict[tuple[str, str], str] = {}
     curves: dict[tuple[str, str], list[Row]] = {}
     for row in found.rows():
         values = {name: row[name] for name in axes[1:]}
         shown = (
-            UNDEFINED + marks[reasons.get(name) or row["why"]] if value is None else number(value, digits)
+            UNDEFINED + marks[reasons.get(name) or row["why"]] if value is None else format_number(value, digits)
             for name, value in values.items()
         )
         which = (str(row["model"]), str(row["group"]))
         titles[which] = _title(row, asked)
-        curves.setdefault(which, []).append(Row(plain(row["threshold"]), tuple(shown)))
+        curves.setdefault(which, []).append(Row(format_exact(row["threshold"]), tuple(shown)))
     columns = tuple(name.replace("_", " ") for name in axes[1:])
-    panels = [Panel(titles[which], columns, (Section("", _aligned(lines)),)) for which, lines in curves.items()]
+    panels = [Table(titles[which], columns, (Section("", _aligned(lines)),)) for which, lines in curves.items()]
     notes = tuple(f"{sign} {text}" for text, sign in marks.items())
     return Page(headline(asked, found.data), tuple(panels), notes + _bounds(found))
 
@@ -132,20 +132,20 @@ def _bounds(found: "Results") -> tuple[str, ...]:
         return ()
     x, y = (name.replace("_", " ") for name in list(found.columns)[3:5])
     hold = "all together" if found.data["simultaneous"] else "each by itself"
-    sure = percent(found.data["level"])
+    sure = format_level(found.data["level"])
     return (f"low, high: bounds of {y} at that {x}, {hold} with {sure} % confidence ({found.data['how']})",)
 
 
 def _aligned(rows: list[Row]) -> tuple[Row, ...]:
-    names = pointed([row.name for row in rows])
+    names = align_decimals([row.name for row in rows])
     return tuple(Row(name, row.cells) for name, row in zip(names, rows, strict=True))
 
 
 def _title(row: dict[str, Any], asked: Reading) -> str:
-    model = label(row["model"] or next(iter(asked.score), asked.predicted))
+    model = shorten_label(row["model"] or next(iter(asked.score), asked.predicted))
     if not asked.group:
         return f"{model} ≥"
-    groups = (f"{label(name)} = {label(value)}" for name, value in (row["group"] or {}).items())
+    groups = (f"{shorten_label(name)} = {shorten_label(value)}" for name, value in (row["group"] or {}).items())
     return f"{', '.join(groups) or EVERYBODY}: {model} ≥"
 
 
@@ -163,5 +163,5 @@ def _longest(read: "Tallies") -> int:
 
 
 def _left_out(read: "Tallies") -> str:
-    most = amount(_longest(read), 4)
+    most = format_count(_longest(read), 4)
     return f"at most {FEW} of up to {most} points of each curve are shown; --points N shows more, --format csv all."

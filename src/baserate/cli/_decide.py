@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from baserate._errors import BaserateError
-from baserate._heading import files_told
-from baserate._numbers import amount
-from baserate._plurals import count_of
+from baserate._formatting import count_of, format_count
 from baserate.cli._ask import answer, carried, carried_line, remark, tallies
 from baserate.cli._deciding import Deciding, deciding
 from baserate.cli._intervals import Intervals, independent
@@ -17,11 +15,12 @@ from baserate.cli._kept import Keeping, keep, keeping
 from baserate.cli._options import Reading, Writing, command, scored, showing
 from baserate.cli._say import say
 from baserate.cli._several import Several, decided, several
+from baserate.text import describe_files
 
 if TYPE_CHECKING:
-    from baserate._map import Calibrator
+    from baserate._calibrator import Calibrator
     from baserate._results import Results
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
 
 _EXAMPLES = (
     (
@@ -193,7 +192,7 @@ def _together(found: "Results", held: "Results", files: Sequence[str]) -> "Resul
 
     rows = [row | {"set": CHOICE} for row in found.rows()]
     rows += [row | {"set": HELD_OUT} for row in held.rows() if row["measure"] != "threshold"]
-    name = files_told(files)
+    name = describe_files(files)
     known = {*FLATTERED, *found.data["notes"]}
     notes = [note for note in found.data["notes"] if note not in FLATTERED]
     if held.data["same"]:
@@ -211,5 +210,5 @@ def _line(reading: Reading, keeping: Keeping, data: Mapping[str, Any]) -> str:
     parts = [carried_line(reading, data), *[f"mapped by {keeping.name} ({data.get('map')})"] * ("map" in data)]
     if "held_out" in data:
         held = data["held_out"]
-        parts.append(f"judged on {held['name']}, {count_of(held['rows'], 'row', shown=amount(held['rows'], 4))}")
+        parts.append(f"judged on {held['name']}, {count_of(held['rows'], 'row', shown=format_count(held['rows'], 4))}")
     return " · ".join(parts)

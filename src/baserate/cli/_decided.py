@@ -5,16 +5,30 @@ from dataclasses import replace
 from math import isnan
 from typing import Any, NamedTuple
 
-from baserate._chosen import folds_told, interval_told, scores_of, sentence
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._heading import class_told
-from baserate._numbers import UNDEFINED, amount, number, plain
-from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
+from baserate._formatting import UNDEFINED, format_count, format_exact, format_number
 from baserate._results import Results
-from baserate._sure import Reasons, cell, footnotes, heading
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, about, expected_cost, precision, prevalence, sensitivity, specificity
+from baserate.text import (
+    EVERYBODY,
+    Cell,
+    Footnotes,
+    Page,
+    Row,
+    Section,
+    Table,
+    describe_choice,
+    describe_class,
+    describe_fold_thresholds,
+    describe_score_ranges,
+    describe_threshold_intervals,
+    estimate_cell,
+    interval_footnotes,
+    interval_heading,
+    shorten_label,
+)
 
 Line = Mapping[str, Any]
 Group = tuple[tuple[str, object], ...] | None
@@ -68,7 +82,7 @@ class _Sheet:
 
     def __init__(self, found: Results, asked: Reading, digits: int) -> None:
         self.data, self.asked, self.digits = found.data, asked, digits
-        self.reasons = Reasons()
+        self.reasons = Footnotes()
         self.chosen: dict[_Case, dict[Name, Line]] = {}
         self.others: dict[str, dict[str, dict[str, Line]]] = {}
         for row in found.rows():
@@ -80,12 +94,15 @@ class _Sheet:
             else:
                 self.others.setdefault(model, {}).setdefault(row["rule"], {})[row["measure"]] = row
 
-    def of_model(self, model: str) -> Iterator[Panel | str]:
+    def of_model(self, model: str) -> Iterator[Table | str]:
         """All about one model."""
         case, policy = _Case(model, CHOICE, None), self.data["policies"][model]
         cutoffs = [row for (name, _), row in self.chosen[case].items() if name == "threshold"]
-        told = [sentence(self._score(model), policy, self.data["costs"]), interval_told(cutoffs, self.digits)]
-        yield " ".join(filter(None, [*told, folds_told(self._folds(model), len(cutoffs), self.digits)]))
+        told = [
+            describe_choice(self._score(model), policy, self.data["costs"]),
+            describe_threshold_intervals(cutoffs, self.digits),
+        ]
+        yield " ".join(filter(None, [*told, describe_fold_thresholds(self._folds(model), len(cutoffs), self.digits)]))
         sets = [each for each in (CHOICE, HELD_OUT) if case._replace(set=each) in self.chosen]
         decided = ("tp", None) in self.chosen[case]
         if decided:
@@ -97,7 +114,7 @@ class _Sheet:
 
     def _score(self, model: str) -> str:
         """What is cut."""
-        return f"calibrated {label(model)}" if "map" in self.data else label(model)
+        return f"calibrated {shorten_label(model)}" if "map" in self.data else shorten_label(model)
 
     def _folds(self, model: str) -> Sequence[Sequence[float]]:
         """Cut-offs that were chosen without each fold."""
@@ -108,25 +125,26 @@ class _Sheet:
         """Why numbers are undefined, and how intervals were made."""
         rows = [row for lines in self.chosen.values() for row in lines.values()]
         cutoffs = {row["how"]: None for row in rows if row["measure"] == "threshold" and row["low"] is not None}
-        made = footnotes((row for row in rows if row["measure"] != "threshold"), self.data)
+        made = interval_footnotes((row for row in rows if row["measure"] != "threshold"), self.data)
         told = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
         told += [_IN_FOLDS] * ("folds" in self.data)
         told += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
         return (*self.reasons.footnotes(), *made, *(f"Cut-offs: {how}." for how in cutoffs), *told)
 
-    def _two_by_two(self, case: _Case) -> Panel:
+    def _two_by_two(self, case: _Case) -> Table:
         values = {name: row["value"] for (name, _), row in self.chosen[case].items()}
         referred = "referred_positives" in values
         lines = {
-            class_told(name, self.asked.truth, self.data): [values[cell] for cell in cells if cell in values]
+            describe_class(name, self.asked.truth, self.data): [values[cell] for cell in cells if cell in values]
             for name, cells in _CLASSES.items()
         }
         lines["total"] = [sum(pair) for pair in zip(*lines.values(), strict=True)]
         rows = tuple(
-            Row(name, tuple(amount(each, self.digits) for each in (*line, sum(line)))) for name, line in lines.items()
+            Row(name, tuple(format_count(each, self.digits) for each in (*line, sum(line))))
+            for name, line in lines.items()
         )
         columns = ("flagged", *["referred"] * referred, "passed", "total")
-        return Panel(f"truth in rows{self._of(case)}", columns, (Section("", rows),), upright=True)
+        return Table(f"truth in rows{self._of(case)}", columns, (Section("", rows),), upright=True)
 
     def _of(self, case: _Case) -> str:
         """Which rows they are, if there is a choice."""
@@ -134,7 +152,7 @@ class _Sheet:
             return ""
         return f", on {self.data['held_out']['name']}" if case.set == HELD_OUT else ", where it was chosen"
 
-    def _measures(self, case: _Case) -> Panel:
+    def _measures(self, case: _Case) -> Table:
         """Measures as they look, optimism-corrected, and on other rows."""
         lines = {name: row for (name, _), row in self.chosen[case].items() if _is_measure(name)}
         there = {name: row for (name, _), row in self.chosen.get(case._replace(set=HELD_OUT), {}).items()}
@@ -147,14 +165,14 @@ class _Sheet:
             columns[f"on {self.data['held_out']['name']}"] = there.get
         if len(columns) == 1:
             rows = [Row(_words(name), (self._cell(row, several=False),), _meaning(name)) for name, row in lines.items()]
-            return Panel("", (heading(self.data),), (Section("measures", tuple(rows)),))
+            return Table("", (interval_heading(self.data),), (Section("measures", tuple(rows)),))
         rows = [Row(_words(name), tuple(self._cell(at(name)) for at in columns.values())) for name in lines]
-        return Panel("measures", tuple(columns), (Section("", tuple(rows)),))
+        return Table("measures", tuple(columns), (Section("", tuple(rows)),))
 
-    def _bands(self, case: _Case, sets: Sequence[str]) -> Panel:
+    def _bands(self, case: _Case, sets: Sequence[str]) -> Table:
         """Who is in each band."""
         policy = self.data["policies"][case.model]
-        ranges = scores_of(self._score(case.model), policy["thresholds"])
+        ranges = describe_score_ranges(self._score(case.model), policy["thresholds"])
         rows = []
         for action, scores in zip(policy["actions"], ranges, strict=True):
             cells = [
@@ -162,11 +180,11 @@ class _Sheet:
                 for each in sets
                 for name in ("share", "risk")
             ]
-            rows.append(Row(f"{label(action)}: {scores}", tuple(cells)))
+            rows.append(Row(f"{shorten_label(action)}: {scores}", tuple(cells)))
         columns = [f"{name}{self._of(case._replace(set=each))}" for each in sets for name in ("share of all", "risk")]
-        return Panel("action", tuple(columns), (Section("", tuple(rows)),))
+        return Table("action", tuple(columns), (Section("", tuple(rows)),))
 
-    def _by_group(self, case: _Case) -> Panel:
+    def _by_group(self, case: _Case) -> Table:
         """Everybody and each group, at the common cut-off."""
         alike = [each for each in self.chosen if each._replace(group=None) == case]
         lines = [self.chosen[each] for each in alike]
@@ -175,17 +193,17 @@ class _Sheet:
         rates = [name for name in names if name[0] not in _COUNTED]
         rows = [Row(_named(name), tuple(self._cell(each[name]) for each in lines)) for name in rates]
         if sections:
-            rows.insert(0, Row("prevalence", tuple(number(_prevalence(each), self.digits) for each in lines)))
-        corner = f"by {', '.join(map(label, self.asked.group))}{self._of(case)}"
-        return Panel(corner, tuple(map(_group, alike)), (*sections, Section("", tuple(rows))))
+            rows.insert(0, Row("prevalence", tuple(format_number(_prevalence(each), self.digits) for each in lines)))
+        corner = f"by {', '.join(map(shorten_label, self.asked.group))}{self._of(case)}"
+        return Table(corner, tuple(map(_group, alike)), (*sections, Section("", tuple(rows))))
 
     def _counted(self, lines: Sequence[Mapping[Name, Line]]) -> Iterator[Row]:
         for name, words in _COUNTED.items():
             found = [row["value"] for each in lines for (measure, _), row in each.items() if measure == name]
             if found:
-                yield Row(words, tuple(amount(value, self.digits) for value in found))
+                yield Row(words, tuple(format_count(value, self.digits) for value in found))
 
-    def _compared(self, case: _Case) -> Iterator[Panel | str]:
+    def _compared(self, case: _Case) -> Iterator[Table | str]:
         """What other rules would have chosen; the chosen one comes first."""
         others = self.others.get(case.model, {})
         names = [name for name in _COMPARED if name != "expected_cost" or self.data["costs"] is not None]
@@ -195,7 +213,7 @@ class _Sheet:
             rows.append(Row(rule, (_short(lines["threshold"]["value"], self.digits), *cells)))
         if others:
             yield "What other rules would have said:"
-            narrow = Panel("rule", ("cut-off", *map(_SHORT.__getitem__, names)), (Section("", tuple(rows)),))
+            narrow = Table("rule", ("cut-off", *map(_SHORT.__getitem__, names)), (Section("", tuple(rows)),))
             yield replace(narrow, columns=("cut-off", *map(_HEADS.__getitem__, names)), narrow=narrow)
 
     def _chosen_row(self, case: _Case, names: Sequence[str]) -> Row:
@@ -216,14 +234,14 @@ class _Sheet:
         return Row(f"{policy['rule']} (chosen)", (cutoffs, *(self._number(values[name]) for name in names)))
 
     def _number(self, value: float) -> str:
-        return UNDEFINED if isnan(value) else number(value, self.digits)
+        return UNDEFINED if isnan(value) else format_number(value, self.digits)
 
     def _plain(self, row: Line) -> Cell:
         """Show the number alone."""
-        return cell({**row, "level": None}, self.reasons, digits=self.digits, several=True)
+        return estimate_cell({**row, "level": None}, self.reasons, digits=self.digits, several=True)
 
     def _cell(self, row: Line | None, *, several: bool = True) -> Cell:
-        return cell(row, self.reasons, digits=self.digits, several=several)
+        return estimate_cell(row, self.reasons, digits=self.digits, several=several)
 
 
 _HEADS = dict(zip(_COMPARED, ("sensitivity", "specificity", "precision", "flag rate", "cost per case"), strict=True))
@@ -258,21 +276,21 @@ def _prevalence(lines: Mapping[Name, Line]) -> float:
 
 
 def _short(threshold: float, digits: int) -> str:
-    shown = plain(threshold)
-    return shown if len(shown) <= _LONGEST else number(threshold, digits)
+    shown = format_exact(threshold)
+    return shown if len(shown) <= _LONGEST else format_number(threshold, digits)
 
 
 def _named(name: Name) -> str:
     measure, action = name
     return (
-        f"{_words(measure)} of {label(action)}"
+        f"{_words(measure)} of {shorten_label(action)}"
         if action is not None and measure in {"share", "risk"}
         else _words(measure)
     )
 
 
 def _group(case: _Case) -> str:
-    named = ", ".join(label(value) for _, value in case.group or ())
+    named = ", ".join(shorten_label(value) for _, value in case.group or ())
     return EVERYBODY if case.group is None else repr(named) if named == EVERYBODY else named
 
 

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from baserate._domains import DRAWS, FOLDS
 from baserate._errors import OptionError
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate.cli._options import Verb, bundled, complete_two_class, names, numbers, one_threshold, share, whole
 from baserate.cli._prices import CELLS, PRICES, costs_of, prevalence, price
 from baserate.cli._settings import BETA, NET_BENEFIT_AT

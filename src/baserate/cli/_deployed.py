@@ -11,17 +11,16 @@ import click
 
 from baserate._domains import PREVALENCE
 from baserate._errors import BaserateError, UnknownNameError
-from baserate._heading import files_told, rows_told
-from baserate._numbers import amount, number
-from baserate._panels import label
+from baserate._formatting import format_count, format_number
 from baserate.cli._classes import SCORED, columns_of
 from baserate.cli._options import Reading, Verb, bundled, names, or_none, share
 from baserate.cli._progress import shown
+from baserate.text import describe_files, describe_rows, shorten_label
 
 if TYPE_CHECKING:
-    from baserate._class_rows import MulticlassRows
-    from baserate._intake import ReadSummary
-    from baserate._tallies import Tallies
+    from baserate._read_summary import ReadSummary
+    from baserate._rows import MulticlassRows
+    from baserate._tally import Tallies
     from baserate._target import MulticlassTarget, Target
 
 _OF_VALIDATION = ("truth", "validation_score", "validation_scores", "validation_weight", "validation_count")
@@ -194,18 +193,21 @@ def renamed(notes: Iterable[str], column: str) -> list[str]:
 
 def headline(asked: Deployed, data: Mapping[str, Any]) -> str:
     """One line on what was read."""
-    parts = [files_told(asked.file), rows_told(data)]
-    parts += [f"{amount(data['labelled'], 4)} with truth"] * bool(data["labelled"])
+    parts = [describe_files(asked.file), describe_rows(data)]
+    parts += [f"{format_count(data['labelled'], 4)} with truth"] * bool(data["labelled"])
     parts += ["weighted"] * bool(data["weighted"])
     seen = data.get("validation")
     if seen is None:
         return " · ".join(parts)
-    parts += [f"validation: {files_told(asked.validation)}", rows_told(seen)]
+    parts += [f"validation: {describe_files(asked.validation)}", describe_rows(seen)]
     if data.get("positive") is None:
         parts += [f"{len(seen['prevalences'])} classes"]
     else:
-        share = number(100 * seen["prevalence"], 4)
-        parts += [f"positive: {label(asked.truth)} = {label(data['positive'])}", f"prevalence there {share} %"]
+        share = format_number(100 * seen["prevalence"], 4)
+        parts += [
+            f"positive: {shorten_label(asked.truth)} = {shorten_label(data['positive'])}",
+            f"prevalence there {share} %",
+        ]
     doubts = [f"doubtful: {'; '.join(data['doubts'])}"] if data.get("doubts") else []
     return " · ".join([*parts, *["weighted"] * bool(seen["weighted"]), *doubts])
 

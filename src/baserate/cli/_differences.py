@@ -4,11 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from baserate._numbers import UNDEFINED, format_p, mark, number, percent, plain, unadjusted
-from baserate._panels import EVERYBODY, Page, Panel, Row, Section, label
+from baserate._formatting import (
+    UNDEFINED,
+    footnote_mark,
+    format_exact,
+    format_level,
+    format_number,
+    format_p,
+    unadjusted_note,
+)
 from baserate._results import Results
 from baserate.cli._ask import headline
 from baserate.cli._options import Reading
+from baserate.text import EVERYBODY, Page, Row, Section, Table, shorten_label
 
 Line = Mapping[str, Any]
 
@@ -34,8 +42,8 @@ def page(found: Results, asked: Reading, digits: int) -> Page:
     for title, group in groupby(lines, key=lambda line: _title(line, grouped=grouped)):
         rows = [_row(line, columns, digits, reasons) for line in group]
         sections.append(Section(title, tuple(rows)))
-    panel = Panel("", tuple(_NUMBERS[name] for name in columns), tuple(sections))
-    notes = [f"{mark(at)} {why}" for at, why in enumerate(reasons, start=1)]
+    panel = Table("", tuple(_NUMBERS[name] for name in columns), tuple(sections))
+    notes = [f"{footnote_mark(at)} {why}" for at, why in enumerate(reasons, start=1)]
     return Page(headline(asked, found.data), (panel,), (*notes, *_footnotes(lines)))
 
 
@@ -43,7 +51,9 @@ def _title(line: Line, *, grouped: bool) -> str:
     measure = line["measure"].replace("_", " ")
     if not grouped:
         return str(measure)
-    named = ", ".join(f"{label(name)} = {label(value)}" for name, value in (line["group"] or {}).items())
+    named = ", ".join(
+        f"{shorten_label(name)} = {shorten_label(value)}" for name, value in (line["group"] or {}).items()
+    )
     return f"{measure}, {named or EVERYBODY}"
 
 
@@ -52,19 +62,19 @@ def _row(line: Line, columns: Sequence[str], digits: int, reasons: list[str]) ->
         if line[name] is not None and name in _CHANCES:
             return format_p(line[name], digits, is_bound=line["p_is_bound"])
         if line[name] is not None:
-            return number(line[name], digits)
+            return format_number(line[name], digits)
         why = line["why"] or "undefined"
         if why not in reasons:
             reasons.append(why)
-        return UNDEFINED + mark(reasons.index(why) + 1)
+        return UNDEFINED + footnote_mark(reasons.index(why) + 1)
 
     return Row(f"{_model(line, '')} − {_model(line, 'other_')}", tuple(map(cell, columns)))
 
 
 def _model(line: Line, which: str) -> str:
-    name = label(line["other" if which else "model"])
+    name = shorten_label(line["other" if which else "model"])
     at = line[f"{which}threshold"]
-    return name if at is None else f"{name} ≥ {plain(at)}"
+    return name if at is None else f"{name} ≥ {format_exact(at)}"
 
 
 def _footnotes(lines: Sequence[Line]) -> Iterator[str]:
@@ -78,7 +88,8 @@ def _footnotes(lines: Sequence[Line]) -> Iterator[str]:
         yield from (f"{measure.replace('_', ' ')}: {each}" for measure, told in made.items() for each in told if each)
     tested = [line for line in lines if line["p"] is not None]
     if len(lines) > 1 and tested:
-        yield f"Holm-adjusted p: over all {len(tested)} comparisons of this table. {unadjusted(tested[0]['level'])}"
+        note = unadjusted_note(tested[0]["level"])
+        yield f"Holm-adjusted p: over all {len(tested)} comparisons of this table. {note}"
 
 
 def _by_measure(lines: Sequence[Line]) -> dict[str, list[Line]]:
@@ -93,7 +104,7 @@ def _made(line: Line) -> str:
     if line["test"] is None:
         return ""
     test = line["test"].partition(":")[0] if line["test"].startswith("McNemar") else line["test"]
-    level = f"{percent(line['level'])} % interval"
+    level = f"{format_level(line['level'])} % interval"
     return f"p and {level}: {test}." if test == line["how"] else f"p: {test}. {level}: {line['how']}."
 
 
@@ -101,6 +112,6 @@ def _asked(line: Line) -> str:
     side, margin = line["alternative"], line["margin"]
     if side == "two-sided":
         return ""
-    bound = plain(margin if side == "less" else 0.0 - margin)
+    bound = format_exact(margin if side == "less" else 0.0 - margin)
     where = "below" if side == "less" else "above"
     return f"A small p speaks for a difference of {line['measure'].replace('_', ' ')} {where} {bound}."

@@ -15,7 +15,7 @@ from baserate.cli._progress import counted
 if TYPE_CHECKING:
     from baserate._policy import Policy
     from baserate._results import Results
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
     from baserate.equalize import Goal
 
 _READ = ("--truth sick --score risk --group sex", "--fp 2 --fn 1")

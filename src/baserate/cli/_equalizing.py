@@ -16,7 +16,7 @@ from baserate.cli._prices import PRICES, costs_of, each_or_all, prevalences
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
-    from baserate._tallies import Group, Tallies
+    from baserate._tally import Group, Tallies
     from baserate.equalize import Goal
 
     Way = Callable[[Tallies, Goal], Policy]

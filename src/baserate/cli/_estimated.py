@@ -5,12 +5,12 @@ from math import isnan
 from typing import Any, Literal, NamedTuple
 
 from baserate import infer, shift
-from baserate._class_rows import MulticlassRows
-from baserate._confusions import Confusions
+from baserate._confusion import Confusions
 from baserate._errors import BaserateError
-from baserate._numbers import number
+from baserate._formatting import format_number
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._rows import MulticlassRows
+from baserate._tally import Tallies
 from baserate._target import MulticlassTarget, Target
 from baserate.cli._deployed import header, renamed
 from baserate.infer import Check
@@ -131,7 +131,7 @@ def _elsewhere(found: Prevalence, target: Target, validation: Tallies) -> list[s
     own, other = found.estimate, shift.prevalence(target, validation, level=found.estimate.level or 0.95).estimate
     if own.low <= other.value <= own.high and other.low <= own.value <= other.high:
         return []
-    return [f"estimates disagree: binned gives {number(other.value, 3)}"]
+    return [f"estimates disagree: binned gives {format_number(other.value, 3)}"]
 
 
 def _test(check: Check, adjusted: float) -> Line:

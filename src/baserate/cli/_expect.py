@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate.cli._ask import answer, remark
 from baserate.cli._deployed import (
     AS_THEY_ARE,
@@ -34,10 +34,10 @@ from baserate.cli._options import (
 from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
-    from baserate._panels import Page
     from baserate._results import Results
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
     from baserate._target import Target
+    from baserate.text import Page
 
 _EXAMPLES = (
     (
@@ -205,21 +205,20 @@ def _of_many(deployed: Deployed, expecting: Expecting, writing: Writing) -> None
 
 def _page(found: "Results", deployed: Deployed, line: str, digits: int) -> "Page":
     """Lay out the prevalence, then measures as they always are."""
-    from baserate._numbers import number
-    from baserate._panels import Panel, Row, Section
-    from baserate._sure import Reasons, cell, heading
+    from baserate._formatting import format_number
     from baserate.cli._summary import page
+    from baserate.text import Footnotes, Row, Section, Table, estimate_cell, interval_heading
 
     data = found.data
     share = {"value": data["prevalence"], "level": None} | (data["estimate"] or {})
-    told = cell(share, Reasons(), digits=digits, several=False)
+    told = estimate_cell(share, Footnotes(), digits=digits, several=False)
     rows = [Row("expected", (told,), "Share of positives in the target.")]
     if data["validation"]:
-        seen = number(data["validation"]["prevalence"], digits)
+        seen = format_number(data["validation"]["prevalence"], digits)
         rows.append(Row("in validation", (seen,), "Share that was seen there."))
-    head = heading(data) if data["estimate"] else ""
+    head = interval_heading(data) if data["estimate"] else ""
     made = page(found, deployed.reading, digits, line)
-    return replace(made, panels=(Panel("", (head,), (Section("prevalence", tuple(rows)),)), *made.panels))
+    return replace(made, panels=(Table("", (head,), (Section("prevalence", tuple(rows)),)), *made.panels))
 
 
 def _line(deployed: Deployed, data: Any) -> str:  # noqa: ANN401  (what Results hold)

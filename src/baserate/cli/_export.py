@@ -11,8 +11,7 @@ from baserate.cli._options import command
 from baserate.cli._say import put
 
 if TYPE_CHECKING:
-    from baserate._class_map import MulticlassCalibrator
-    from baserate._map import Calibrator
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
 
 _EXAMPLES = (
     ("an expression for the warehouse", "baserate export map.json --to sql"),

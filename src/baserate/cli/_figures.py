@@ -11,7 +11,7 @@ from baserate.cli._say import say
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
     from baserate.draw import Drawing
     from baserate.report import Report
 

@@ -27,7 +27,7 @@ from baserate.cli._settings import Stated, bind_settings, stated
 if TYPE_CHECKING:
     from baserate._policy import Policy
     from baserate._results import Results
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
     from baserate.measure import Measure
 
 _EXAMPLES = (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from baserate._counts import Counts
     from baserate._curve import Curve
     from baserate._results import Results
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
     from baserate.decide import Front, Hybrid, Vertex
 
 _MIDDLE = 0.5

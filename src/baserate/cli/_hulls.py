@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from baserate._numbers import amount, number, percent, plain
-from baserate._panels import Cell, Page, Panel, Row, Section, Spread, label
+from baserate._formatting import format_count, format_exact, format_level, format_number
 from baserate._results import Results
-from baserate._sure import Reasons, cell
 from baserate.cli._ask import headline
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._decision_curve import model_of
 from baserate.cli._options import Reading
+from baserate.text import Cell, Footnotes, IntervalCell, Page, Row, Section, Table, estimate_cell, shorten_label
 
 Line = Mapping[str, Any]
 
@@ -41,22 +40,22 @@ def left_out(found: Results) -> Iterator[str]:
 
 def page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay out a front: who is ever the best, who never is, and who would be better reversed."""
-    lines, reasons = found.rows(), Reasons()
+    lines, reasons = found.rows(), Footnotes()
     numbers = [name for name in _NUMBERS if name in found.columns]
     ranges = [name for name in _RANGES if f"{name}_from" in found.columns]
     heads = ("threshold", *(_NUMBERS[name] for name in numbers), *(_RANGES[name] for name in ranges))
     rows = [Row(_name(line), tuple(_cells(line, numbers, ranges, digits))) for line in _few_vertices(lines)]
-    panels: list[Panel | str] = [*_sentences(found, digits)]
-    panels += [split_when_narrow(Panel("ever the best", heads, (Section("", tuple(rows)),)))]
+    panels: list[Table | str] = [*_sentences(found, digits)]
+    panels += [split_when_narrow(Table("ever the best", heads, (Section("", tuple(rows)),)))]
     panels += [*_never(found, reasons, digits), *_below_diagonal(found.data, digits)]
     return Page(headline(asked, found.data), tuple(panels), (*reasons.footnotes(), *_meant(found, digits)))
 
 
 def _cells(line: Line, numbers: Sequence[str], ranges: Sequence[str], digits: int) -> Iterator[Cell]:
-    yield "" if line["threshold"] is None else plain(line["threshold"])
-    yield from (number(line[name], digits) for name in numbers)
+    yield "" if line["threshold"] is None else format_exact(line["threshold"])
+    yield from (format_number(line[name], digits) for name in numbers)
     for name in ranges:
-        yield Spread("", *(number(line[f"{name}_{end}"], digits) for end in ("from", "to")))
+        yield IntervalCell("", *(format_number(line[f"{name}_{end}"], digits) for end in ("from", "to")))
 
 
 def _vertices(lines: Sequence[Line]) -> list[Line]:
@@ -85,8 +84,8 @@ def _spread(columns: Sequence[Sequence[float]]) -> list[int]:
 
 def _name(line: Line) -> str:
     """Name of a vertex, with those of others that are there."""
-    own = label(line["classifier"]) + (" (reversed)" if line["reversed"] else "")
-    return f"{own}, {label(line['others'])}" if line["others"] else own
+    own = shorten_label(line["classifier"]) + (" (reversed)" if line["reversed"] else "")
+    return f"{own}, {shorten_label(line['others'])}" if line["others"] else own
 
 
 def _sentences(found: Results, digits: int) -> Iterator[str]:
@@ -94,15 +93,17 @@ def _sentences(found: Results, digits: int) -> Iterator[str]:
     at = found.data.get("at", {})
     if "best" in at:
         yield (
-            f"Cheapest at a prevalence of {plain(at['prevalence'])} and costs of {_costs(at)}: {deed(at['best'])}. "
-            f"A case costs {number(at['cost'], digits)} on average; the slope there is {number(at['slope'], digits)}."
+            f"Cheapest at a prevalence of {format_exact(at['prevalence'])} and costs of {_costs(at)}: "
+            f"{deed(at['best'])}. "
+            f"A case costs {format_number(at['cost'], digits)} on average; the slope there is "
+            f"{format_number(at['slope'], digits)}."
         )
     if "hybrid" in found.data:
         yield mixture(found.data["hybrid"], digits)
 
 
 def _costs(at: Line) -> str:
-    return ", ".join(f"{name} {plain(at[name])}" for name in ("fp", "fn", "tp", "tn"))
+    return ", ".join(f"{name} {format_exact(at[name])}" for name in ("fp", "fn", "tp", "tn"))
 
 
 def deed(vertex: Line) -> str:
@@ -113,10 +114,10 @@ def deed(vertex: Line) -> str:
     """
     if vertex["classifier"] in _ENDS:
         return "flag nothing" if vertex["classifier"] == "none" else "flag everything"
-    name = label(vertex["classifier"])
+    name = shorten_label(vertex["classifier"])
     if vertex["threshold"] is None:
         return f"flag what {name} {'passes' if vertex['reversed'] else 'flags'}"
-    return f"flag {name} {'<' if vertex['reversed'] else '≥'} {plain(vertex['threshold'])}"
+    return f"flag {name} {'<' if vertex['reversed'] else '≥'} {format_exact(vertex['threshold'])}"
 
 
 def mixture(hybrid: Line, digits: int) -> str:
@@ -124,18 +125,18 @@ def mixture(hybrid: Line, digits: int) -> str:
     wanted = hybrid["wanted"]
     other = next(name for name in _RATES if name != wanted)
     reached = (
-        f"A {_RATES[wanted]} of {number(hybrid[wanted], digits)}, with a {_RATES[other]} of "
-        f"{number(hybrid[other], digits)}"
+        f"A {_RATES[wanted]} of {format_number(hybrid[wanted], digits)}, with a {_RATES[other]} of "
+        f"{format_number(hybrid[other], digits)}"
     )
-    cost = f" A case costs {number(hybrid['cost'], digits)} on average." if "cost" in hybrid else ""
+    cost = f" A case costs {format_number(hybrid['cost'], digits)} on average." if "cost" in hybrid else ""
     chance = hybrid["chance"]
     if chance in (0, 1):
         return f"{reached}: {deed(hybrid['lax' if chance else 'strict'])}.{cost}"
-    lots = f"draw lots for each case: in {number(100 * chance, digits)} % {deed(hybrid['lax'])}"
+    lots = f"draw lots for each case: in {format_number(100 * chance, digits)} % {deed(hybrid['lax'])}"
     return f"{reached}: {lots}, otherwise {deed(hybrid['strict'])}.{cost}"
 
 
-def _never(found: Results, reasons: Reasons, digits: int) -> Iterator[Panel | str]:
+def _never(found: Results, reasons: Footnotes, digits: int) -> Iterator[Table | str]:
     below = [line for line in found.rows() if line["fpr"] is None]
     columns = found.data["columns"]
     if not below:
@@ -146,34 +147,34 @@ def _never(found: Results, reasons: Reasons, digits: int) -> Iterator[Panel | st
     def shown(line: Line, name: str) -> str:
         if line[name] is None:
             return reasons.undefined("all scores are equal, so that they can only flag nothing or everything")
-        return number(line[name], digits)
+        return format_number(line[name], digits)
 
-    rows = tuple(Row(label(line["classifier"]), tuple(shown(line, name) for name in _BELOW)) for line in below)
-    yield split_when_narrow(Panel("never the best", tuple(_BELOW.values()), (Section("", rows),)))
+    rows = tuple(Row(shorten_label(line["classifier"]), tuple(shown(line, name) for name in _BELOW)) for line in below)
+    yield split_when_narrow(Table("never the best", tuple(_BELOW.values()), (Section("", rows),)))
 
 
-def _below_diagonal(data: Line, digits: int) -> Iterator[Panel]:
+def _below_diagonal(data: Line, digits: int) -> Iterator[Table]:
     heads = {name: head for name, head in _TURNED.items() if any(each[name] is not None for each in data["reversible"])}
     rows = tuple(
         Row(
-            label(each["classifier"]),
-            tuple("" if each[name] is None else number(each[name], digits) for name in heads),
+            shorten_label(each["classifier"]),
+            tuple("" if each[name] is None else format_number(each[name], digits) for name in heads),
         )
         for each in data["reversible"]
     )
     if rows:
-        yield split_when_narrow(Panel("below the diagonal", tuple(heads.values()), (Section("", rows),)))
+        yield split_when_narrow(Table("below the diagonal", tuple(heads.values()), (Section("", rows),)))
 
 
 def _meant(found: Results, digits: int) -> Iterator[str]:
     data, at = found.data, found.data.get("at", {})
-    yield f"none, all: flag nothing, flag everything. Area under the front: {number(data['auc'], digits)}"
+    yield f"none, all: flag nothing, flag everything. Area under the front: {format_number(data['auc'], digits)}"
     yield (
         "slope: what false alarms cost times the share of negatives, over what misses cost times that of positives; a "
         "row is the best below the first slope and from the second on"
     )
     if "ratio_from" in found.columns:
-        there = f"at a prevalence of {plain(at['prevalence'])}"
+        there = f"at a prevalence of {format_exact(at['prevalence'])}"
         yield f"cost ratio: so many false alarms cost as much as a miss, {there}; above the first and up to the second"
     if "prevalence_from" in found.columns:
         yield f"prevalence: at costs of {_costs(at)}; above the first and up to the second"
@@ -198,12 +199,12 @@ def _below_meant(found: Results) -> Iterator[str]:
 
 def ratios_page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay out likelihood ratios, a section for each model."""
-    reasons, sections = Reasons(), []
+    reasons, sections = Footnotes(), []
     for lines in _by_model(found.rows()).values():
         rows = tuple(Row(_range(line), tuple(_pool(line, reasons, digits))) for line in _few_pools(lines))
         sections.append(Section(model_of(lines[0], found), rows))
     heads = ("positives", "negatives", "likelihood ratio", "posterior")
-    panel = split_when_narrow(Panel("scores", heads, tuple(sections)))
+    panel = split_when_narrow(Table("scores", heads, tuple(sections)))
     return Page(headline(asked, found.data), (panel,), (*reasons.footnotes(), *_ratios_meant(found)))
 
 
@@ -223,22 +224,22 @@ def _few_pools(lines: Sequence[Line]) -> list[Line]:
 
 
 def _range(line: Line) -> str:
-    low, high = plain(line["lower"]), plain(line["upper"])
+    low, high = format_exact(line["lower"]), format_exact(line["upper"])
     return low if low == high else f"{low} – {high}"
 
 
-def _pool(line: Line, reasons: Reasons, digits: int) -> Iterator[Cell]:
-    yield from (amount(line[name], digits) for name in ("positives", "negatives"))
-    yield cell({**line, "value": line["ratio"], "why": None}, reasons, digits=digits, several=True)
-    yield number(line["posterior"], digits)
+def _pool(line: Line, reasons: Footnotes, digits: int) -> Iterator[Cell]:
+    yield from (format_count(line[name], digits) for name in ("positives", "negatives"))
+    yield estimate_cell({**line, "value": line["ratio"], "why": None}, reasons, digits=digits, several=True)
+    yield format_number(line["posterior"], digits)
 
 
 def _ratios_meant(found: Results) -> Iterator[str]:
     at = found.data.get("at")
-    where = f"a prevalence of {plain(at['prevalence'])}" if at else "the prevalence of the rows"
+    where = f"a prevalence of {format_exact(at['prevalence'])}" if at else "the prevalence of the rows"
     yield "likelihood ratio: how many times as frequent such scores are among positives as among negatives"
     yield f"posterior: share of positives among such scores, at {where}"
-    sure = percent(found.data["level"])
+    sure = format_level(found.data["level"])
     yield (
         f"{sure} % intervals: of a ratio of shares on a logarithmic scale, as if the ranges had been fixed "
         "beforehand. They were chosen so that ratios fall; the first tend to be too high, the last too low."
@@ -248,19 +249,19 @@ def _ratios_meant(found: Results) -> Iterator[str]:
 def combined_page(found: Results, asked: Reading, digits: int) -> Page:
     """Lay out the best weights of two scores."""
     (line,) = found.rows()
-    reasons = Reasons()
+    reasons = Footnotes()
     both = weighted(line, digits)
-    held_out = reasons.undefined(line["why"]) if line["held_out"] is None else number(line["held_out"], digits)
+    held_out = reasons.undefined(line["why"]) if line["held_out"] is None else format_number(line["held_out"], digits)
     rows = (
-        Row(f"{label(line['first'])} alone", (number(line["first_auc"], digits),)),
-        Row(f"{label(line['second'])} alone", (number(line["second_auc"], digits),)),
-        Row("both, on these rows", (number(line["auc"], digits),), "Too high: the weights were chosen on them."),
+        Row(f"{shorten_label(line['first'])} alone", (format_number(line["first_auc"], digits),)),
+        Row(f"{shorten_label(line['second'])} alone", (format_number(line["second_auc"], digits),)),
+        Row("both, on these rows", (format_number(line["auc"], digits),), "Too high: the weights were chosen on them."),
         Row("both, held out", (held_out,), "Mean over folds that had no part in the choice of their weights."),
     )
     exact = "No weights give a higher AUC on these rows."
     tried = "There are too many pairs to compare them all, so this is the best of the weights that were tried."
     told = f"Rank by {both}. {exact if line['exact'] else tried}"
-    panel = split_when_narrow(Panel("AUC", ("",), (Section("", rows),)))
+    panel = split_when_narrow(Table("AUC", ("",), (Section("", rows),)))
     return Page(headline(asked, found.data), (told, panel), reasons.footnotes())
 
 
@@ -275,7 +276,7 @@ def weighted(line: Line, digits: int) -> str:
         weight = line[f"{which}_weight"]
         if weight == 0:
             continue
-        size = "" if abs(weight) == 1 else f"{number(abs(weight), digits)}·"
+        size = "" if abs(weight) == 1 else f"{format_number(abs(weight), digits)}·"
         sign = ("− " if weight < 0 else "+ ") if parts else ("−" if weight < 0 else "")
-        parts.append(f"{sign}{size}{label(line[which])}")
+        parts.append(f"{sign}{size}{shorten_label(line[which])}")
     return " ".join(parts)

@@ -11,7 +11,7 @@ from baserate.cli._options import Verb, Writing, bundled, check_place
 from baserate.cli._say import put, say
 
 if TYPE_CHECKING:
-    from baserate._map import Calibrator
+    from baserate._calibrator import Calibrator
     from baserate._policy import Policy
 
 

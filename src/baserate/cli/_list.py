@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from baserate._errors import UnknownNameError
-from baserate._panels import Page, Panel, Row, Section
 from baserate.cli._ask import answer
 from baserate.cli._options import Writing, command, writing
+from baserate.text import Page, Row, Section, Table
 
 _EXAMPLES = (
     ("all of them", "baserate list measures"),
@@ -104,7 +104,7 @@ def _page_of_measures(rows: list[dict[str, Any]]) -> Page:
         Section(title, tuple(Row(row["name"], (), _describe(row)) for row in rows if row["of"] == of))
         for of, title in titles.items()
     ]
-    return Page("", (Panel("", (), tuple(section for section in sections if section.rows)),))
+    return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
 
 
 def _describe(row: dict[str, Any]) -> str:
@@ -121,12 +121,12 @@ def _describe(row: dict[str, Any]) -> str:
 def _page_of_curves(rows: list[dict[str, Any]]) -> Page:
     told = (f"{row['y']} against {row['x']}".replace("_", " ") for row in rows)
     lines = tuple(Row(row["name"], (), each) for row, each in zip(rows, told, strict=True))
-    return Page("", (Panel("curve", (), (Section("", lines),)),))
+    return Page("", (Table("curve", (), (Section("", lines),)),))
 
 
 def _page_of_findings(rows: list[dict[str, Any]]) -> Page:
     lines = tuple(Row(row["code"], (), f"{row['title']} ({row['severity']}). {row['why']}") for row in rows)
-    return Page("", (Panel("finding", (), (Section("", lines),)),))
+    return Page("", (Table("finding", (), (Section("", lines),)),))
 
 
 def _page_of_parities(rows: list[dict[str, Any]]) -> Page:
@@ -138,7 +138,7 @@ def _page_of_parities(rows: list[dict[str, Any]]) -> Page:
         Section(title, tuple(Row(row["name"], (), _promise(row)) for row in rows if row["chosen"] == chosen))
         for chosen, title in titles.items()
     ]
-    return Page("", (Panel("", (), tuple(section for section in sections if section.rows)),))
+    return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
 
 
 def _promise(row: dict[str, Any]) -> str:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from baserate._numbers import amount, pace
+from baserate._formatting import format_count, format_pace
 from baserate.cli._progress import shown
 from baserate.cli._say import say
 
 if TYPE_CHECKING:
-    from baserate._class_map import MulticlassCalibrator
-    from baserate._map import Calibrator
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
     from baserate._policy import Policy
 
 Kept = TypeVar("Kept")
@@ -76,5 +75,5 @@ def written(
     for note in found.notes:
         say(f"note: {note}")
     where = "stdout" if target == "-" else target
-    rate = f" ({pace(found.rows, found.seconds)})" if found.seconds > _LONG else ""
-    say(f"{amount(found.rows, 4)} row{'' if found.rows == 1 else 's'} written to {where}{rate}.")
+    rate = f" ({format_pace(found.rows, found.seconds)})" if found.seconds > _LONG else ""
+    say(f"{format_count(found.rows, 4)} row{'' if found.rows == 1 else 's'} written to {where}{rate}.")

@@ -12,11 +12,10 @@ from baserate.cli._options import THRESHOLD, Reading, Writing, command, complete
 from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
-    from baserate._class_rows import MulticlassRows
-    from baserate._confusions import Confusions
+    from baserate._confusion import Confusions
     from baserate._results import Results
-    from baserate._rows import Rows
-    from baserate._tallies import Tallies
+    from baserate._rows import MulticlassRows, Rows
+    from baserate._tally import Tallies
     from baserate.infer import Interval
     from baserate.measure import Measure
 

@@ -14,7 +14,7 @@ from baserate.cli._options import Reading, Verb, bundled, check_place, numbers
 from baserate.cli._say import say
 
 if TYPE_CHECKING:
-    from baserate._tallies import Tallies
+    from baserate._tally import Tallies
     from baserate.draw import Drawing
 
 _PIXELS = 20_000

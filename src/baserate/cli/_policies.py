@@ -12,8 +12,7 @@ from baserate.cli._maps import opened
 from baserate.cli._options import Reading
 
 if TYPE_CHECKING:
-    from baserate._class_map import MulticlassCalibrator
-    from baserate._map import Calibrator
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
     from baserate._policy import Policy
 
 _KIND = re.compile(r'"kind":\s*"baserate/(?:class-)?(map|policy)"')
@@ -27,9 +26,9 @@ def loaded(path: str) -> "Policy":
 def loaded_either(path: str) -> "Calibrator | MulticlassCalibrator | Policy":
     """Read a map or a policy, whichever the file holds; what is wrong with it is told with its name."""
     from baserate import FileFormatError
-    from baserate._map import text_of
+    from baserate._calibrator import read_file_text
 
-    text = opened(path, "map or policy", lambda path: text_of(path, "map or policy"))
+    text = opened(path, "map or policy", lambda path: read_file_text(path, "map or policy"))
     kind = _KIND.search(text)  # in the text, so that a broken file is told as what it was
     if kind is None:
         raise FileFormatError(f"{path} holds neither a map nor a policy; name a file that holds one.")

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import click
 
-from baserate._heading import files_told
 from baserate.cli._ask import answer, remark
 from baserate.cli._code import DIALECT, OUTPUT, in_columns
 from baserate.cli._failures import debug
 from baserate.cli._options import Choices, Verb, Writing, bundled, command, writing
 from baserate.cli._policies import loaded
 from baserate.cli._say import put
+from baserate.text import describe_files
 
 
 @click.group(
@@ -50,7 +50,7 @@ def show(path: str, writing: Writing) -> None:
 
     read = loaded(path)
     found = results(read)
-    line = headline(read, files_told([path]))
+    line = headline(read, describe_files([path]))
     remark(line, found.data, writing, inferred=False)
     answer(found, lambda: page(read, line, writing.digits), writing)
 

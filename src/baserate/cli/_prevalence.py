@@ -28,8 +28,7 @@ from baserate.cli._say import put, say
 from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
-    from baserate._class_map import MulticlassCalibrator
-    from baserate._map import Calibrator
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
     from baserate.shift import Prevalence, Shares
 
 _VALIDATED = "--score risk --validation old.csv --truth sick"

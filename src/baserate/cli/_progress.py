@@ -8,7 +8,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TextIO
 
-from baserate._numbers import pace
+from baserate._formatting import format_pace
 
 Progress = Callable[[], float | None]
 """How many per cent are done; None or a negative number while that is unknown."""
@@ -70,7 +70,7 @@ def bar(percent: float | None, seconds: float, rows: int | None = None) -> str:
     if percent is None or percent < 0:
         return f"reading …  {seconds:.0f} s"
     percent = min(percent, 100.0)
-    rate = f"   {pace(rows * percent / 100, seconds)}" if rows and seconds else ""
+    rate = f"   {format_pace(rows * percent / 100, seconds)}" if rows and seconds else ""
     return f"[{'#' * int(_WIDTH * percent / 100):{_WIDTH}}] {percent:3.0f} %   {seconds:.0f} s{rate}"
 
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from baserate._domains import BINS, DRAWS, POINTS
-from baserate._numbers import amount
+from baserate._formatting import format_count
 from baserate.cli._ask import answer, explain, tallies
 from baserate.cli._classes import SCORED, Classes, read_classes
 from baserate.cli._options import Reading, Verb, Writing, bundled, command, level, reading, share, whole, writing
 
 if TYPE_CHECKING:
     from baserate import infer
-    from baserate._class_rows import MulticlassRows
     from baserate._results import Results
-    from baserate._tallies import Tallies
+    from baserate._rows import MulticlassRows
+    from baserate._tally import Tallies
 
 CURVES = ("binned", "isotonic", "lowess", "likelihood-ratio")
 IN_BINS = ("binned", "likelihood-ratio")
@@ -235,5 +235,5 @@ def _tabulated(read: "Tallies | MulticlassRows", reading: Reading, judging: Judg
 
 
 def _left_out(found: "Results") -> str:
-    most = amount(found.data["longest"], 4)
+    most = format_count(found.data["longest"], 4)
     return f"at most {FEW} of up to {most} points of each curve are shown; --points N shows more, --format csv all."

@@ -14,8 +14,8 @@ from baserate.cli._progress import counted, shown
 from baserate.cli._say import WIDTH, put, room, say
 
 if TYPE_CHECKING:
-    from baserate._panels import Page
     from baserate.report import Report
+    from baserate.text import Page
 
 _EXAMPLES = (
     (

@@ -13,8 +13,7 @@ from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
 from baserate.cli._say import put, say
 
 if TYPE_CHECKING:
-    from baserate._class_map import MulticlassCalibrator
-    from baserate._map import Calibrator
+    from baserate._calibrator import Calibrator, MulticlassCalibrator
 
 _EXAMPLES = (
     (

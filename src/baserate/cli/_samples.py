@@ -18,8 +18,8 @@ from baserate.cli._options import Reading
 if TYPE_CHECKING:
     from baserate._confusion import Confusion
     from baserate._counts import Counts
-    from baserate._intake import ReadSummary
-    from baserate._tallies import Tallies
+    from baserate._read_summary import ReadSummary
+    from baserate._tally import Tallies
 
 CELLS = ("tp", "fn", "fp", "tn")
 """Cells of a table in the order in which they are typed: the positives first."""

@@ -7,7 +7,7 @@ from typing import TextIO
 import click
 
 from baserate._errors import OptionError
-from baserate._plain_text import printable
+from baserate._formatting import replace_unprintable
 
 WIDTH = 100
 """Of a page that no terminal limits."""
@@ -15,7 +15,7 @@ WIDTH = 100
 
 def say(message: str) -> None:
     """Tell the person, on stderr."""
-    click.echo("\n".join(map(printable, message.rstrip("\n").split("\n"))), err=True)
+    click.echo("\n".join(map(replace_unprintable, message.rstrip("\n").split("\n"))), err=True)
 
 
 def put(text: str, path: str | None) -> None:

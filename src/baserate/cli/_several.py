@@ -6,21 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baserate._heading import files_told
-from baserate._numbers import amount
-from baserate._panels import Page, Panel, Row, Section, label
-from baserate._sure import Reasons, cell, footnotes
+from baserate._formatting import format_count
 from baserate.cli._ask import answer, headline, remark
 from baserate.cli._classes import MANY, SCORED, Classes, costs, numbered, read_classes
 from baserate.cli._deciding import Deciding
 from baserate.cli._intervals import Intervals
 from baserate.cli._options import Reading, Verb, Writing, bundled
 from baserate.cli._priors import Prior, of_classes, prior
+from baserate.text import (
+    Footnotes,
+    Page,
+    Row,
+    Section,
+    Table,
+    describe_files,
+    estimate_cell,
+    interval_footnotes,
+    shorten_label,
+)
 
 if TYPE_CHECKING:
-    from baserate._class_rows import MulticlassRows
     from baserate._costs import CostMatrix
     from baserate._results import Results
+    from baserate._rows import MulticlassRows
 
 Line = Mapping[str, Any]
 
@@ -139,28 +147,28 @@ def _with_hint(found: "Results") -> "Results":
 
 def page(found: "Results", asked: Reading, several: Several, digits: int) -> Page:
     """Lay the numbers out."""
-    reasons = Reasons()
+    reasons = Footnotes()
     rows = found.rows()
     panels = [
         _sentence(found.data, several),
         _table(rows, found.data, asked, digits),
         _rules(rows, reasons, digits),
     ]
-    return Page(headline(asked, found.data), tuple(panels), reasons.footnotes() + footnotes(rows, found.data))
+    return Page(headline(asked, found.data), tuple(panels), reasons.footnotes() + interval_footnotes(rows, found.data))
 
 
 def _sentence(data: Line, several: Several) -> str:
     """Say what is done with each row."""
     refer = data["refer"]
     left = "" if refer is None else f", or is referred for {refer:g} where that is cheaper"
-    done = f"each row gets the class of least expected cost by {files_told([str(several.costs)])}{left}."
+    done = f"each row gets the class of least expected cost by {describe_files([str(several.costs)])}{left}."
     if "to" in data:
-        each = [f"{label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in data["to"].items()]
+        each = [f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in data["to"].items()]
         done = f"where the shares are {', '.join(each)}, {done}"
     return done[:1].upper() + done[1:]
 
 
-def _table(rows: Sequence[Line], data: Line, asked: Reading, digits: int) -> Panel | str:
+def _table(rows: Sequence[Line], data: Line, asked: Reading, digits: int) -> Table | str:
     """Truth in rows, decisions in columns, and what is referred."""
     names = data["decisions"]
     if len(names) > MANY:
@@ -171,19 +179,21 @@ def _table(rows: Sequence[Line], data: Line, asked: Reading, digits: int) -> Pan
     for line, mass in zip(lines, referred if any(referred) else (), strict=False):
         line.append(mass)
     lines.append([sum(column) for column in zip(*lines, strict=True)])
-    shown = tuple(Row(label(name), _masses(line, digits)) for name, line in zip([*names, "total"], lines, strict=True))
+    shown = tuple(
+        Row(shorten_label(name), _masses(line, digits)) for name, line in zip([*names, "total"], lines, strict=True)
+    )
     last = (*["referred"] * any(referred), "total")
-    columns = (*(label(name, _SHORT) for name in names), *last)
-    full = Panel(f"{label(asked.truth)} ↓ decided →", columns, (Section("", shown, apart=True),), upright=True)
+    columns = (*(shorten_label(name, _SHORT) for name in names), *last)
+    full = Table(f"{shorten_label(asked.truth)} ↓ decided →", columns, (Section("", shown, apart=True),), upright=True)
     return replace(full, narrow=numbered(full, kept=len(last)))
 
 
 def _masses(line: Sequence[float], digits: int) -> tuple[str, ...]:
     """Masses and their sum, without the trace that products leave."""
-    return tuple(amount(round(mass, _PLACES), digits) for mass in (*line, sum(line)))
+    return tuple(format_count(round(mass, _PLACES), digits) for mass in (*line, sum(line)))
 
 
-def _rules(rows: Sequence[Line], reasons: Reasons, digits: int) -> Panel:
+def _rules(rows: Sequence[Line], reasons: Footnotes, digits: int) -> Table:
     """What both rules cost."""
     by: dict[str, dict[str, Line]] = {}
     for row in rows:
@@ -192,7 +202,7 @@ def _rules(rows: Sequence[Line], reasons: Reasons, digits: int) -> Panel:
     heads = {"cost_expected": "expected cost", "cost_realised": "realised cost", "referred_share": "share referred"}
     columns = [name for name in heads if name in next(iter(by.values()))]
     lines = [
-        Row(rule, tuple(cell(found[name], reasons, digits=digits, several=False) for name in columns))
+        Row(rule, tuple(estimate_cell(found[name], reasons, digits=digits, several=False) for name in columns))
         for rule, found in by.items()
     ]
-    return Panel("rule", tuple(heads[name] for name in columns), (Section("", tuple(lines)),))
+    return Table("rule", tuple(heads[name] for name in columns), (Section("", tuple(lines)),))

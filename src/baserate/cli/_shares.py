@@ -3,16 +3,26 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate._numbers import amount, format_p, number, percent, plain
-from baserate._panels import Cell, Page, Panel, Row, Section, label
+from baserate._formatting import format_count, format_exact, format_level, format_number, format_p
 from baserate._results import Results
-from baserate._sure import Reasons, cell, footnotes, heading
 from baserate.cli._calibration import split_when_narrow
 from baserate.cli._estimated import TARGET, VALIDATION, prevalences
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
 from baserate.measure import MEASURES, about
 from baserate.shift import CORRECTED, GIVEN
+from baserate.text import (
+    Cell,
+    Footnotes,
+    Page,
+    Row,
+    Section,
+    Table,
+    estimate_cell,
+    interval_footnotes,
+    interval_heading,
+    shorten_label,
+)
 
 Line = Mapping[str, Any]
 
@@ -65,10 +75,14 @@ def page(found: Results, asked: Reading, line: str, digits: int) -> Page:
     (share,) = prevalences(sheet.rows)
     rows = (
         Row("in the target", (sheet.cell(share, several=False),), "Share of positives, as far as scores tell."),
-        Row("in validation", (number(found.data["validation"]["prevalence"], digits),), "Share that was seen there."),
+        Row(
+            "in validation",
+            (format_number(found.data["validation"]["prevalence"], digits),),
+            "Share that was seen there.",
+        ),
     )
-    first = Panel("", (heading(found.data),), (Section("prevalence", rows), *sheet.made()))
-    panels = [first, *sheet.tests(), *sheet.measures(label(asked.score[0]))]
+    first = Table("", (interval_heading(found.data),), (Section("prevalence", rows), *sheet.made()))
+    panels = [first, *sheet.tests(), *sheet.measures(shorten_label(asked.score[0]))]
     return Page(line, tuple(panels), sheet.footnotes())
 
 
@@ -77,11 +91,16 @@ def class_page(found: Results, asked: Reading, line: str, digits: int) -> Page:
     sheet = _Numbers(found, digits)
     seen = found.data["validation"]["prevalences"]
     rows = tuple(
-        Row(f"{label(asked.truth)} = {label(row['class'])}", (number(seen[str(row["class"])], digits), sheet.cell(row)))
+        Row(
+            f"{shorten_label(asked.truth)} = {shorten_label(row['class'])}",
+            (format_number(seen[str(row["class"])], digits), sheet.cell(row)),
+        )
         for row in prevalences(sheet.rows)
     )
-    first = Panel("prevalence", ("in validation", f"in the target ({heading(found.data)})"), (Section("", rows),))
-    made = Panel("", ("",), tuple(sheet.made()))
+    first = Table(
+        "prevalence", ("in validation", f"in the target ({interval_heading(found.data)})"), (Section("", rows),)
+    )
+    made = Table("", ("",), tuple(sheet.made()))
     panels = [first, made, *sheet.tests(), *sheet.classes()]
     return Page(line, tuple(panels), sheet.footnotes())
 
@@ -91,7 +110,7 @@ class _Numbers:
 
     def __init__(self, found: Results, digits: int) -> None:
         self.rows, self.data, self.digits = found.rows(), found.data, digits
-        self.reasons = Reasons()
+        self.reasons = Footnotes()
         self.first = len(list(prevalences(self.rows)))
         self.by = {
             place: [row for row in self.rows[self.first :] if row["set"] == place and row["measure"] != "cell"]
@@ -100,20 +119,20 @@ class _Numbers:
 
     def cell(self, row: Line | None, *, several: bool = True) -> Cell:
         """A number with its interval."""
-        return cell(row, self.reasons, digits=self.digits, several=several)
+        return estimate_cell(row, self.reasons, digits=self.digits, several=several)
 
     def made(self) -> Iterator[Section]:
         """How it was come by."""
         method, known = self.data["method"], self.data["labelled"]
         rows = [
             Row("method", (method,), _METHODS[method] + _RECALIBRATED * self.data["recalibrated"]),
-            Row("rows without truth", (amount(self.data["rows"], self.digits),)),
-            Row("rows with truth", (amount(known, self.digits),), "Of the target; they count too." * bool(known)),
-            Row("validation rows", (amount(self.data["validation"]["rows"], self.digits),)),
+            Row("rows without truth", (format_count(self.data["rows"], self.digits),)),
+            Row("rows with truth", (format_count(known, self.digits),), "Of the target; they count too." * bool(known)),
+            Row("validation rows", (format_count(self.data["validation"]["rows"], self.digits),)),
         ]
         yield Section("made from", tuple(rows), apart=True)
 
-    def tests(self) -> Iterator[Panel]:
+    def tests(self) -> Iterator[Table]:
         """Tests of label shift, and of the calibration that the estimate rests on."""
         found = [row for row in self.rows if row["measure"] in _TESTS]
         if not found:
@@ -122,7 +141,7 @@ class _Numbers:
         columns = ("statistic", "df", "p", *["Holm-adjusted p"] * several)
         rows = tuple(self._test(row, columns) for row in found)
         title = "tests" if any(row["measure"] == _CURVE for row in found) else "tests of label shift"
-        yield split_when_narrow(Panel(title, columns, (Section("", rows),)))
+        yield split_when_narrow(Table(title, columns, (Section("", rows),)))
 
     def _test(self, row: Line, columns: Sequence[str]) -> Row:
         name = row["measure"].removesuffix("_test").replace("_", " ")
@@ -131,24 +150,24 @@ class _Numbers:
             return Row(name, (self.reasons.undefined(row["why"]), *[""] * (len(columns) - 1)))
         freedom = "" if row["freedom"] is None else str(row["freedom"])
         chances = [format_p(row[each], min(self.digits, 3)) for each in ("p", "p_adjusted")]
-        shown = (number(row["value"], self.digits), freedom, *chances)[: len(columns)]
+        shown = (format_number(row["value"], self.digits), freedom, *chances)[: len(columns)]
         return Row(name, shown, reject if row["p_adjusted"] < _SIZE else agree)
 
-    def measures(self, score: str) -> Iterator[Panel]:
+    def measures(self, score: str) -> Iterator[Table]:
         """Measures of two classes in both places; those of probabilities also as corrected."""
         lines = self._paired(lambda row: (row["measure"], row["threshold"], row["scores"]))
         sections = []
         for at in dict.fromkeys(key[1] for key in lines if key[1] is not None):
             there = {key: pair for key, pair in lines.items() if key[1] == at and key[0] in MEASURES}
-            sections.append(Section(f"at {score} ≥ {plain(at)}", self._rows(there)))
+            sections.append(Section(f"at {score} ≥ {format_exact(at)}", self._rows(there)))
         for noun, title in TITLES.items():
             of = {key: pair for key, pair in lines.items() if key[0] in MEASURES and about(MEASURES[key[0]]).of is noun}
             for scores, named in ((GIVEN, title), (CORRECTED, f"{title}, corrected")):
                 there = {key: pair for key, pair in of.items() if key[1:] == (None, scores)}
                 sections += [Section(named, self._rows(there))] * bool(there)
-        yield Panel("", tuple(_PLACES.values()), tuple(section for section in sections if section.rows))
+        yield Table("", tuple(_PLACES.values()), tuple(section for section in sections if section.rows))
 
-    def classes(self) -> Iterator[Panel]:
+    def classes(self) -> Iterator[Table]:
         """Measures of each class against the rest, their averages, and measures of all classes, in both places."""
         lines = self._paired(lambda row: (row["measure"], row["class"], row["average"]))
         each = dict.fromkeys(key[0] for key in lines if key[1:] != (None, None))
@@ -156,7 +175,7 @@ class _Numbers:
             Section(
                 measure.replace("_", " "),
                 tuple(
-                    Row(label(of) if average is None else f"{average} average", tuple(map(self.cell, pair)))
+                    Row(shorten_label(of) if average is None else f"{average} average", tuple(map(self.cell, pair)))
                     for (name, of, average), pair in lines.items()
                     if name == measure and (of, average) != (None, None)
                 ),
@@ -165,7 +184,7 @@ class _Numbers:
         ]
         rows = self._rows({key: pair for key, pair in lines.items() if key[1:] == (None, None)})
         sections += [Section("all classes together", rows)] * bool(rows)
-        yield Panel("", tuple(_PLACES.values()), tuple(sections))
+        yield Table("", tuple(_PLACES.values()), tuple(sections))
 
     def _paired(self, key: Any) -> dict[tuple[Any, ...], list[Line | None]]:  # noqa: ANN401  (a function)
         found = [{key(row): row for row in self.by[place]} for place in _PLACES]
@@ -176,9 +195,12 @@ class _Numbers:
 
     def footnotes(self) -> tuple[str, ...]:
         """Why numbers are undefined, and how intervals were made."""
-        sure = f"{percent(self.data['interval']['level'])} % intervals"
+        sure = f"{format_level(self.data['interval']['level'])} % intervals"
         notes = [f"{sure[:-1] if self.first == 1 else sure} of the prevalence: {_hows(self.rows[: self.first])}."]
-        notes += [note.replace(sure, f"{sure} in validation", 1) for note in footnotes(self.by[VALIDATION], self.data)]
+        notes += [
+            note.replace(sure, f"{sure} in validation", 1)
+            for note in interval_footnotes(self.by[VALIDATION], self.data)
+        ]
         there = _hows(self.by[TARGET])
         notes += [f"{sure} at the estimate: {there}."] * bool(there)
         if any(row["scores"] == CORRECTED for row in self.by[TARGET]):

@@ -28,9 +28,9 @@ from baserate.cli._priors import GAMMAS, Prior, gamma, of_classes, prior
 from baserate.cli._settings import Stated, stated
 
 if TYPE_CHECKING:
-    from baserate._class_rows import MulticlassRows
-    from baserate._confusions import Confusions
-    from baserate._tallies import Tallies
+    from baserate._confusion import Confusions
+    from baserate._rows import MulticlassRows
+    from baserate._tally import Tallies
     from baserate.measure import Measure
 
 FEW = 25

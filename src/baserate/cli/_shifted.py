@@ -5,15 +5,26 @@ from typing import Any, NamedTuple
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._numbers import amount, number, plain
-from baserate._panels import EVERYBODY, Cell, Page, Panel, Row, Section, label
+from baserate._formatting import format_count, format_exact, format_number
 from baserate._results import Results
-from baserate._sure import Reasons, cell, footnotes, left_out
 from baserate._tally import Tally
 from baserate.cli._ask import headline
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
 from baserate.measure import MEASURES, about
+from baserate.text import (
+    EVERYBODY,
+    Cell,
+    Footnotes,
+    Page,
+    Row,
+    Section,
+    Table,
+    describe_omitted_classes,
+    estimate_cell,
+    interval_footnotes,
+    shorten_label,
+)
 
 Line = Mapping[str, Any]
 Lines = dict[str, dict[str, Line]]
@@ -60,29 +71,29 @@ class _Pen:
 
     def __init__(self, found: Results, asked: Reading, digits: int) -> None:
         self.data, self.asked, self.digits = found.data, asked, digits
-        self.reasons = Reasons()
+        self.reasons = Footnotes()
 
     def footnotes(self, found: Results) -> tuple[str, ...]:
         """Why numbers are undefined, and how intervals were made."""
-        return self.reasons.footnotes() + footnotes(found.rows(), found.data)
+        return self.reasons.footnotes() + interval_footnotes(found.rows(), found.data)
 
     def cells(self, lines: Mapping[str, Line], places: Sequence[str]) -> tuple[Cell, ...]:
         """A number with its interval at each place; nothing where there is none."""
         return tuple(self._cell(lines.get(place)) for place in places)
 
     def _cell(self, line: Line | None) -> Cell:
-        shown = cell(line, self.reasons, digits=self.digits, several=True)
+        shown = estimate_cell(line, self.reasons, digits=self.digits, several=True)
         if line is None or line["value"] is None or not line.get("average"):
             return shown
         # An average that leaves classes out says so.
-        marks = "".join(map(self.reasons.mark, left_out(line)))
+        marks = "".join(map(self.reasons.mark, describe_omitted_classes(line)))
         return shown + marks if isinstance(shown, str) else shown._replace(value=shown.value + marks)
 
     def of_group(self, group: tuple[tuple[str, object], ...] | None) -> str:
         """Whose numbers they are; nothing if there are no groups."""
         if group is None:
             return EVERYBODY if self.asked.group else ""
-        return ", ".join(f"{label(name)} = {label(value)}" for name, value in group)
+        return ", ".join(f"{shorten_label(name)} = {shorten_label(value)}" for name, value in group)
 
 
 class _Sheet:
@@ -98,7 +109,7 @@ class _Sheet:
             within = self.tables if decided else self.wholes
             within.setdefault(case, {}).setdefault(row["measure"], {})[_place(row)] = row
 
-    def panels(self) -> Iterator[Panel]:
+    def panels(self) -> Iterator[Table]:
         """For each model and group: decisions at each threshold, with ranks if there is one; then probabilities."""
         for whole in dict.fromkeys(case._replace(threshold=None) for case in (*self.tables, *self.wholes)):
             cases = [case for case in self.tables if case._replace(threshold=None) == whole]
@@ -114,13 +125,13 @@ class _Sheet:
         lines = self.wholes.get(case, {})
         return {name: each for name, each in lines.items() if about(MEASURES[name]).of is noun}
 
-    def _apart(self, lines: Lines, case: _Case, title: str) -> Iterator[Panel]:
+    def _apart(self, lines: Lines, case: _Case, title: str) -> Iterator[Table]:
         """Give them a panel of their own, under a title that names the model where there is a choice."""
         if lines:
             what = f"{self._model(case)} {title}" if case.model else title
             yield self._panel(what, case, self._whole(lines, ""))
 
-    def _panel(self, what: str, case: _Case, parts: Sequence[_Part]) -> Panel:
+    def _panel(self, what: str, case: _Case, parts: Sequence[_Part]) -> Table:
         shares = {
             place: line["prevalence"] for part in parts for each in part.lines.values() for place, line in each.items()
         }
@@ -132,7 +143,7 @@ class _Sheet:
             for part in parts
         )
         corner = ": ".join(filter(None, [self.pen.of_group(case.group), what]))
-        return Panel(corner, tuple(_head(place, shares[place]) for place in places), sections)
+        return Table(corner, tuple(_head(place, shares[place]) for place in places), sections)
 
     def _decided(self, lines: Lines) -> list[_Part]:
         """Counts, then rates."""
@@ -144,15 +155,15 @@ class _Sheet:
         return [_Part(title, {_words(name): each for name, each in lines.items()}, self.pen.cells)] if lines else []
 
     def _amounts(self, lines: Mapping[str, Line], places: Sequence[str]) -> tuple[str, ...]:
-        return tuple(amount(lines[place]["value"], self.pen.digits) if place in lines else "" for place in places)
+        return tuple(format_count(lines[place]["value"], self.pen.digits) if place in lines else "" for place in places)
 
     def _flagged(self, case: _Case) -> str:
         if case.threshold is None:
-            return f"{self._model(case)} = {label(self.pen.data['positive'])}"
-        return f"{self._model(case)} ≥ {plain(case.threshold)}"
+            return f"{self._model(case)} = {shorten_label(self.pen.data['positive'])}"
+        return f"{self._model(case)} ≥ {format_exact(case.threshold)}"
 
     def _model(self, case: _Case) -> str:
-        return label(case.model or next(iter(self.pen.asked.score), self.pen.asked.predicted))
+        return shorten_label(case.model or next(iter(self.pen.asked.score), self.pen.asked.predicted))
 
 
 class _ClassSheet:
@@ -164,7 +175,7 @@ class _ClassSheet:
         for row in found.rows():
             self.groups.setdefault(_group(row), []).append(row)
 
-    def panels(self) -> Iterator[Panel]:
+    def panels(self) -> Iterator[Table]:
         """One for each group."""
         for group, lines in self.groups.items():
             places = [place for place in PLACES if any(_place(line) == place for line in lines)]
@@ -172,7 +183,7 @@ class _ClassSheet:
             measured = [line for line in lines if line["measure"] != "cell"]
             sections = [Section("", shares), *self._of_each(measured, places), *self._of_all(measured, places)]
             corner = ": ".join(filter(None, [self.pen.of_group(group), "share of each class"]))
-            yield Panel(corner, tuple(map(_HEADS.__getitem__, places)), tuple(sections))
+            yield Table(corner, tuple(map(_HEADS.__getitem__, places)), tuple(sections))
 
     def _shares(self, lines: Sequence[Line], places: Sequence[str]) -> tuple[Row, ...]:
         found: dict[object, dict[str, float]] = {}
@@ -182,8 +193,8 @@ class _ClassSheet:
         # Corrected scores change decisions, not who is there.
         return tuple(
             Row(
-                label(name),
-                tuple("" if place == CORRECTED else number(each[place], self.pen.digits) for place in places),
+                shorten_label(name),
+                tuple("" if place == CORRECTED else format_number(each[place], self.pen.digits) for place in places),
             )
             for name, each in found.items()
         )
@@ -198,7 +209,7 @@ class _ClassSheet:
                 found.setdefault(line["measure"], {}).setdefault(which, {})[_place(line)] = line
         for measure, each in found.items():
             rows = tuple(
-                Row(average or label(name), self.pen.cells(at, places)) for (name, average), at in each.items()
+                Row(average or shorten_label(name), self.pen.cells(at, places)) for (name, average), at in each.items()
             )
             yield Section(f"{_words(measure)}, each class against the rest", rows)
 

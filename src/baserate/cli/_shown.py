@@ -4,15 +4,13 @@ import json
 from collections.abc import Iterator
 from math import inf
 
-from baserate._chosen import policy_told, scores_of
 from baserate._cut import Treatment
-from baserate._numbers import amount, number, plain
-from baserate._panels import Page, Panel, Row, Section, label
-from baserate._plurals import count_of
+from baserate._formatting import count_of, format_count, format_exact, format_number
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
-from baserate._tallies import Group
+from baserate._tally import Group
 from baserate.apply import Stretches, stretches
+from baserate.text import Page, Row, Section, Table, describe_policy, describe_score_ranges, shorten_label
 
 _NAME = 24
 """Letters of the name of scores, of which there may be two thresholds beside."""
@@ -35,7 +33,7 @@ def results(policy: Policy) -> Results:
 
 def headline(policy: Policy, name: str) -> str:
     """One line on what it is."""
-    groups = f"{len(policy.by_group)} group{'s' * (len(policy.by_group) > 1)} by {label(', '.join(policy.attributes))}"
+    groups = f"{count_of(len(policy.by_group), 'group')} by {shorten_label(', '.join(policy.attributes))}"
     needs = " and ".join([*["group"] * policy.needs_group, *["id"] * policy.needs_id])
     parts = [name, groups if policy.needs_group else "the same for everybody", f"needs {needs}" if needs else ""]
     return " · ".join(filter(None, parts))
@@ -43,9 +41,9 @@ def headline(policy: Policy, name: str) -> str:
 
 def page(policy: Policy, line: str, digits: int) -> Page:
     """Lay it out."""
-    done = Panel("", (), tuple(_section(policy, group, digits) for group in policy.by_group))
-    about = Panel("", (), (Section("how it came about", tuple(Row(*each) for each in _about(policy))),))
-    return Page(line, (policy_told(policy, _name(policy)), done, about))
+    done = Table("", (), tuple(_section(policy, group, digits) for group in policy.by_group))
+    about = Table("", (), (Section("how it came about", tuple(Row(*each) for each in _about(policy))),))
+    return Page(line, (describe_policy(policy, _name(policy)), done, about))
 
 
 def _rows(policy: Policy, group: Group, treatment: Treatment) -> Iterator[dict[str, object]]:
@@ -59,23 +57,23 @@ def _rows(policy: Policy, group: Group, treatment: Treatment) -> Iterator[dict[s
 
 def _name(policy: Policy) -> str:
     """What thresholds are compared with."""
-    return label(policy.columns.get("score", "score"), _NAME)
+    return shorten_label(policy.columns.get("score", "score"), _NAME)
 
 
 def _section(policy: Policy, group: Group, digits: int) -> Section:
     named = ", ".join(f"{name} = {value}" for name, value in zip(policy.attributes, group, strict=True))
     found = stretches(policy.by_group[group])
-    scores = scores_of(_name(policy), found.at)
+    scores = describe_score_ranges(_name(policy), found.at)
     rows = (Row(each, (), _done(found, place, digits)) for place, each in enumerate(scores))
-    return Section(label(named or "everybody", _TITLE), tuple(rows))
+    return Section(shorten_label(named or "everybody", _TITLE), tuple(rows))
 
 
 def _done(found: Stretches, place: int, digits: int) -> str:
     """One action, or several with their chances."""
     if not found.open[place]:
-        return label(found.drawn[place][0])
+        return shorten_label(found.drawn[place][0])
     each = {action: 100 * found.chance(place, action) for action in found.drawn[place]}
-    return ", ".join(f"{label(action)}{_SPACE}{share:.{digits}g}{_SPACE}%" for action, share in each.items())
+    return ", ".join(f"{shorten_label(action)}{_SPACE}{share:.{digits}g}{_SPACE}%" for action, share in each.items())
 
 
 def _about(policy: Policy) -> Iterator[tuple[str, tuple[()], str]]:
@@ -84,8 +82,8 @@ def _about(policy: Policy) -> Iterator[tuple[str, tuple[()], str]]:
         "other groups": _others(policy),
         "asks for": _asks(policy),
         "map": _map(policy),
-        "columns": ", ".join(f"{what} {label(name)}" for what, name in policy.columns.items()),
-        "positive": policy.positive and label(policy.positive),
+        "columns": ", ".join(f"{what} {shorten_label(name)}" for what, name in policy.columns.items()),
+        "positive": policy.positive and shorten_label(policy.positive),
         "chosen on": _chosen_on(policy),
         "chosen for": "" if policy.prevalence is None else f"a prevalence of {100 * policy.prevalence:.4g}{_SPACE}%",
         "key": policy.key[:_DIGEST] + (", which lots are drawn with" if policy.needs_id else ""),
@@ -100,11 +98,11 @@ def _chosen_on(policy: Policy) -> str:
 def _others(policy: Policy) -> str:
     if not policy.needs_group:
         return ""
-    return "refused" if policy.otherwise == REFUSE else f"{label(policy.otherwise)}, whatever the score"
+    return "refused" if policy.otherwise == REFUSE else f"{shorten_label(policy.otherwise)}, whatever the score"
 
 
 def _asks(policy: Policy) -> str:
-    groups = [f"a group by {', '.join(map(label, policy.attributes))}"] * policy.needs_group
+    groups = [f"a group by {', '.join(map(shorten_label, policy.attributes))}"] * policy.needs_group
     ids = ["an id, whole numbers or text, that draws the lot"] * policy.needs_id
     return "; ".join(["a score", *groups, *ids])
 
@@ -116,7 +114,7 @@ def _behind(policy: Policy) -> str:
     at = [each for each in every if not policy.map.form.of_probabilities or 0 <= each <= 1]
     if not at:
         return ""
-    pairs = [f"{plain(each)} to {number(float(policy.map([each])[0]), _DIGITS)}" for each in at]
+    pairs = [f"{format_exact(each)} to {format_number(float(policy.map([each])[0]), _DIGITS)}" for each in at]
     more = f" and {len(pairs) - _PAIRS} more" if len(pairs) > _PAIRS else ""
     return f"; it takes {', '.join(pairs[:_PAIRS])}{more}"
 
@@ -126,7 +124,7 @@ def _map(policy: Policy) -> str:
         return ""
     fitted = policy.map.fitted
     on = (
-        f", fitted on {count_of(fitted.rows, 'row', shown=amount(fitted.rows, 4))} ({fitted.digest[:_DIGEST]})"
+        f", fitted on {count_of(fitted.rows, 'row', shown=format_count(fitted.rows, 4))} ({fitted.digest[:_DIGEST]})"
         if fitted is not None
         else ""
     )

@@ -4,17 +4,35 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from baserate._chosen import done
 from baserate._counts import Counts
-from baserate._numbers import NOTHING, UNDEFINED, amount, format_p, number, percent, unadjusted
-from baserate._panels import Cell, Page, Panel, Row, Section, Spread, label
+from baserate._formatting import (
+    ROUNDING_ERROR,
+    UNDEFINED,
+    format_count,
+    format_level,
+    format_number,
+    format_p,
+    unadjusted_note,
+)
 from baserate._results import Results
-from baserate._sure import Reasons, cell, footnotes
 from baserate.cli._ask import headline
 from baserate.cli._checked import decided, group_told
 from baserate.cli._options import Reading
 from baserate.cli._summary import TITLES
 from baserate.measure import MEASURES, about
+from baserate.text import (
+    Cell,
+    Footnotes,
+    IntervalCell,
+    Page,
+    Row,
+    Section,
+    Table,
+    describe_actions,
+    estimate_cell,
+    interval_footnotes,
+    shorten_label,
+)
 
 if TYPE_CHECKING:
     from baserate._policy import Policy
@@ -43,7 +61,7 @@ _CURVES = (
 def page(found: Results, asked: Reading, policy: "Policy | None", digits: int) -> Page:
     """Lay the numbers out: for each set of attributes and each model a table, differences, and gaps."""
     sheet = _Sheet(found, asked, digits)
-    panels: list[Panel | str] = [*_decided(found, asked, policy)]
+    panels: list[Table | str] = [*_decided(found, asked, policy)]
     for by in found.data["by"]:
         for model in dict.fromkeys(row["model"] for row in sheet.rows):
             panels += sheet.panels(by, model)
@@ -54,13 +72,13 @@ def _decided(found: Results, asked: Reading, policy: "Policy | None") -> Iterato
     """What is done, in a sentence for each model."""
     policies = found.data["policies"]
     if policy is not None:
-        yield decided(policy, [label(name) for name in policies])
+        yield decided(policy, [shorten_label(name) for name in policies])
         return
     for model, told in policies.items():
         if model == asked.predicted:
-            yield f"Flagged: {label(model)} = {label(found.data['positive'])}."
+            yield f"Flagged: {shorten_label(model)} = {shorten_label(found.data['positive'])}."
         else:
-            yield f"{done(label(model), told['thresholds'], told['actions'])}."
+            yield f"{describe_actions(shorten_label(model), told['thresholds'], told['actions'])}."
 
 
 class _Sheet:
@@ -68,19 +86,19 @@ class _Sheet:
 
     def __init__(self, found: Results, asked: Reading, digits: int) -> None:
         self.rows, self.data, self.asked, self.digits = found.rows(), found.data, asked, digits
-        self.reasons = Reasons()
+        self.reasons = Footnotes()
 
-    def panels(self, by: str, model: str | None) -> Iterator[Panel]:
+    def panels(self, by: str, model: str | None) -> Iterator[Table]:
         """Return the panels of one model by some attributes."""
         rows = [row for row in self.rows if row["by"] == by and row["model"] == model]
-        of = f"{label(model)}, " if model is not None else ""
+        of = f"{shorten_label(model)}, " if model is not None else ""
         apart = {name: [row for row in rows if row["table"] == name] for name in ("group", "difference", "gap")}
-        yield self._groups(apart["group"], f"{of}by {label(by)}")
+        yield self._groups(apart["group"], f"{of}by {shorten_label(by)}")
         if apart["difference"]:
             yield self._differences(apart["difference"], by)
         yield self._gaps(apart["gap"], by)
 
-    def _groups(self, rows: Sequence[Line], corner: str) -> Panel:
+    def _groups(self, rows: Sequence[Line], corner: str) -> Table:
         names = list(dict.fromkeys(row["measure"] for row in rows))
         by_name = {name: [row for row in rows if row["measure"] == name] for name in names}
         first = by_name[names[0]]
@@ -92,10 +110,10 @@ class _Sheet:
         if small:
             shown = (Row(_words(name), tuple(self._detects(row) for row in by_name[name])) for name in small)
             sections.append(Section("what a group would show", tuple(shown)))
-        return Panel(corner, tuple(group_told(row["group"]) for row in first), tuple(sections))
+        return Table(corner, tuple(group_told(row["group"]) for row in first), tuple(sections))
 
     def _counted(self, name: str, rows: Sequence[Line]) -> Row:
-        return Row(name, tuple(amount(row[name], self.digits) for row in rows))
+        return Row(name, tuple(format_count(row[name], self.digits) for row in rows))
 
     def _measured(self, by_name: Mapping[str, Sequence[Line]], first: Sequence[Row]) -> Iterator[Section]:
         """Measures of decisions below the prevalence, then those of ranks, then those of probabilities."""
@@ -109,18 +127,18 @@ class _Sheet:
                 yield Section(title, (*(first if noun is Counts else ()), *rows))
 
     def _marked(self, row: Line) -> Cell:
-        shown = cell(row, self.reasons, digits=self.digits, several=True)
+        shown = estimate_cell(row, self.reasons, digits=self.digits, several=True)
         if not row["small"] or row["value"] is None:
             return shown
-        return shown._replace(value=shown.value + _FEW) if isinstance(shown, Spread) else shown + _FEW
+        return shown._replace(value=shown.value + _FEW) if isinstance(shown, IntervalCell) else shown + _FEW
 
     def _plain(self, value: float | None) -> str:
-        return UNDEFINED if value is None else number(value, self.digits)
+        return UNDEFINED if value is None else format_number(value, self.digits)
 
     def _detects(self, row: Line) -> str:
-        return "" if row["detects"] is None else number(row["detects"], 2)
+        return "" if row["detects"] is None else format_number(row["detects"], 2)
 
-    def _differences(self, rows: Sequence[Line], by: str) -> Panel:
+    def _differences(self, rows: Sequence[Line], by: str) -> Table:
         sections = []
         chances = _CHANCES if _comparisons(rows, by) > 1 else _CHANCES[:1]
         for name in dict.fromkeys(row["measure"] for row in rows):
@@ -129,30 +147,30 @@ class _Sheet:
             lines = alike if len(alike) <= MOST else kept
             sections.append(Section(_words(name), tuple(self._pair(row, chances) for row in lines)))
         columns = ("difference", *(told for _, told in chances))
-        return Panel(f"differences by {label(by)}", columns, tuple(sections))
+        return Table(f"differences by {shorten_label(by)}", columns, tuple(sections))
 
     def _pair(self, row: Line, chances: Sequence[tuple[str, str]]) -> Row:
-        value: Cell = cell(row, self.reasons, digits=self.digits, several=True)
+        value: Cell = estimate_cell(row, self.reasons, digits=self.digits, several=True)
         shown = [format_p(row[name], is_bound=row["p_is_bound"]) for name, _ in chances]
         if row["p"] is None:
             untested = row["value"] is not None
             shown = [self.reasons.undefined(_UNTESTED) if untested else "", *[""] * (len(chances) - 1)]
         return Row(f"{group_told(row['group'])} − {group_told(row['other'])}", (value, *shown))
 
-    def _gaps(self, rows: Sequence[Line], by: str) -> Panel:
+    def _gaps(self, rows: Sequence[Line], by: str) -> Table:
         sets: dict[tuple[str, str | None], dict[str, Line]] = {}
         for row in rows:
             sets.setdefault((row["measure"], row["parity"]), {})[row["kind"]] = row
         lines = tuple(self._gap(*name, kinds) for name, kinds in sets.items())
         columns = ("max difference", "if alike", "1 in 20 if alike", "p", "ratio", "mean absolute")
-        return Panel(f"gaps by {label(by)}", columns, (Section("", lines),))
+        return Table(f"gaps by {shorten_label(by)}", columns, (Section("", lines),))
 
     def _gap(self, measure: str, parity: str | None, kinds: Mapping[str, Line]) -> Row:
         widest = kinds["max_difference"]
         ratio = kinds.get("ratio")
         cells = (
             self._number(widest),
-            *("" if widest[name] is None else number(widest[name], 2) for name in ("floor", "floor_high")),
+            *("" if widest[name] is None else format_number(widest[name], 2) for name in ("floor", "floor_high")),
             "" if widest["p"] is None else format_p(widest["p"], is_bound=widest["p_is_bound"]),
             "" if ratio is None else self._number(ratio),
             self._number(kinds["mean_absolute"]),
@@ -169,12 +187,12 @@ class _Sheet:
         digits = max(self.digits - 1, 1)
         if row["value"] is None:
             return self.reasons.undefined(row["why"])
-        return number(0.0 if abs(row["value"]) < NOTHING else row["value"], digits)
+        return format_number(0.0 if abs(row["value"]) < ROUNDING_ERROR else row["value"], digits)
 
     def footnotes(self) -> Iterator[str]:
         """Say what signs mean, how numbers were made, and what else there is to see."""
         yield from self.reasons.footnotes()
-        yield from footnotes([row for row in self.rows if row["table"] == "group"], self.data)
+        yield from interval_footnotes([row for row in self.rows if row["table"] == "group"], self.data)
         yield from [_SMALL.format(self.data["min_size"])] * any(row["small"] for row in self.rows)
         yield from self._excluded()
         yield from self._of_pairs([row for row in self.rows if row["table"] == "difference"])
@@ -183,7 +201,7 @@ class _Sheet:
         if hows:
             yield (
                 f"if alike: the max difference if groups were alike, its mean and what one in twenty exceeds; p: how "
-                f"many are as great. {amount(self.data['draws'], 4)} draws: {' or '.join(hows)}."
+                f"many are as great. {format_count(self.data['draws'], 4)} draws: {' or '.join(hows)}."
             )
         yield _CURVES
 
@@ -192,10 +210,10 @@ class _Sheet:
         most = max((_comparisons(rows, by) for by in self.data["by"]), default=0)
         level = self.data["interval"]["level"]
         if hows:
-            made = f"{percent(level)} % intervals and p: {'; '.join(hows)}"
+            made = f"{format_level(level)} % intervals and p: {'; '.join(hows)}"
             yield f"Differences from the reference group, {_reference(rows)}. {made}."
         if hows and most > 1:
-            yield f"Holm-adjusted p: over all groups tested for the same measure. {unadjusted(level)}"
+            yield f"Holm-adjusted p: over all groups tested for the same measure. {unadjusted_note(level)}"
         if most > MOST:
             yield f"Of up to {most} differences, those {MOST} with the least p are shown; --format csv has all."
 
@@ -216,7 +234,7 @@ def _reference(rows: Sequence[Line]) -> str:
     found: dict[str, dict[str, None]] = {}
     for row in rows:
         found.setdefault(row["by"], {})[group_told(row["other"])] = None
-    named = {label(by): " or ".join(groups) for by, groups in found.items()}
+    named = {shorten_label(by): " or ".join(groups) for by, groups in found.items()}
     return "; ".join(f"{by}: {groups}" if len(named) > 1 else groups for by, groups in named.items())
 
 
@@ -228,7 +246,7 @@ def _comparisons(rows: Sequence[Line], by: str) -> int:
 
 def _ends(widest: Line, worst: Line | None) -> str:
     """Between whom the gap is, and who is worst off."""
-    if widest["group"] is None or widest["other"] is None or widest["value"] < NOTHING:
+    if widest["group"] is None or widest["other"] is None or widest["value"] < ROUNDING_ERROR:
         return ""
     told = f"{group_told(widest['group'])} − {group_told(widest['other'])}"
     return told if worst is None else f"{told}; worst: {group_told(worst['group'])}"

@@ -14,10 +14,10 @@ from baserate.cli._say import say
 from baserate.cli._settings import Stated, bind_settings, example_of, stated
 
 if TYPE_CHECKING:
-    from baserate._panels import Page
     from baserate._results import Results
     from baserate.infer import Size
     from baserate.measure import About
+    from baserate.text import Page
 
 _EXAMPLES = (
     ("to know an AUC to ± 0.03", "baserate size auc --half-width 0.03 --expect 0.8 --prevalence 0.1"),
@@ -312,14 +312,14 @@ def _show(found: "Results", writing: Writing) -> None:
 
 
 def _headline(found: "Results") -> str:
-    from baserate._numbers import plain
+    from baserate._formatting import format_exact
     from baserate.cli import _theory
 
     parts = [_theory.headline(found.data)] if "family" in found.data else []
     parts.append(found.rows()[0]["measure"].replace("_", " "))
     for name, value in found.data["asked"].items():
         told = _SPOKEN.get(name, name.replace("_", " "))
-        parts.append(told if value is True else f"{told} {plain(value)}")
+        parts.append(told if value is True else f"{told} {format_exact(value)}")
     return " · ".join(parts)
 
 
@@ -327,20 +327,20 @@ _SPOKEN = {"half_width": "half-width", "one_sided": "one-sided"}
 
 
 def _page(found: "Results", digits: int) -> "Page":
-    from baserate._numbers import amount, number
-    from baserate._panels import Page, Panel, Row, Section
+    from baserate._formatting import format_count, format_number
+    from baserate.text import Page, Row, Section, Table
 
     row = found.rows()[0]
     counts = [("rows", row["rows"], "each of two samples" if row["samples"] > 1 else "")]
     counts += [(name, row[name], "expected") for name in ("positives", "negatives") if row[name] is not None]
     if row["among"] in {"flagged", "passed"}:
         counts.append((row["among"], row["trials"], "expected"))
-    lines = tuple(Row(name, (amount(value, digits),), told) for name, value, told in counts)
+    lines = tuple(Row(name, (format_count(value, digits),), told) for name, value, told in counts)
     reached = "half-width" if row["power"] is None else "power"
-    value = number(row["half_width"] if row["power"] is None else row["power"], digits)
-    error = f" ± {number(row['error'], 2)}" if row["error"] else ""
+    value = format_number(row["half_width"] if row["power"] is None else row["power"], digits)
+    error = f" ± {format_number(row['error'], 2)}" if row["error"] else ""
     kept = (
         Section("", lines, apart=True),
         Section("reached", (Row(reached, (value + error,), row["how"]),), apart=True),
     )
-    return Page(_headline(found), (Panel("needed", ("",), kept),))
+    return Page(_headline(found), (Table("needed", ("",), kept),))

@@ -6,11 +6,11 @@ from typing import Any
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._numbers import UNDEFINED, amount, mark, number, plain
-from baserate._panels import Page, Panel, Row, Section, pointed
+from baserate._formatting import UNDEFINED, footnote_mark, format_count, format_exact, format_number
 from baserate._results import Results
 from baserate.cli._curve import undefined
 from baserate.measure import MEASURES, USUAL, Measure, about, named
+from baserate.text import Page, Row, Section, Table, align_decimals
 
 _LIMIT = "approached, but attained by no threshold: at the end itself the measure is undefined"
 
@@ -33,13 +33,17 @@ def headline(data: Mapping[str, Any]) -> str:
     family = data["family"].replace("_", "-")
     others = [f"{name} {_told(value)}" for name, value in data["parameters"].items() if name != "prevalence"]
     shares = data.get("prevalences", [data["prevalence"]])
-    parts = [f"{family} population", *others, f"prevalence {', '.join(number(100 * each, 4) for each in shares)} %"]
+    parts = [
+        f"{family} population",
+        *others,
+        f"prevalence {', '.join(format_number(100 * each, 4) for each in shares)} %",
+    ]
     # Average precision is that of one prevalence.
     whole = ("auc", "average_precision") if shares == [data["prevalence"]] else ("auc",)
     known = [name for name in whole if not isnan(data.get(name, nan))]
     if "normal" in family and "d_prime" in data:
-        parts.append(f"d′ {number(data['d_prime'], 4)}")
-    return " · ".join([*parts, *(f"{name.replace('_', ' ')} {number(data[name], 4)}" for name in known)])
+        parts.append(f"d′ {format_number(data['d_prime'], 4)}")
+    return " · ".join([*parts, *(f"{name.replace('_', ' ')} {format_number(data[name], 4)}" for name in known)])
 
 
 def page(found: Results, digits: int) -> Page:
@@ -54,7 +58,7 @@ def curve_page(found: Results, digits: int) -> Page:
     """The points of a curve."""
     axes = [name for name in found.columns if name not in {"model", "group", "threshold"}]
     causes = undefined(found)
-    signs = {name: mark(at) for at, name in enumerate(causes, start=1)}
+    signs = {name: footnote_mark(at) for at, name in enumerate(causes, start=1)}
     table = {
         _threshold(row["threshold"]): [_cell(row[name], digits, signs.get(name, "")) for name in axes]
         for row in found.rows()
@@ -76,34 +80,36 @@ def study_page(found: Results, digits: int) -> Page:
             cells = (_cell(row[name], digits) for name in ("value", "sd", "theory"))
             lines.setdefault(row["size"], []).extend(cells)
         for row in (row for row in rows if several and row["prevalence"] == share and row["measure"] == measures[0]):
-            lines[row["size"]].append(amount(row["undefined"], digits))
+            lines[row["size"]].append(format_count(row["undefined"], digits))
         sized = tuple(Row(name, tuple(lines[size])) for name, size in zip(_sizes(lines), lines, strict=True))
-        corner = f"rows, {number(100 * share, 4)} % positive"
-        panels.append(Panel(corner, (*heads, *["single class"] * several), (Section("", sized),)))
+        corner = f"rows, {format_number(100 * share, 4)} % positive"
+        panels.append(Table(corner, (*heads, *["single class"] * several), (Section("", sized),)))
     repeats = rows[0]["repeats"]
     return Page(f"{headline(found.data)} · {repeats} sample{'s' * (repeats > 1)} each", tuple(panels))
 
 
 def draw_page(found: Results, digits: int) -> Page:
     """The rows, numbered."""
-    rows = (Row(str(at), (str(row["truth"]), number(row["score"], digits))) for at, row in enumerate(found.rows(), 1))
-    return Page(headline(found.data), (Panel("row", ("truth", "score"), (Section("", tuple(rows)),)),))
+    rows = (
+        Row(str(at), (str(row["truth"]), format_number(row["score"], digits))) for at, row in enumerate(found.rows(), 1)
+    )
+    return Page(headline(found.data), (Table("row", ("truth", "score"), (Section("", tuple(rows)),)),))
 
 
-def _best(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
+def _best(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
     best = [row for row in rows if row["best"]]
     signs = _signs(rows)
     lines = []
     for row in best:
         sign = signs.get(_LIMIT if row["how"] == "limit" else row["why"], "")
         place = UNDEFINED if row["threshold"] is None else _threshold(row["threshold"])
-        value = UNDEFINED if row["value"] is None else number(row["value"], digits)
+        value = UNDEFINED if row["value"] is None else format_number(row["value"], digits)
         meaning = about(MEASURES[row["measure"]]).summary
         lines.append(Row(row["measure"].replace("_", " "), (place, value + sign), meaning))
-    return Panel("best", ("score ≥", "value"), (Section("", tuple(lines)),)) if best else None
+    return Table("best", ("score ≥", "value"), (Section("", tuple(lines)),)) if best else None
 
 
-def _whole(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
+def _whole(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
     whole = [row for row in rows if row["threshold"] is None and not row["best"]]
     lines = [
         Row(
@@ -113,10 +119,10 @@ def _whole(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
         )
         for row in whole
     ]
-    return Panel("over all thresholds", ("",), (Section("", tuple(lines)),)) if whole else None
+    return Table("over all thresholds", ("",), (Section("", tuple(lines)),)) if whole else None
 
 
-def _others(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
+def _others(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
     inner = [row for row in rows if row["threshold"] is not None and not row["best"]]
     signs = _signs(rows)
     table: dict[str, list[str]] = {}
@@ -126,31 +132,31 @@ def _others(rows: Sequence[Mapping[str, Any]], digits: int) -> Panel | None:
     return _table(list(dict.fromkeys(row["measure"] for row in inner)), table) if inner else None
 
 
-def _table(measures: Sequence[str], table: Mapping[str, Sequence[str]]) -> Panel:
-    lines = (Row(name, tuple(cells)) for name, cells in zip(pointed(list(table)), table.values(), strict=True))
-    return Panel("score ≥", tuple(name.replace("_", " ") for name in measures), (Section("", tuple(lines)),))
+def _table(measures: Sequence[str], table: Mapping[str, Sequence[str]]) -> Table:
+    lines = (Row(name, tuple(cells)) for name, cells in zip(align_decimals(list(table)), table.values(), strict=True))
+    return Table("score ≥", tuple(name.replace("_", " ") for name in measures), (Section("", tuple(lines)),))
 
 
 def _signs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What needs a footnote, limits first and then why some are undefined, each with its sign."""
     limits = [_LIMIT for row in rows if row["how"] == "limit"]
     whys = [row["why"] for row in rows if row["why"] and (row["best"] or row["threshold"] is not None)]
-    return {why: mark(at) for at, why in enumerate(dict.fromkeys([*limits, *whys]), start=1)}
+    return {why: footnote_mark(at) for at, why in enumerate(dict.fromkeys([*limits, *whys]), start=1)}
 
 
 def _threshold(value: float) -> str:
     """Twelve digits will do where no row is flagged."""
-    return plain(float(f"{value:.12g}"))
+    return format_exact(float(f"{value:.12g}"))
 
 
 def _sizes(lines: Mapping[int, object]) -> list[str]:
-    names = [amount(size, 4) for size in lines]
+    names = [format_count(size, 4) for size in lines]
     return [name.rjust(max(map(len, names))) for name in names]
 
 
 def _cell(value: float | None, digits: int, sign: str = "") -> str:
-    return UNDEFINED + sign if value is None else number(value, digits)
+    return UNDEFINED + sign if value is None else format_number(value, digits)
 
 
 def _told(value: object) -> str:
-    return ", ".join(plain(each) for each in value) if isinstance(value, tuple) else str(value)
+    return ", ".join(format_exact(each) for each in value) if isinstance(value, tuple) else str(value)

@@ -92,4 +92,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.decide._summary import FLATTERED as FLATTERED
     from baserate.decide._vertices import ALL as ALL, NONE as NONE
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

@@ -15,8 +15,7 @@ from baserate._domains import SHARE
 from baserate._errors import NotBinaryError, NotNumericError, OptionError, ShapeError
 from baserate._numeric.threads import meanwhile
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 from baserate.infer import FIXED_METHOD, LINEAR_FIXED_METHOD, LINEAR_METHOD, EstimateRequest, bound_linear_cells
 from baserate.measure import (
     check_probabilities,

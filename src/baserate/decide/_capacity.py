@@ -10,7 +10,7 @@ import numpy as np
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._errors import OptionError
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate._tally import Tally
 from baserate.decide._cost import merged
 from baserate.decide._rule import EQUAL, Gains, rule, steepest, threshold_at

@@ -12,7 +12,7 @@ from baserate._errors import OptionError
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide._evaluate import Part, evaluated
 from baserate.decide._judge import Row, flattery, head, in_columns, policies_of, with_settings
 from baserate.decide._needed import Needed, needed

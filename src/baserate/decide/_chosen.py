@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from baserate._calibrator import Calibrator
 from baserate._curve import Curve
 from baserate._errors import OptionError
-from baserate._map import Calibrator
 from baserate._policy import Policy
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 from baserate.decide._evaluate import model_of
 from baserate.decide._rule import Choose
 from baserate.decide._unmapped import unmapped

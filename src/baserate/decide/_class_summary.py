@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
 from baserate._costs import CostMatrix
 from baserate._errors import OptionError
 from baserate._results import Results
+from baserate._rows import MulticlassRows
 from baserate.calibrate.multiclass import checked_shares
 from baserate.decide._least_cost import Decisions, Shares, least_cost
 from baserate.measure.multiclass import header

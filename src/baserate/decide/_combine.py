@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats, mean_defined
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import Bools, Floats, mean_defined, refuse_differing_indexes
 from baserate._errors import MissingValuesError, NotBinaryError, OptionError, UnknownNameError
-from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.hashing import each_hashed, of_floats
-from baserate._rows import Rows
+from baserate._rows import MulticlassRows, Rows
 from baserate.decide._directions import Plane, best_weights
 
 PAIRS = 5_000_000

@@ -13,8 +13,7 @@ from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 from baserate.infer import (
     LINEAR_FIXED_METHOD,
     LINEAR_METHOD,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, ratio, sealed
+from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
@@ -147,11 +147,11 @@ def _any_of(tally: Tally, find: Callable[[Curve], Cut]) -> Judge:
 
 def _curve(tally: Tally, mass: Cells) -> Curve:
     """Curve of other masses at the same scores; measures read the mass alone."""
-    return Curve(Tally.counted(tally.score, sealed(mass)) if not tally.weighted else _weighted(tally, mass))
+    return Curve(Tally.counted(tally.score, make_read_only(mass)) if not tally.weighted else _weighted(tally, mass))
 
 
 def _weighted(tally: Tally, mass: Cells) -> Tally:
-    return Tally(tally.score, sealed(np.asarray(mass, dtype=np.float64)), tally.rows, tally.rows)
+    return Tally(tally.score, make_read_only(np.asarray(mass, dtype=np.float64)), tally.rows, tally.rows)
 
 
 def _cells(counts: Counts[float]) -> Floats:

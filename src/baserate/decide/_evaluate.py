@@ -7,13 +7,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from baserate._counts import Counts, combined
+from baserate._counts import Counts, combine_counts
 from baserate._curve import Curve
-from baserate._cut import Treatment, passed_or_flagged
+from baserate._cut import Treatment, merge_tables
 from baserate._errors import OptionError, UnknownLabelError, UnknownNameError
-from baserate._policy import Policy, text_of_label
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._policy import Policy, label_text
+from baserate._tally import Group, Tallies, Tally
 from baserate.measure import check_tallies
 from baserate.read import ordered
 
@@ -40,7 +39,7 @@ class Part(NamedTuple):
     @property
     def counts(self) -> Counts[float]:
         """The 2×2 table of what is passed and flagged; what is referred is in none of its cells."""
-        return passed_or_flagged(self.tables, nobody=self.nobody)
+        return merge_tables(self.tables, nobody=self.nobody)
 
     @property
     def rows(self) -> int:
@@ -115,7 +114,7 @@ def _treatments(tallies: Tallies, policy: Policy, model: str) -> dict[Group, Tre
         try:
             found[group] = policy.treatment(asked)
         except UnknownLabelError:
-            texts = tuple(map(text_of_label, asked))
+            texts = tuple(map(label_text, asked))
             refused[texts] = refused.get(texts, 0) + _rows(tally)
     if refused:
         from baserate.apply import unknown_groups
@@ -166,7 +165,7 @@ def _together(parts: Sequence[Part]) -> Part:
     first = parts[0]
     if len(parts) == 1:
         return first
-    added = {action: combined([part.tables[action] for part in parts]) for action in first.tables}
+    added = {action: combine_counts([part.tables[action] for part in parts]) for action in first.tables}
     alike = all(part.treatment == first.treatment for part in parts)
     tallies = tuple(tally for part in parts for tally in part.tallies)
-    return Part(tallies, added, combined([part.nobody for part in parts]), first.treatment if alike else None)
+    return Part(tallies, added, combine_counts([part.nobody for part in parts]), first.treatment if alike else None)

@@ -13,10 +13,9 @@ from baserate._counts import Counts
 from baserate._cut import REFER, Cut, RandomizedCut, Treatment, has_table
 from baserate._errors import OptionError
 from baserate._estimate import Estimate
-from baserate._policy import Policy
-from baserate._policy_json import content
+from baserate._policy import Policy, policy_content
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide._evaluate import Part, evaluated, same
 from baserate.infer import LINEAR_FIXED_METHOD, LINEAR_METHOD, Interval, bound_weighted_cells
 from baserate.measure import (
@@ -227,5 +226,5 @@ def _done(policy: Policy) -> Row:
     after = {} if policy.map is None else {"map": policy.map.method}
     if not (policy.needs_group or policy.needs_id):
         return {**after, "thresholds": list(policy.cut.thresholds), "actions": list(policy.cut.actions)}
-    written = content(policy)
+    written = policy_content(policy)
     return {**after, **{name: written[name] for name in ("attributes", "groups", "otherwise")}}

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats, ratio, sealed
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import Bools, Floats, make_read_only, ratio
 from baserate._confusion import Confusion, distinct_labels
 from baserate._costs import CostMatrix
 from baserate._cut import REFER
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, UnknownNameError
 from baserate._estimate import Estimate
+from baserate._formatting import count_of, there_are
 from baserate._immutable import keep_read_only
-from baserate._plurals import count_of, there_are
 from baserate._results import Results
+from baserate._rows import MulticlassRows
 from baserate.calibrate.multiclass import checked_shares
 from baserate.infer import estimate
 from baserate.measure.multiclass import check_class_probabilities, expected_cost
@@ -179,7 +179,7 @@ def least_cost(
     if refer is not None:
         cheaper = refer < least - near
         codes, cost = np.where(cheaper, REFERRED, codes), np.where(cheaper, refer, cost)
-    return Decisions(costs, sealed(codes), sealed(cost), refer)
+    return Decisions(costs, make_read_only(codes), make_read_only(cost), refer)
 
 
 def carried(rows: MulticlassRows, shares: Shares | None) -> MulticlassRows:

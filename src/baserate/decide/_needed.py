@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._counts import Counts, combined
+from baserate._counts import Counts, combine_counts
 from baserate._estimate import Estimate
 from baserate._tally import Tally
 from baserate.decide._requirements import Requirement
@@ -46,7 +46,7 @@ def needed(each: Requirement, noun: Counts[float] | Tally, found: Estimate, *, r
         return bool(each.kept(bounds.low) == each.kept(bounds.high))
 
     if isinstance(noun, Counts):
-        return _told(_least(rows, lambda many: left(combined([noun], [many / rows]))))
+        return _told(_least(rows, lambda many: left(combine_counts([noun], [many / rows]))))
     # A tally holds whole rows, so all are repeated; from the last time that is too few, the root is near enough.
     times = _least(1, lambda many: left(_repeated(noun, many)), most=_MOST // rows)
     if not isfinite(times):

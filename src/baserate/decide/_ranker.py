@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats
+from baserate._arrays import Bools, Floats, refuse_differing_indexes
 from baserate._errors import MissingValuesError, OptionError, ShapeError, UnknownNameError
-from baserate._indexes import refuse_differing_indexes
 from baserate.decide._vertices import ALL, NONE, Front, Vertex
 
 

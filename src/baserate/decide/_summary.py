@@ -15,7 +15,7 @@ from baserate._errors import BaserateError, OptionError
 from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide._cost import cost
 from baserate.decide._cross_validation import CrossValidated, crossvalidated
 from baserate.decide._evaluate import evaluated

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, sealed
+from baserate._arrays import Floats, make_read_only
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
@@ -131,7 +131,7 @@ def resampled(
         for each in chosen:
             performance[about(each).name] = _corrected(each, policy.cut.counts(curve), draw, folds, asked)
     failed, other = (int((state == kind).sum()) for kind in (_FAILED, _OTHER))
-    return Sureness(policy, cutoffs, sealed(np.where(usable[:, None], drawn, nan)), failed, other, performance)
+    return Sureness(policy, cutoffs, make_read_only(np.where(usable[:, None], drawn, nan)), failed, other, performance)
 
 
 _SAME, _OTHER, _FAILED = 0.0, 1.0, 2.0

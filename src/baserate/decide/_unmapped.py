@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
+from baserate._calibrator import Calibrator
+from baserate._calibrator_forms import Between, Steps
 from baserate._cut import Cut, RandomizedCut, Treatment
 from baserate._errors import OptionError
-from baserate._forms import Between, Steps
-from baserate._map import Calibrator
 from baserate._policy import Policy
 from baserate.decide._precision import separate
 

@@ -28,4 +28,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.draw._data import apart as apart, together as together
     from baserate.draw._drawing import importing as importing
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

@@ -9,7 +9,7 @@ import numpy as np
 from baserate._costs import Costs
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide import Kind, cost_curves, probability_cost
 from baserate.draw._data import Data, Series, as_tallies, series
 from baserate.draw._drawing import Drawing, Parts, drawn

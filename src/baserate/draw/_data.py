@@ -12,8 +12,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, ShapeError, UnknownNameError
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 
 Data = Tally | Curve | Tallies | Mapping[str, Tally] | Mapping[str, Curve]
 """One model, several by name, or several with groups."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baserate._errors import NotInstalledError, OptionError
-from baserate._files import drafted, write_text
+from baserate._files import draft_file, write_text
+from baserate._formatting import count_of
 from baserate._immutable import FrozenMapping
-from baserate._plurals import count_of
 from baserate._results import Results, Values
 from baserate.draw._style import SAVED, SIZE, looking
 
@@ -99,7 +99,7 @@ class Drawing:
         if ending in {"csv", "json"}:
             write_text(path, self.numbers.to_csv() if ending == "csv" else self.numbers.to_json())
         elif ending in PICTURES:
-            with drafted(path) as draft:
+            with draft_file(path) as draft:
                 draft.write_bytes(self._written(ending, dpi))
         else:
             raise OptionError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from baserate._errors import OptionError
 from baserate._policy import Policy
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.draw._data import EVERYBODY
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._strokes import told_below

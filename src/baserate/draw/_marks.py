@@ -13,7 +13,7 @@ from baserate._domains import PLACE, check_domain
 from baserate._errors import OptionError, UnknownNameError
 from baserate._policy import Policy
 from baserate._results import Results
-from baserate._tallies import Group, Tallies
+from baserate._tally import Group, Tallies
 from baserate.decide import evaluated
 from baserate.measure import as_thresholds, header, named_group
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._errors import OptionError
+from baserate._formatting import count_of
 from baserate._numeric.tails import density, discrete, mass
-from baserate._plurals import count_of
 from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally

@@ -12,7 +12,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.draw._data import Mixed, Series, apart, series
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._strokes import check_both_classes, heights, roomy, shade, stroke, told

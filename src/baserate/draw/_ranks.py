@@ -11,7 +11,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide import both_classes
 from baserate.draw._data import Mixed, apart, called
 from baserate.draw._marks import Policies, Thresholds, marks

@@ -11,8 +11,7 @@ from baserate._costs import Costs
 from baserate._curve import Curve
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 from baserate.decide import ALL, NONE, front, iso_cost
 from baserate.draw._data import Mixed, series
 from baserate.draw._drawing import Drawing, Parts, drawn

@@ -10,7 +10,7 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._domains import BINS, check_domain
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.draw._data import Data, only, together

@@ -12,7 +12,7 @@ from baserate._arrays import Floats
 from baserate._curve import Curve
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide import both_classes
 from baserate.draw._data import Mixed, Series, apart, series
 from baserate.draw._paint import SHADE, gaps

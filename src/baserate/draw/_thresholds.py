@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.draw._data import Data, only, together
 from baserate.draw._drawing import Drawing, Parts, drawn
 from baserate.draw._marks import Policies, Thresholds, marks, one_place

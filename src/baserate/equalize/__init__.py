@@ -33,4 +33,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.equalize._optimum import RULE as RULE
     from baserate.equalize._words import SAME as SAME
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

@@ -12,7 +12,7 @@ from baserate._cut import FLAG, PASS
 from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
-from baserate._tallies import Group
+from baserate._tally import Group
 from baserate.decide import CELLS, Part, Row, evaluated, head, number_of, same, thresholds
 from baserate.equalize import _words
 from baserate.equalize._goal import Goal

@@ -8,7 +8,7 @@ from math import nan
 from typing import Any
 
 from baserate._results import Results
-from baserate._tallies import Group, Tallies
+from baserate._tally import Group, Tallies
 from baserate.equalize._eligibility import (
     MIN_SIZE,
     Eligibility,

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from numbers import Integral
 
 from baserate._errors import OptionError, UnknownNameError
-from baserate._plain_text import listed
-from baserate._tallies import Group
+from baserate._formatting import join_words
+from baserate._tally import Group
 from baserate.equalize._people import FEW
 from baserate.equalize._seen import Seen, View
 from baserate.equalize._support import trials_of
@@ -79,7 +79,7 @@ def exclusion_notes(view: View, min_size: int) -> list[str]:
         for measure in seen.measures:
             found = eligibility_of(seen, measure, min_size)
             if found.excluded and len(seen.groups) > 1:
-                named = listed([f"{view.told(group)} ({found.describe(group)})" for group in found.excluded])
+                named = join_words([f"{view.told(group)} ({found.describe(group)})" for group in found.excluded])
                 notes.append(f"{about(measure).name}{model}: {_consequence(found, named)}")
     return notes
 
@@ -117,7 +117,8 @@ def _labels(view: View, reference: Reference) -> tuple[object, ...]:
     if isinstance(reference, Mapping):
         if set(reference) != set(view.by):
             raise OptionError(
-                f"reference names {listed([repr(name) for name in reference]) or 'no attribute'}; expected a label for "
+                f"reference names {join_words([repr(name) for name in reference]) or 'no attribute'}; expected a "
+                f"label for "
                 f"each of: {', '.join(view.by)}."
             )
         return tuple(reference[name] for name in view.by)

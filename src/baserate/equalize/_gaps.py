@@ -12,7 +12,7 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._estimate import Estimate
 from baserate._results import Results
-from baserate._tallies import Group, Tallies
+from baserate._tally import Group, Tallies
 from baserate.equalize._eligibility import MIN_SIZE, check_min_size, eligibility_of, exclusion_notes
 from baserate.equalize._noise import Noise, greatest, noise, stream
 from baserate.equalize._parity import PARITIES

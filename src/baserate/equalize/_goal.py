@@ -10,7 +10,7 @@ from typing import Any
 from baserate._costs import Costs
 from baserate._errors import OptionError
 from baserate._immutable import FrozenMapping
-from baserate._tallies import as_group
+from baserate._tally import as_group
 from baserate.equalize._parity import LINEAR, Parity, parity, rates_of
 
 SLACK = 1e-12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.equalize import _differences, _gaps, _table
 from baserate.equalize._eligibility import MIN_SIZE, Reference, check_min_size, exclusion_notes, find_reference
 from baserate.equalize._seen import Decided, Row, view

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, sealed
-from baserate._counts import Counts, combined
+from baserate._arrays import Floats, make_read_only
+from baserate._counts import Counts, combine_counts
 from baserate._cut import FLAG, PASS, REFER, actions_of
 from baserate._domains import REPEATS, check_domain
 from baserate._errors import BaserateError, OptionError
@@ -20,8 +20,7 @@ from baserate._immutable import keep_read_only
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._rows import Rows
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._tally import Group, Tallies, Tally
 from baserate.calibrate import FOLDS, Fold, Watch, dealt
 from baserate.decide import head, model_of
 from baserate.equalize._goal import Goal
@@ -188,7 +187,7 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
     policy = _decisive(task.choose(tallies, goal))
     judged = _judged(task, alone, deal, watch)
     first = judged[: len(judged) // deal.repeats]
-    tables = {group: combined([part.tables[group] for part in first]) for group in people.curves}
+    tables = {group: combine_counts([part.tables[group] for part in first]) for group in people.curves}
     seen = {group: table for group, table in decided(people.tallies, policy, people.model).items() if group in tables}
     cost = partial(expected_cost, costs=goal.costs)
     told = {"dealt": {**asdict(deal), "folds": len(first)}, "notes": _notes(alone, people, judged)}
@@ -198,11 +197,11 @@ def held_out(  # noqa: PLR0913  (all but two are seldom given)
         rates={
             rate: {group: interval.of(MEASURES[rate], table) for group, table in tables.items()} for rate in goal.rates
         },
-        gaps={rate: sealed(np.array([_gap(part.tables, rate) for part in judged])) for rate in goal.rates},
+        gaps={rate: make_read_only(np.array([_gap(part.tables, rate) for part in judged])) for rate in goal.rates},
         floor=_floor(first, goal.rates, interval, deal.seed),
         apparent=rate_gaps(seen, goal.rates),
-        cost=interval.of(cost, combined([*tables.values()])),
-        cost_apparent=cost(combined([*seen.values()])),
+        cost=interval.of(cost, combine_counts([*tables.values()])),
+        cost_apparent=cost(combine_counts([*seen.values()])),
         attributes=tallies.attributes,
         data=_head(people, policy, interval, told),
     )

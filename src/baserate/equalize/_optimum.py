@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baserate._policy import REFUSE, Policy
-from baserate._tallies import Group
+from baserate._tally import Group
 from baserate.equalize._goal import Goal
 from baserate.equalize._people import Groups, People, people_of
 from baserate.equalize._region import Region, region

@@ -12,10 +12,9 @@ from baserate._arrays import Floats, ratio
 from baserate._curve import Curve
 from baserate._cut import Treatment
 from baserate._errors import FitError, OptionError
-from baserate._plain_text import listed
+from baserate._formatting import join_words
 from baserate._policy import REFUSE, Policy
-from baserate._tallies import Group, Tallies, as_group
-from baserate._tally import Tally
+from baserate._tally import Group, Tallies, Tally, as_group
 from baserate.decide import as_setting, model_of, separate
 from baserate.equalize._goal import Goal
 from baserate.equalize._parity import NEEDS
@@ -127,7 +126,7 @@ def people_of(groups: Groups, goal: Goal, *, model: str | None = None, otherwise
     if left and otherwise == REFUSE:
         told = [f"{named(tallies, group)} has no {lacking(tallies.models[name][group], goal)}" for group in left]
         raise FitError(
-            f"{listed(told)}, so that "
+            f"{join_words(told)}, so that "
             f"{' and '.join(each.name for each in goal.parities)} cannot be asked there; leave such rows out, or say "
             "what to do with them: otherwise= an action."
         )

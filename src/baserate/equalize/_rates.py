@@ -9,8 +9,7 @@ import numpy as np
 from baserate._counts import Counts
 from baserate._cut import RandomizedCut, Treatment
 from baserate._policy import Policy
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._tally import Group, Tallies, Tally
 from baserate.apply import stretches
 from baserate.decide import evaluated
 from baserate.measure import MEASURES

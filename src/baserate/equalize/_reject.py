@@ -7,11 +7,11 @@ from functools import partial
 from math import isfinite
 from typing import Any, Literal, NoReturn
 
-from baserate._counts import combined
+from baserate._counts import combine_counts
 from baserate._cut import FLAG, PASS, Cut, Treatment
 from baserate._errors import InfeasibleError, OptionError, UnknownLabelError
-from baserate._policy import REFUSE, Policy, spellings, text_of_label
-from baserate._tallies import Group
+from baserate._policy import REFUSE, Policy, label_text, spellings
+from baserate._tally import Group
 from baserate.decide import may_be_infinite, objective as objective_of, skipped_note
 from baserate.equalize._bands import MOST, Band, Bands, bands
 from baserate.equalize._goal import Goal
@@ -97,7 +97,7 @@ def _favoured(people: People, favour: Any) -> list[Group]:  # noqa: ANN401  (as 
 
 def _meant(people: People, given: Any) -> list[Group]:  # noqa: ANN401  (a group, or a label)
     """Groups of that name; labels are known by how they are written."""
-    texts = [text_of_label(label) for label in (given if isinstance(given, tuple | list) else [given])]
+    texts = [label_text(label) for label in (given if isinstance(given, tuple | list) else [given])]
     called = ", ".join(map(str, texts))
     found = [
         group
@@ -117,7 +117,7 @@ def _bands(people: People, lax: set[Group], around: float | None) -> Bands:
 
 def _cost(people: People, by_group: dict[Group, Treatment]) -> float:
     """Expected cost of a case of everybody who takes part."""
-    counts = combined([by_group[group].counts(curve) for group, curve in people.curves.items()])
+    counts = combine_counts([by_group[group].counts(curve) for group, curve in people.curves.items()])
     return expected_cost(counts, costs=people.goal.costs)
 
 

@@ -13,8 +13,7 @@ from baserate._cut import Cut, has_table
 from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._tally import Group, Tallies, Tally
 from baserate.decide import Part, evaluated, flattery, head, in_columns, policies_of, with_settings
 from baserate.infer import Interval, all_reweighed, check_use, cut
 from baserate.measure import Measure, about, check_tallies, known

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
-from baserate._arrays import whole
+from baserate._arrays import round_if_close
 from baserate._counts import Counts
-from baserate._tallies import Group
+from baserate._tally import Group
 from baserate.equalize._people import FEW
 from baserate.equalize._seen import Row
 from baserate.infer import reweighed, share, z_of
@@ -51,7 +51,7 @@ def _row(trials: float, detects: float | None, group: Group | None, min_size: in
 
 
 def _rows(counts: Counts[float], parted: tuple[tuple[str, ...], tuple[str, ...]]) -> float:
-    found = float(whole(sum(getattr(counts.rows, cell) for cells in parted for cell in cells)))
+    found = float(round_if_close(sum(getattr(counts.rows, cell) for cells in parted for cell in cells)))
     return int(found) if found.is_integer() else found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from baserate._results import Results
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide import Part
 from baserate.equalize._eligibility import MIN_SIZE, check_min_size
 from baserate.equalize._seen import Decided, Row, View, view

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 
-from baserate._plain_text import listed
-from baserate._plurals import count_of
+from baserate._formatting import count_of, join_words
 from baserate.equalize._parity import Parity
 from baserate.measure import MEASURES, about
 
@@ -40,7 +39,7 @@ def legal(attributes: Sequence[str]) -> str:
     'The policy asks for race when it decides'
     """
     return (
-        f"The policy asks for {listed(attributes)} when it decides: thresholds by group may count as disparate "
+        f"The policy asks for {join_words(attributes)} when it decides: thresholds by group may count as disparate "
         "treatment in the US, or as direct discrimination in the EU. This is not legal advice."
     )
 
@@ -134,7 +133,7 @@ def _greatest_first(shares: Shares) -> Shares:
 def _few(parts: Sequence[str]) -> str:
     """Name the first of many groups, and say how many more there are."""
     more = len(parts) - _MOST + 1
-    return listed(parts if len(parts) <= _MOST else [*parts[: _MOST - 1], count_of(more, "more group")])
+    return join_words(parts if len(parts) <= _MOST else [*parts[: _MOST - 1], count_of(more, "more group")])
 
 
 def _percent(share: float) -> str:

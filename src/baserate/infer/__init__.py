@@ -132,4 +132,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.infer._summary import all_reweighed as all_reweighed, check_use as check_use
     from baserate.infer._tables import has_empty_cells as has_empty_cells, simulate_tables as simulate_tables
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import ratio, whole
+from baserate._arrays import ratio, round_if_close
 from baserate._tally import Tally
 from baserate.infer import _binomial
 from baserate.infer._binomial import two_sided
@@ -108,7 +108,7 @@ def usual(found: Area, level: float) -> tuple[float, float, str]:
     were. So the bound towards ½ allows for unseen rows, and neither bound goes beyond Wilson's for a share of as many
     rows as the smaller class has: no distribution has a greater variance than A(1 − A)/r [@birnbaum1957].
     """
-    if whole(min(found.positives, found.negatives) * min(found.value, 1 - found.value)) < FEW:
+    if round_if_close(min(found.positives, found.negatives) * min(found.value, 1 - found.value)) < FEW:
         (low, high), how = score(found, level), METHODS["score"][1]
     else:
         wider = found._replace(variance=found.variance * widening(found.freedom, level) ** 2)
@@ -206,4 +206,4 @@ def _kish(tally: Tally, row: int) -> float:
     """Effective number of rows of a class."""
     if not tally.weighted:
         return float(tally.rows[row].sum(dtype=np.int64))
-    return float(whole(ratio(float(tally.mass[row].sum()) ** 2, float(tally.squares[row].sum()))))
+    return float(round_if_close(ratio(float(tally.mass[row].sum()) ** 2, float(tally.squares[row].sum()))))

@@ -13,8 +13,7 @@ from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 from baserate.infer import _known
 from baserate.infer._binomial import share, usual
 from baserate.infer._draws import Seed, checked_seed, in_blocks, masses

@@ -6,7 +6,7 @@ from typing import Any, Generic, NamedTuple, Self
 
 import numpy as np
 
-from baserate._arrays import Floats, Value, plain, ratio, whole
+from baserate._arrays import Floats, Value, as_python, ratio, round_if_close
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate.measure import Measure, about
@@ -55,7 +55,7 @@ def effective(hits: Value, misses: Value, hit_squares: Value, miss_squares: Valu
     kish = ratio(total * total, hit_squares + miss_squares)
     trials = np.where(np.asarray(spread) > 0, ratio(p * q * total * total, spread), kish)
     # Rows that all weigh the same are counted rows: rounding must not make them one of few.
-    return Share(whole(p * trials), whole(q * trials))
+    return Share(round_if_close(p * trials), round_if_close(q * trials))
 
 
 def as_share(value: float, variance: float, rows: float) -> Share[float]:
@@ -127,7 +127,7 @@ def wilson(hits: Value, misses: Value, level: float) -> Bounds[Value]:
     # At the ends rounding may leave a trace where the bound is exactly 0 or 1.
     low = np.where(np.asarray(hits) > 0, middle - half, 0.0)
     high = np.where(np.asarray(misses) > 0, middle + half, 1.0)
-    return plain(low), plain(high)
+    return as_python(low), as_python(high)
 
 
 def _wilson_of_one(hits: float, misses: float, z: float) -> Bounds[float]:
@@ -154,7 +154,7 @@ def jeffreys(hits: Value, misses: Value, level: float) -> Bounds[Value]:
     [0.2545, 0.3656]
     """
     low, high = _beta(hits + 0.5, misses + 0.5, level)
-    return plain(np.where(np.asarray(hits) > 0, low, 0.0)), plain(np.where(np.asarray(misses) > 0, high, 1.0))
+    return as_python(np.where(np.asarray(hits) > 0, low, 0.0)), as_python(np.where(np.asarray(misses) > 0, high, 1.0))
 
 
 def agresti_coull(hits: Value, misses: Value, level: float) -> Bounds[Value]:
@@ -167,7 +167,7 @@ def agresti_coull(hits: Value, misses: Value, level: float) -> Bounds[Value]:
     trials = hits + misses + z * z
     middle = (hits + z * z / 2) / trials
     half = z * np.sqrt(middle * (1 - middle) / trials)
-    return plain(np.maximum(middle - half, 0.0)), plain(np.minimum(middle + half, 1.0))
+    return as_python(np.maximum(middle - half, 0.0)), as_python(np.minimum(middle + half, 1.0))
 
 
 def usual(hits: Value, misses: Value, level: float) -> Bounds[Value]:
@@ -180,7 +180,7 @@ def usual(hits: Value, misses: Value, level: float) -> Bounds[Value]:
     if np.ndim(few) == 0:
         return (clopper_pearson if few else wilson)(hits, misses, level)
     exact, approximate = clopper_pearson(hits, misses, level), wilson(hits, misses, level)
-    return plain(np.where(few, exact[0], approximate[0])), plain(np.where(few, exact[1], approximate[1]))
+    return as_python(np.where(few, exact[0], approximate[0])), as_python(np.where(few, exact[1], approximate[1]))
 
 
 METHODS: dict[str, Callable[[float, float, float], Bounds[float]]] = {
@@ -222,4 +222,4 @@ def _beta(first: Value, second: Value, level: float) -> Bounds[Value]:
     end = np.where(a > 0, 1.0, 0.0)
     low = np.where(proper, betaincinv(inside, other, tail), end)
     high = np.where(proper, betainccinv(inside, other, tail), end)
-    return plain(low), plain(high)
+    return as_python(low), as_python(high)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
+from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import _auc, _influence
 from baserate.infer._binomial import clopper_pearson, wilson

@@ -13,7 +13,7 @@ import numpy as np
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc, _binomial, _ks

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats, sealed
+from baserate._arrays import Bools, Floats, make_read_only
 from baserate._curve import Curve
 from baserate._tally import Tally
 from baserate.infer._alike import Alike
@@ -80,7 +80,7 @@ class Sorted(NamedTuple):
         rows = np.zeros((2, len(ends)), dtype=np.uint8)
         rows[0, runs[positive]] = rows[1, runs[~positive]] = 1
         alone = None if len(first) == len(order) else first
-        return Sorted(sealed(score[order][first]), order, positive, alone, sealed(rows))
+        return Sorted(make_read_only(score[order][first]), order, positive, alone, make_read_only(rows))
 
     def tallies(self, mass: Floats) -> Iterator[Tally]:
         """Tallies of random masses; of rows they know only that there are some, which no measure asks."""
@@ -90,7 +90,7 @@ class Sorted(NamedTuple):
         np.subtract(taken, cells[:, 0], out=cells[:, 1])
         if self.first is not None:
             cells = np.add.reduceat(cells, self.first, axis=2)
-        yield from (Tally(self.score, each, self.rows, self.rows) for each in sealed(cells))
+        yield from (Tally(self.score, each, self.rows, self.rows) for each in make_read_only(cells))
 
 
 class _Pooled(NamedTuple):
@@ -109,13 +109,13 @@ class _Pooled(NamedTuple):
         place[order] = bucket[runs]
         place[~cells.truth] += len(score)
         rows = np.bincount(place, minlength=2 * len(score)).reshape(2, -1) > 0
-        return _Pooled(score, place, sealed(rows.astype(np.uint8)))
+        return _Pooled(score, place, make_read_only(rows.astype(np.uint8)))
 
     def tallies(self, mass: Floats) -> Iterator[Tally]:
         """Tallies of random masses."""
         for each in mass:
             cells = np.bincount(self.place, each, minlength=2 * len(self.score)).reshape(2, -1)
-            yield Tally(self.score, sealed(cells), self.rows, self.rows)
+            yield Tally(self.score, make_read_only(cells), self.rows, self.rows)
 
 
 def pooled_scores(score: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
@@ -125,4 +125,4 @@ def pooled_scores(score: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     last = np.append(first[1:], len(score)) - 1
     mean = np.add.reduceat(score, first) / (last - first + 1)
     # Rounding must not carry a mean into the next bucket.
-    return bucket, sealed(np.clip(mean, score[last], score[first]))
+    return bucket, make_read_only(np.clip(mean, score[last], score[first]))

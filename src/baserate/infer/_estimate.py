@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import OptionError, ShapeError
 from baserate._estimate import Estimate
-from baserate._label_sets import LabelSets
-from baserate._rows import Rows
+from baserate._rows import LabelSets, MulticlassRows, Rows
 from baserate._tally import Tally
 from baserate.infer import (
     _auc,

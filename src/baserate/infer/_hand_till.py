@@ -3,7 +3,7 @@
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._class_rows import MulticlassRows
+from baserate._rows import MulticlassRows
 from baserate.infer._delong import middle, ranked
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, apart, ratio
+from baserate._arrays import Cells, Floats, distances, ratio
 from baserate._curve import Curve
 from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
@@ -174,7 +174,7 @@ def _within(measure: Measure, t: Tally, value: float) -> Slopes:
         sums += [_weighted_sum(mass, slope) for mass, slope in zip(masses, slopes, strict=True)]
     true_mean, false_mean = np.nan_to_num(ratio(sums, np.array([t.positives, t.negatives])))
     for block, true, false in _SLOPES[measure](t, value):
-        yield block, apart(true, true_mean), apart(false, false_mean)
+        yield block, distances(true, true_mean), distances(false, false_mean)
 
 
 def _weighted_sum(mass: Floats, slope: Floats) -> float:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from baserate._arrays import Bools, Floats, Value, plain, ratio
+from baserate._arrays import Bools, Floats, Value, as_python, ratio
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
@@ -110,7 +110,7 @@ def predictive(counts: Counts[Value], measure: Measure, level: float, *, name: L
         low, high = (1 / (1 + np.exp(-log_odds)) for log_odds in (low, high))
     # Where a class is not there, nothing is left to chance.
     absent, certain = np.equal(hit.mass, 0) | np.equal(miss.mass, 0), np.equal(miss.mass, 0) * 1.0
-    return plain(np.where(absent, certain, low)), plain(np.where(absent, certain, high))
+    return as_python(np.where(absent, certain, low)), as_python(np.where(absent, certain, high))
 
 
 def how(counts: Counts[float], measure: Measure) -> str:
@@ -164,7 +164,7 @@ def everybody(noun: Counts[Value] | Confusion, measure: Measure, level: float) -
         value = value + part * each.rate
         down = down + np.where(part > 0, (part * (each.rate - low)) ** 2, 0.0)
         up = up + np.where(part > 0, (part * (high - each.rate)) ** 2, 0.0)
-    return plain(value - np.sqrt(down)), plain(value + np.sqrt(up))
+    return as_python(value - np.sqrt(down)), as_python(value + np.sqrt(up))
 
 
 def _sides(noun: Counts[Any] | Confusion, measure: Measure) -> list[Side]:

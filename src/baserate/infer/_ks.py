@@ -4,7 +4,7 @@ from math import exp, hypot, inf, log, pi, sqrt
 
 import numpy as np
 
-from baserate._arrays import Value, plain, ratio
+from baserate._arrays import Value, as_python, ratio
 from baserate._curve import Curve
 from baserate._numeric.scan import running_blocks
 from baserate._tally import Tally
@@ -93,4 +93,4 @@ def _difference(first: Share[Value], second: Share[Value], z: float) -> tuple[Va
     p, q = ratio(first.hits, first.trials), ratio(second.hits, second.trials)
     (p_low, p_high), (q_low, q_high) = (wilson(each.hits, each.misses, NormalLevel(z)) for each in (first, second))
     low, high = p - q - np.hypot(p - p_low, q_high - q), p - q + np.hypot(p_high - p, q - q_low)
-    return plain(low), plain(high)
+    return as_python(low), as_python(high)

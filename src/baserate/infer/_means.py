@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
 from baserate._errors import OptionError
-from baserate._label_sets import LabelSets
+from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import _binomial, _class_averages, _influence, _moments
 from baserate.infer._draws import Seed, in_blocks, percentiles

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Value, plain, ratio
+from baserate._arrays import Value, as_python, ratio
 from baserate._counts import Counts
 from baserate.infer import _known
 from baserate.infer._binomial import Bounds, effective, usual
@@ -119,7 +119,7 @@ def combine_cell_bounds(samples: Sequence[CellSample], level: float) -> Bounds[A
             lower.append(np.minimum(*ends))
             upper.append(np.maximum(*ends))
         down, up = down + _together(sample, shares, lower), up + _together(sample, shares, upper)
-    return plain(value - np.sqrt(down)), plain(value + np.sqrt(up))
+    return as_python(value - np.sqrt(down)), as_python(value + np.sqrt(up))
 
 
 def _chosen(measure: Measure) -> Any:  # noqa: ANN401  (a number, or many)

@@ -6,11 +6,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, ratio, sealed
+from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._curve import Curve
 from baserate._numeric.distinct import narrowest, run_sums
-from baserate._stack import Stack
-from baserate._tally import Tally
+from baserate._tally import Stack, Tally
 from baserate.infer._draws import Seed, in_blocks, rows_worth
 from baserate.infer._reliability._null import coarser, measured, neighbours_pooled
 from baserate.measure import Measure, about, check_probabilities
@@ -79,9 +78,9 @@ def bucketed(tally: Tally, *, exact: int = EXACT) -> Tally:
     starts = np.flatnonzero(np.diff(bucket, prepend=-1))
     # Named by its lowest score, a bucket is flagged as soon as all of it is.
     ends = np.append(starts[1:], len(bucket)) - 1
-    tables = [sealed(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
+    tables = [make_read_only(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
     mass, squares, rows = tables if tally.weighted else [tables[2]] * 3
-    return Tally(sealed(tally.score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
+    return Tally(make_read_only(tally.score[ends]), mass, squares, rows, tally.resolution, reweighed=tally.reweighed)
 
 
 def _value_of(measure: Measure) -> Callable[[Tally], float]:
@@ -108,7 +107,7 @@ def refilled(tally: Tally, way: Way) -> Callable[[np.random.Generator], Tally]:
         if way == "stratified":
             cells *= np.nan_to_num(ratio(totals, cells.sum(axis=1, keepdims=True)))  # a class may not be there
         # Measures read the mass alone.
-        return Tally(tally.score, sealed(cells), tally.rows, tally.rows)
+        return Tally(tally.score, make_read_only(cells), tally.rows, tally.rows)
 
     return refill
 
@@ -150,7 +149,7 @@ def _drawn_again(tally: Tally, there: npt.NDArray[np.intp]) -> Callable[[np.rand
     def refill(rng: np.random.Generator) -> Tally:
         chosen = cell[rng.integers(0, rows, rows)]
         counts: Cells = np.bincount(chosen, minlength=tally.mass.size).reshape(2, -1)
-        return Tally.counted(tally.score, sealed(narrowest(counts)))
+        return Tally.counted(tally.score, make_read_only(narrowest(counts)))
 
     return refill
 
@@ -162,7 +161,7 @@ def _many_of_a_kind(tally: Tally, there: npt.NDArray[np.intp], rows: int) -> Cal
     def refill(rng: np.random.Generator) -> Tally:
         counts = np.zeros(tally.mass.size, dtype=np.int64)
         counts[there] = rng.multinomial(rows, share)
-        return Tally.counted(tally.score, sealed(narrowest(counts.reshape(2, -1))))
+        return Tally.counted(tally.score, make_read_only(narrowest(counts.reshape(2, -1))))
 
     return refill
 
@@ -177,6 +176,6 @@ def _single_rows(tally: Tally) -> Callable[[np.random.Generator], Tally]:
         counts = np.empty((2, rows), dtype=times.dtype)
         np.multiply(times, positive, out=counts[0])
         np.subtract(times, counts[0], out=counts[1])
-        return Tally.counted(tally.score, sealed(counts))
+        return Tally.counted(tally.score, make_read_only(counts))
 
     return refill

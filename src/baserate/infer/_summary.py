@@ -8,14 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from baserate._class_rows import MulticlassRows
-from baserate._confusions import Confusions
+from baserate._confusion import Confusions
 from baserate._costs import CostMatrix
 from baserate._errors import OptionError
 from baserate._estimate import Estimate
 from baserate._results import Results
-from baserate._rows import Rows
-from baserate._tallies import Tallies
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Tallies
 from baserate.infer import _known
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import Data, EstimateRequest, closed, estimate, judged, noun_of, ways

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, ratio, sealed
+from baserate._arrays import Floats, make_read_only, ratio
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate.infer._draws import Seed, checked_seed, masses
@@ -76,7 +76,7 @@ def _tables(cells: Cells, way: Way, seed: Seed, filled: bool) -> Floats:  # noqa
     mass, squares = (np.reshape(each, size) for each in (cells.mass, cells.squares))
     draws = max(min(DRAWS, _MOST // mass.size), _LEAST)
     if way == "bootstrap":
-        return sealed(_again(rng, draws, mass, squares))
+        return make_read_only(_again(rng, draws, mass, squares))
     if way == "stratified":
         # In rows of each class's own usual weight: half a row of another class might outweigh all of it.
         mass, squares = in_own_rows(mass, squares)
@@ -88,7 +88,7 @@ def _tables(cells: Cells, way: Way, seed: Seed, filled: bool) -> Floats:  # noqa
     # A class that was not there stays away.
     whole = np.reshape(cells.mass, size).sum(axis=axes, keepdims=True)
     made *= np.nan_to_num(ratio(whole, made.sum(axis=axes, keepdims=True)))
-    return sealed(made)
+    return make_read_only(made)
 
 
 def in_own_rows(mass: Floats, squares: Floats, *, axis: int = -1) -> tuple[Floats, Floats]:
@@ -112,4 +112,4 @@ def _again(rng: np.random.Generator, draws: int, mass: Floats, squares: Floats) 
 def _as_nouns(noun: Counts[float] | Confusion, drawn: Floats) -> Counts[Floats] | Confusion:
     if isinstance(noun, Confusion):
         return Confusion(drawn, noun.labels)
-    return Counts(*(sealed(drawn[:, at, to].copy()) for at, to in ((0, 0), (1, 0), (0, 1), (1, 1))))
+    return Counts(*(make_read_only(drawn[:, at, to].copy()) for at, to in ((0, 0), (1, 0), (0, 1), (1, 1))))

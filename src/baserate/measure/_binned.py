@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from baserate._arrays import Floats, number, ratio, root
-from baserate._stack import Forecasts, Stack
+from baserate._arrays import Floats, as_float, ratio, root
+from baserate._tally import Forecasts, Stack
 from baserate.measure._about import Measure, measure
 from baserate.measure._bins import CLOSE, Bins, By, binned
 from baserate.measure._proper import check_probabilities
@@ -126,7 +126,7 @@ def ece_sweep(t: Forecasts) -> float:
     """
     check_probabilities(t)
     if isinstance(t, Stack):
-        return number(np.array([_swept(t.score, *each) for each in zip(t.positive, t.negative, strict=True)]))
+        return as_float(np.array([_swept(t.score, *each) for each in zip(t.positive, t.negative, strict=True)]))
     return _swept(t.score, t.positive, t.negative)
 
 
@@ -166,21 +166,21 @@ def _l1(found: Bins) -> Floats:
 
 
 def _mean_gap(found: Bins) -> float:
-    return number(ratio(_l1(found), found.mass.sum(axis=-1)))
+    return as_float(ratio(_l1(found), found.mass.sum(axis=-1)))
 
 
 def _largest_gap(found: Bins) -> float:
-    return number(np.abs(found.gap).max(axis=-1)) if found.mass.shape[-1] else float("nan")
+    return as_float(np.abs(found.gap).max(axis=-1)) if found.mass.shape[-1] else float("nan")
 
 
 def _root_mean_squared_gap(found: Bins) -> float:
-    return number(root(ratio((found.mass * found.gap**2).sum(axis=-1), found.mass.sum(axis=-1))))
+    return as_float(root(ratio((found.mass * found.gap**2).sum(axis=-1), found.mass.sum(axis=-1))))
 
 
 def _more_than_chance(found: Bins) -> float:
     # A bin without two rows has no chance that could be taken off, and no gap that is more than chance.
     excess = np.where(np.isnan(found.chance), 0.0, found.mass * (found.gap**2 - found.chance))
-    return number(root(np.maximum(ratio(excess.sum(axis=-1), found.mass.sum(axis=-1)), 0.0)))
+    return as_float(root(np.maximum(ratio(excess.sum(axis=-1), found.mass.sum(axis=-1)), 0.0)))
 
 
 OF_BINS: Mapping[Measure, Callable[[Bins], float]] = {

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, ratio
 from baserate._domains import BINS, check_domain
 from baserate._errors import OptionError
-from baserate._stack import Forecasts, Stack
-from baserate._tally import Tally
+from baserate._tally import Forecasts, Stack, Tally
 
 By = Literal["width", "mass"]
 Places = npt.NDArray[np.intp]

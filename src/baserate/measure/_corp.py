@@ -10,9 +10,9 @@ from math import inf
 
 import numpy as np
 
-from baserate._arrays import Floats, number, ratio
+from baserate._arrays import Floats, as_float, ratio
 from baserate._numeric.pav import decreasing_blocks
-from baserate._stack import Forecasts, Stack
+from baserate._tally import Forecasts, Stack
 from baserate.measure._about import measure
 from baserate.measure._proper import check_probabilities
 
@@ -78,7 +78,7 @@ def brier_uncertainty(t: Forecasts) -> float:
     0.1875
     """
     check_probabilities(t)
-    return number(t.prevalence * (1 - t.prevalence))
+    return as_float(t.prevalence * (1 - t.prevalence))
 
 
 @measure(
@@ -136,7 +136,7 @@ def log_uncertainty(t: Forecasts) -> float:
     from scipy.special import entr
 
     check_probabilities(t)
-    return number(entr(t.prevalence) + entr(1 - t.prevalence))
+    return as_float(entr(t.prevalence) + entr(1 - t.prevalence))
 
 
 def calibrated(t: Forecasts) -> Floats:
@@ -167,7 +167,7 @@ def _saved(t: Forecasts, loss: Loss, given: Floats, better: Floats) -> float:
     """Loss of what was given less that of what is better, which is never negative."""
     check_probabilities(t)
     saved = loss(t.positive, t.negative, given) - loss(t.positive, t.negative, better)
-    return number(ratio(np.maximum(saved, 0.0), t.total))
+    return as_float(ratio(np.maximum(saved, 0.0), t.total))
 
 
 def _squared(positive: Floats, negative: Floats, p: Floats) -> Floats:

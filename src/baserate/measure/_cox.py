@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Bools, Floats, number, ratio
+from baserate._arrays import Bools, Floats, as_float, ratio
 from baserate._numeric.logistic import NEAREST, Line, chance, line, log_odds, shift
-from baserate._stack import Forecasts, Stack
-from baserate._tally import Tally
+from baserate._tally import Forecasts, Stack, Tally
 from baserate.measure._about import Measure, measure
 from baserate.measure._proper import check_probabilities
 
@@ -83,7 +82,7 @@ def calibration_in_the_large(t: Forecasts) -> float:
     >>> round(calibration_in_the_large(tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])), 6)
     -0.087062
     """
-    return number(offset(t).value)
+    return as_float(offset(t).value)
 
 
 @measure(
@@ -103,7 +102,7 @@ def observed_expected(t: Forecasts) -> float:
     0.8
     """
     check_probabilities(t)
-    return number(ratio(np.asarray(t.positives), np.asarray(expected(t))))
+    return as_float(ratio(np.asarray(t.positives), np.asarray(expected(t))))
 
 
 @measure(
@@ -122,7 +121,7 @@ def mean_probability(t: Forecasts) -> float:
     0.625
     """
     check_probabilities(t)
-    return number(ratio(np.asarray(expected(t)), np.asarray(t.total)))
+    return as_float(ratio(np.asarray(expected(t)), np.asarray(t.total)))
 
 
 @measure(
@@ -144,16 +143,16 @@ def cox_ici(t: Forecasts) -> float:
 
 
 def _slope(fit: Line, _t: Forecasts) -> float:
-    return number(fit.slope)
+    return as_float(fit.slope)
 
 
 def _intercept(fit: Line, _t: Forecasts) -> float:
-    return number(fit.intercept)
+    return as_float(fit.intercept)
 
 
 def _mean_move(fit: Line, t: Forecasts) -> float:
     moved = np.abs(chance(fit.intercept, fit.slope, log_odds(t.score)) - t.score)
-    return number(ratio(((t.positive + t.negative) * moved).sum(axis=-1), t.total))
+    return as_float(ratio(((t.positive + t.negative) * moved).sum(axis=-1), t.total))
 
 
 OF_LINE: Mapping[Measure, Callable[[Line, Forecasts], float]] = {
@@ -235,18 +234,18 @@ def clipped(t: Tally) -> int:
 
 def expected(t: Forecasts) -> float:
     """Sum of probabilities: the positives that were expected."""
-    return number(((t.positive + t.negative) * t.score).sum(axis=-1))
+    return as_float(((t.positive + t.negative) * t.score).sum(axis=-1))
 
 
 def doubt(t: Forecasts) -> float:
     """Mass of probabilities that have finite log-odds."""
     inside = (t.score >= NEAREST) & (t.score <= 1 - NEAREST)
-    return number((t.positive + t.negative)[..., inside].sum(axis=-1))
+    return as_float((t.positive + t.negative)[..., inside].sum(axis=-1))
 
 
 def event(t: Forecasts) -> float:
     """Positives that there are, and those that were expected."""
-    return number(t.positives + expected(t))
+    return as_float(t.positives + expected(t))
 
 
 def score_spread(t: Forecasts) -> float:

@@ -7,9 +7,8 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._errors import NotAProbabilityError
-from baserate._plurals import count_of
-from baserate._stack import Forecasts
-from baserate._tally import Tally
+from baserate._formatting import count_of
+from baserate._tally import Forecasts, Tally
 from baserate.measure._about import measure
 
 __all__ = [

@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, ShapeError
-from baserate._label_sets import LabelSets
-from baserate._stack import Forecasts
-from baserate._tally import Tally
+from baserate._rows import LabelSets, MulticlassRows
+from baserate._tally import Forecasts, Tally
 from baserate.measure import _agreement, _benefit, _binned, _corp, _counts, _cox, _names, _proper, _rank, _smooth
 from baserate.measure._about import Measure, about
 

@@ -10,11 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from baserate._arrays import Floats, number, ratio
+from baserate._arrays import Floats, as_float, ratio
 from baserate._errors import OptionError
 from baserate._numeric.lowess import lowess
 from baserate._numeric.reflected import Reflected
-from baserate._stack import Forecasts, Stack
+from baserate._tally import Forecasts, Stack
 from baserate.measure._about import Measure, measure
 from baserate.measure._corp import calibrated
 from baserate.measure._proper import check_probabilities
@@ -62,7 +62,9 @@ def smooth_ece(t: Forecasts, *, width: float | None = None) -> float:
     if width is not None and not width >= _NARROWEST:
         raise OptionError(f"width is {width}; give the standard deviation of the kernel, {_NARROWEST} or more.")
     if isinstance(t, Stack):
-        return number(np.array([_smoothed(t.score, *each, width) for each in zip(t.positive, t.negative, strict=True)]))
+        return as_float(
+            np.array([_smoothed(t.score, *each, width) for each in zip(t.positive, t.negative, strict=True)])
+        )
     return _smoothed(t.score, t.positive, t.negative, width)
 
 
@@ -159,7 +161,7 @@ def ecce(t: Forecasts) -> float:
     0.1
     """
     path = cumulated(t)
-    return number(path.max(axis=-1) - path.min(axis=-1)) if path.shape[-1] > 1 else float("nan")
+    return as_float(path.max(axis=-1) - path.min(axis=-1)) if path.shape[-1] > 1 else float("nan")
 
 
 @measure(
@@ -178,7 +180,7 @@ def ecce_mad(t: Forecasts) -> float:
     0.1
     """
     path = cumulated(t)
-    return number(np.abs(path).max(axis=-1)) if path.shape[-1] > 1 else float("nan")
+    return as_float(np.abs(path).max(axis=-1)) if path.shape[-1] > 1 else float("nan")
 
 
 def cumulated(t: Forecasts) -> Floats:
@@ -226,7 +228,7 @@ def distances(
 
 def mean_distance(distance: Floats, mass: Floats) -> float:
     """Mean of distances by mass."""
-    return number(ratio((mass * distance).sum(axis=-1), mass.sum(axis=-1)))
+    return as_float(ratio((mass * distance).sum(axis=-1), mass.sum(axis=-1)))
 
 
 def quantile(distance: Floats, mass: Floats, share: float) -> float:
@@ -234,12 +236,12 @@ def quantile(distance: Floats, mass: Floats, share: float) -> float:
     if not mass.shape[-1]:
         return float("nan")
     if share == 1:
-        return number(np.where(mass > 0, distance, 0.0).max(axis=-1))
+        return as_float(np.where(mass > 0, distance, 0.0).max(axis=-1))
     order = np.argsort(distance, axis=-1)
     reached = np.cumsum(np.take_along_axis(mass, order, axis=-1), axis=-1)
     # Rounding must not tell a sum from the share of the total that it is.
     at = (reached < reached[..., -1:] * share * (1 - 1e-12)).sum(axis=-1, keepdims=True)
-    return number(np.take_along_axis(distance, np.take_along_axis(order, at, axis=-1), axis=-1)[..., 0])
+    return as_float(np.take_along_axis(distance, np.take_along_axis(order, at, axis=-1), axis=-1)[..., 0])
 
 
 OF_DISTANCES: Mapping[Measure, Callable[[Floats, Floats], float]] = {

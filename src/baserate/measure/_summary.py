@@ -12,18 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
-from baserate._confusions import Confusions
+from baserate._confusion import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain
 from baserate._errors import OptionError
 from baserate._estimate import Estimate
+from baserate._formatting import count_of
 from baserate._numeric.threads import mapped
-from baserate._plurals import count_of
 from baserate._results import Results
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows
+from baserate._tally import Group, Tallies, Tally
 from baserate.measure._about import Measure, about
 from baserate.measure._registry import MEASURES, known, named, why
 from baserate.measure._settings import settings_notes, settings_of

@@ -45,4 +45,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.read._named import Columns as Columns, check_there as check_there
     from baserate.read._whole import Whole as Whole, whole as whole
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

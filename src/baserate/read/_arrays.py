@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy.typing as npt
 
+from baserate._arrays import refuse_differing_indexes
 from baserate._errors import EmptyDataError, ShapeError
-from baserate._indexes import refuse_differing_indexes
 from baserate._tally import Tally
 from baserate.read._columns import checked_counts, checked_scores, checked_truth, checked_weights
 

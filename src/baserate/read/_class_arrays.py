@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Reals, sealed
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import Reals, make_read_only, refuse_differing_indexes
 from baserate._confusion import Confusion, distinct_labels
 from baserate._errors import ShapeError, UnknownLabelError
-from baserate._indexes import refuse_differing_indexes
-from baserate._intake import ReadSummary
-from baserate._plurals import count_of, there_are
+from baserate._formatting import count_of, there_are
+from baserate._read_summary import ReadSummary
+from baserate._rows import MulticlassRows
 from baserate.read import _classes
 from baserate.read._eager import Rule, Table
 from baserate.read._labels import listed, ordered
@@ -125,7 +124,7 @@ def _two_dimensional(score: npt.ArrayLike) -> npt.NDArray[Any]:
 def _one_array(scores: npt.NDArray[Any], given: npt.ArrayLike) -> Reals | None:
     """The scores as they are, if they are floats in an array of our own, so that they need not be copied again."""
     ours = scores.dtype == np.float64 and not np.may_share_memory(scores, np.asarray(given))
-    return sealed(scores) if ours else None
+    return make_read_only(scores) if ours else None
 
 
 def _titles(score: object) -> list[str]:

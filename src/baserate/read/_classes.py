@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Cells, Reals, sealed
-from baserate._class_rows import MulticlassRows
-from baserate._confusion import Confusion, distinct_labels
-from baserate._confusions import Confusions
+from baserate._arrays import Cells, Reals, make_read_only
+from baserate._confusion import Confusion, Confusions, distinct_labels
 from baserate._errors import OptionError, ShapeError, UnknownLabelError
-from baserate._intake import ReadSummary
+from baserate._formatting import count_of
 from baserate._numeric.codes import Codes, places
-from baserate._plurals import count_of
-from baserate._tallies import Group
+from baserate._read_summary import ReadSummary
+from baserate._rows import MulticlassRows
+from baserate._tally import Group
 from baserate.read._eager import Coded, Problems, Rule, Table, Whole, beyond, check_there, length, notes, settled
 from baserate.read._labels import listed, ordered, refuse_mixed, resolved
 from baserate.read._named import Columns
@@ -72,7 +71,7 @@ def class_scores(whole: Whole, classes: Sequence[object], labels: Sequence[objec
     score = np.empty((whole.size, len(labels)), order="F")  # one class after the other is what is sorted
     for name, label in zip(whole.columns.score, classes, strict=True):
         score[:, labels.index(label)] = whole.numbers(name)
-    return sealed(score)
+    return make_read_only(score)
 
 
 def class_intake(

@@ -15,7 +15,7 @@ from baserate._arrays import Floats
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
 from baserate._errors import EmptyDataError, FileFormatError, NoSuchFileError, OptionError
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate.read._csv_records import first_record, without_quoted
 from baserate.read._labels import listed, parsed_alike
 

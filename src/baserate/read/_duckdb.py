@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 
-from baserate._class_rows import MulticlassRows
-from baserate._confusions import Confusions
+from baserate._confusion import Confusions
 from baserate._errors import BaserateError, FileFormatError, NotNumericError
-from baserate._plurals import count_of
-from baserate._rows import Rows
-from baserate._tallies import Tallies
+from baserate._formatting import count_of
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Tallies
 from baserate._target import MulticlassTarget, Target
 from baserate.read._classes import class_rows
 from baserate.read._eager import Coded, Rule, Table, gathered

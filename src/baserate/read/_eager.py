@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Cells, Floats, Reals, sealed
+from baserate._arrays import Bools, Cells, Floats, Reals, make_read_only
 from baserate._errors import (
     EmptyDataError,
     MissingValuesError,
@@ -19,10 +19,10 @@ from baserate._errors import (
     ShapeError,
     UnknownLabelError,
 )
-from baserate._intake import ReadSummary, describe_reasons
 from baserate._numeric.codes import Codes
+from baserate._read_summary import ReadSummary, describe_reasons
 from baserate._rows import Rows
-from baserate._tallies import Group
+from baserate._tally import Group
 from baserate.read._columns import checked_counts, checked_weights
 from baserate.read._labels import Classes, classes, doubtful, listed, ordered
 from baserate.read._named import Columns
@@ -102,7 +102,8 @@ class Problems:
             remedy = "Recode them" if only_labels else "Fill them in"
             unknown = NotBinaryError if rule.labels is None else UnknownLabelError
             raise (unknown if only_labels else MissingValuesError)(
-                f"{dropped} of {total} rows cannot be used ({describe_reasons(self.reasons)}). {remedy}, or {rule.remedy}."
+                f"{dropped} of {total} rows cannot be used ({describe_reasons(self.reasons)}). {remedy}, or "
+                f"{rule.remedy}."
             )
         if dropped == total:
             which = "the only row was" if total == 1 else f"all {total} rows were"
@@ -126,10 +127,10 @@ def gathered(table: Table, columns: Columns, rule: Rule, *, lasting: bool = True
     scores = {name: whole.numbers(name) for name in columns.score}
     if columns.predicted is not None:
         flagged = is_label(whole.labels(columns.predicted), two.positive)
-        scores[columns.predicted] = sealed(flagged.astype(np.float32))
+        scores[columns.predicted] = make_read_only(flagged.astype(np.float32))
     group, groups = whole.groups()
     return Rows(
-        truth=sealed(is_label(whole.labels(columns.truth), two.positive)),
+        truth=make_read_only(is_label(whole.labels(columns.truth), two.positive)),
         score=scores,
         group=group,
         groups=groups,
@@ -161,8 +162,8 @@ class Whole:
     def own(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Rows that are kept, for whoever keeps them."""
         if self.keep is not None:
-            return sealed(values[self.keep])
-        return sealed(values.copy() if self.lasting else values.view())
+            return make_read_only(values[self.keep])
+        return make_read_only(values.copy() if self.lasting else values.view())
 
     def numbers(self, name: str) -> Any:  # noqa: ANN401  (of the type of the column)
         """Numbers of a column."""
@@ -186,7 +187,7 @@ class Whole:
     def count(self) -> Cells | None:
         """Counts, if there are any."""
         name = self.columns.count
-        return None if name is None else sealed(self.numbers(name).astype(np.int64))
+        return None if name is None else make_read_only(self.numbers(name).astype(np.int64))
 
 
 def settled(table: Table, columns: Columns, rule: Rule, problems: Problems, *, lasting: bool) -> Whole:
@@ -289,7 +290,7 @@ def grouped(attributes: Sequence[Coded]) -> tuple[npt.NDArray[Any], tuple[Group,
     for codes, labels in map(_sorted, attributes):
         there, number = _numbered(number * len(labels) + codes, len(groups) * len(labels))
         groups = [(*groups[at // len(labels)], labels[at % len(labels)]) for at in there.tolist()]
-    return sealed(number.astype(np.min_scalar_type(len(groups)))), tuple(groups)
+    return make_read_only(number.astype(np.min_scalar_type(len(groups)))), tuple(groups)
 
 
 def _numbered(combined: npt.NDArray[Any], most: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

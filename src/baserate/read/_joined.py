@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError
-from baserate._intake import ReadSummary
-from baserate._plurals import count_of
+from baserate._formatting import count_of
+from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
 
 _SHOWN = 3

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Reals
+from baserate._arrays import Bools, Reals, refuse_differing_indexes
 from baserate._confusion import distinct_labels
 from baserate._errors import EmptyDataError, NotBinaryError, ShapeError, UnknownLabelError
-from baserate._indexes import refuse_differing_indexes
-from baserate._label_sets import LabelSets
-from baserate._plurals import count_of, there_are
+from baserate._formatting import count_of, there_are
+from baserate._rows import LabelSets
 from baserate.read._columns import checked_scores, checked_weights
 from baserate.read._labels import listed, ordered, refuse_mixed
 

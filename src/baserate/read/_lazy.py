@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Reals
-from baserate._confusions import Confusions
+from baserate._confusion import Confusions
 from baserate._errors import EmptyDataError, FileFormatError, NotNumericError
-from baserate._intake import ReadSummary
 from baserate._numeric.distinct import narrowest
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._read_summary import ReadSummary
+from baserate._tally import Group, Tallies, Tally
 from baserate._target import Target
 from baserate.read._classes import by_group, check_classes, numbered, present, refuse_many_cells
 from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, refuse_many, refuse_weights

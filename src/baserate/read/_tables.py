@@ -8,12 +8,11 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from baserate._class_rows import MulticlassRows
-from baserate._confusions import Confusions
+from baserate._arrays import refuse_differing_indexes
+from baserate._confusion import Confusions
 from baserate._errors import BaserateError, FileFormatError, OptionError
-from baserate._indexes import refuse_differing_indexes
-from baserate._rows import Rows
-from baserate._tallies import Tallies
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Tallies
 from baserate._target import MulticlassTarget, Target
 from baserate.read import _classes, _unlabelled
 from baserate.read._eager import Rule, Table, gathered

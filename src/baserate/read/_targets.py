@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from baserate._errors import OptionError
-from baserate._plurals import there_are
+from baserate._formatting import there_are
 from baserate._target import MulticlassTarget, Target
 from baserate.read._eager import Rule
 from baserate.read._labels import listed

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from baserate._arrays import Bools, Cells
-from baserate._class_rows import MulticlassRows
 from baserate._errors import DataError, EmptyDataError, NotBinaryError, OptionError, UnknownLabelError
-from baserate._intake import ReadSummary
+from baserate._read_summary import ReadSummary
+from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate._target import MulticlassTarget, Target
 from baserate.read._classes import bound, class_intake, class_scores, in_order, named_classes, numbered

@@ -21,4 +21,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.report._run import of_rows as of_rows
     from baserate.report._text import line as line, page as page
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

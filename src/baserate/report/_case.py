@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from baserate._policy import Policy
-from baserate._tallies import Group, Tallies
-from baserate._tally import Tally
+from baserate._tally import Group, Tallies, Tally
 from baserate.measure import named_group
 from baserate.report._gather import Gathered
 from baserate.report._plan import Plan

@@ -8,7 +8,7 @@ from typing import Any
 
 from baserate._cut import Cut
 from baserate._policy import REFUSE, Policy
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.decide import RULES, chosen
 from baserate.report._plan import Plan
 

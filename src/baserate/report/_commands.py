@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from baserate._passages import Command, Commands
 from baserate.report._gather import samples_of
 from baserate.report._plan import Plan
 from baserate.report._shell import READ, keywords, literal, option, spell_words
+from baserate.text import Command, CommandList
 
 if TYPE_CHECKING:
     from baserate.report._report import Report
@@ -312,12 +312,12 @@ _PYTHON: dict[str, Callable[[_Script], Iterator[str]]] = {
 }
 
 
-def ahead(report: Report) -> Commands:
+def ahead(report: Report) -> CommandList:
     """Return what one may do next: commands for a shell, or Python where rows were handed over."""
     typed = tuple(_next_commands(report))[:_MOST] if report.plan.files else ()
     if not typed:
-        return Commands("Next, in Python", "python", tuple(_next_python(report)))
-    return Commands("Next", "sh", typed)
+        return CommandList("Next, in Python", "python", tuple(_next_python(report)))
+    return CommandList("Next", "sh", typed)
 
 
 def _next_commands(report: Report) -> Iterator[Command]:

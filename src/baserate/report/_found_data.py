@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from baserate._intake import describe_reasons
+from baserate._read_summary import describe_reasons
 from baserate.report._commands import Step, has_both_classes
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report, estimate_of

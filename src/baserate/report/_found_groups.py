@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from baserate._numbers import format_p_phrase, percent
-from baserate._plain_text import listed
+from baserate._formatting import format_level, format_p_phrase, join_words
 from baserate.report._finding import Check, Said
 from baserate.report._report import Report
 from baserate.report._suggestions import suggest_groups
@@ -47,7 +46,7 @@ def _group_differences(report: Report) -> Said | None:
         if one
         else "Compared in the sample with the largest groups:"
     )
-    sentence = f"{begun} {listed(told)}. p-values are adjusted for {len(tested)} comparisons, CIs are not."
+    sentence = f"{begun} {join_words(told)}. p-values are adjusted for {len(tested)} comparisons, CIs are not."
     numbers: dict[str, Any] = {"comparisons": len(tested)}
     for row in beyond:
         numbers |= _in_full(row)
@@ -61,7 +60,7 @@ def _compared(row: dict[str, Any], level: float, reference: str | None) -> str:
     ends = (low, high) if value > 0 else (-high, -low)
     than = "" if reference else f" than of {named(row['other_group'])}"
     p = format_p_phrase(row["p_adjusted"], is_bound=row["p_is_bound"], name="Holm-adjusted p")
-    interval = f"{percent(level)} % CI {number(ends[0])} to {number(ends[1])}"
+    interval = f"{format_level(level)} % CI {number(ends[0])} to {number(ends[1])}"
     measure = row["measure"].replace("_", " ")
     return f"{measure} of {named(row['group'])} is {number(abs(value))} {side}{than} ({interval}, {p})"
 

@@ -8,9 +8,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from baserate._errors import OptionError
-from baserate._intake import ReadSummary
+from baserate._read_summary import ReadSummary
 from baserate._rows import Rows
-from baserate._tallies import Tallies
+from baserate._tally import Tallies
 from baserate.read import Spelled
 from baserate.report._plan import Plan
 

@@ -11,15 +11,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from baserate._calibrator import read_file_text
 from baserate._costs import Costs
 from baserate._cut import has_table
 from baserate._domains import check_prevalence
 from baserate._errors import BaserateError, FileFormatError, OptionError
 from baserate._files import write_text
 from baserate._immutable import FrozenMapping
-from baserate._map import text_of
 from baserate._policy import Policy
-from baserate._tallies import as_group
+from baserate._tally import as_group
 from baserate.decide import named
 from baserate.infer import Interval
 from baserate.read import Columns
@@ -181,7 +181,7 @@ class Plan:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Plan:
         """Read a plan from a file."""
-        return cls.from_json(text_of(path, "plan"))
+        return cls.from_json(read_file_text(path, "plan"))
 
 
 def _several(name: str, given: object) -> tuple[str, ...]:

@@ -10,14 +10,13 @@ from math import nan
 from pathlib import Path
 from typing import Any, Literal
 
+from baserate._calibrator import read_file_text
 from baserate._counts import Counts
 from baserate._errors import BaserateError, FileFormatError, OptionError, UnknownNameError
 from baserate._estimate import Estimate
 from baserate._files import write_text
+from baserate._formatting import count_of, strip_styles
 from baserate._immutable import FrozenMapping
-from baserate._map import text_of
-from baserate._plain_text import unstyled
-from baserate._plurals import count_of
 from baserate._policy import Policy
 from baserate._results import Results, json_ready
 from baserate.report._commands import Snippet
@@ -178,7 +177,7 @@ class Report:
         """Return the report as one reads it in a terminal."""
         from baserate.report._text import page
 
-        return unstyled(page(self).text(width))
+        return strip_styles(page(self).text(width))
 
     def markdown(self) -> str:
         """Return the same for GitHub."""
@@ -235,7 +234,7 @@ class Report:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Report:
         """Read a report that `save` wrote as JSON."""
-        return cls.from_json(text_of(path, "report"))
+        return cls.from_json(read_file_text(path, "report"))
 
 
 class View:

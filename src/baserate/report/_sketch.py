@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Cells, Floats, frozen
+from baserate._arrays import Cells, Floats, read_only_copy
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._immutable import keep_read_only
 from baserate._numeric.single_precision import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 from baserate.decide import apart, best_at, from_perfection, threshold_at, uneven
 from baserate.infer import band
 from baserate.measure import firsts, inner_edges, named_group, widened
@@ -167,10 +166,10 @@ def _sketch(tallies: Tallies, model: str, level: float, policy: Policy | None) -
     squares = _increments(parts, "squares", threshold) if pooled.weighted else None
     return Sketch(
         name=model,
-        threshold=frozen(threshold),
+        threshold=read_only_copy(threshold),
         groups=tuple(named_group(tallies, group) for group in groups) if grouped else (None,),
-        mass=frozen(mass),
-        squares=None if squares is None else frozen(squares),
+        mass=read_only_copy(mass),
+        squares=None if squares is None else read_only_copy(squares),
         kept={"steps": STEPS, "group_steps": steps, "distinct": len(pooled.score)},
         scores=_histogram(pooled, parts),
         reliability=None if labels or not pooled.probable else _reliability(parts),
@@ -296,7 +295,7 @@ def _band(threshold: Floats, mass: Floats, squares: Floats | None, level: float)
 
 
 def _array(values: Any) -> Floats:  # noqa: ANN401  (lists of numbers, as deep as they are)
-    return frozen(np.array(values, dtype=np.float64))
+    return read_only_copy(np.array(values, dtype=np.float64))
 
 
 def _short(values: Floats) -> list[Any]:

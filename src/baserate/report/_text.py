@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate._chosen import policy_told
-from baserate._heading import class_told, files_told, positive_told, rows_told
-from baserate._numbers import amount, format_p, number, unadjusted
-from baserate._panels import Cell, Page, Panel, Row, Section, label
-from baserate._passages import Passage, Point, Points
-from baserate._plain_text import listed
-from baserate._sure import Reasons, bounds, cell, footnotes, heading
+from baserate._formatting import format_count, format_number, format_p, join_words, unadjusted_note
 from baserate.equalize import MIN_SIZE
 from baserate.measure import MEASURES, about
 from baserate.report._commands import ahead
 from baserate.report._finding import Finding
 from baserate.report._report import VIEWED, Report, Where
 from baserate.report._thousand import MANY, NEGATIVES, POSITIVES, Thousand, thousand
+from baserate.text import (
+    Block,
+    Bullet,
+    BulletList,
+    Cell,
+    Footnotes,
+    Page,
+    Row,
+    Section,
+    Table,
+    describe_class,
+    describe_files,
+    describe_policy,
+    describe_positive,
+    describe_rows,
+    estimate_cell,
+    format_bounds,
+    interval_footnotes,
+    interval_heading,
+    shorten_label,
+)
 
 Line = Mapping[str, Any]
 
@@ -43,13 +58,13 @@ def page(report: Report, digits: int = 4) -> Page:
 def line(report: Report) -> str:
     """One line on what was read."""
     data, found = report.data, report.pick(part="data", measure="prevalence", group=None, where="here")
-    share = f"{number(100 * data['prevalence'], 4)} %"
+    share = f"{format_number(100 * data['prevalence'], 4)} %"
     if found[0]["low"] is not None and not report.plan.apart:
-        share += f" ({' – '.join(bounds(100 * found[0]['low'], 100 * found[0]['high'], 4, 2))})"
+        share += f" ({' – '.join(format_bounds(100 * found[0]['low'], 100 * found[0]['high'], 4, 2))})"
     parts = [
-        *([files_told(report.plan.files)] if report.plan.files else []),
-        rows_told(data),
-        positive_told(report.plan.truth, data),
+        *([describe_files(report.plan.files)] if report.plan.files else []),
+        describe_rows(data),
+        describe_positive(report.plan.truth, data),
         f"prevalence {share}",
         *["weighted"] * bool(data["weighted"]),
         f"digest {data['digest'][:_DIGEST]}",
@@ -64,11 +79,11 @@ class _Sheet:
     def __init__(self, report: Report, digits: int) -> None:
         self.report, self.digits = report, digits
         self.each = {model: report.of(model) for model in report.models}
-        self.reasons = Reasons()
+        self.reasons = Footnotes()
         self.shown: list[Line] = []
         """Numbers of the page, of which a footnote tells how their intervals were made."""
 
-    def panels(self) -> Iterator[Panel | Passage | str]:
+    def panels(self) -> Iterator[Table | Block | str]:
         """All parts of the page."""
         yield from map(_done, self.each.values())
         if len(self.each) == 1:
@@ -83,10 +98,10 @@ class _Sheet:
     def footnotes(self) -> tuple[str, ...]:
         """Why numbers are undefined, how intervals were made, and what else is to be known of the rows."""
         data = {"interval": {"level": self.report.plan.level, "clusters": False}}
-        notes = (f"note: {label(note, 500)}" for note in self.report.data["notes"])
-        return (*self.reasons.footnotes(), *footnotes(self.shown, data), *notes)
+        notes = (f"note: {shorten_label(note, 500)}" for note in self.report.data["notes"])
+        return (*self.reasons.footnotes(), *interval_footnotes(self.shown, data), *notes)
 
-    def _alone(self, report: Report) -> Iterator[Panel | str]:
+    def _alone(self, report: Report) -> Iterator[Table | str]:
         people = thousand(report.there)
         yield _frequencies(report, people)
         yield _table(report, people)
@@ -94,9 +109,9 @@ class _Sheet:
             yield "Rates of decisions are of those who are decided, not of those who are referred."
         level = {"interval": {"level": report.plan.level}}
         rows = tuple(self._row(name, [row], _meaning(report, row)) for name, row in _five(report).items())
-        yield Panel("", (heading(level),), (Section("", rows),))
+        yield Table("", (interval_heading(level),), (Section("", rows),))
 
-    def _side_by_side(self) -> Iterator[Panel | str]:
+    def _side_by_side(self) -> Iterator[Table | str]:
         """Return a column for each model, and how far they lie apart."""
         people = [thousand(each.there) for each in self.each.values()]
         cells = {"positives found": "tp", "positives missed": "fn", "false alarms": "fp"}
@@ -106,10 +121,10 @@ class _Sheet:
         rows = tuple(self._row(name, [each.get(name) for each in five]) for name in names)
         sections = (Section("", counted, apart=True), Section("", rows))
         yield f"Of {MANY} people {_where(self.report)}:"
-        yield Panel(_CORNER, tuple(label(model, _NAME) for model in self.each), sections)
+        yield Table(_CORNER, tuple(shorten_label(model, _NAME) for model in self.each), sections)
         yield from self._differences()
 
-    def _differences(self) -> Iterator[Panel | str]:
+    def _differences(self) -> Iterator[Table | str]:
         """Return how far two models lie apart, pair by pair."""
         found = self.report.pick(part="differences")
         pairs: dict[str, list[Row]] = {}
@@ -117,33 +132,36 @@ class _Sheet:
         for row in found[:_MOST]:
             p = format_p(row[chance], is_bound=row["p_is_bound"])
             told = Row(_words(row["measure"]), (self._cell(_difference(row)), p))
-            pairs.setdefault(f"{label(row['model'], _HALF)} − {label(row['other'], _HALF)}", []).append(told)
+            pairs.setdefault(f"{shorten_label(row['model'], _HALF)} − {shorten_label(row['other'], _HALF)}", []).append(
+                told
+            )
         if pairs:
             sections = tuple(Section(pair, tuple(rows)) for pair, rows in pairs.items())
-            yield Panel("differences", ("", "p" if chance == "p" else "Holm-adjusted p"), sections)
+            yield Table("differences", ("", "p" if chance == "p" else "Holm-adjusted p"), sections)
         if pairs and chance != "p":
-            yield f"Holm-adjusted p: over all pairs of models for one measure. {unadjusted(self.report.plan.level)}"
+            note = unadjusted_note(self.report.plan.level)
+            yield f"Holm-adjusted p: over all pairs of models for one measure. {note}"
         yield from _more(len(found), "differences")
 
-    def _groups(self) -> Iterator[Panel | str]:
+    def _groups(self) -> Iterator[Table | str]:
         """Return a row for each group, at the same prevalence as the headline, and say which that is."""
         yield _where_groups_are(self.report)
         for model, each in self.each.items():
             rows = tuple(self._group(each, group) for group in each.groups[:_MOST])
-            by = f"{_of(self.report, model)}by {', '.join(map(label, self.report.plan.group))}"
-            yield Panel(by, ("rows", *map(_words, _OF_GROUPS)), (Section("", rows),))
+            by = f"{_of(self.report, model)}by {', '.join(map(shorten_label, self.report.plan.group))}"
+            yield Table(by, ("rows", *map(_words, _OF_GROUPS)), (Section("", rows),))
         yield from _more(len(self.report.groups), "groups")
         for model, each in self.each.items():
             yield from self._group_differences(each, _of(self.report, model))
 
-    def _group_differences(self, report: Report, of: str) -> Iterator[Panel | str]:
+    def _group_differences(self, report: Report, of: str) -> Iterator[Table | str]:
         """Return the differences from the reference group, and which groups are not tested."""
         found = report.pick(part="group_differences")
         tested = [row for row in found if row["p_adjusted"] is not None]
         sections: dict[str, list[Row]] = {}
         shown = sorted(range(len(tested)), key=lambda at: tested[at]["p_adjusted"])[:_MOST]
         for row in (tested[at] for at in sorted(shown)):
-            pair = " − ".join(", ".join(map(label, row[name].values())) for name in ("group", "other_group"))
+            pair = " − ".join(", ".join(map(shorten_label, row[name].values())) for name in ("group", "other_group"))
             p = format_p(row["p_adjusted"], is_bound=row["p_is_bound"])
             sections.setdefault(_words(row["measure"]), []).append(Row(pair, (self._cell(_difference(row)), p)))
         if sections:
@@ -151,9 +169,9 @@ class _Sheet:
                 yield "Differences are tested in the sample, at its own prevalence:"
             columns = ("", "Holm-adjusted p")
             rows = tuple(Section(measure, tuple(each)) for measure, each in sections.items())
-            yield Panel(f"{of}differences from the largest group", columns, rows)
+            yield Table(f"{of}differences from the largest group", columns, rows)
             family = f"Holm-adjusted p: over all {len(tested)} comparisons of groups in four measures."
-            yield f"{family} {unadjusted(report.plan.level)}"
+            yield f"{family} {unadjusted_note(report.plan.level)}"
         if len(tested) > _MOST:
             yield f"Of {len(tested)} differences, the {_MOST} with the smallest p are shown; JSON and CSV hold all."
         if len(tested) < len(found):
@@ -165,8 +183,10 @@ class _Sheet:
             row["measure"]: row for row in report.pick(group=group, where=report.place) if row["part"] in VIEWED
         }
         rows["fpr"] = _turned(rows["specificity"], "fpr")
-        many = amount(report.within(**group).here.rows.value, self.digits)
-        return Row(", ".join(map(label, group.values())), (many, *(self._cell(rows[name]) for name in _OF_GROUPS)))
+        many = format_count(report.within(**group).here.rows.value, self.digits)
+        return Row(
+            ", ".join(map(shorten_label, group.values())), (many, *(self._cell(rows[name]) for name in _OF_GROUPS))
+        )
 
     def _row(self, name: str, found: Sequence[Line | None], meaning: str = "") -> Row:
         cells = tuple("" if row is None else self._cell(row, several=len(found) > 1) for row in found)
@@ -174,19 +194,19 @@ class _Sheet:
 
     def _cell(self, row: Line, *, several: bool = True) -> Cell:
         self.shown.append(row)
-        return cell(row, self.reasons, digits=self.digits, several=several)
+        return estimate_cell(row, self.reasons, digits=self.digits, several=several)
 
 
 def _of(report: Report, model: str) -> str:
-    return f"{label(model)}: " if len(report.models) > 1 else ""
+    return f"{shorten_label(model)}: " if len(report.models) > 1 else ""
 
 
 def _done(report: Report) -> str:
     """What is done with the scores of a model, and why."""
-    plan, policy, name = report.plan, report.policy, label(report.model)
+    plan, policy, name = report.plan, report.policy, shorten_label(report.model)
     if report.model == plan.predicted:
         return f"Flagged are those who are positive by {name}."
-    told = policy_told(policy, name)
+    told = describe_policy(policy, name)
     told = told if name in told else f"{name}: {told}"
     if plan.threshold is None and plan.policy is None and plan.chooses is None:
         why = "0.5, as these are probabilities" if policy.rule == "fixed" else "Youden's cut-off"
@@ -228,7 +248,7 @@ def _frequencies(report: Report, people: Thousand) -> str:
     own = [f"{_many(people, name)} {what}" for name, what in _FATES.items() if name in people.whole]
     alarms = f"{_many(people, 'fp')} are flagged, too" if people.some("fp") else "none is flagged"
     return (
-        f"{begun}: {listed(own)}. Of the {_many(people, *NEGATIVES)} others, {alarms}. "
+        f"{begun}: {join_words(own)}. Of the {_many(people, *NEGATIVES)} others, {alarms}. "
         f"So of {_many(people, 'tp', 'fp')} who are flagged, {_many(people, 'tp')} are positive."
     )
 
@@ -240,18 +260,18 @@ def _many(people: Thousand, *cells: str) -> str:
     return people.many(*cells).replace("<1", f"fewer than{_SPACE}1")
 
 
-def _table(report: Report, people: Thousand) -> Panel:
+def _table(report: Report, people: Thousand) -> Table:
     """The 2×2 table of a thousand people, truth in rows."""
     kept = [[cell for cell in cells if cell in people.whole] for cells in (POSITIVES, NEGATIVES)]
-    names = [class_told(name, report.plan.truth, report.data) for name in ("positive", "negative")]
+    names = [describe_class(name, report.plan.truth, report.data) for name in ("positive", "negative")]
     lines = {name: [*((cell,) for cell in cells), tuple(cells)] for name, cells in zip(names, kept, strict=True)}
     lines["total"] = [tuple(pair) for pair in zip(*kept, strict=True)] + [tuple(kept[0] + kept[1])]
     rows = tuple(
-        Row(name, tuple(amount(int(many), 4) if (many := people.many(*each)) != "<1" else many for each in line))
+        Row(name, tuple(format_count(int(many), 4) if (many := people.many(*each)) != "<1" else many for each in line))
         for name, line in lines.items()
     )
     columns = ("flagged", *["referred"] * (len(kept[0]) > len(("tp", "fn"))), "passed", "total")
-    return Panel(_CORNER, columns, (Section("", rows),), upright=True)
+    return Table(_CORNER, columns, (Section("", rows),), upright=True)
 
 
 def _five(report: Report) -> dict[str, Line]:
@@ -298,7 +318,7 @@ def _meaning(report: Report, row: Line) -> str:
     if row["measure"] != "expected_cost":
         return about(MEASURES[row["measure"]]).summary
     flat = {what: _number(report, f"cost_of_flagging_{what}") for what in ("nobody", "everybody")}
-    told = [f"{number(MANY * row['value'], 4)} to flag {what}" for what, row in flat.items() if row is not None]
+    told = [f"{format_number(MANY * row['value'], 4)} to flag {what}" for what, row in flat.items() if row is not None]
     return f"What decisions cost {_where(report)}; {' or '.join(told)}."
 
 
@@ -312,22 +332,22 @@ def _more(many: int, what: str) -> Iterator[str]:
         yield f"{many - _MOST} more {what} are not shown; JSON and CSV hold all."
 
 
-def _findings(report: Report) -> Passage | str:
+def _findings(report: Report) -> Block | str:
     """All findings; what to do is said once for each code, behind the last of its models."""
     last = {each.code: at for at, each in enumerate(report.findings)}
     points = tuple(_point(report, each, last=last[each.code] == at) for at, each in enumerate(report.findings))
-    return Points("Findings", points) if points else "Findings: none."
+    return BulletList("Findings", points) if points else "Findings: none."
 
 
-def _point(report: Report, found: Finding, *, last: bool) -> Point:
+def _point(report: Report, found: Finding, *, last: bool) -> Bullet:
     head = _head(report, found)
     if not last or found.command is None:
-        return Point(head, found.sentence, found.remedy if last else "")
-    return Point(head, found.sentence, found.remedy, found.command.text, found.command.language)
+        return Bullet(head, found.sentence, found.remedy if last else "")
+    return Bullet(head, found.sentence, found.remedy, found.command.text, found.command.language)
 
 
 def _head(report: Report, found: Finding) -> str:
-    of = f" ({label(found.model)})" if found.model is not None and len(report.models) > 1 else ""
+    of = f" ({shorten_label(found.model)})" if found.model is not None and len(report.models) > 1 else ""
     return f"{_SIGNS[found.severity]} {found.code} {found.title}{of}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import isnan
 
 from baserate._estimate import Estimate
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate.report._report import Report, View
 
 _LONG = 1000

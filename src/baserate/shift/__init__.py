@@ -44,4 +44,5 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.shift._two._assumption import doubts as doubts
     from baserate.shift._two._fit import NAME as NAME, SIZE as SIZE
 
-__getattr__, __dir__ = attach(__name__)
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)

@@ -13,8 +13,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, ShapeError
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 from baserate.infer import EstimateRequest, Seed, bound_at_fixed_prevalence, has_empty_cells, simulate_tables
 from baserate.measure import Measure, about, header, known, tabulated, why
 from baserate.shift._reweigh import masses, reweigh

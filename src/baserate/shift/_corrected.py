@@ -18,8 +18,7 @@ from baserate._arrays import Floats
 from baserate._errors import BaserateError, OptionError
 from baserate._estimate import Estimate
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._tally import Tallies, Tally
 from baserate.infer import EstimateRequest, judged, noun_of
 from baserate.measure import (
     MEASURES,

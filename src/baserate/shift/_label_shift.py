@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baserate._class_rows import MulticlassRows
 from baserate._errors import OptionError
-from baserate._rows import Rows
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Tallies, Tally
 from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import tally_of
 from baserate.shift._several._goodness import label_shift as of_classes

@@ -14,18 +14,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, ratio, sealed
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import Cells, Floats, make_read_only, ratio
+from baserate._calibrator import Calibrator
 from baserate._errors import NotAProbabilityError, OptionError
 from baserate._estimate import Estimate
-from baserate._map import Calibrator
-from baserate._numbers import number, plain
+from baserate._formatting import format_exact, format_number
 from baserate._numeric.distinct import occurrences, run_sums, summed_columns
 from baserate._numeric.threads import mapped
 from baserate._results import Results
-from baserate._rows import Rows
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Tallies, Tally
 from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import tally_of
 from baserate.infer import Check, two_sided
@@ -64,10 +62,12 @@ def performance(
     measured at the prevalence that `prevalence` estimates. Under covariate shift scores are recalibrated on the
     validation set by a curve that is straight within bins, and the target is measured with these probabilities; it is
     refused if more than 5 % of it lies outside the scores of validation. Without a validation set, scores are taken as
-    probabilities that are right. So they are with ``recalibrate=False``, or as a `Calibrator` makes them; ``"logistic"`` fits
+    probabilities that are right. So they are with ``recalibrate=False``, or as a `Calibrator` makes them;
+    ``"logistic"`` fits
     a logistic curve. Under label shift these three estimate by mlls, where probabilities are right `at` a prevalence.
     Notes say whether the calibration fits the validation data. Intervals are for the population of the target, not for
-    what these very rows will turn out to be, and include how few rows validation has. Of a `MulticlassTarget` the measures
+    what these very rows will turn out to be, and include how few rows validation has. Of a `MulticlassTarget` the
+    measures
     are those of decisions for the highest score as it is given, with an option `averages`, as of
     `baserate.measure.multiclass.summary`.
 
@@ -138,7 +138,8 @@ def _flagged(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     mass = np.ones(len(target.score)) if target.mass is None else target.mass
     shares = [100 * float(np.dot(mass, target.score >= cut)) / target.total for cut in cuts]
     return [
-        f"{number(share, 4)} % of the target itself are flagged at {plain(cut)}; counts and rates are those that label "
+        f"{format_number(share, 4)} % of the target itself are flagged at {format_exact(cut)}; counts and rates are "
+        f"those that label "
         "shift leads to expect."
         for share, cut in zip(shares, cuts, strict=True)
     ]
@@ -204,12 +205,14 @@ def _shared(seen: _Sorted, p: Floats) -> Tally:
     each: Cells | float = 1.0 if seen.mass.dtype.kind == "u" and seen.mass.max() == 1 else seen.mass
     np.multiply(each, p, out=mass[0])
     np.subtract(each, mass[0], out=mass[1])
-    sealed(mass)
-    squares = mass if seen.squares is seen.mass else sealed(np.stack([seen.squares * p, seen.squares * (1 - p)]))
+    make_read_only(mass)
+    squares = (
+        mass if seen.squares is seen.mass else make_read_only(np.stack([seen.squares * p, seen.squares * (1 - p)]))
+    )
     # Nobody knows of which class a row is; all are counted, with the negatives.
     rows = np.zeros((2, len(p)), dtype=seen.rows.dtype)
     rows[1] = seen.rows
-    return Tally(seen.score, mass, squares, sealed(rows))
+    return Tally(seen.score, mass, squares, make_read_only(rows))
 
 
 def _promised(
@@ -309,9 +312,9 @@ def _neighbours_pooled(tally: Tally) -> Tally:
         return tally
     starts = np.arange(0, len(tally.score), each)
     ends = np.append(starts[1:], len(tally.score)) - 1
-    mass = sealed(run_sums(tally.mass, starts))
-    squares = mass if tally.squares is tally.mass else sealed(run_sums(tally.squares, starts))
-    return Tally(sealed(tally.score[ends]), mass, squares, sealed(np.ones(mass.shape, dtype=np.uint8)))
+    mass = make_read_only(run_sums(tally.mass, starts))
+    squares = mass if tally.squares is tally.mass else make_read_only(run_sums(tally.squares, starts))
+    return Tally(make_read_only(tally.score[ends]), mass, squares, make_read_only(np.ones(mass.shape, dtype=np.uint8)))
 
 
 def _header(made: Promised, assume: str, notes: list[str]) -> dict[str, Any]:

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
+from baserate._calibrator import Calibrator, MulticlassCalibrator, Parameter
+from baserate._calibrator_forms import Form, Line, LogOdds, Softmax, Steps
 from baserate._errors import OptionError
-from baserate._forms import Form, Line, LogOdds, Softmax, Steps
-from baserate._map import Calibrator, Parameter
-from baserate._numbers import format_p_phrase
+from baserate._formatting import format_p_phrase
 from baserate._tally import Tally
 from baserate.calibrate import histogram, logistic, prevalence
 from baserate.calibrate.multiclass import bias_corrected, reprior

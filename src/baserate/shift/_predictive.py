@@ -6,7 +6,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from baserate._arrays import Floats, plain, ratio
+from baserate._arrays import Floats, as_python, ratio
 from baserate._errors import OptionError
 
 Many = float | Floats
@@ -31,7 +31,7 @@ def ppv(sensitivity: Many, specificity: Many, prevalence: Many) -> Many:
     """
     true, false, share = _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
     hits = true * share
-    found: Many = plain(ratio(hits, hits + (1 - false) * (1 - share)))
+    found: Many = as_python(ratio(hits, hits + (1 - false) * (1 - share)))
     return found
 
 
@@ -53,7 +53,7 @@ def npv(sensitivity: Many, specificity: Many, prevalence: Many) -> Many:
     """
     true, false, share = _checked(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
     hits = false * (1 - share)
-    found: Many = plain(ratio(hits, hits + (1 - true) * share))
+    found: Many = as_python(ratio(hits, hits + (1 - true) * share))
     return found
 
 

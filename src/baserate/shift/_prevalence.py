@@ -8,13 +8,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from baserate._class_rows import MulticlassRows
 from baserate._errors import OptionError, UnknownNameError
+from baserate._formatting import count_of
 from baserate._numeric.logistic import NEAREST
-from baserate._plurals import count_of
-from baserate._rows import Rows
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Tallies, Tally
 from baserate._target import MulticlassTarget, Target
 from baserate.calibrate import tally_of
 from baserate.shift import _several as several
@@ -79,7 +77,8 @@ def prevalence(
     methods, and `ALIASES` what others call them. Without one it is the likelihood of histograms, "binned", which needs
     no calibration; of several classes moments, "gmm". Notes say where tests reject what the estimate rests on. Options
     are those of the method: `bins` of binned, `recalibrate` and `at` of mlls and gmm, `threshold` of those with hard
-    decisions, `alpha` of those with a prior or a penalty. A `MulticlassTarget` and `MulticlassRows` give `Shares` of the classes.
+    decisions, `alpha` of those with a prior or a penalty. A `MulticlassTarget` and `MulticlassRows` give `Shares` of
+    the classes.
 
     >>> import numpy as np
     >>> from baserate import Target, shift, tally

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Floats, Value, plain
-from baserate._class_map import MulticlassCalibrator
+from baserate._arrays import Floats, Value, as_python
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import MissingValuesError, OptionError
-from baserate._map import Calibrator
 from baserate.calibrate import prevalence
 from baserate.calibrate.multiclass import reprior as reprior_classes
 from baserate.shift._gamma import gamma
@@ -42,7 +41,7 @@ def reprior_map(
     """Give `reprior` as a map that can be applied to any rows, saved and exported: an offset of all log-odds.
 
     >>> reprior_map(from_=0.5, to=0.1)
-    Map(prevalence, log-odds)
+    Calibrator(prevalence, log-odds)
     >>> reprior_map(from_={"cat": 0.5, "dog": 0.5}, to={"cat": 0.2, "dog": 0.8})([[0.8, 0.2]]).round(9).tolist()
     [[0.5, 0.5]]
     """
@@ -74,5 +73,5 @@ def threshold(c: Value, *, from_: float, to: float) -> Value:
         raise MissingValuesError(f"{np.isnan(given).sum()} of {given.size} thresholds are NaN; give numbers, or inf.")
     odds = gamma(at=from_, to=to)
     within = np.clip(given, 0.0, 1.0)
-    found: Value = plain(np.where(within == given, odds * within / (odds * within + 1 - within), given))
+    found: Value = as_python(np.where(within == given, odds * within / (odds * within + 1 - within), given))
     return found

@@ -11,16 +11,14 @@ from typing import Any, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Floats, sealed
-from baserate._confusion import Confusion
-from baserate._confusions import Confusions
+from baserate._arrays import Floats, make_read_only
+from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import FACTOR, PREVALENCE
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError
 from baserate._policy import spellings
-from baserate._tallies import Group, Tallies, as_group
-from baserate._tally import Tally
+from baserate._tally import Group, Tallies, Tally, as_group
 from baserate.calibrate.multiclass import checked_shares
 from baserate.shift._gamma import checked_gamma, checked_prevalence
 
@@ -92,7 +90,9 @@ def _factors(tally: Tally, to: Any, gamma: Any) -> tuple[float, float]:  # noqa:
 
 def _times(tally: Tally, positive: float, negative: float) -> Tally:
     by = np.array([[positive], [negative]])
-    return replace(tally, mass=sealed(tally.mass * by), squares=sealed(tally.squares * by**2), reweighed=True)
+    return replace(
+        tally, mass=make_read_only(tally.mass * by), squares=make_read_only(tally.squares * by**2), reweighed=True
+    )
 
 
 def _tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
@@ -164,7 +164,7 @@ def _both_factors(counts: Counts[Any], to: object, gamma: object) -> tuple[Float
 
 def _cells(counts: Counts[Any], first: Floats | float, second: Floats | float) -> tuple[Floats, ...]:
     cells = counts.tp * first, counts.fp * second, counts.fn * first, counts.tn * second
-    return tuple(sealed(np.asarray(cell)) for cell in cells)
+    return tuple(make_read_only(np.asarray(cell)) for cell in cells)
 
 
 def _numbers(name: str, given: Any) -> Floats:  # noqa: ANN401  (checked here)
@@ -199,8 +199,8 @@ def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa:
 
 def _each_times(table: Confusion, factors: Floats) -> Confusion:
     by = factors[..., None]
-    squares = Confusion(sealed(table.squares.mass * by**2), table.labels)
-    return Confusion(sealed(table.mass * by), table.labels, moments=(squares, table.rows), reweighed=True)
+    squares = Confusion(make_read_only(table.squares.mass * by**2), table.labels)
+    return Confusion(make_read_only(table.mass * by), table.labels, moments=(squares, table.rows), reweighed=True)
 
 
 def _confusions(tables: Confusions, to: object, gamma: object) -> Confusions:

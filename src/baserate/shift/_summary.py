@@ -8,15 +8,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._class_rows import MulticlassRows
-from baserate._confusion import Confusion
-from baserate._confusions import Confusions
+from baserate._confusion import Confusion, Confusions
 from baserate._costs import CostMatrix
 from baserate._counts import Counts
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows
+from baserate._tally import Tallies, Tally
 from baserate.infer import Interval, class_summary as class_judged, summary as judged, ways
 from baserate.measure import Measure, about, chosen_measures, multiclass, summary as measured
 from baserate.measure.multiclass import chosen_measures as chosen_of_classes

@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._errors import FitError
-from baserate._map import Calibrator
+from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.calibrate import fit
 from baserate.sklearn._data import Data

@@ -14,9 +14,8 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter
 
-from baserate._arrays import Floats
+from baserate._arrays import Floats, refuse_differing_indexes
 from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError, WeightError
-from baserate._indexes import refuse_differing_indexes
 from baserate._numeric.hashing import Words, each_hashed, of_floats
 
 Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]

@@ -16,7 +16,7 @@ from baserate._arrays import Floats
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, Cut
 from baserate._errors import NotBinaryError, OptionError, UnknownLabelError
-from baserate._policy import REFUSE, Policy, spellings, text_of_label
+from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate._tally import Tally
 from baserate.apply import actions
 from baserate.sklearn._data import Data
@@ -159,7 +159,7 @@ def _policy_of(given: Any, found: Fitting) -> Policy:  # noqa: ANN401
     """The policy that is given, or that a rule chooses, or the usual one."""
     if isinstance(given, Policy):
         return given
-    positive = text_of_label(found.ask.classes.tolist()[1])
+    positive = label_text(found.ask.classes.tolist()[1])
     if given is None:
         at = 0.5 if found.ask.probabilities else 0.0
         return Policy(by_group={(): Cut((at,))}, otherwise=REFUSE, settings={"threshold": at}, positive=positive)

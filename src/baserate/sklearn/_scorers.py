@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import make_scorer
 
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import refuse_differing_indexes
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._errors import OptionError, UnknownNameError
-from baserate._indexes import refuse_differing_indexes
-from baserate._label_sets import LabelSets
 from baserate._policy import REFUSE, Policy, spellings
+from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import USUAL, Measure, about, known, multiclass
 from baserate.read import confusion, label_sets, scored, tally

@@ -9,8 +9,8 @@ import numpy as np
 
 from baserate import Costs, Counts, Tallies, Tally, shift
 from baserate._arrays import Cells
-from baserate._intake import ReadSummary
-from baserate._tallies import Group
+from baserate._read_summary import ReadSummary
+from baserate._tally import Group
 from baserate.infer._binomial import two_sided
 from baserate.measure._bins import firsts
 from baserate.report._payload import folded

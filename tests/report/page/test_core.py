@@ -12,7 +12,7 @@ import pytest
 
 from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally, decide, infer, measure, shift
 from baserate._estimate import Estimate
-from baserate._intake import ReadSummary
+from baserate._read_summary import ReadSummary
 from baserate.decide._benefit import Adjustment, adjusted_cuts, net_benefits
 from baserate.decide._rule import strictest
 from baserate.infer import Drawn

@@ -6,8 +6,8 @@ Each function takes rows with a probability for every class, and gives a map tha
 
 from collections.abc import Callable
 
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import MulticlassCalibrator
+from baserate._rows import MulticlassRows
 from baserate.calibrate.multiclass._crossfit import crossfitted, folds_of
 from baserate.calibrate.multiclass._given import listed as listed
 from baserate.calibrate.multiclass._known import checked_shares as checked_shares, identity, reprior

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from baserate import _domains
-from baserate._arrays import sealed
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import make_read_only
+from baserate._calibrator import MulticlassCalibrator
 from baserate._domains import check_domain
 from baserate._errors import EmptyDataError, FitError
 from baserate._numeric.codes import Codes
 from baserate._numeric.hashing import Words, each_hashed, of_floats
+from baserate._rows import MulticlassRows
 
 _DEALS = 100
 """How often rows are dealt before we give up."""
@@ -51,7 +51,7 @@ def crossfitted(
         score[out] = made(rows.score[out])
         if watch:
             watch(at + 1, many)
-    return replace(rows, score=sealed(score))
+    return replace(rows, score=make_read_only(score))
 
 
 def folds_of(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Codes:

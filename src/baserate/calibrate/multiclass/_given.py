@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import Fitted
 from baserate._errors import EmptyDataError, FitError
-from baserate._map import Fitted
+from baserate._formatting import count_of
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Rows
-from baserate._plurals import count_of
+from baserate._rows import MulticlassRows
 from baserate.calibrate._data import FEW
 from baserate.measure.multiclass import check_class_probabilities
 

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import MulticlassCalibrator, Parameter
+from baserate._calibrator_forms import Softmax
 from baserate._errors import OptionError, ShapeError
-from baserate._forms import Softmax
-from baserate._map import Parameter
-from baserate._plurals import count_of
+from baserate._formatting import count_of
+from baserate._rows import MulticlassRows
 from baserate.calibrate.multiclass._given import Given
 from baserate.measure.multiclass import NEAR
 

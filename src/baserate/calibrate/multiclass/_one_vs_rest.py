@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import Calibrator, MulticlassCalibrator, Parameter
+from baserate._calibrator_forms import OneVsRest
 from baserate._errors import FitError
-from baserate._forms import OneVsRest
-from baserate._map import Calibrator, Parameter
+from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.calibrate.multiclass._given import Given
 
@@ -19,7 +18,7 @@ def one_vs_rest(rows: MulticlassRows, fit: Callable[[Tally], Calibrator]) -> Mul
     after division no class is exactly as it was fitted [@zadrozny2002].
 
     >>> from baserate import Calibrator, scored
-    >>> from baserate._forms import Line
+    >>> from baserate._calibrator_forms import Line
     >>> rows = scored(["cat", "dog"], [[2.0, -1.0], [-1.0, 1.0]])
     >>> one_vs_rest(rows, lambda tally: Calibrator(Line(0.0, 1.0), method="as it is"))([[0.0, 0.0]]).tolist()
     [[0.5, 0.5]]

@@ -3,13 +3,12 @@
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import MulticlassCalibrator, Parameter
+from baserate._calibrator_forms import Softmax
 from baserate._errors import FitError
-from baserate._forms import Softmax
-from baserate._map import Parameter
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.softmax import Model, climbed, level
+from baserate._rows import MulticlassRows
 from baserate.calibrate._parameters import parameter
 from baserate.calibrate.multiclass._given import Given
 

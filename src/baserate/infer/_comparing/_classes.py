@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._errors import EmptyDataError, OptionError, ShapeError
+from baserate._rows import MulticlassRows
 from baserate.infer import _auc, _class_averages, _influence
 from baserate.infer._binomial import two_sided
 from baserate.infer._columns import draws_of

@@ -16,7 +16,7 @@ from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import EmptyDataError, OptionError, UnknownNameError
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from baserate._errors import UsageError
 from baserate._estimate import Estimate
-from baserate._numbers import SMALLEST_SHOWN
+from baserate._formatting import SMALLEST_SHOWN
 from baserate._results import Results
 from baserate.infer._comparing._question import LEAST, Alternative, Bounds, Question, holm, of_intervals
 from baserate.measure import Measure, about

@@ -10,7 +10,7 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats
 from baserate._counts import Counts
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate.infer._alike import Alike
 from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._columns import LEAST, WORK

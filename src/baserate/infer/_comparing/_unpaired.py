@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, ratio, sealed
+from baserate._arrays import Floats, make_read_only, ratio
 from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve
@@ -343,6 +343,6 @@ def _pooled(tally: Tally) -> Tally:
 
 
 def _redrawn(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:
-    drawn = sealed(masses(rng, 1, tally.mass, tally.squares)[0])
+    drawn = make_read_only(masses(rng, 1, tally.mass, tally.squares)[0])
     found = Tally(tally.score, drawn, tally.rows, tally.rows, tally.resolution)
     return Curve(found) if curve else found

@@ -9,12 +9,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from baserate._arrays import Bools, Floats, number, ratio
+from baserate._arrays import Bools, Floats, as_float, ratio
 from baserate._errors import UsageError
+from baserate._formatting import count_of
 from baserate._numeric.logistic import chance, log_odds
-from baserate._plurals import count_of
-from baserate._stack import Forecasts
-from baserate._tally import Tally
+from baserate._tally import Forecasts, Tally
 from baserate.infer._draws import Seed
 from baserate.infer._reliability._null import drawn, is_smallest, neighbours_pooled, reached
 from baserate.measure import Bins, By, binned, calibration_slope, check_probabilities, cox, ecce, offset, why
@@ -252,7 +251,7 @@ def log_likelihood(t: Forecasts, line: Floats) -> float:
     """Log-likelihood of what happened, given log-odds; of a stack, an array."""
     from scipy.special import log_expit
 
-    return number((t.positive * log_expit(line) + t.negative * log_expit(-line)).sum(axis=-1))
+    return as_float((t.positive * log_expit(line) + t.negative * log_expit(-line)).sum(axis=-1))
 
 
 def checks(

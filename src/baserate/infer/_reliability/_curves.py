@@ -9,11 +9,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._class_rows import MulticlassRows
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows
+from baserate._tally import Tallies, Tally
 from baserate.infer._binomial import two_sided, wilson
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import EstimateRequest

@@ -11,9 +11,8 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._errors import OptionError, UsageError
-from baserate._plurals import count_of
-from baserate._stack import Stack
-from baserate._tally import Tally
+from baserate._formatting import count_of
+from baserate._tally import Stack, Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import EstimateRequest
 from baserate.infer._reliability._intervals import DISTANCES

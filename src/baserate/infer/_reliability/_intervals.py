@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, apart, ratio
+from baserate._arrays import Cells, Floats, distances, ratio
 from baserate._tally import Tally
 from baserate.infer._binomial import as_share, two_sided, usual
 from baserate.infer._found import Found
@@ -140,9 +140,9 @@ def _mean(asked: Asked) -> Found:
     if tally.reweighed:  # whose share is given, only differences within a class are chance
         mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _by_class(tally.mass)))
         how = f"{how} within each class"
-    noise = float(np.sum(tally.squares * apart(tally.score, mean) ** 2)) / tally.total**2
+    noise = float(np.sum(tally.squares * distances(tally.score, mean) ** 2)) / tally.total**2
     share = as_share(asked.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
-    shrunk = 1.0 if tally.reweighed else _shrunk(tally, np.asarray(apart(tally.score, mean)), asked.level)
+    shrunk = 1.0 if tally.reweighed else _shrunk(tally, np.asarray(distances(tally.score, mean)), asked.level)
     return Found(*usual(share.hits * shrunk, share.misses * shrunk, asked.level), how)
 
 

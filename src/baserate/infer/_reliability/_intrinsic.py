@@ -16,10 +16,9 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._errors import UsageError
 from baserate._estimate import Estimate
+from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds
-from baserate._plurals import count_of
-from baserate._stack import Forecasts
-from baserate._tally import Tally
+from baserate._tally import Forecasts, Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import EstimateRequest, estimate
 from baserate.infer._reliability._checks import Check, log_likelihood, slope_test

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, ratio, sealed
+from baserate._arrays import Floats, make_read_only, ratio
 from baserate._numeric.distinct import run_sums
-from baserate._stack import Stack
-from baserate._tally import Tally
+from baserate._tally import Stack, Tally
 from baserate.infer._draws import Seed, checked_draws, in_blocks
 from baserate.measure import OF_BINS, OF_DISTANCES, OF_LINE, Measure, bare, binned, cox, distances
 
@@ -34,9 +33,9 @@ def neighbours_pooled(tally: Tally) -> Tally:
     score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
     if not (np.diff(score) < 0).all():  # scores so near to each other that their means round to the same
         score = tally.score[starts]
-    tables = [sealed(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
+    tables = [make_read_only(run_sums(cells, starts)) for cells in (tally.mass, tally.squares, tally.rows)]
     mass_, squares, rows = tables if tally.weighted else [tables[2]] * 3
-    return Tally(sealed(score), mass_, squares, rows, tally.resolution, reweighed=tally.reweighed)
+    return Tally(make_read_only(score), mass_, squares, rows, tally.resolution, reweighed=tally.reweighed)
 
 
 def drawn(tally: Tally, chance: Floats, *, draws: int, seed: Seed) -> Stack:

@@ -8,13 +8,11 @@ from math import isnan, log
 from typing import Any, Literal, NamedTuple
 
 from baserate._arrays import Reals
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import Calibrator, MulticlassCalibrator, shift_log_odds
 from baserate._domains import PREVALENCE
 from baserate._errors import OptionError
-from baserate._map import Calibrator, shifted
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows
+from baserate._tally import Tallies, Tally
 from baserate.infer._reliability._intrinsic import derived_prevalence
 from baserate.measure import header, multiclass, named_group
 
@@ -118,7 +116,7 @@ def _of_two(tallies: Tallies, prevalence: Prevalence, after: After | None) -> It
             # With a single class, or certainties alone, there is nothing to adjust; notes say so.
             if not isnan(at) and tally.positives and tally.negatives:
                 added = log(tally.positives / tally.negatives) - log(at / (1 - at))
-                yield Part(tally.rescored(shifted(added)(tally.score)), fixed | {"adjusted": at}, shown)
+                yield Part(tally.rescored(shift_log_odds(added)(tally.score)), fixed | {"adjusted": at}, shown)
 
 
 def _of_classes(classes: MulticlassRows, after: After | None = None) -> Iterator[Part]:

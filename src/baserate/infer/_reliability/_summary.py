@@ -10,16 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._curve import Curve
 from baserate._domains import DRAWS, check_domain
 from baserate._estimate import Estimate
-from baserate._map import Calibrator
 from baserate._numeric.logistic import NEAREST
 from baserate._results import Results
-from baserate._tallies import Tallies
-from baserate._tally import Tally
+from baserate._rows import MulticlassRows
+from baserate._tally import Tallies, Tally
 from baserate.infer._draws import Seed
 from baserate.infer._estimate import EstimateRequest, estimate
 from baserate.infer._reliability._checks import LEAST, Check, checks

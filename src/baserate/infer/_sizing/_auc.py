@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from baserate._errors import OptionError
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate.infer import AucPair, Size, binormal_spread
 from baserate.infer._sizing._auc_pair import Standard, check_classes
 from baserate.infer._sizing._expected_area import check_ratio, interval_power, level_of, sampled_power

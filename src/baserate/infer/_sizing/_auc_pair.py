@@ -10,7 +10,7 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._errors import EmptyDataError, OptionError
-from baserate._plurals import count_of, there_are
+from baserate._formatting import count_of, there_are
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer._sizing._size import check_inside, check_share

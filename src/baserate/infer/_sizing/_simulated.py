@@ -14,7 +14,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import DRAWS, HALF_WIDTH, check_domain
 from baserate._errors import OptionError
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 from baserate._population import Population
 from baserate._tally import Tally
 from baserate.infer._draws import Seed, checked_seed

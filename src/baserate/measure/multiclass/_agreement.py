@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Floats, others, plain, ratio, root, summed
+from baserate._arrays import Floats, as_python, exact_sum, ratio, root, sums_of_others
 from baserate._confusion import Confusion
 from baserate._errors import OptionError, ShapeError
 from baserate.measure._about import measure
@@ -41,7 +41,7 @@ def chance_accuracy(c: Confusion) -> float:
     >>> chance_accuracy(Confusion.of_matrix([[20, 5], [10, 15]], truth="rows"))
     0.5
     """
-    return ratio(ratio(summed(c.truth * c.decided), c.total), c.total)
+    return ratio(ratio(exact_sum(c.truth * c.decided), c.total), c.total)
 
 
 @measure(
@@ -63,7 +63,7 @@ def mcc(c: Confusion) -> float:
     each = c.one_vs_rest()
     # A class against the rest: n·C − t·p = TP·TN − FP·FN, which loses no digits. Two roots, since a product of
     # four margins may overflow.
-    beyond = summed(each.tp * each.tn - each.fp * each.fn)
+    beyond = exact_sum(each.tp * each.tn - each.fp * each.fn)
     return ratio(beyond, root(c.truth_spread) * root(c.decided_spread))
 
 
@@ -85,11 +85,11 @@ def mcc_least(c: Confusion) -> float:
     >>> round(mcc_least(Confusion.of_matrix([[0, 9, 0], [8, 0, 1], [9, 0, 0]], truth="rows")), 10)
     -0.6123724357
     """
-    truth, rest = c.truth, others(c.truth)
+    truth, rest = c.truth, sums_of_others(c.truth)
     first, second = np.max(truth, axis=-1, keepdims=True), _second(truth)
     # The best j for each i is the most frequent class but i.
     worst = ratio((rest + np.where(truth == first, second, first)) * root(truth / 2), root(rest))
-    most: float = plain(worst.max(axis=-1))
+    most: float = as_python(worst.max(axis=-1))
     return -ratio(most, root(c.truth_spread))
 
 
@@ -116,7 +116,7 @@ def kappa(c: Confusion, *, weights: Weights = "none") -> float:
     """
     weight = _weights(weights, len(c.labels))
     chance = c.truth[..., :, None] * c.decided[..., None, :]
-    return 1 - ratio(c.total * summed(weight * c.mass, axes=2), summed(weight * chance, axes=2))
+    return 1 - ratio(c.total * exact_sum(weight * c.mass, axes=2), exact_sum(weight * chance, axes=2))
 
 
 @measure(
@@ -224,7 +224,7 @@ def _weights(weights: Weights, classes: int) -> Floats:
 def _pooled_spread(c: Confusion) -> float:
     """Mass of pairs that differ, counted twice, if truths and decisions are put into one heap."""
     pooled = c.truth + c.decided
-    return summed(pooled * others(pooled))
+    return exact_sum(pooled * sums_of_others(pooled))
 
 
 def _second(values: Floats) -> Floats:

@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 
-from baserate._arrays import mean_defined, others, plain, ratio, root, summed
+from baserate._arrays import as_python, exact_sum, mean_defined, ratio, root, sums_of_others
 from baserate._confusion import Confusion
 from baserate.measure._about import measure
 
@@ -71,7 +71,7 @@ def cramers_v(c: Confusion) -> float:
     0.5362013342
     """
     fewer = np.minimum(np.count_nonzero(c.truth, axis=-1), np.count_nonzero(c.decided, axis=-1))
-    room: float = plain(fewer - 1.0)
+    room: float = as_python(fewer - 1.0)
     # Both are multiplied by the room, so that a constant gives 0/0 and not rounding over nothing.
     return root(ratio(phi_squared(c) * room, room * room))
 
@@ -92,8 +92,8 @@ def truth_lambda(c: Confusion) -> float:
     0.4
     """
     # One errs where the class is not the most frequent: those are added up, so that none are exactly 0.
-    knowing = summed(others(c.transposed().mass).min(axis=-1))
-    return 1 - ratio(knowing, plain(others(c.truth).min(axis=-1)))
+    knowing = exact_sum(sums_of_others(c.transposed().mass).min(axis=-1))
+    return 1 - ratio(knowing, as_python(sums_of_others(c.truth).min(axis=-1)))
 
 
 @measure(

@@ -10,13 +10,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from baserate._arrays import Floats, mean_defined
-from baserate._class_rows import MulticlassRows
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, ShapeError, UnknownNameError
-from baserate._label_sets import LabelSets
 from baserate._numeric.threads import mapped
+from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure._about import Measure, about
 from baserate.measure._registry import known, margin

@@ -7,7 +7,7 @@ from math import e, inf, isfinite, log
 
 import numpy as np
 
-from baserate._arrays import Floats, plain, ratio, summed
+from baserate._arrays import Floats, as_python, exact_sum, ratio
 from baserate._confusion import Confusion
 from baserate._errors import OptionError
 from baserate.measure._about import measure
@@ -116,7 +116,7 @@ def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
     1.0892559087
     """
     told = _times_log(_shares(_flat(c.mass)), _flat(ratio(c.mass, c.truth[..., :, None])))
-    return -summed(told) / _unit(base) + 0.0
+    return -exact_sum(told) / _unit(base) + 0.0
 
 
 @measure(
@@ -224,7 +224,7 @@ def cross_entropy(c: Confusion, *, base: float = e) -> float:
     >>> round(cross_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     1.5376219392
     """
-    return -summed(_times_log(_shares(c.truth), _shares(c.decided))) / _unit(base) + 0.0
+    return -exact_sum(_times_log(_shares(c.truth), _shares(c.decided))) / _unit(base) + 0.0
 
 
 @measure(
@@ -269,7 +269,7 @@ def confusion_entropy(c: Confusion) -> float:
     told = _times_log(errors, ratio(errors, pooled[..., :, None]))
     told += _times_log(errors, ratio(errors, pooled[..., None, :]))
     # A single class is never confused: any base will do.
-    return ratio(-summed(told, axes=2) + 0.0, 2 * c.total * log(2 * max(c.alternatives, 1)))
+    return ratio(-exact_sum(told, axes=2) + 0.0, 2 * c.total * log(2 * max(c.alternatives, 1)))
 
 
 def _shares(mass: Floats) -> Floats:
@@ -283,12 +283,12 @@ def _flat(cells: Floats) -> Floats:
 
 
 def _entropy(shares: Floats, base: float) -> float:
-    return -summed(_times_log(shares, shares)) / _unit(base) + 0.0
+    return -exact_sum(_times_log(shares, shares)) / _unit(base) + 0.0
 
 
 def _not_below_zero(parts: Floats) -> float:
     """Sum of a divergence, which is never below zero; rounding might be."""
-    found: float = plain(np.maximum(summed(parts), 0.0))
+    found: float = as_python(np.maximum(exact_sum(parts), 0.0))
     return found
 
 

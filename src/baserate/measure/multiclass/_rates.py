@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import mean_defined, plain, ratio, summed
+from baserate._arrays import as_python, exact_sum, mean_defined, ratio
 from baserate._confusion import Confusion
 from baserate._costs import CostMatrix
 from baserate.measure import _agreement as binary
@@ -49,7 +49,7 @@ def accuracy(c: Confusion) -> float:
     >>> round(accuracy(Confusion.of_matrix(rows, "ABCD", truth="rows")), 10)
     0.547826087
     """
-    return ratio(summed(c.correct), c.total)
+    return ratio(exact_sum(c.correct), c.total)
 
 
 @measure(
@@ -86,7 +86,7 @@ def jaccard(c: Confusion) -> float:
     >>> jaccard(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"))
     0.5
     """
-    return ratio(summed(c.correct), c.total + c.disagreement)
+    return ratio(exact_sum(c.correct), c.total + c.disagreement)
 
 
 @measure(
@@ -125,7 +125,7 @@ def adjusted_balanced_accuracy(c: Confusion) -> float:
     >>> round(adjusted_balanced_accuracy(Confusion.of_matrix(rows, "ABCD", truth="rows")), 10)
     0.7
     """
-    chance = ratio(1.0, plain(np.count_nonzero(c.truth, axis=-1)))
+    chance = ratio(1.0, as_python(np.count_nonzero(c.truth, axis=-1)))
     room = 1 - chance
     # Both are multiplied by the room, so that one class alone gives 0/0 and not a large number over nothing.
     return ratio((balanced_accuracy(c) - chance) * room, room * room)
@@ -183,7 +183,7 @@ def no_information_rate(c: Confusion) -> float:
     >>> no_information_rate(Confusion.of_matrix([[183, 13], [141, 663]], truth="rows"))
     0.804
     """
-    most: float = plain(c.truth.max(axis=-1))
+    most: float = as_python(c.truth.max(axis=-1))
     return ratio(most, c.total)
 
 

@@ -6,10 +6,10 @@ from math import fsum, inf
 import numpy as np
 
 from baserate._arrays import Floats, Reals, mean_defined, ratio
-from baserate._class_rows import MulticlassRows
 from baserate._errors import NotAProbabilityError, OptionError
 from baserate._numeric.ranks import wins
 from baserate._numeric.threads import mapped
+from baserate._rows import MulticlassRows
 from baserate.measure._about import measure
 
 __all__ = ["brier", "hand_till", "log_loss", "pairwise_auc", "top_k_accuracy"]

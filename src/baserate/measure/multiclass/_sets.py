@@ -3,7 +3,7 @@
 import numpy as np
 
 from baserate._arrays import mean_defined
-from baserate._label_sets import LabelSets
+from baserate._rows import LabelSets
 from baserate.measure._about import measure
 
 __all__ = ["exact_match"]

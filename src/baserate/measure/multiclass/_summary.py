@@ -10,16 +10,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import mean_defined, ratio
-from baserate._class_rows import MulticlassRows
-from baserate._confusion import Confusion
-from baserate._confusions import Confusions
+from baserate._confusion import Confusion, Confusions
 from baserate._costs import CostMatrix
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError
 from baserate._estimate import Estimate
-from baserate._label_sets import LabelSets
 from baserate._results import Results
+from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _registry as binary
 from baserate.measure._about import Measure, about

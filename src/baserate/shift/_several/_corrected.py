@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from baserate._arrays import Floats, sealed
-from baserate._confusion import Confusion
-from baserate._confusions import Confusions
+from baserate._arrays import Floats, make_read_only
+from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._results import Results
 from baserate.infer import Seed, checked_seed, percentiles, simulate_tables
@@ -66,7 +65,7 @@ def _drawn(found: Shares, seen: Confusion, seed: Seed) -> Confusion:
     shares = found.unclipped + np.einsum("ikd,kdq->iq", rates - own, together) + noise
     shares = np.maximum(shares, 0.0)
     shares /= shares.sum(axis=1, keepdims=True)
-    return Confusion(sealed(shares[:, :, None] * rates), seen.labels)
+    return Confusion(make_read_only(shares[:, :, None] * rates), seen.labels)
 
 
 def _regressed(found: Shares, seen: Confusion, own: Floats) -> tuple[Floats, Floats]:
@@ -94,7 +93,7 @@ def without(table: Confusion, at: int) -> Confusion:
     """
     cells = np.array(table.mass, dtype=np.float64)
     cells[at] *= _NEAREST
-    return Confusion(sealed(cells), table.labels)
+    return Confusion(make_read_only(cells), table.labels)
 
 
 def _bounds(

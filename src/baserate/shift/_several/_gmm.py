@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
 from baserate._errors import FitError
-from baserate._numbers import format_p_phrase
+from baserate._formatting import format_p_phrase
 from baserate._numeric.simplex import contrasts, mixed, nearest, projected
+from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import listed
 from baserate.infer import widening

@@ -9,10 +9,10 @@ from typing import NoReturn
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_rows import MulticlassRows
 from baserate._errors import OptionError, UsageError
-from baserate._numbers import format_p_phrase
+from baserate._formatting import format_p_phrase
 from baserate._numeric.simplex import contrasts
+from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
 from baserate.infer import Check
 from baserate.shift._several._gmm import SIZE, calibration, solved

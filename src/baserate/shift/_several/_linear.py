@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import MulticlassCalibrator
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import FitError, OptionError
 from baserate._numeric.codes import Codes
 from baserate._numeric.simplex import contrasts, likeliest, nearest, regularised
+from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import listed
 from baserate.infer import two_sided

@@ -8,14 +8,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats, Reals
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._calibrator import MulticlassCalibrator
+from baserate._calibrator_forms import Softmax
 from baserate._errors import FitError, OptionError
-from baserate._forms import Softmax
+from baserate._formatting import count_of
 from baserate._numeric.logistic import NEAREST
 from baserate._numeric.simplex import Mixture, contrasts, inverse, mixed, moments
 from baserate._numeric.softmax import Model, Rows, information
-from baserate._plurals import count_of
+from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import bias_corrected, listed, temperature, vector
 from baserate.shift._several._linear import check_told_apart, means

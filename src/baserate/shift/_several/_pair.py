@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats, Reals, sealed
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import Cells, Floats, Reals, make_read_only
 from baserate._errors import FitError, MissingValuesError, NotAProbabilityError, UnknownLabelError
 from baserate._numeric.codes import Codes
+from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
 from baserate.calibrate.multiclass import listed
 from baserate.measure.multiclass import check_class_probabilities
@@ -110,7 +110,7 @@ class Pair:
             raise FitError(f"there is only the class {validation.labels[0]}, whose share is 1; give two or more.")
         order = _order(target.labels, validation.labels)
         _check_finite(validation.score)
-        score = target.score if order == sorted(order) else sealed(target.score[:, order])
+        score = target.score if order == sorted(order) else make_read_only(target.score[:, order])
         side, _ = Side.of(score, target.weight, target.count)
         other, there = Side.of(validation.score, validation.weight, validation.count)
         truth = validation.truth if there is None else validation.truth[there]

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, sealed
-from baserate._class_rows import MulticlassRows
-from baserate._confusion import Confusion
-from baserate._confusions import Confusions
+from baserate._arrays import Floats, make_read_only
+from baserate._confusion import Confusion, Confusions
 from baserate._errors import OptionError
 from baserate._results import Results
+from baserate._rows import MulticlassRows
 from baserate._target import MulticlassTarget
 from baserate.infer import two_sided, widening
 from baserate.measure import MEASURES, Measure, about, multiclass
@@ -59,7 +58,7 @@ def performance(
         refuse_idle(options)
     pair = None if validation is None else Pair.of(target, validation)
     expected = _bare(target) if pair is None else _expected(pair, assume, options, level)
-    table = Confusion(sealed(expected.cells), target.labels if validation is None else validation.labels)
+    table = Confusion(make_read_only(expected.cells), target.labels if validation is None else validation.labels)
     plain = multiclass.summary(Confusions({(): table}), measures=measures, averages=averages)
     wide = 1.0 if pair is None else widening(float(pair.class_rows.min()) - 1, level)
     alone = pair is None or not (assume == "label shift" or options.get("recalibrate", True))
@@ -139,7 +138,9 @@ class _Judge(NamedTuple):
         def measured(tables: Floats) -> Floats:
             parts = range(0, len(tables), _AT_ONCE)
             stacks = (tables[start : start + _AT_ONCE].reshape(-1, *shape) for start in parts)
-            return np.concatenate([values(row, Confusion(sealed(each), labels), self.averages) for each in stacks])
+            return np.concatenate(
+                [values(row, Confusion(make_read_only(each), labels), self.averages) for each in stacks]
+            )
 
         found = differences(measured, self.table.mass.ravel())
         return None if found is None else found.reshape(shape)

@@ -7,13 +7,13 @@ from math import sqrt
 
 import numpy as np
 
-from baserate._arrays import Floats, frozen
-from baserate._class_map import MulticlassCalibrator
-from baserate._class_rows import MulticlassRows
+from baserate._arrays import Floats, read_only_copy
+from baserate._calibrator import MulticlassCalibrator
 from baserate._errors import ShapeError
 from baserate._estimate import Estimate
+from baserate._formatting import count_of
 from baserate._immutable import keep_read_only
-from baserate._plurals import count_of
+from baserate._rows import MulticlassRows
 from baserate.infer import two_sided, usual
 
 HOW = "delta method, cut at 0 and 1"
@@ -60,7 +60,7 @@ class Shares:
         if len(self.estimates) != width or self.covariance.shape != (width, width):
             raise ShapeError(f"{width} classes need as many estimates, and a covariance of {width} by {width}.")
         for name in ("unclipped", "covariance", "at"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, read_only_copy(getattr(self, name)))
 
     @property
     def value(self) -> Floats:

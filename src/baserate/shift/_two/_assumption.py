@@ -11,9 +11,8 @@ import numpy as np
 
 from baserate._arrays import Floats
 from baserate._errors import UsageError
-from baserate._numbers import format_p_phrase, number
+from baserate._formatting import format_number, format_p_phrase, there_are
 from baserate._numeric.two_samples import free
-from baserate._plurals import there_are
 from baserate.infer import Check, holm
 from baserate.shift._two._bins import Joint, jointly
 from baserate.shift._two._fit import NAME, SIZE, curve_fit
@@ -119,7 +118,7 @@ def disagreements(given: Given, found: Prevalence, tests: Assumption) -> tuple[s
     """Say which tests reject label shift, and what another method estimates; nothing where none does."""
     lines = [line for line, p in zip(tests.told, tests.adjusted, strict=False) if p < _SIZE]
     if tests.adjusted[-1] < _SIZE:
-        both = f"{found.method} gives {number(found.value, 3)} and pacc {number(pacc(given).value, 3)}"
+        both = f"{found.method} gives {format_number(found.value, 3)} and pacc {format_number(pacc(given).value, 3)}"
         lines.append(f"Estimates disagree: {both}.")
     return tuple(lines)
 
@@ -150,7 +149,7 @@ def beside_binned(given: Given, check: Check) -> tuple[str, ...]:
     if not check.p < SIZE:
         return ()
     other = jointly(given)[0].estimate
-    value, low, high = (number(each, 3) for each in (other.value, other.low, other.high))
+    value, low, high = (format_number(each, 3) for each in (other.value, other.low, other.high))
     return (f"By binned, which needs no calibration, the prevalence is {value} ({low} to {high}).",)
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals, ratio
 from baserate._errors import FitError
-from baserate._numbers import format_p_phrase, number
-from baserate._plurals import count_of
+from baserate._formatting import count_of, format_number, format_p_phrase
 from baserate._tally import Tally
 from baserate.infer import Check
 from baserate.measure import firsts
@@ -191,8 +190,10 @@ def _refuse_outside(tally: Tally, score: Floats, mass: Cells) -> None:
     )
     if far > _FAR or outside > _OUTSIDE or thin > _THIN:
         raise FitError(
-            f"{number(100 * outside, 3)} % of the target lies outside the scores of validation ({number(low, 4)} to "
-            f"{number(high, 4)}), and {number(100 * thin, 3)} % beyond all but {_LAST} rows at an end, where little "
+            f"{format_number(100 * outside, 3)} % of the target lies outside the scores of validation "
+            f"({format_number(low, 4)} to "
+            f"{format_number(high, 4)}), and {format_number(100 * thin, 3)} % beyond all but {_LAST} rows at an end, "
+            f"where little "
             "tells what a score means; give validation rows with such scores, or take scores as probabilities that are "
             "right with recalibrate=False."
         )

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals, ratio
+from baserate._calibrator import Calibrator
+from baserate._calibrator_forms import Line, LogOdds
 from baserate._errors import FitError, OptionError
 from baserate._estimate import Estimate
-from baserate._forms import Line, LogOdds
-from baserate._map import Calibrator
 from baserate._numeric.logistic import log_odds
 from baserate._numeric.mixture import Draws, likeliest, pooled
 from baserate._tally import Tally
@@ -88,7 +88,8 @@ def mlls(given: Given, *, recalibrate: Recalibrate = True, at: float | None = No
     Posteriors must be right at the prevalence π. They are made so first, by a logistic curve with a free intercept
     (of two classes, that is bias-corrected temperature scaling [@alexandari2020]), fitted to the validation set; its
     error is part of the interval. With ``recalibrate=False`` they are taken as they are, right `at` a prevalence,
-    that of validation unless it is named; with a `Calibrator`, as that makes them. Labelled rows of the target add their
+    that of validation unless it is named; with a `Calibrator`, as that makes them. Labelled rows of the target add
+    their
     likelihood.
     """
     made = made_right(given, recalibrate=recalibrate, at=at)

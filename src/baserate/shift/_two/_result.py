@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import sqrt
 
 from baserate._arrays import Floats
+from baserate._calibrator import Calibrator
 from baserate._estimate import Estimate
 from baserate._immutable import keep_read_only
-from baserate._map import Calibrator
 from baserate._tally import Tally
 from baserate.infer import Check
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from baserate._numbers import UNDEFINED, mark, number, percent
-from baserate._panels import Cell, Spread, label
+from baserate._formatting import UNDEFINED, footnote_mark, format_level, format_number
+from baserate.text._tables import Cell, IntervalCell, shorten_label
 
 _MOST = 5
 """Measures that a footnote names."""
@@ -29,7 +29,7 @@ _ASIDES = (
 """What json and csv say of a method, and a footnote need not."""
 
 
-class Reasons:
+class Footnotes:
     """Why some numbers are undefined, in the order of their mention."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Reasons:
         """Sign of the footnote with this reason."""
         if reason not in self.told:
             self.told.append(reason)
-        return mark(self.told.index(reason) + 1)
+        return footnote_mark(self.told.index(reason) + 1)
 
     def undefined(self, why: str | None) -> str:
         """What stands for a number that there is not."""
@@ -47,57 +47,59 @@ class Reasons:
 
     def footnotes(self) -> tuple[str, ...]:
         """All of them."""
-        return tuple(f"{mark(at)} {why}" for at, why in enumerate(self.told, start=1))
+        return tuple(f"{footnote_mark(at)} {why}" for at, why in enumerate(self.told, start=1))
 
 
-def cell(row: Mapping[str, Any] | None, reasons: Reasons, *, digits: int, several: bool) -> Cell:
+def estimate_cell(row: Mapping[str, Any] | None, reasons: Footnotes, *, digits: int, several: bool) -> Cell:
     """Number with its interval, if it has one; beside `several` others its bounds are shorter."""
     if row is None:
         return ""
     if row["value"] is None:
         return reasons.undefined(row["why"])
-    value = number(row["value"], digits)
+    value = format_number(row["value"], digits)
     if row["level"] is None:
         return value
     if row["low"] is None:
-        return Spread(value, reasons.undefined(row["why"]))
-    return Spread(value, *bounds(row["low"], row["high"], digits, digits - several))
+        return IntervalCell(value, reasons.undefined(row["why"]))
+    return IntervalCell(value, *format_bounds(row["low"], row["high"], digits, digits - several))
 
 
-def bounds(low: float, high: float, digits: int, places: int) -> tuple[str, str]:
+def format_bounds(low: float, high: float, digits: int, places: int) -> tuple[str, str]:
     """Show both bounds, with at most so many places after the point if that still tells how far apart they are.
 
-    >>> bounds(0.0404, 0.9157, 4, 3), bounds(0.84153, 0.84204, 4, 3), bounds(12.3456, float("inf"), 4, 3)
-    (('0.040', '0.916'), ('0.8415', '0.8420'), ('12.35', '∞'))
+    >>> format_bounds(0.0404, 0.9157, 4, 3), format_bounds(0.84153, 0.84204, 4, 3)
+    (('0.040', '0.916'), ('0.8415', '0.8420'))
+    >>> format_bounds(12.3456, float("inf"), 4, 3)
+    ('12.35', '∞')
     """
-    first, last = number(low, digits), number(high, digits)
+    first, last = format_number(low, digits), format_number(high, digits)
     if high - low < _STEPS * 0.1**places:
         return first, last
-    return _shortened(first, low, places), _shortened(last, high, places)
+    return _shorten_bound(first, low, places), _shorten_bound(last, high, places)
 
 
-def _shortened(text: str, value: float, places: int) -> str:
+def _shorten_bound(text: str, value: float, places: int) -> str:
     if len(text.partition(".")[2]) <= places or "e+" in text:
         return text
     # Without a minus where nothing is left of a number.
     return f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")
 
 
-def heading(data: Mapping[str, Any]) -> str:
+def interval_heading(data: Mapping[str, Any]) -> str:
     """What stands above intervals; nothing if there are none.
 
-    >>> heading({"interval": {"level": 0.9}})
+    >>> interval_heading({"interval": {"level": 0.9}})
     '90 % interval'
     """
-    return f"{percent(data['interval']['level'])} % interval" if "interval" in data else ""
+    return f"{format_level(data['interval']['level'])} % interval" if "interval" in data else ""
 
 
-def footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> tuple[str, ...]:
+def interval_footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> tuple[str, ...]:
     """One sentence on how the intervals were made; none if there are none."""
     made: dict[str, dict[str, None]] = {}
     for row in rows:
         if row["low"] is not None:
-            how = _short(row["how"])
+            how = _short_method(row["how"])
             what = "shares" if how in _SHARES else "averages" if row.get("average") else row["measure"]
             made.setdefault(what.replace("_", " "), {})[how] = None
     if not made:
@@ -105,15 +107,15 @@ def footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> tup
     by: dict[tuple[str, ...], list[str]] = {}
     for what, hows in made.items():
         by.setdefault(tuple(sorted(hows)), []).append(what)
-    methods = [" or ".join(hows) + (f" for {_listed(what)}" if len(by) > 1 else "") for hows, what in by.items()]
-    return (f"{heading(data)}s{_of_clusters(data)}: {'; '.join(methods)}.",)
+    methods = [" or ".join(hows) + (f" for {_join_names(what)}" if len(by) > 1 else "") for hows, what in by.items()]
+    return (f"{interval_heading(data)}s{_of_clusters(data)}: {'; '.join(methods)}.",)
 
 
 def _of_clusters(data: Mapping[str, Any]) -> str:
-    return f" of clusters ({label(data['columns']['cluster'])})" if data["interval"]["clusters"] else ""
+    return f" of clusters ({shorten_label(data['columns']['cluster'])})" if data["interval"]["clusters"] else ""
 
 
-def _short(how: str) -> str:
+def _short_method(how: str) -> str:
     """Name of a method without its details, and without what its number is the average of."""
     method = how.removesuffix("; prevalence known").rpartition("; ")[2]
     for aside in _ASIDES:
@@ -121,13 +123,13 @@ def _short(how: str) -> str:
     return method
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     if len(names) <= _MOST:
         return ", ".join(names)
     return f"{', '.join(names[: _MOST - 1])} and {len(names) - _MOST + 1} more"
 
 
-def left_out(row: Mapping[str, Any]) -> Iterator[str]:
+def describe_omitted_classes(row: Mapping[str, Any]) -> Iterator[str]:
     """Which classes an average leaves out, if it does."""
     how = row["how"] or ""
     told = how if row["level"] is None else how.rpartition("; ")[0]

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baserate._arrays import Floats, frozen
+from baserate._arrays import Floats, read_only_copy
 from baserate._errors import ShapeError
+from baserate._formatting import count_of
 from baserate._immutable import keep_read_only
-from baserate._plurals import count_of
 
 _FARTHEST = 700.0
 """Log-odds beyond which a factor of odds would be 0 or infinite, and certainties undefined."""
@@ -344,7 +344,7 @@ def _check_numbers(form: Any) -> None:  # noqa: ANN401  (a form whose fields are
     for field in fields(form):
         value = getattr(form, field.name)
         if isinstance(value, np.ndarray):
-            object.__setattr__(form, field.name, frozen(value))
+            object.__setattr__(form, field.name, read_only_copy(value))
         if not np.isfinite(value).all():
             raise ShapeError(f"{field.name} is {value}; give finite numbers.")
 
@@ -358,3 +358,58 @@ def _check_pieces(form: Any, what: str, values: int) -> None:  # noqa: ANN401  (
         raise ShapeError(f"the {what} do not rise; put them in order, each once.")
     if len(form.y) and not (form.y.min() >= 0 and form.y.max() <= 1):
         raise ShapeError("y holds what is no probability; they lie between 0 and 1.")
+
+
+FORMS: dict[str, type[Form | ClassForm]] = {
+    form.kind: form for form in (LogOdds, Line, Knots, Steps, Between, Softmax, OneVsRest)
+}
+
+
+def form_to_json(form: Form | ClassForm) -> dict[str, Any]:
+    """Write a form as what JSON can hold; every number survives exactly.
+
+    >>> form_to_json(Line(0.5, 2.0))
+    {'form': 'line', 'intercept': 0.5, 'slope': 2.0}
+    """
+    return {"form": form.kind} | {field.name: _value_to_json(getattr(form, field.name)) for field in fields(form)}
+
+
+def form_from_json(written: Any) -> Any:  # noqa: ANN401  (a form of either kind)
+    """Read what `form_to_json` wrote, checking it.
+
+    >>> form_from_json({"form": "line", "intercept": 0.5, "slope": 2.0})
+    Line(intercept=0.5, slope=2.0)
+    """
+    if not isinstance(written, dict) or written.get("form") not in FORMS:
+        raise ShapeError(f"there is no form {written.get('form') if isinstance(written, dict) else written!r}.")
+    kind = FORMS[written["form"]]
+    wanted = {field.name for field in fields(kind)}
+    if set(written) != wanted | {"form"}:
+        raise ShapeError(f"a form {kind.kind} with the fields {sorted(written)}; it has {sorted(wanted | {'form'})}.")
+    read = {name: _value_from_json(written[name]) for name in wanted}
+    for name, value in read.items():
+        if isinstance(value, bool) != (name == "of_probabilities"):
+            raise ShapeError(f"{name} is {value!r}, which it cannot be.")
+    return kind(**read)
+
+
+def _value_to_json(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, tuple):
+        return [form_to_json(each) for each in value]
+    return float(value) if isinstance(value, (int, float)) else form_to_json(value)
+
+
+def _value_from_json(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)
+    if isinstance(value, dict):
+        return form_from_json(value)
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        return tuple(form_from_json(each) for each in value)
+    if not isinstance(value, (int, float, list)):
+        raise ShapeError(f"{value!r} is not a number.")
+    if isinstance(value, bool):
+        return value
+    return np.array(value, dtype=np.float64) if isinstance(value, list) else float(value)

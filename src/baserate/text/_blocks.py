@@ -10,13 +10,13 @@ from textwrap import indent, wrap
 from tokenize import TokenError, generate_tokens
 from typing import NamedTuple, Protocol
 
-from baserate._plain_text import bold, escaped, printable
+from baserate._formatting import bold, escape_markdown, replace_unprintable
 
 _END = " \\"
 """Where a command goes on in the next line."""
 
 
-class Passage(Protocol):
+class Block(Protocol):
     """What stands between tables and draws itself."""
 
     def lines(self, width: int) -> list[str]:
@@ -26,7 +26,7 @@ class Passage(Protocol):
         """Draw it for GitHub."""
 
 
-class Point(NamedTuple):
+class Bullet(NamedTuple):
     """What it is about, a sentence below it, and perhaps what to do, in which `code` stands between backticks."""
 
     head: str
@@ -38,25 +38,25 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class BulletList:
     """Points under a title."""
 
     title: str
-    points: tuple[Point, ...]
+    points: tuple[Bullet, ...]
 
     def lines(self, width: int) -> list[str]:
         """Draw them for a terminal of that width."""
         lines = [bold(self.title)]
         for point in self.points:
-            lines += map(bold, _indented(point.head, 2, width))
-            lines += _indented(point.sentence, 4, width)
-            lines += _indented(f"→ {point.remedy}", 4, width) if point.remedy else []
-            lines += _typed(point, width)
+            lines += map(bold, _indent(point.head, 2, width))
+            lines += _indent(point.sentence, 4, width)
+            lines += _indent(f"→ {point.remedy}", 4, width) if point.remedy else []
+            lines += _command_lines(point, width)
         return lines
 
     def markdown(self) -> str:
         """Draw them for GitHub."""
-        return "\n".join([f"**{escaped(self.title)}**", "", *map(_item, self.points)]).rstrip("\n")
+        return "\n".join([f"**{escape_markdown(self.title)}**", "", *map(_item, self.points)]).rstrip("\n")
 
 
 class Command(NamedTuple):
@@ -67,7 +67,7 @@ class Command(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Commands:
+class CommandList:
     """What may be typed next; it can be copied as it stands, also where it is broken."""
 
     title: str
@@ -78,40 +78,41 @@ class Commands:
         """Draw them for a terminal of that width."""
         lines = [bold(self.title)]
         for why, words in self.commands:
-            lines += _indented(why, 2, width, sign="# ")
-            lines += _broken([printable(word) for word in words], width)
+            lines += _indent(why, 2, width, sign="# ")
+            lines += _break_words([replace_unprintable(word) for word in words], width)
         return lines
 
     def markdown(self) -> str:
         """Draw them for GitHub."""
-        typed = "\n".join(f"# {why}\n{printable(' '.join(words))}" for why, words in self.commands)
-        return f"**{escaped(self.title)}**\n\n{_fenced(typed, self.language)}"
+        typed = "\n".join(f"# {why}\n{replace_unprintable(' '.join(words))}" for why, words in self.commands)
+        return f"**{escape_markdown(self.title)}**\n\n{_fence(typed, self.language)}"
 
 
-def _item(point: Point) -> str:
-    told = f"- **{escaped(printable(point.head))}** {escaped(printable(point.sentence))}"
-    told += f" → {_with_code(printable(point.remedy))}" if point.remedy else ""
+def _item(point: Bullet) -> str:
+    head, sentence = (escape_markdown(replace_unprintable(text)) for text in (point.head, point.sentence))
+    item = f"- **{head}** {sentence}"
+    item += f" → {_mark_code(replace_unprintable(point.remedy))}" if point.remedy else ""
     if not point.command:
-        return told
-    typed = "\n".join(map(printable, point.command.split("\n")))
+        return item
+    typed = "\n".join(map(replace_unprintable, point.command.split("\n")))
     # Within the item, so that the list goes on behind it.
-    return f"{told}\n\n{indent(_fenced(typed, point.language), '  ')}\n"
+    return f"{item}\n\n{indent(_fence(typed, point.language), '  ')}\n"
 
 
-def _typed(point: Point, width: int) -> list[str]:
+def _command_lines(point: Bullet, width: int) -> list[str]:
     """A command below its point: of a shell, broken where it is too long; lines of Python as they are."""
     if not point.command:
         return []
     if point.language != "sh":
-        return [part for line in point.command.split("\n") for part in _broken_python(printable(line), width)]
+        return [part for line in point.command.split("\n") for part in _break_python(replace_unprintable(line), width)]
     try:
         words = [shlex.quote(word) for word in shlex.split(point.command)]
     except ValueError:  # somebody else wrote it
         words = [point.command]
-    return _broken([printable(word) for word in words], width, margin=6)
+    return _break_words([replace_unprintable(word) for word in words], width, margin=6)
 
 
-def _broken_python(line: str, width: int, *, margin: int = 6) -> list[str]:
+def _break_python(line: str, width: int, *, margin: int = 6) -> list[str]:
     """A statement on several lines, broken behind commas within brackets alone, as Python allows."""
     lines = [" " * margin]
     for part in _arguments(line):
@@ -141,30 +142,32 @@ def _arguments(line: str) -> list[str]:
     return [line[start:end] for start, end in pairwise([0, *ends, len(line)])]
 
 
-def _fenced(typed: str, language: str) -> str:
+def _fence(typed: str, language: str) -> str:
     """A block of code, within a fence longer than any in it."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", typed))])
     return f"{fence}{language}\n{typed}\n{fence}"
 
 
-def _with_code(text: str) -> str:
+def _mark_code(text: str) -> str:
     r"""Text that Markdown leaves alone, but for what stands between backticks, which is code.
 
-    >>> print(_with_code("take *this*: `a_b | c`."))
+    >>> print(_mark_code("take *this*: `a_b | c`."))
     take \*this\*: `a_b | c`.
     """
     parts = text.split("`")
     if len(parts) % 2 == 0:  # one of them is no bracket
-        return escaped(text)
-    return "`".join(part if at % 2 else escaped(part) for at, part in enumerate(parts))
+        return escape_markdown(text)
+    return "`".join(part if at % 2 else escape_markdown(part) for at, part in enumerate(parts))
 
 
-def _indented(text: str, margin: int, width: int, sign: str = "") -> list[str]:
+def _indent(text: str, margin: int, width: int, sign: str = "") -> list[str]:
     before = " " * margin + sign
-    return wrap(printable(text), width, initial_indent=before, subsequent_indent=before, break_on_hyphens=False)
+    return wrap(
+        replace_unprintable(text), width, initial_indent=before, subsequent_indent=before, break_on_hyphens=False
+    )
 
 
-def _broken(words: Sequence[str], width: int, *, margin: int = 2) -> list[str]:
+def _break_words(words: Sequence[str], width: int, *, margin: int = 2) -> list[str]:
     """A command on several lines, broken before options alone, as a shell allows."""
     parts: list[str] = []
     for word in words:

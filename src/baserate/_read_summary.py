@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from baserate._plurals import count_of
+from baserate._formatting import count_of
 
 Reasons = Mapping[str, Mapping[str, int]]
 """Column -> what is wrong with it -> in how many rows."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
+from baserate._calibrator_forms import Between, ClassForm, Form, LogOdds, form_from_json, form_to_json
 from baserate._errors import (
     BaserateError,
     FileFormatError,
@@ -20,16 +21,14 @@ from baserate._errors import (
     NotNumericError,
     ShapeError,
 )
-from baserate._files import write_text
-from baserate._form_json import as_json, of_json
-from baserate._forms import Between, Form, LogOdds
+from baserate._files import format_sealed_json, parse_sealed_json, write_text
+from baserate._formatting import count_of, there_are
 from baserate._immutable import FrozenMapping
 from baserate._numeric.threads import blocks, mapped
-from baserate._plurals import count_of
-from baserate._sealed import opened_json, sealed_json
+from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 
-KIND = "baserate/map"
+BINARY_KIND = "baserate/map"
 SCHEMA_VERSION = 1
 _SHOWN = 5
 """Places that are named when something is wrong."""
@@ -68,7 +67,7 @@ class Calibrator:
     >>> half_as_likely([0.0, 0.5, 0.8]).round(4).tolist()
     [0.0, 0.3333, 0.6667]
     >>> half_as_likely
-    Map(offset, log-odds)
+    Calibrator(offset, log-odds)
     >>> Calibrator.from_json(half_as_likely.to_json())([0.5]).round(4).tolist()
     [0.3333]
     """
@@ -90,11 +89,11 @@ class Calibrator:
 
     def __repr__(self) -> str:
         fitted = "" if self.fitted is None else f"; fitted on {count_of(self.fitted.rows, 'row')}"
-        return f"Map({self.method}, {self.form.kind}{fitted})"
+        return f"Calibrator({self.method}, {self.form.kind}{fitted})"
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:
         """Probabilities of scores, in the same shape; what is missing or cannot be is refused, with its places."""
-        given = numbers(scores)
+        given = as_scores(scores)
         flat = given.reshape(-1)
         found = np.empty(flat.shape)
 
@@ -106,15 +105,15 @@ class Calibrator:
             return fit
 
         if not all(mapped(fill, blocks(len(flat)), size=len(flat))):
-            refuse(flat, of_probabilities=self.form.of_probabilities)
+            refuse_scores(flat, of_probabilities=self.form.of_probabilities)
         return found.reshape(given.shape)
 
     def bounds(self, scores: npt.ArrayLike) -> tuple[Floats, Floats]:
         """p₀ and p₁ of a Venn–Abers map: the probability if the row were negative, and if it were positive."""
         if not isinstance(self.form, Between):
             raise ShapeError(f"{self.method} makes one probability, not two; bounds are those of venn-abers.")
-        given = numbers(scores).astype(np.float64, copy=False)
-        refuse(given.reshape(-1), of_probabilities=self.form.of_probabilities)
+        given = as_scores(scores).astype(np.float64, copy=False)
+        refuse_scores(given.reshape(-1), of_probabilities=self.form.of_probabilities)
         return self.form.bounds(given)
 
     @property
@@ -133,13 +132,15 @@ class Calibrator:
 
     def to_json(self) -> str:
         """Return the map as versioned JSON with a seal; every number survives exactly."""
-        return sealed_json(KIND, SCHEMA_VERSION, {"positive": self.positive, **head(self), "form": as_json(self.form)})
+        return format_sealed_json(
+            BINARY_KIND, SCHEMA_VERSION, {"positive": self.positive, **file_head(self), "form": form_to_json(self.form)}
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Calibrator:
         """Read what `to_json` wrote, checking its form."""
-        written = opened_json(text, [KIND], SCHEMA_VERSION, what="map")
-        made: Calibrator = made_of(cls, written, ("positive",))
+        written = parse_sealed_json(text, [BINARY_KIND], SCHEMA_VERSION, what="map")
+        made: Calibrator = from_file_content(cls, written, ("positive",))
         return made
 
     def __reduce__(self) -> tuple[Callable[[str], Calibrator], tuple[str]]:
@@ -153,19 +154,19 @@ class Calibrator:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Calibrator:
         """Read a map that `save` wrote, in this release or an earlier one."""
-        return cls.from_json(text_of(path))
+        return cls.from_json(read_file_text(path))
 
 
-def shifted(log_odds: float, *, method: str = "prevalence") -> Calibrator:
+def shift_log_odds(log_odds: float, *, method: str = "prevalence") -> Calibrator:
     """Map that adds so much to all log-odds: what a change of prevalence does.
 
-    >>> shifted(np.log(4))([0.2, 0.5]).round(9).tolist()
+    >>> shift_log_odds(np.log(4))([0.2, 0.5]).round(9).tolist()
     [0.5, 0.8]
     """
     return Calibrator(LogOdds(1.0, 1.0, float(log_odds)), method=method)
 
 
-def numbers(scores: npt.ArrayLike) -> npt.NDArray[Any]:
+def as_scores(scores: npt.ArrayLike) -> npt.NDArray[Any]:
     """An array of numbers, or an error that says what it holds."""
     given = np.asarray(scores)
     if given.dtype.kind not in "fiub":
@@ -176,29 +177,31 @@ def numbers(scores: npt.ArrayLike) -> npt.NDArray[Any]:
     return given
 
 
-def refuse(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
+def refuse_scores(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
     """Say which scores cannot be mapped, and why."""
     missing = ~np.isfinite(flat)
     if missing.any():
         raise MissingValuesError(
-            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_places(missing)}); leave them out, or fill "
+            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_name_places(missing)}); leave them out, or "
+            f"fill "
             "them in."
         )
     outside = (flat < 0) | (flat > 1)
     if of_probabilities and outside.any():
         raise NotAProbabilityError(
-            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_places(outside)}), but this map was made for "
+            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_name_places(outside)}), but this map was "
+            f"made for "
             "probabilities; give those, or fit a map on scores of this kind."
         )
 
 
-def _places(wrong: Bools) -> str:
+def _name_places(wrong: Bools) -> str:
     at = np.flatnonzero(wrong)
     more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
     return f"at {', '.join(map(str, at[:_SHOWN]))}{more}, counted from 0"
 
 
-def head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (a map of either kind)
+def file_head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (a map of either kind)
     """What maps of either kind write about themselves."""
     return {
         "method": of.method,
@@ -209,7 +212,7 @@ def head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (a map of either kind)
     }
 
 
-def made_of(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (a map of either kind)
+def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (a map of either kind)
     """Make a map of what its file holds, with `own` fields of its kind; what does not fit is a bad file."""
     wanted = {"kind", "schema_version", "method", "columns", "fitted", "parameters", "notes", "form", *own}
     if set(written) != wanted:
@@ -219,7 +222,7 @@ def made_of(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # 
         if fitted is not None and isinstance(fitted["prevalence"], list):
             fitted = fitted | {"prevalence": tuple(fitted["prevalence"])}
         return cls(
-            form=of_json(written["form"]),
+            form=form_from_json(written["form"]),
             method=str(written["method"]),
             fitted=None if fitted is None else Fitted(**fitted),
             parameters=tuple(Parameter(**each) for each in written["parameters"]),
@@ -231,9 +234,122 @@ def made_of(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # 
         raise FileFormatError(f"not a map: {error}") from error
 
 
-def text_of(path: str | os.PathLike[str], what: str = "map") -> str:
+def read_file_text(path: str | os.PathLike[str], what: str = "map") -> str:
     """Text of a file that should hold a map, or what is named."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{path} is no text, so no {what}; name a file that holds one.") from error
+
+
+MULTICLASS_KIND = "baserate/class-map"
+_BLOCK = 1 << 15
+"""Numbers that fit the cache with what is computed of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MulticlassCalibrator:
+    """A formula for the probabilities of several classes, and where it comes from.
+
+    Call it with an array of scores, a row for each row and a column for each of the `labels`, in their order.
+
+    >>> from baserate._calibrator_forms import Softmax
+    >>> rarer = MulticlassCalibrator(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), method="prior")
+    >>> rarer([[0.5, 0.5], [0.8, 0.2]]).round(9).tolist()
+    [[0.2, 0.8], [0.5, 0.5]]
+    >>> rarer
+    MulticlassCalibrator(prior, softmax; classes: cat, dog)
+    """
+
+    form: ClassForm
+    labels: tuple[str, ...]
+    """Classes, as text."""
+    method: str
+    fitted: Fitted | None = None
+    """None where nothing was fitted."""
+    parameters: tuple[Parameter, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Class -> name of the column that held its score."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the fit."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "columns", FrozenMapping(self.columns))
+        if len(self.labels) != self.form.classes or len(set(self.labels)) != len(self.labels):
+            raise ShapeError(
+                f"{there_are(len(self.labels), 'label')} for {self.form.classes} classes; give one for each."
+            )
+
+    def __repr__(self) -> str:
+        fitted = "" if self.fitted is None else f"; fitted on {count_of(self.fitted.rows, 'row')}"
+        return f"MulticlassCalibrator({self.method}, {self.form.kind}; classes: {', '.join(self.labels)}{fitted})"
+
+    def __call__(self, scores: npt.ArrayLike) -> Floats:
+        """Probabilities of scores, a row for each row; what is missing or cannot be is refused, with its places."""
+        given = as_scores(scores)
+        if given.ndim != 2 or given.shape[1] != len(self.labels):
+            raise ShapeError(f"scores have shape {given.shape}; give a column for each of {len(self.labels)} classes.")
+        found = np.empty(given.shape)
+
+        def fill(place: slice) -> bool:
+            x = given[place].astype(np.float64)
+            fit = bool(x.min() >= 0 and x.max() <= 1) if self.form.of_probabilities else bool(np.isfinite(x).all())
+            # What sums to 0 says nothing of any class.
+            fit = fit and (not self.form.of_probabilities or bool((x.sum(axis=1) > 0).all()))
+            if fit:
+                found[place] = self.form(x)
+            return fit
+
+        step = max(_BLOCK // len(self.labels), 1)
+        blocks = [slice(start, start + step) for start in range(0, len(given), step)]
+        if not all(mapped(fill, blocks, size=given.size)):
+            _refuse_class_scores(given, of_probabilities=self.form.of_probabilities)
+        return found
+
+    def was_fitted_on(self, rows: MulticlassRows) -> bool:
+        """Whether these are the very rows it was fitted on, so that it looks better on them than it is."""
+        return self.fitted is not None and self.fitted.digest == rows.digest
+
+    def to_json(self) -> str:
+        """Return the map as versioned JSON with a seal; every number survives exactly."""
+        content = {"labels": list(self.labels), **file_head(self), "form": form_to_json(self.form)}
+        return format_sealed_json(MULTICLASS_KIND, SCHEMA_VERSION, content)
+
+    @classmethod
+    def from_json(cls, text: str) -> MulticlassCalibrator:
+        """Read what `to_json` wrote, checking its form."""
+        made: MulticlassCalibrator = from_file_content(
+            cls, parse_sealed_json(text, [MULTICLASS_KIND], SCHEMA_VERSION, what="map of classes"), ("labels",)
+        )
+        return made
+
+    def __reduce__(self) -> tuple[Callable[[str], MulticlassCalibrator], tuple[str]]:
+        # Pickled as its file, so that what comes back is checked, and cannot be changed either.
+        return MulticlassCalibrator.from_json, (self.to_json(),)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the map to a file, as JSON."""
+        write_text(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> MulticlassCalibrator:
+        """Read a map that `save` wrote, in this release or an earlier one."""
+        return cls.from_json(read_file_text(path))
+
+
+def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCalibrator:
+    """Read a map of two classes or of several, whichever the file holds."""
+    text = read_file_text(path)
+    written = parse_sealed_json(text, [BINARY_KIND, MULTICLASS_KIND], SCHEMA_VERSION, what="map")
+    return Calibrator.from_json(text) if written["kind"] == BINARY_KIND else MulticlassCalibrator.from_json(text)
+
+
+def _refuse_class_scores(given: npt.NDArray[np.float64], *, of_probabilities: bool) -> None:
+    """Say which rows cannot be mapped, and why."""
+    # One number stands for each row: a probability where all is well, and otherwise what is wrong.
+    refuse_scores(np.where(np.isfinite(given).all(axis=1), 0.5, np.nan), of_probabilities=False)
+    within = ((given >= 0) & (given <= 1)).all(axis=1)
+    refuse_scores(np.where(within, 0.5, 2.0), of_probabilities=of_probabilities)
+    nothing = np.flatnonzero(given.sum(axis=1) <= 0)
+    raise ShapeError(f"{len(nothing)} of {len(given)} rows give probability 0 to every class; leave them out.")

@@ -1,0 +1,194 @@
+"""Counted nouns: 1 row, 2 rows."""
+
+import math
+import re
+from collections.abc import Iterable
+
+
+def count_of(many: float, one: str, several: str | None = None, *, shown: str | None = None) -> str:
+    """Write a number with its noun, in the singular after 1.
+
+    The plural is the singular with an s, unless it is given; both may be longer phrases. `shown` is the number as text.
+
+    >>> count_of(1, "row"), count_of(2, "row"), count_of(0, "class", "classes")
+    ('1 row', '2 rows', '0 classes')
+    >>> count_of(1, "row has a score", "rows have scores"), count_of(20000, "row", shown="20 000")
+    ('1 row has a score', '20 000 rows')
+    """
+    noun = one if many == 1 else f"{one}s" if several is None else several
+    return f"{many if shown is None else shown} {noun}"
+
+
+def there_are(many: float, one: str, several: str | None = None) -> str:
+    """Say how many there are.
+
+    >>> there_are(1, "label"), there_are(3, "label")
+    ('there is 1 label', 'there are 3 labels')
+    """
+    return f"there {'is' if many == 1 else 'are'} {count_of(many, one, several)}"
+
+
+ROUNDING_ERROR = 1e-12
+"""A difference below it is nothing but rounding."""
+UNDEFINED = "–"
+SMALLEST_SHOWN = 0.0001
+"""Smaller p-values say no more to a person: they are shown as "< 0.0001", and JSON and CSV hold them in full."""
+_LONG = 1e15
+"""From here on, whole numbers are no longer shown in full."""
+_MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def format_number(value: float, digits: int) -> str:
+    """Show so many significant digits, but never cut whole ones; thousands stand apart, exact 0 and 1 bare.
+
+    >>> [format_number(value, 4) for value in (0.5, 0.063404, 12.3456, 1234567.8, 0.00001234)]
+    ['0.5000', '0.06340', '12.35', '1 234 568', '1.234e-05']
+    >>> [format_number(value, 4) for value in (0, 0.99999, 1, float("-inf"))]
+    ['0', '1.000', '1', '−∞']
+    """
+    if value in (0, 1) or math.isinf(value):
+        return format_exact(value)
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    if -5 < exponent < 15:
+        return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", " ").replace("-", "−")
+    return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)
+
+
+def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False) -> str:
+    """Show a p-value: tiny ones as "< 0.0001", upper bounds with their sign, missing ones as a dash.
+
+    >>> [format_p(p) for p in (0.0123, 0.00012, 1.2e-15, 1.0, None)]
+    ['0.012', '0.00012', '< 0.0001', '1', '–']
+    >>> format_p(0.0002, is_bound=True), format_p(0.00005, is_bound=True)
+    ('≤ 0.00020', '< 0.0001')
+    """
+    if p is None or math.isnan(p):
+        return UNDEFINED
+    if p < SMALLEST_SHOWN:
+        return f"< {SMALLEST_SHOWN}"
+    return f"{'≤ ' if is_bound else ''}{format_number(p, digits)}"
+
+
+def format_p_phrase(p: float | None, digits: int = 2, *, is_bound: bool | None = False, name: str = "p") -> str:
+    """Show a p-value with its name, as in a sentence.
+
+    >>> format_p_phrase(0.0123), format_p_phrase(1e-9, name="Holm-adjusted p")
+    ('p = 0.012', 'Holm-adjusted p < 0.0001')
+    """
+    shown = format_p(p, digits, is_bound=is_bound)
+    return f"{name} {shown}" if shown[0] in "<≤" else f"{name} = {shown}"
+
+
+def format_count(value: float, digits: int) -> str:
+    """Show a count, whole where it is whole and not too long to read.
+
+    >>> format_count(20000.0, 4), format_count(18.75, 4), format_count(1268.4, 4), format_count(1e300, 4)
+    ('20 000', '18.75', '1 268', '1.000e+300')
+    """
+    whole = abs(value) < _LONG and value == int(value)
+    return f"{value:,.0f}".replace(",", " ").replace("-", "−") if whole else format_number(value, digits)
+
+
+def format_pace(rows: float, seconds: float) -> str:
+    """Tell how many rows a second, in words.
+
+    >>> format_pace(2_430_000, 2.0), format_pace(90_210, 4.0)
+    ('1.2 million rows/s', '23 000 rows/s')
+    """
+    each = rows / seconds
+    return f"{each / 1e6:.1f} million rows/s" if each >= 1e6 else f"{format_count(float(f'{each:.2g}'), 2)} rows/s"
+
+
+def format_exact(value: float) -> str:
+    """Show a threshold in full: rounded, it would flag others.
+
+    >>> format_exact(0.5), format_exact(float("inf")), format_exact(-2.0), format_exact(0.1 + 0.2), format_exact(1e-7)
+    ('0.5', '∞', '−2', '0.30000000000000004', '1e-07')
+    """
+    return str(float(value)).removesuffix(".0").replace("inf", "∞").replace("-", "−", value < 0)
+
+
+def format_level(level: float) -> str:
+    """Show a confidence level in full: 99.99999 % are not 100 %.
+
+    >>> format_level(0.95), format_level(0.57), format_level(0.9999999)
+    ('95', '57', '99.99999')
+    """
+    return f"{100 * level:.14g}"  # without the trace that a product leaves
+
+
+def unadjusted_note(level: float) -> str:
+    """Say that intervals beside adjusted p-values are not adjusted themselves.
+
+    >>> unadjusted_note(0.95)
+    '95 % confidence intervals are not adjusted for multiplicity.'
+    """
+    return f"{format_level(level)} % confidence intervals are not adjusted for multiplicity."
+
+
+def footnote_mark(which: int) -> str:
+    """Sign of a footnote.
+
+    >>> footnote_mark(12)
+    '¹²'
+    """
+    return str(which).translate(_MARKS)
+
+
+_STYLE = re.compile(r"\x1b\[[0-9]m")
+_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
+
+
+def replace_unprintable(text: str) -> str:
+    r"""Text that cannot steer a terminal: control characters are shown as �.
+
+    >>> replace_unprintable("a\x1b[2Jb")
+    'a�[2Jb'
+    """
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+def escape_markdown(text: str) -> str:
+    r"""Text that Markdown leaves alone.
+
+    >>> print(escape_markdown("a|b_c"))
+    a\|b\_c
+    """
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def join_words(parts: Iterable[str]) -> str:
+    """Put parts together as a sentence does.
+
+    >>> join_words(["one", "two", "three"]), join_words(["one", "two"])
+    ('one, two and three', 'one and two')
+    """
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def bold(text: str) -> str:
+    r"""Text that a terminal shows bold, without blanks at its end; whoever writes it to a file strips that.
+
+    >>> bold("a ")
+    '\x1b[1ma\x1b[0m'
+    """
+    return f"\x1b[1m{text.rstrip()}\x1b[0m"
+
+
+def faint(text: str) -> str:
+    r"""Text that a terminal shows faint, likewise.
+
+    >>> faint("a ")
+    '\x1b[2ma\x1b[0m'
+    """
+    return f"\x1b[2m{text.rstrip()}\x1b[0m"
+
+
+def strip_styles(text: str) -> str:
+    r"""Text without what makes it bold or faint.
+
+    >>> strip_styles(bold("a") + " b")
+    'a b'
+    """
+    return _STYLE.sub("", text)
