@@ -17,16 +17,19 @@ PRETTIER := $(VENV)/page/node_modules/prettier/bin/prettier.cjs --print-width 12
 PAGE := src/baserate/report/page
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs pages screenshot format clean
+.PHONY: help demo test test-all check bench docs pages screenshot format clean
 
 help: ## Say what can be made
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/.ready ## Judge a generated screening test, and leave a report in demo/report.html
 	$(PY) -m examples.screening
 
-test: $(VENV)/.ready-test ## Run all tests, doctests and the laws of the house
-	$(PY) -m pytest -n $(JOBS)
+test: $(VENV)/.ready-test ## Run the tests and doctests (minutes)
+	$(PY) -m pytest -n $(JOBS) -m "not slow"
+
+test-all: $(VENV)/.ready-test ## Run all tests: also long laws, estimator checks, benchmarks and odd pages
+	$(PY) -m pytest -n $(JOBS) --hypothesis-profile=full
 
 check: $(VENV)/.ready-check ## Lint, type check, spell check, and see that generated pages are fresh
 	$(VENV)/bin/ruff check .

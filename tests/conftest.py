@@ -1,5 +1,7 @@
 from hypothesis import settings
 
-# Laws are to be laws: the same examples everywhere, and no deadline on a shared machine.
-settings.register_profile("house", derandomize=True, deadline=None, max_examples=100)
-settings.load_profile("house")
+# The same examples everywhere, and no deadline on a shared machine. `make test` takes the quick profile and leaves out
+# what is marked slow; `make test-all` takes the full one.
+settings.register_profile("full", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("quick", parent=settings.get_profile("full"), max_examples=25)
+settings.load_profile("quick")
