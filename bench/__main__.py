@@ -13,7 +13,7 @@ import numpy as np
 import sklearn
 
 from baserate._files import write_text
-from bench._row import Absent, Outcome, Row
+from bench._row import AbsentError, Outcome, Row
 from bench._rows import ROWS
 
 _SCHEMA_VERSION = 1
@@ -68,7 +68,7 @@ def _ran(name: str, asked: Namespace) -> dict[str, object]:
     told |= {"sense": row.sense, "target": row.target}
     try:
         outcome = row.run(n, repeats)
-    except Absent as why:
+    except AbsentError as why:
         print(f"{name}: {why}", file=sys.stderr)
         print(f"{name:{_NAME_WIDTH}}   skipped", flush=True)
         return told | dict.fromkeys(("unit", "ours", "rival", "ratio", "reached")) | {"note": str(why)}

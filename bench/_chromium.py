@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bench._row import Absent
+from bench._row import AbsentError
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,7 +32,7 @@ def chromium() -> Iterator[Browser]:
 
     path = where()
     if path is None:
-        raise Absent(ABSENT)
+        raise AbsentError(ABSENT)
     with sync_playwright() as driver:
         _RUNNING.append(driver.chromium.launch(executable_path=path))
         try:

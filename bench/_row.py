@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 _TOLERANCE = 1e-9
 
 
-class Absent(RuntimeError):
+class AbsentError(RuntimeError):
     """What a row needs is not on this machine; it says what, and how to get it."""
 
 

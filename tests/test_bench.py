@@ -9,7 +9,7 @@ import pytest
 import baserate as br
 from bench.__main__ import main
 from bench._chromium import where
-from bench._row import Absent, Duel, Outcome, Row, duel
+from bench._row import AbsentError, Duel, Outcome, Row, duel
 from bench._rows import ROWS
 from bench._scores import chain
 
@@ -57,7 +57,7 @@ def test_a_row_without_what_it_needs_is_skipped_with_the_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lame(_n: int, _repeats: int) -> Outcome:
-        raise Absent("there is no browser; get one")
+        raise AbsentError("there is no browser; get one")
 
     monkeypatch.setitem(ROWS, "help", Row("", "", "<=", 1, lame))
     assert main(["help", "--json", str(tmp_path / "bench.json")]) == 0
