@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree.
+"""Errors, as a tree, and the parts of their messages.
 
 ::
 
@@ -22,11 +22,111 @@
         └── NotInstalled      an optional package is needed
 
 All are `ValueError` too. Every message says what, where and how many, and ends with a remedy.
+
+Messages mention options by `keyword` and steps by `advice`, so that each interface can spell them in its own way:
+Python as
+`positive='sick'`, the shell as `--positive sick`.
 """
+
+from collections.abc import Callable, Iterable, Mapping
+
+# Characters of Unicode's private use area, which no message holds otherwise.
+_OPTION, _ADVICE, _END = "\ue000", "\ue001", "\ue002"
+
+
+def keyword(name: str, *value: object) -> str:
+    """Mention an option in a message, with a value if there is one.
+
+    >>> str(OptionError(f"there are no groups; read them with {keyword('group')}."))
+    'there are no groups; read them with group=.'
+    >>> str(OptionError(f"name the positive class: {keyword('positive', 'ill')}."))
+    "name the positive class: positive='ill'."
+    """
+    return f"{_OPTION}{name}={repr(value[0]) if value else ''}{_END}"
+
+
+def advice(topic: str, text: str) -> str:
+    """Mention a step that another interface may word otherwise, under a topic by which it finds its own words."""
+    return f"{_ADVICE}{topic}={text}{_END}"
+
+
+def spell_keyword(name: str, value: str) -> str:
+    """Spell an option as Python does."""
+    return f"{name}={value}"
+
+
+def suggest(
+    name: str,
+    known: Iterable[str],
+    *,
+    most: int = 1,
+    cutoff: float = 0.6,
+    spell: Callable[[str], str] = repr,
+) -> str:
+    """Ask whether the nearest known names are meant; return nothing if none is near.
+
+    >>> suggest("scor", ["truth", "score"]), suggest("scor", ["truth"])
+    ("Did you mean 'score'?", '')
+    """
+    from difflib import get_close_matches  # slow to import, and rarely needed
+
+    near = dict.fromkeys(map(spell, get_close_matches(name, list(known), n=most, cutoff=cutoff)))
+    return f"Did you mean {' or '.join(near)}?" if near else ""
 
 
 class BaserateError(ValueError):
-    """Anything that baserate refuses."""
+    """Anything that baserate refuses.
+
+    Parameters
+    ----------
+    what
+        What is wrong, with the value and how many rows it concerns.
+    remedy
+        What to do about it, in the imperative.
+    where
+        File, column or line, if one is to blame.
+    option, value
+        Name of the option that is outside its domain, and its value.
+    """
+
+    def __init__(
+        self, what: str = "", *, remedy: str = "", where: str = "", option: str = "", value: object = None
+    ) -> None:
+        super().__init__(what)
+        self.what, self.remedy, self.where, self.option, self.value = what, remedy, where, option, value
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def render(self, spell: Callable[[str, str], str] = spell_keyword, advices: Mapping[str, str] | None = None) -> str:
+        """Write the message for an interface.
+
+        Parameters
+        ----------
+        spell
+            Spells an option, from its name and the `repr` of its value, which is empty if the message mentions none.
+        advices
+            Words of that interface for topics of `advice`.
+        """
+        # A sentence that ends needs a blank before the remedy, a clause a semicolon.
+        between = "" if not self.remedy else " " if self.what.endswith((".", "?")) else "; "
+        text, _, rest = f"{self.what}{between}{self.remedy}".partition(_OPTION)
+        parts = [text]
+        while rest:
+            mark, _, rest = rest.partition(_END)
+            name, _, value = mark.partition("=")
+            text, _, rest = rest.partition(_OPTION)
+            parts += [spell(name, value), text]
+        return _word_advice("".join(parts), advices or {})
+
+
+def _word_advice(text: str, advices: Mapping[str, str]) -> str:
+    before, mark, rest = text.partition(_ADVICE)
+    if not mark:
+        return text
+    inner, _, after = rest.partition(_END)
+    topic, _, words = inner.partition("=")
+    return before + advices.get(topic, words) + _word_advice(after, advices)
 
 
 class DataError(BaserateError):
