@@ -1,4 +1,4 @@
-"""Map: score -> probability, with what it was fitted on, as a value that can be applied, saved and read back."""
+"""Calibrators: fitted formulas from scores to probabilities, which can be called, saved and loaded."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from baserate._tally import Tally
 BINARY_KIND = "baserate/map"
 SCHEMA_VERSION = 1
 _SHOWN = 5
-"""Places that are named when something is wrong."""
+"""Number of positions that an error message lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A fitted number with its standard error, and an interval at a confidence level; None where there is none."""
+    """A fitted parameter with its standard error and confidence interval; None where there is none."""
 
     name: str
     value: float
@@ -48,7 +48,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What a map was fitted on: the digest of its tally or rows, how many, and their share of each class."""
+    """Data that a calibrator was fitted on: the digest of its tally or rows, their number, the share of each class."""
 
     digest: str
     rows: int
@@ -58,10 +58,10 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Calibrator:
-    """A formula for probabilities, and where it comes from.
+    """Formula from scores to probabilities, and how it was fitted.
 
-    Call it with an array of scores. It never lets a higher score mean less where its method does not (`never_falls`),
-    and keeps all order where `rises`.
+    Call it with an array of scores. Probabilities never decrease with the score if `never_falls`, and increase strictly
+    if `rises`.
 
     >>> half_as_likely = Calibrator(LogOdds(1.0, 1.0, np.log(0.5)), method="offset")
     >>> half_as_likely([0.0, 0.5, 0.8]).round(4).tolist()
@@ -75,14 +75,14 @@ class Calibrator:
     form: Form
     method: str
     fitted: Fitted | None = None
-    """None where nothing was fitted."""
+    """None if the formula was stated, not fitted."""
     parameters: tuple[Parameter, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     """Names of the columns it was fitted on, by what they hold: truth, score."""
     positive: str | None = None
     """The positive class, as text."""
     notes: tuple[str, ...] = ()
-    """What a reader should know of the fit."""
+    """Warnings about the fit."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", FrozenMapping(self.columns))
@@ -92,7 +92,7 @@ class Calibrator:
         return f"Calibrator({self.method}, {self.form.kind}{fitted})"
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:
-        """Probabilities of scores, in the same shape; what is missing or cannot be is refused, with its places."""
+        """Return the probabilities of scores, in the same shape; invalid scores are refused, with their positions."""
         given = as_scores(scores)
         flat = given.reshape(-1)
         found = np.empty(flat.shape)
@@ -109,7 +109,7 @@ class Calibrator:
         return found.reshape(given.shape)
 
     def bounds(self, scores: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """p₀ and p₁ of a Venn–Abers map: the probability if the row were negative, and if it were positive."""
+        """Return p₀ and p₁ of a Venn–Abers calibrator: the probabilities if the row were negative, and positive."""
         if not isinstance(self.form, Between):
             raise ShapeError(f"{self.method} makes one probability, not two; bounds are those of venn-abers.")
         given = as_scores(scores).astype(np.float64, copy=False)
@@ -127,11 +127,11 @@ class Calibrator:
         return self.form.never_falls
 
     def was_fitted_on(self, tally: Tally) -> bool:
-        """Whether these are the very rows it was fitted on, so that it looks better on them than it is."""
+        """Tell whether the calibrator was fitted on these rows, so that it looks better on them than on others."""
         return self.fitted is not None and self.fitted.digest == tally.digest
 
     def to_json(self) -> str:
-        """Return the map as versioned JSON with a seal; every number survives exactly."""
+        """Return versioned JSON with a checksum that restores every number exactly."""
         return format_sealed_json(
             BINARY_KIND, SCHEMA_VERSION, {"positive": self.positive, **file_head(self), "form": form_to_json(self.form)}
         )
@@ -144,21 +144,21 @@ class Calibrator:
         return made
 
     def __reduce__(self) -> tuple[Callable[[str], Calibrator], tuple[str]]:
-        # Pickled as its file, so that what comes back is checked, and cannot be changed either.
+        # Pickled as its file, so that loading checks it, and arrays come back read-only.
         return Calibrator.from_json, (self.to_json(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map to a file, as JSON."""
+        """Write the calibrator to a file, as JSON."""
         write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Calibrator:
-        """Read a map that `save` wrote, in this release or an earlier one."""
+        """Read a calibrator that `save` wrote, in this release or an earlier one."""
         return cls.from_json(read_file_text(path))
 
 
 def shift_log_odds(log_odds: float, *, method: str = "prevalence") -> Calibrator:
-    """Map that adds so much to all log-odds: what a change of prevalence does.
+    """Make a calibrator that adds a constant to all log-odds, as a change of prevalence does.
 
     >>> shift_log_odds(np.log(4))([0.2, 0.5]).round(9).tolist()
     [0.5, 0.8]
@@ -167,7 +167,7 @@ def shift_log_odds(log_odds: float, *, method: str = "prevalence") -> Calibrator
 
 
 def as_scores(scores: npt.ArrayLike) -> npt.NDArray[Any]:
-    """An array of numbers, or an error that says what it holds."""
+    """Convert scores to an array of numbers."""
     given = np.asarray(scores)
     if given.dtype.kind not in "fiub":
         try:
@@ -178,7 +178,7 @@ def as_scores(scores: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def refuse_scores(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
-    """Say which scores cannot be mapped, and why."""
+    """Refuse scores that are missing, or no probabilities where those are needed."""
     missing = ~np.isfinite(flat)
     if missing.any():
         raise MissingValuesError(
@@ -201,8 +201,8 @@ def _name_places(wrong: Bools) -> str:
     return f"at {', '.join(map(str, at[:_SHOWN]))}{more}, counted from 0"
 
 
-def file_head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (a map of either kind)
-    """What maps of either kind write about themselves."""
+def file_head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (either kind of calibrator)
+    """Return the fields that both kinds of calibrator file share."""
     return {
         "method": of.method,
         "columns": dict(of.columns),
@@ -212,8 +212,8 @@ def file_head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (a map of either kind
     }
 
 
-def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (a map of either kind)
-    """Make a map of what its file holds, with `own` fields of its kind; what does not fit is a bad file."""
+def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (either kind of calibrator)
+    """Make a calibrator from the content of its file, with the `own` fields of its kind."""
     wanted = {"kind", "schema_version", "method", "columns", "fitted", "parameters", "notes", "form", *own}
     if set(written) != wanted:
         raise FileFormatError(f"a map with the fields {sorted(written)}; it has {sorted(wanted)}.")
@@ -235,7 +235,7 @@ def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -
 
 
 def read_file_text(path: str | os.PathLike[str], what: str = "map") -> str:
-    """Text of a file that should hold a map, or what is named."""
+    """Read a text file; `what` names what it should hold."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -244,12 +244,12 @@ def read_file_text(path: str | os.PathLike[str], what: str = "map") -> str:
 
 MULTICLASS_KIND = "baserate/class-map"
 _BLOCK = 1 << 15
-"""Numbers that fit the cache with what is computed of them."""
+"""Scores that fit the CPU cache with intermediate results."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MulticlassCalibrator:
-    """A formula for the probabilities of several classes, and where it comes from.
+    """Formula for the probabilities of several classes, and how it was fitted.
 
     Call it with an array of scores, a row for each row and a column for each of the `labels`, in their order.
 
@@ -266,12 +266,12 @@ class MulticlassCalibrator:
     """Classes, as text."""
     method: str
     fitted: Fitted | None = None
-    """None where nothing was fitted."""
+    """None if the formula was stated, not fitted."""
     parameters: tuple[Parameter, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     """Class -> name of the column that held its score."""
     notes: tuple[str, ...] = ()
-    """What a reader should know of the fit."""
+    """Warnings about the fit."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
@@ -286,7 +286,7 @@ class MulticlassCalibrator:
         return f"MulticlassCalibrator({self.method}, {self.form.kind}; classes: {', '.join(self.labels)}{fitted})"
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:
-        """Probabilities of scores, a row for each row; what is missing or cannot be is refused, with its places."""
+        """Return the probabilities of each row; invalid scores are refused, with their positions."""
         given = as_scores(scores)
         if given.ndim != 2 or given.shape[1] != len(self.labels):
             raise ShapeError(f"scores have shape {given.shape}; give a column for each of {len(self.labels)} classes.")
@@ -295,7 +295,7 @@ class MulticlassCalibrator:
         def fill(place: slice) -> bool:
             x = given[place].astype(np.float64)
             fit = bool(x.min() >= 0 and x.max() <= 1) if self.form.of_probabilities else bool(np.isfinite(x).all())
-            # What sums to 0 says nothing of any class.
+            # Probabilities that are all 0 cannot be normalized.
             fit = fit and (not self.form.of_probabilities or bool((x.sum(axis=1) > 0).all()))
             if fit:
                 found[place] = self.form(x)
@@ -308,11 +308,11 @@ class MulticlassCalibrator:
         return found
 
     def was_fitted_on(self, rows: MulticlassRows) -> bool:
-        """Whether these are the very rows it was fitted on, so that it looks better on them than it is."""
+        """Tell whether the calibrator was fitted on these rows, so that it looks better on them than on others."""
         return self.fitted is not None and self.fitted.digest == rows.digest
 
     def to_json(self) -> str:
-        """Return the map as versioned JSON with a seal; every number survives exactly."""
+        """Return versioned JSON with a checksum that restores every number exactly."""
         content = {"labels": list(self.labels), **file_head(self), "form": form_to_json(self.form)}
         return format_sealed_json(MULTICLASS_KIND, SCHEMA_VERSION, content)
 
@@ -325,29 +325,29 @@ class MulticlassCalibrator:
         return made
 
     def __reduce__(self) -> tuple[Callable[[str], MulticlassCalibrator], tuple[str]]:
-        # Pickled as its file, so that what comes back is checked, and cannot be changed either.
+        # Pickled as its file, so that loading checks it, and arrays come back read-only.
         return MulticlassCalibrator.from_json, (self.to_json(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map to a file, as JSON."""
+        """Write the calibrator to a file, as JSON."""
         write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MulticlassCalibrator:
-        """Read a map that `save` wrote, in this release or an earlier one."""
+        """Read a calibrator that `save` wrote, in this release or an earlier one."""
         return cls.from_json(read_file_text(path))
 
 
 def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCalibrator:
-    """Read a map of two classes or of several, whichever the file holds."""
+    """Read a binary or multiclass calibrator, whichever the file holds."""
     text = read_file_text(path)
     written = parse_sealed_json(text, [BINARY_KIND, MULTICLASS_KIND], SCHEMA_VERSION, what="map")
     return Calibrator.from_json(text) if written["kind"] == BINARY_KIND else MulticlassCalibrator.from_json(text)
 
 
 def _refuse_class_scores(given: npt.NDArray[np.float64], *, of_probabilities: bool) -> None:
-    """Say which rows cannot be mapped, and why."""
-    # One number stands for each row: a probability where all is well, and otherwise what is wrong.
+    """Refuse rows with scores that are missing, no probabilities, or all 0."""
+    # `refuse_scores` takes one number per row: a valid probability, or one that is invalid in the same way.
     refuse_scores(np.where(np.isfinite(given).all(axis=1), 0.5, np.nan), of_probabilities=False)
     within = ((given >= 0) & (given <= 1)).all(axis=1)
     refuse_scores(np.where(within, 0.5, 2.0), of_probabilities=of_probabilities)

@@ -1,7 +1,7 @@
-"""Forms: the formulas that a map may have, as values that can be called, compared, and written to a file.
+"""Forms of calibrators: formulas from scores to probabilities that can be called, compared and written to a file.
 
-Each takes an array of checked scores and gives an array of probabilities. What is written here in NumPy, `apply` writes
-in SQL and in Python.
+Each takes an array of checked scores and returns an array of probabilities. `apply` writes the same formulas in SQL and
+in Python.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from baserate._formatting import count_of
 from baserate._immutable import keep_read_only
 
 _FARTHEST = 700.0
-"""Log-odds beyond which a factor of odds would be 0 or infinite, and certainties undefined."""
+"""Largest offset: beyond it exp() is 0 or infinite, and probabilities of 0 and 1 become NaN."""
 _TOTAL = np.finfo(np.float64).tiny
-"""A sum of probabilities below which nothing is known."""
+"""Smallest sum of probabilities that can be normalized."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class LogOdds:
             raise ShapeError(f"nearest is {self.nearest}; it lies above 0 and below ½, or is 0 where a and b are not.")
 
     def __call__(self, p: Floats) -> Floats:
-        """Probabilities of probabilities."""
+        """Return the calibrated probabilities."""
         if self.nearest:
             p = np.clip(p, self.nearest, 1 - self.nearest)
         if self.a == self.b == 1:
-            return self._moved(p)
+            return self._scale_odds(p)
         with np.errstate(divide="ignore", over="ignore"):
             x = np.log(p)
             if self.a == self.b:
@@ -66,8 +66,8 @@ class LogOdds:
             x -= self.c
             return _share(x)
 
-    def _moved(self, p: Floats) -> Floats:
-        """All odds times one factor; without logarithms, so that certainties need no exception."""
+    def _scale_odds(self, p: Floats) -> Floats:
+        """Multiply the odds by one factor; without logarithms, so that 0 and 1 need no special case."""
         if self.c > 0:
             found: Floats = p / (p + (1 - p) * self.factor)
             return found
@@ -77,17 +77,17 @@ class LogOdds:
 
     @property
     def factor(self) -> float:
-        """Of the odds that an offset makes smaller: for c > 0 those against, otherwise those for."""
+        """Factor at most 1, by which the odds against (c > 0) or the odds for are multiplied."""
         return float(np.exp(-min(abs(self.c), _FARTHEST)))
 
     @property
     def rises(self) -> bool:
-        """Whether a higher score always means a higher probability."""
+        """Whether the probability increases strictly with the score."""
         return self.a > 0 or self.b > 0
 
     @property
     def never_falls(self) -> bool:
-        """Whether a higher score never means a lower probability."""
+        """Whether the probability never decreases with the score."""
         return True
 
 
@@ -111,18 +111,18 @@ class Line:
             raise ShapeError(f"slope is {self.slope}; it may not be negative, so that order is kept.")
 
     def __call__(self, x: Floats) -> Floats:
-        """Probabilities of scores."""
+        """Return the probabilities of scores."""
         with np.errstate(over="ignore"):
             return _share(-self.slope * x - self.intercept)
 
     @property
     def rises(self) -> bool:
-        """Whether a higher score always means a higher probability."""
+        """Whether the probability increases strictly with the score."""
         return self.slope > 0
 
     @property
     def never_falls(self) -> bool:
-        """Whether a higher score never means a lower probability."""
+        """Whether the probability never decreases with the score."""
         return True
 
 
@@ -148,7 +148,7 @@ class Knots:
             raise ShapeError("there are no knots; a map needs at least one.")
 
     def __call__(self, x: Floats) -> Floats:
-        """Probabilities of scores."""
+        """Return the probabilities of scores."""
         found: Floats = np.interp(x, self.x, self.y)
         return found
 
@@ -159,7 +159,7 @@ class Knots:
 
     @property
     def never_falls(self) -> bool:
-        """Whether a higher score never means a lower probability."""
+        """Whether the probability never decreases with the score."""
         return bool((np.diff(self.y) >= 0).all())
 
 
@@ -183,17 +183,17 @@ class Steps:
         _check_pieces(self, "thresholds", len(self.x) + 1)
 
     def __call__(self, x: Floats) -> Floats:
-        """Probabilities of scores."""
+        """Return the probabilities of scores."""
         return self.y[np.searchsorted(self.x, x, side="right")]
 
     @property
     def rises(self) -> bool:
-        """Whether a higher score always means a higher probability."""
+        """Whether the probability increases strictly with the score."""
         return False
 
     @property
     def never_falls(self) -> bool:
-        """Whether a higher score never means a lower probability."""
+        """Whether the probability never decreases with the score."""
         return bool((np.diff(self.y) >= 0).all())
 
 
@@ -231,12 +231,12 @@ class Between:
 
     @property
     def rises(self) -> bool:
-        """Whether a higher score always means a higher probability."""
+        """Whether the probability increases strictly with the score."""
         return False
 
     @property
     def never_falls(self) -> bool:
-        """Whether a higher score never means a lower probability."""
+        """Whether the probability never decreases with the score."""
         return self.low.never_falls and self.high.never_falls
 
 

@@ -1,4 +1,4 @@
-"""Confusion: how much of each true class was decided to be each class, as a K×K table."""
+"""Confusion: the K×K confusion matrix, labels in rows and predictions in columns; `Confusions` by group."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from baserate._read_summary import ReadSummary
 from baserate._tally import Group
 
 _LARGEST = 1e145
-"""Squares of this, and sums of many of them, are ordinary float64 numbers."""
+"""The square of this, and sums of many squares, do not overflow float64."""
 
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Confusion:
-    """Mass of each class, truth in rows and decisions in columns; `labels` names both, in that order.
+    """Confusion matrix: true classes in rows, predicted classes in columns, both in the order of `labels`.
 
-    A table of shape (K, K), or a stack of them, (…, K, K): all groups, ten thousand resamples. As in `Counts`, the
+    One matrix of shape (K, K), or many of shape (…, K, K): all groups, ten thousand bootstrap samples. As in `Counts`,
+    the
     cells hold mass (the sum of weights), and `squares` and `rows` what standard errors need; for plain counts the three
     are one.
 
@@ -44,7 +45,7 @@ class Confusion:
     moments: tuple[Confusion, Confusion] | None = field(default=None, kw_only=True)
     """`squares` and `rows`, when they differ from the mass."""
     reweighed: bool = field(default=False, kw_only=True)
-    """Whether masses were changed to known shares of the classes: these are exact, and chance is within classes."""
+    """Whether the classes were reweighted to known shares: these then have no sampling error."""
 
     def __post_init__(self) -> None:
         mass = _check_mass(np.asarray(self.mass, dtype=np.float64))
@@ -61,7 +62,7 @@ class Confusion:
     def of_matrix(
         cls, cells: npt.ArrayLike, labels: Iterable[object] | None = None, *, truth: Literal["rows", "columns"]
     ) -> Confusion:
-        """Take a table of counts as it is written; say whether truth is in its rows or in its columns.
+        """Make a confusion matrix from a table of counts; `truth` says whether its rows or its columns are the labels.
 
         >>> Confusion.of_matrix([[20, 10], [5, 15]], truth="columns").mass.tolist()
         [[20.0, 5.0], [10.0, 15.0]]
@@ -85,7 +86,7 @@ class Confusion:
         weight: Floats | None = None,
         count: Cells | None = None,
     ) -> Confusion:
-        """Count columns of class numbers that are known to be fit; `baserate.confusion` makes them from labels."""
+        """Count pairs of class numbers that were checked before; `baserate.confusion` makes them from labels."""
         if weight is None:
             return cls.of_sums(truth, decided, labels, [count])
         mass = weight if count is None else weight * count
@@ -95,7 +96,7 @@ class Confusion:
     def of_sums(
         cls, truth: Codes, decided: Codes, labels: tuple[object, ...], amounts: Sequence[Cells | None]
     ) -> Confusion:
-        """Add up amounts for each pair of class numbers: rows, before them mass and squares if there are weights."""
+        """Sum amounts for each pair of class numbers: rows, preceded by mass and squares if there are weights."""
 
         def summed(amount: Cells | None) -> Confusion:
             if amount is None:
@@ -141,37 +142,37 @@ class Confusion:
 
     @property
     def decided(self) -> Floats:
-        """Mass decided to be of each class."""
+        """Mass predicted to be of each class."""
         return np.asarray(self.mass.sum(axis=-2))
 
     @property
     def correct(self) -> Floats:
-        """Mass of each class that was decided to be of it: the diagonal."""
+        """Mass of each class that is predicted correctly: the diagonal."""
         return np.asarray(np.diagonal(self.mass, axis1=-2, axis2=-1))
 
     @property
     def total(self) -> float:
-        """Everybody; of a stack, an array."""
+        """Total mass; an array where there are many matrices."""
         return exact_sum(self.truth)
 
     @property
     def alternatives(self) -> int:
-        """How many other classes a decision could have named: 0 when there is a single label."""
+        """Number of other classes: 0 when there is a single label."""
         return len(self.labels) - 1
 
     @property
     def agreement(self) -> float:
-        """Mass on the diagonal: how much truth and decision agree."""
+        """Mass on the diagonal, where label and prediction agree."""
         return exact_sum(self.correct)
 
     @property
     def disagreement(self) -> float:
-        """Mass off the diagonal: how much truth and decision disagree."""
+        """Mass off the diagonal, where label and prediction disagree."""
         return exact_sum(self.mass * ~np.eye(len(self.labels), dtype=np.bool_), axes=2)
 
     @property
     def chance_disagreement(self) -> float:
-        """How much truth and decision would disagree if they were independent, times the total squared."""
+        """Disagreement of label and prediction if they were independent, times the total squared."""
         return exact_sum(self.truth * sums_of_others(self.decided))
 
     @property
@@ -181,16 +182,16 @@ class Confusion:
 
     @property
     def decided_spread(self) -> float:
-        """Mass of pairs that were decided differently, counted twice: 0 when everything is decided alike."""
+        """Mass of pairs whose predictions differ, counted twice: 0 when all predictions are the same."""
         return exact_sum(self.decided * sums_of_others(self.decided))
 
     @property
     def any_spread(self) -> float:
-        """Both spreads together: 0 when truth is constant, and so are decisions."""
+        """Sum of both spreads: 0 when labels are constant, and so are predictions."""
         return self.truth_spread + self.decided_spread
 
     def one_vs_rest(self) -> Counts[Floats]:
-        """Each class against all others: 2×2 tables, so that every measure of `Counts` has a value for each class.
+        """Return binary counts of each class against all others: every measure of `Counts` then has a value per class.
 
         >>> c = Confusion.of_matrix([[5, 1, 0], [2, 3, 0], [0, 0, 4]], truth="rows").one_vs_rest()
         >>> c.tp.tolist(), c.fp.tolist(), c.fn.tolist(), c.tn.tolist()
@@ -198,20 +199,19 @@ class Confusion:
         """
         moments = self.moments and (self.squares.one_vs_rest(), self.rows.one_vs_rest())
         apart = ~np.eye(len(self.labels), dtype=np.bool_)
-        # Sums of what is there, never differences: a cell without mass is exactly 0, however many weights were added.
+        # Sums, never differences: a cell without mass is exactly 0, however many weights were added.
         fp, fn = (self.mass * apart).sum(axis=-2), (self.mass * apart).sum(axis=-1)
         tn = (sums_of_others(self.mass) * apart).sum(axis=-2)
         return Counts(self.correct, fp, fn, tn, moments=moments, reweighed=self.reweighed)
 
     def transposed(self) -> Confusion:
-        """Truth and decisions exchanged."""
+        """Exchange labels and predictions."""
         moments = self.moments and (self.squares.transposed(), self.rows.transposed())
-        # What is now in the rows was decided, and its shares were never known: the mark of known shares is dropped, and
-        # intervals become cautious.
+        # Rows are now predictions, whose shares were never fixed: drop `reweighed`, so that intervals are conservative.
         return Confusion(np.swapaxes(self.mass, -1, -2), self.labels, moments=moments)
 
     def over(self, labels: Iterable[object]) -> Confusion:
-        """Return the same table over these classes, in their order; classes that are new have no mass.
+        """Return the matrix over these classes, in their order; new classes have no mass.
 
         >>> Confusion.of_matrix([[5, 1], [2, 3]], ["a", "b"], truth="rows").over(["b", "c", "a"]).mass.tolist()
         [[3.0, 0.0, 2.0], [0.0, 0.0, 0.0], [1.0, 0.0, 5.0]]
@@ -235,7 +235,7 @@ class Confusion:
 
     @staticmethod
     def sum(tables: Sequence[Confusion]) -> Confusion:
-        """Table of everybody in several tables; classes that not all of them know are put at the end."""
+        """Add matrices; classes that only some of them have come last."""
         if not tables:
             raise OptionError("there are no tables to add up; give at least one.")
         labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
@@ -248,7 +248,7 @@ class Confusion:
 
 
 def as_cells(given: npt.ArrayLike) -> Floats:
-    """Numbers of a table; a frame is refused, since its names would be lost."""
+    """Return the numbers of a table; refuse a frame, whose names would be lost."""
     if hasattr(given, "columns"):
         raise ShapeError(
             "the table is a frame, whose names would be lost; pass frame.to_numpy() and the labels in its order."
@@ -260,7 +260,7 @@ def as_cells(given: npt.ArrayLike) -> Floats:
 
 
 def distinct_labels(given: Iterable[object]) -> tuple[object, ...]:
-    """Labels of classes, each of them once."""
+    """Check that each label occurs once."""
     labels = tuple(given)
     try:
         if len(set(labels)) < len(labels):

@@ -38,7 +38,7 @@ class Counts(Generic[Value]):
     moments: tuple[Counts[Value], Counts[Value]] | None = field(default=None, repr=False, kw_only=True)
     """`squares` and `rows`, when they differ from the mass."""
     reweighed: bool = field(default=False, repr=False, kw_only=True)
-    """Whether masses were changed to known shares of the classes: these are exact, and chance is within classes."""
+    """Whether the classes were reweighted to known shares: these then have no sampling error."""
 
     def __post_init__(self) -> None:
         for name in _CELLS:
@@ -73,46 +73,46 @@ class Counts(Generic[Value]):
 
     @property
     def positives(self) -> Value:
-        """TP + FN: those of the positive class."""
+        """TP + FN: the positive class."""
         return self.tp + self.fn
 
     @property
     def negatives(self) -> Value:
-        """FP + TN: those of the negative class."""
+        """FP + TN: the negative class."""
         return self.fp + self.tn
 
     @property
     def flagged(self) -> Value:
-        """TP + FP: those decided positive."""
+        """TP + FP: predicted positive."""
         return self.tp + self.fp
 
     @property
     def passed(self) -> Value:
-        """FN + TN: those decided negative."""
+        """FN + TN: predicted negative."""
         return self.fn + self.tn
 
     @property
     def either(self) -> Value:
-        """TP + FP + FN: those positive, flagged, or both."""
+        """TP + FP + FN: positive, flagged, or both."""
         return self.tp + self.fp + self.fn
 
     @property
     def total(self) -> Value:
-        """Everybody."""
+        """Total mass."""
         return self.positives + self.negatives
 
     @property
     def chance_disagreement(self) -> Value:
-        """How much truth and decision would disagree if they were independent, times the total squared."""
+        """Disagreement of label and prediction if they were independent, times the total squared."""
         return self.flagged * self.negatives + self.passed * self.positives
 
     def swapped(self) -> Counts[Value]:
-        """Return the same decisions with the other class called positive."""
+        """Return the counts with the other class as the positive one."""
         moments = self.moments and (self.squares.swapped(), self.rows.swapped())
         return Counts(tp=self.tn, fp=self.fn, fn=self.fp, tn=self.tp, moments=moments, reweighed=self.reweighed)
 
     def reversed(self) -> Counts[Value]:
-        """Return the table of flagging what was passed, and passing what was flagged.
+        """Return the counts of the opposite decisions: flag what was not flagged, and the reverse.
 
         >>> Counts(tp=24, fn=76, fp=88, tn=12).reversed()
         Counts(tp=76.0, fp=12.0, fn=24.0, tn=88.0)
@@ -122,31 +122,31 @@ class Counts(Generic[Value]):
 
 
 def combine_counts(parts: Sequence[Counts[float]], times: Sequence[float] | None = None) -> Counts[float]:
-    """Add up tables, each so many times.
+    """Return a weighted sum of counts.
 
     >>> combine_counts([Counts(tp=3, fp=2, fn=3, tn=2), Counts(tp=1, fp=0, fn=5, tn=4)], [0.5, 0.5])
     Counts(tp=2.0, fp=1.0, fn=4.0, tn=3.0)
     """
     factors = [1.0] * len(parts) if times is None else times
 
-    def added(tables: Iterable[Counts[float]]) -> Counts[float]:
+    def add(tables: Iterable[Counts[float]]) -> Counts[float]:
         pairs = list(zip(tables, factors, strict=True))
         return Counts(*(fsum(factor * getattr(table, cell) for table, factor in pairs) for cell in _CELLS))
 
     plain = all(part.moments is None for part in parts)
-    moments = None if plain else (added(part.squares for part in parts), added(part.rows for part in parts))
+    moments = None if plain else (add(part.squares for part in parts), add(part.rows for part in parts))
     reweighed = all_or_none_reweighed(part.reweighed for part in parts)
-    return replace(added(parts), moments=moments, reweighed=reweighed)
+    return replace(add(parts), moments=moments, reweighed=reweighed)
 
 
 def all_or_none_reweighed(marks: Iterable[bool]) -> bool:
-    """Whether parts that are added up are all at known shares of their classes; a mixture is refused."""
-    found = set(marks)
-    if len(found) > 1:
+    """Tell whether all summands are reweighted; refuse a mixture of both."""
+    distinct = set(marks)
+    if len(distinct) > 1:
         raise OptionError(
             "some parts are reweighed and some are not, so masses do not mean the same; add, then reweigh."
         )
-    return True in found
+    return True in distinct
 
 
 def _check_cell(name: str, cell: object) -> float | Floats:

@@ -1,4 +1,4 @@
-"""Curve: a tally read from its highest score down, one threshold after the other."""
+"""Curve: counts at every threshold of a tally, from the strictest threshold down."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from baserate._numeric.scan import cumulated, row_totals, running_blocks
 from baserate._tally import Tally
 
 _FEW = 1000
-"""Columns for each threshold from which on sums between thresholds are quicker than a running sum over all."""
+"""Above so many scores per requested threshold, sums between thresholds are faster than one cumulative sum."""
 
 Index = int | np.intp | npt.NDArray[np.intp]
 
@@ -28,7 +28,7 @@ Index = int | np.intp | npt.NDArray[np.intp]
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture(Generic[Value]):
-    """Two thresholds and the chance of the laxer one: a point on an edge between two points of a curve.
+    """Two thresholds and the probability of the laxer one: a point on an edge of the ROC hull.
 
     Scalars for one point, arrays for many.
     """
@@ -36,15 +36,15 @@ class Mixture(Generic[Value]):
     strict: Value
     lax: Value
     chance: Value
-    """Of using `lax`."""
+    """Probability of using `lax`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """What each threshold would give, strictest first; flagged ⇔ score ≥ threshold.
+    """Counts at each threshold, strictest first; a row is flagged if score ≥ threshold.
 
-    The first threshold is +inf, where nothing is flagged; then comes every distinct score. A curve keeps only its
-    tally: `threshold`, `flagged_mass` and `counts` are computed when asked for, so ask once and keep them.
+    The first threshold is +inf, where nothing is flagged; then comes every distinct score. A curve stores only its
+    tally: `threshold`, `flagged_mass` and `counts` are computed on each access, so store what you use twice.
 
     >>> c = curve(Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
     >>> c.threshold.tolist(), c.counts.tp.tolist(), c.counts.fp.tolist()
@@ -88,9 +88,9 @@ class Curve:
         return self._tables(slice(None))
 
     def blocks(self) -> Iterator[tuple[slice, Counts[Floats]]]:
-        """Walk through `counts` in blocks that fit the cache, each with its place among the thresholds.
+        """Iterate over `counts` in blocks that fit the CPU cache, each with its slice of the thresholds.
 
-        For work at every threshold that would otherwise make many arrays of the curve's length. Mass only.
+        For work at every threshold that would otherwise allocate many arrays of the curve's length. Mass only.
         """
         true_total, false_total = row_totals(self.tally.mass)
         start = 0
@@ -115,7 +115,7 @@ class Curve:
         return self._tables(len(ascending) - np.searchsorted(ascending, threshold, side="left"))
 
     def hull(self) -> Curve:
-        """Return the upper convex hull: a curve through only those thresholds that some costs make the best.
+        """Return the upper convex hull: a curve through the thresholds that are optimal for some costs.
 
         The hull is the curve of a tally whose scores are pooled until the share of positives falls strictly from each
         pool to the next [@fawcett2007].
@@ -128,6 +128,7 @@ class Curve:
         populated = tally.mass.any(axis=0)
         if not populated.any():
             return self
+        # Weights may be 0: such scores are on no edge of the hull, and would divide 0 by 0.
         there = slice(None) if populated.all() else populated
         first, *_ = decreasing_blocks(*tally.mass[:, there])
         score = tally.score[there]
@@ -143,7 +144,7 @@ class Curve:
         )
 
     def mixture(self, *, fpr: Value | None = None, tpr: Value | None = None) -> Mixture[Value]:
-        """Find the mixture of two thresholds that reaches a false or true positive rate on the hull.
+        """Find the mixture of two thresholds with a given false or true positive rate on the hull.
 
         At a given `fpr` it is the mixture of highest TPR; at a given `tpr`, the one of lowest FPR.
 
@@ -167,7 +168,7 @@ class Curve:
         return Mixture(as_python(hull.threshold[lax - 1]), as_python(hull.threshold[lax]), chance)
 
     def tangent(self, slope: Value) -> Value:
-        """Threshold at which a line of that slope in ROC space touches the hull; the strictest if it touches an edge.
+        """Return the threshold where an iso-cost line of that slope touches the hull; on an edge, the strictest.
 
         >>> c = curve(Tally.counted(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
         >>> c.tangent(1.0), c.tangent(0.1)
@@ -196,12 +197,12 @@ class Curve:
 
 
 def curve(tally: Tally) -> Curve:
-    """Read a tally as a curve."""
+    """Make the curve of a tally."""
     return Curve(tally)
 
 
 def _split(cells: Cells, index: slice | Index) -> list[Any]:
-    """Cells tp, fp, fn, tn when the first `index` scores are flagged."""
+    """Return tp, fp, fn, tn when the first `index` scores are flagged."""
     if not isinstance(index, slice) and np.ndim(index) == 0:
         flagged, passed = cells[:, :index].sum(axis=1), cells[:, index:].sum(axis=1)
         return [*flagged, *passed]
@@ -214,7 +215,7 @@ def _split(cells: Cells, index: slice | Index) -> list[Any]:
 
 
 def _cumulative_at(cells: Cells, index: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Sums of the first `index` columns, for a few of them, and of all: without a running sum over every column."""
+    """Sum the first `index` columns, and all, without a cumulative sum over every column."""
     places, back = np.unique(index, return_inverse=True)
     edges = [0, *places.tolist(), cells.shape[1]]
     running = np.cumsum([cells[:, start:stop].sum(axis=1) for start, stop in pairwise(edges)], axis=0, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Cut and Lottery: what to do with a score, for certain or by lot."""
+"""Cut: actions by score; RandomizedCut: a random choice between cuts, made by a hash of the row's ID."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from baserate._formatting import count_of
 RandomNumbers = npt.NDArray[np.uint64]
 
 DIGITS = 13
-"""Hexadecimal digits of a lot."""
+"""Hexadecimal digits of a random number."""
 RANGE = 1 << 4 * DIGITS
-"""Lots are below this."""
+"""Random numbers are below this: 2⁵², so that a float64 holds each exactly."""
 _UNUSED = np.uint64(64 - 4 * DIGITS)
 
 
 def id_text(given: object) -> str:
-    """Write an id as it is hashed: whole numbers in decimal, text unchanged; anything else is refused.
+    """Write an ID as it is hashed: whole numbers in decimal, text unchanged; anything else is refused.
 
     >>> id_text(7), id_text("007")
     ('7', '007')
@@ -45,7 +45,7 @@ def id_text(given: object) -> str:
 
 
 def random_number(key: str, text: str) -> int:
-    """Draw the lot of one id, given as text.
+    """Return the random number of one ID, given as text.
 
     >>> random_number("key", "7")
     2324648756100697
@@ -54,13 +54,13 @@ def random_number(key: str, text: str) -> int:
 
 
 def random_numbers(key: str, texts: Sequence[str]) -> RandomNumbers:
-    """Draw the lot of each id, given as text."""
+    """Return the random number of each ID, given as text: leading digits of SHA-256 of the policy's key and the ID."""
     from hashlib import sha256  # slow to import, and rarely needed
 
     begin = sha256(f"{key}:".encode())
 
     def digest(text: str) -> bytes:
-        hashed = begin.copy()  # what all have in common is hashed once, which saves a quarter of the time
+        hashed = begin.copy()  # the common prefix is hashed once, which saves a quarter of the time
         hashed.update(text.encode())
         return hashed.digest()
 
@@ -72,7 +72,7 @@ def random_numbers(key: str, texts: Sequence[str]) -> RandomNumbers:
 
 
 def random_edge(chance: float) -> int:
-    """First lot whose u is not below the chance: u < chance exactly when lot < edge.
+    """Return the first random number not below a probability: u < chance exactly if number < edge.
 
     >>> random_edge(0.5) == RANGE // 2
     True
@@ -83,15 +83,15 @@ def random_edge(chance: float) -> int:
 PASS, REFER, FLAG = "pass", "refer", "flag"
 _USUAL = {PASS, REFER, FLAG}
 _WHOLE = 1e-9
-"""So far may chances be from adding up to 1, for rounding."""
+"""Tolerance for the sum of probabilities, for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Ascending thresholds, and an action for each stretch of scores between them, lowest first.
+    """Ascending thresholds, and an action for each range of scores between them, lowest first.
 
-    A score at a threshold belongs to the stretch above it. Two actions, `pass` and `flag`, are the usual; a third,
-    `refer`, leaves the case to somebody else; any others are bands. `flag` below `pass` turns the scores round.
+    A score at a threshold belongs to the range above it. The usual actions are `pass` and `flag`; `refer` abstains;
+    any others are risk bands. `flag` below `pass` reverses the direction of the scores.
 
     >>> Cut((0.5,))
     Cut(thresholds=(0.5,), actions=('pass', 'flag'))
@@ -125,26 +125,26 @@ class Cut:
 
     @property
     def threshold(self) -> float:
-        """Where flagging begins, of a cut that passes or flags."""
+        """The threshold of a cut that passes or flags."""
         if self.actions != (PASS, FLAG):
             raise OptionError(f"a cut into {', '.join(self.actions)} has no single threshold; see `thresholds`.")
         return self.thresholds[0]
 
     @property
     def has_table(self) -> bool:
-        """Whether it passes some and flags others, and does nothing else but refer: then there is a 2×2 table."""
+        """Whether the actions are pass, flag and perhaps refer, so that there is a confusion matrix."""
         return has_table(self.actions)
 
     def action(self, score: float) -> str:
-        """What is done with a score."""
+        """Return the action for a score."""
         if isnan(score):
             raise MissingValuesError("the score is NaN, which is neither above a threshold nor below; give a number.")
         return self.actions[bisect_right(self.thresholds, score)]
 
     def stretches(self, curve: Curve) -> Counts[Floats]:
-        """Return a 2×2 table for each stretch: those in it against all others.
+        """Return counts for each score range: rows in it against all others.
 
-        So its flag rate is the share of everybody who is there, and its precision the risk of those.
+        The flag rate of a range is its share of all rows, and its precision is the risk within it.
 
         >>> from baserate import curve, tally
         >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
@@ -157,7 +157,7 @@ class Cut:
         return replace(_score_range_counts(upward), moments=moments, reweighed=upward.reweighed)
 
     def tables(self, curve: Curve) -> dict[str, Counts[float]]:
-        """Return a 2×2 table for each action: those who get it against all others.
+        """Return counts for each action: rows that get it against all others.
 
         >>> from baserate import curve, tally
         >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
@@ -169,7 +169,7 @@ class Cut:
         return {action: _union([each[at] for at in several]) for action, several in places.items()}
 
     def counts(self, curve: Curve) -> Counts[float]:
-        """Return the 2×2 table of what is passed and flagged; what is referred is in none of its cells.
+        """Return the counts of passed and flagged rows; referred rows are in no cell.
 
         >>> from baserate import curve, tally
         >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
@@ -178,7 +178,7 @@ class Cut:
         """
         if not self.has_table:
             raise OptionError(f"a cut into {', '.join(self.actions)} has no 2×2 table; see `stretches`.")
-        if self.actions in ((PASS, FLAG), (PASS, REFER, FLAG)):  # without the detour by stretches, which costs time
+        if self.actions in ((PASS, FLAG), (PASS, REFER, FLAG)):  # a shortcut for the usual cuts
             low, high = (curve.at(at) for at in (self.thresholds[0], self.thresholds[-1]))
             moments = high.moments and (_between(low.squares, high.squares), _between(low.rows, high.rows))
             return replace(_between(low, high), moments=moments, reweighed=high.reweighed)
@@ -187,7 +187,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class RandomizedCut:
-    """Cuts, each with the chance that it is the one that decides; the id of a row draws, and nothing else does.
+    """Cuts with the probability of each; a hash of the row's ID chooses one, so that decisions are reproducible.
 
     >>> half = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
     >>> half.chances_at(0.5)
@@ -216,32 +216,32 @@ class RandomizedCut:
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """First lot of each cut but the first."""
+        """First random number of each cut but the first."""
         return tuple(map(random_edge, accumulate(self.chances[:-1])))
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """All actions there are, each once, in the order of the cuts."""
+        """All actions, each once, in the order of the cuts."""
         return tuple(dict.fromkeys(action for cut in self.cuts for action in cut.actions))
 
     @property
     def has_table(self) -> bool:
-        """Whether it passes some and flags others, and does nothing else but refer: then there is a 2×2 table."""
+        """Whether the actions are pass, flag and perhaps refer, so that there is a confusion matrix."""
         return has_table(self.actions)
 
     def drawn(self, lot: int) -> Cut:
-        """Return the cut that a lot draws."""
+        """Return the cut that a random number selects."""
         return self.cuts[bisect_right(self.edges, lot)]
 
     def chances_at(self, score: float) -> dict[str, float]:
-        """Return the chance of every action, at a score."""
+        """Return the probability of every action at a score."""
         of: dict[str, list[float]] = {action: [] for action in sorted(self.actions)}
         for cut, chance in zip(self.cuts, self.chances, strict=True):
             of[cut.action(score)].append(chance)
         return {action: certain_share(each, len(self.cuts)) for action, each in of.items()}
 
     def tables(self, curve: Curve) -> dict[str, Counts[float]]:
-        """Return a 2×2 table for each action, of those who can be expected to get it against all others."""
+        """Return expected counts for each action: rows that get it against all others."""
         each = [cut.tables(curve) for cut in self.cuts]
         nobody = curve.at(np.inf)
         return {
@@ -250,7 +250,7 @@ class RandomizedCut:
         }
 
     def counts(self, curve: Curve) -> Counts[float]:
-        """Return the 2×2 table that can be expected of what is passed and flagged.
+        """Return the expected counts of passed and flagged rows.
 
         >>> from baserate import curve, tally
         >>> c = curve(tally([1, 1, 0, 1, 0], [0.9, 0.8, 0.6, 0.4, 0.1]))
@@ -263,11 +263,11 @@ class RandomizedCut:
 
 
 Treatment = Cut | RandomizedCut
-"""What is done with the scores of a group."""
+"""How the scores of a group are decided."""
 
 
 def flags_from(treatment: Treatment | None) -> float | None:
-    """Where flagging begins, if to pass below and to flag above is all that is done.
+    """Return the threshold of a plain cut into pass and flag, otherwise None.
 
     >>> flags_from(Cut((0.5,))), flags_from(Cut((0.3, 0.6), ("pass", "refer", "flag")))
     (0.5, None)
@@ -276,12 +276,12 @@ def flags_from(treatment: Treatment | None) -> float | None:
 
 
 def has_table(actions: Iterable[str]) -> bool:
-    """Whether these actions are pass and flag, and perhaps refer."""
+    """Tell whether the actions are pass and flag, and perhaps refer."""
     return {PASS, FLAG} <= {*actions} <= _USUAL
 
 
 def merge_tables(tables: dict[str, Counts[float]], *, nobody: Counts[float]) -> Counts[float]:
-    """Put the tables of those who are flagged and passed into one; what is referred is in none of its cells."""
+    """Combine the counts of flagged and of passed rows; referred rows are in no cell."""
     flagged, passed = (tables.get(action, nobody) for action in (FLAG, PASS))
 
     def put(high: Counts[float], low: Counts[float]) -> Counts[float]:
@@ -292,12 +292,12 @@ def merge_tables(tables: dict[str, Counts[float]], *, nobody: Counts[float]) -> 
 
 
 def certain_share(chances: Sequence[float], cuts: int) -> float:
-    """Add chances up; those of all cuts are certainty, whatever rounding says."""
+    """Add probabilities; those of all cuts are exactly 1, whatever rounding gives."""
     return 1.0 if len(chances) == cuts else fsum(chances)
 
 
 def actions_of(treatments: Iterable[Treatment]) -> tuple[str, ...]:
-    """All actions that there are, each once: the usual ones in their order, then others as they come."""
+    """Return all actions, each once: pass, refer and flag first, then others in their order."""
     found = dict.fromkeys(action for each in treatments for action in each.actions)
     return (*(each for each in (PASS, REFER, FLAG) if each in found), *(each for each in found if each not in _USUAL))
 
@@ -307,18 +307,18 @@ def _is_name(given: object) -> bool:
 
 
 def _score_range_counts(upward: Counts[Floats]) -> Counts[Floats]:
-    """From what lies at or above each threshold, to what lies between it and the next, against all others."""
+    """Turn counts at or above each threshold into counts between it and the next, against all others."""
     inside = [np.append(each[:-1] - each[1:], each[-1:]) for each in (upward.tp, upward.fp)]
     return Counts(*inside, *(total[0] - each for total, each in zip((upward.tp, upward.fp), inside, strict=True)))
 
 
 def _between(low: Counts[float], high: Counts[float]) -> Counts[float]:
-    """What is passed below a threshold and flagged from another on."""
+    """Return the counts of passing below one threshold and flagging from another on."""
     return Counts(tp=high.tp, fp=high.fp, fn=low.fn, tn=low.tn)
 
 
 def _union(tables: Sequence[Counts[float]]) -> Counts[float]:
-    """Those of any of several stretches against all others."""
+    """Return the counts of several score ranges together against all others."""
     first = tables[0]
 
     def cells(of: Sequence[Counts[float]]) -> Counts[float]:

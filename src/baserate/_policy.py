@@ -1,4 +1,4 @@
-"""Policy: what to do with a score, for every group; a value that can be saved, read back and reproduced."""
+"""Policy: the decision for a score, by group; it can be saved, loaded, applied and reproduced."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _FIELDS = (
 )
 
 
-def policy_content(policy: Any) -> dict[str, Any]:  # noqa: ANN401  (a Policy, whose module imports this one)
-    """Everything that makes a policy what it is, as what JSON can hold."""
+def policy_content(policy: Any) -> dict[str, Any]:  # noqa: ANN401  (a Policy)
+    """Return the fields that determine decisions, as JSON values."""
     return {
         "rule": policy.rule,
         "settings": {name: _setting_to_json(name, setting) for name, setting in policy.settings.items()},
@@ -62,7 +62,7 @@ def policy_content(policy: Any) -> dict[str, Any]:  # noqa: ANN401  (a Policy, w
 
 
 def policy_key(policy: Any) -> str:  # noqa: ANN401  (a Policy)
-    """SHA-256 of the content as JSON in the order of its names: what lots are drawn with."""
+    """Return the SHA-256 of the content as JSON with sorted keys; random assignment uses it as its key."""
     from hashlib import sha256  # slow to import, and not always needed
 
     return sha256(json.dumps(policy_content(policy), sort_keys=True, ensure_ascii=True).encode()).hexdigest()
@@ -70,13 +70,13 @@ def policy_key(policy: Any) -> str:  # noqa: ANN401  (a Policy)
 
 def policy_to_json(policy: Any) -> str:  # noqa: ANN401  (a Policy)
     """Write a policy as versioned JSON with a seal."""
-    told = {
+    derived = {
         "notes": list(policy.notes),
         "needs_group": policy.needs_group,
         "needs_id": policy.needs_id,
         "key": policy.key,
     }
-    return format_sealed_json(KIND, SCHEMA_VERSION, policy_content(policy) | told)
+    return format_sealed_json(KIND, SCHEMA_VERSION, policy_content(policy) | derived)
 
 
 def policy_from_json(text: str, make: Any) -> Any:  # noqa: ANN401  (Policy, and one of those)
@@ -123,7 +123,7 @@ def _read_fields(form: dict[str, Any]) -> dict[str, Any]:
 
 
 def _label(value: object) -> object:
-    """A label of a group, if a file can hold it."""
+    """Check that a file can hold a group's label."""
     if isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value)):
         return value
     raise OptionError(
@@ -151,11 +151,11 @@ def _cut_from_json(form: Mapping[str, Any]) -> Cut:
 
 
 def _number(value: float) -> float | str:
-    """A number, or the name of an infinite one, which JSON does not know."""
+    """Return a number, or the name of an infinite one, which JSON lacks."""
     return value if not isinf(value) else "inf" if value > 0 else "-inf"
 
 
-def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (any setting of a rule)
     """Make a setting fit for JSON."""
     if isinstance(setting, Costs):
         return {name: float(cost) for name, cost in asdict(setting).items()}
@@ -170,7 +170,7 @@ def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (whatever
     raise OptionError(f"the setting {name} is {setting!r}, which a file cannot hold; give numbers, text or costs.")
 
 
-def _setting_from_json(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
+def _setting_from_json(name: str, value: Any) -> Any:  # noqa: ANN401  (any setting of a rule)
     if isinstance(value, dict) and name == "costs" and {*value} == {each.name for each in fields(Costs)}:
         return Costs(**value)
     if isinstance(value, dict):
@@ -181,18 +181,18 @@ def _setting_from_json(name: str, value: Any) -> Any:  # noqa: ANN401  (whatever
 
 
 REFUSE = "refuse"
-"""What is done with a row of a group that a policy does not know: an error."""
+"""Value of `otherwise` that makes an unlisted group an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A cut or a lottery for each group, what to do with all others, and how it came about.
+    """A cut or randomized cut for each group, an action for all others, and how the policy was chosen.
 
-    Ungrouped, it is one for the group `()`. A label of a group is known by how it is written: the number 1 of a file of
-    Parquet is the text 1 of a CSV file.
+    Without groups it has one cut, for the group `()`. Labels match by their text: the number 1 in a Parquet file is the
+    text 1 in a CSV file.
 
-    >>> apart = {("f",): Cut((0.4,)), ("m",): RandomizedCut((Cut((0.5,)), Cut((0.6,))), (0.3, 0.7))}
-    >>> policy = Policy(by_group=apart, otherwise="refer", attributes=("sex",))
+    >>> by_sex = {("f",): Cut((0.4,)), ("m",): RandomizedCut((Cut((0.5,)), Cut((0.6,))), (0.3, 0.7))}
+    >>> policy = Policy(by_group=by_sex, otherwise="refer", attributes=("sex",))
     >>> policy
     Policy(fixed; 2 groups by sex; needs group and id)
     >>> policy.action(0.45, ["f"]), policy.action(0.55, ["m"], id=7), policy.action(0.9, [None])
@@ -205,38 +205,38 @@ class Policy:
     otherwise: str
     """Action for a group that is not listed, or missing; "refuse" makes it an error."""
     attributes: tuple[str, ...] = ()
-    """What groups are made by: names of columns."""
+    """Names of the columns that define groups."""
     map: Calibrator | None = None
-    """What the scores went through before they were cut, if anything; thresholds here are of scores before it."""
+    """Calibrator that was applied before choosing, if any; thresholds are on the raw scores."""
     rule: str = "fixed"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What the rule was told: costs, prevalence, requirements."""
+    """Settings of the rule: costs, prevalence, requirements."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Names of the columns that it was chosen on, by what they hold: truth, score, id."""
     positive: str | None = None
     """The positive class, as text."""
     prevalence: float | None = None
-    """Share of positives that it was chosen for; None if nobody looked at data."""
+    """Prevalence that it was chosen for; None if no data were used."""
     chosen_on: str | None = None
-    """Digest of the tally that the cut was chosen on; None if nobody looked at data."""
+    """Digest of the tally that it was chosen on; None if no data were used."""
     notes: tuple[str, ...] = ()
-    """What a reader should know of the choice."""
+    """Warnings about the choice."""
 
     def __post_init__(self) -> None:
-        self._check_done()
-        self._check_told()
+        self._check_treatments()
+        self._check_descriptions()
         by_group = {tuple(map(_as_python, group)): found for group, found in self.by_group.items()}
         for name, mapping in (("by_group", by_group), ("settings", self.settings), ("columns", self.columns)):
             object.__setattr__(self, name, FrozenMapping(mapping))
-        self._check_alike()
-        policy_content(self)  # refuses what a file could not hold
+        self._check_spellings()
+        policy_content(self)  # refuses values that a file cannot hold
 
-    def _check_done(self) -> None:
-        """See that every group has its treatment, and all others an action."""
+    def _check_treatments(self) -> None:
+        """Check that every group has a cut, and all others an action."""
         if not self.by_group:
             raise OptionError("a policy without a cut decides nothing; give one for each group, or for ().")
-        done: list[object] = [*self.by_group.values()]  # whatever a caller without a type checker gave
-        strange = [each for each in done if not isinstance(each, (Cut, RandomizedCut))]
+        treatments: list[object] = [*self.by_group.values()]  # callers may not use a type checker
+        strange = [each for each in treatments if not isinstance(each, (Cut, RandomizedCut))]
         if strange:
             raise OptionError(
                 f"what is done with a group is {strange[0]!r}; give a Cut, such as Cut((0.5,)), or a Lottery."
@@ -247,19 +247,19 @@ class Policy:
         if wrong:
             raise ShapeError(f"group {wrong[0]} has not one value for each of the attributes {self.attributes}.")
 
-    def _check_told(self) -> None:
-        """See that what is told of it is what it should be."""
+    def _check_descriptions(self) -> None:
+        """Check attributes, texts and prevalence."""
         names: list[object] = [*self.attributes]
         if not all(isinstance(name, str) and name for name in names) or len({*names}) < len(names):
             raise OptionError(f"attributes are {self.attributes}; they are names of columns, each once.")
-        told: list[object] = [self.rule, *self.notes, *([] if self.positive is None else [self.positive])]
-        if not all(isinstance(each, str) for each in told):
+        texts: list[object] = [self.rule, *self.notes, *([] if self.positive is None else [self.positive])]
+        if not all(isinstance(each, str) for each in texts):
             raise OptionError("the rule, the positive class and notes are text; write them so.")
         if self.prevalence is not None and not 0 <= self.prevalence <= 1:
             raise OptionError(f"prevalence is {self.prevalence}; it is a share, so give a number from 0 to 1.")
 
-    def _check_alike(self) -> None:
-        """Two groups that are written alike could not be told apart."""
+    def _check_spellings(self) -> None:
+        """Refuse two groups whose labels are written the same way."""
         for place, attribute in enumerate(self.attributes):
             owner: dict[str, object] = {}
             for label in dict.fromkeys(group[place] for group in self.by_group):
@@ -278,23 +278,23 @@ class Policy:
 
     @property
     def needs_group(self) -> bool:
-        """Whether it asks to which group a row belongs."""
+        """Whether the decision depends on the group of a row."""
         return bool(self.attributes)
 
     @property
     def needs_id(self) -> bool:
-        """Whether it asks for the id of a row, to draw its lot."""
+        """Whether the decision depends on the ID of a row: some scores are decided at random."""
         return any(isinstance(each, RandomizedCut) for each in self.by_group.values())
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """All actions that there are, each once."""
+        """All actions, each once."""
         rest = () if self.otherwise == REFUSE or not self.needs_group else (Cut((), (self.otherwise,)),)
         return actions_of([*self.by_group.values(), *rest])
 
     @property
     def cut(self) -> Cut:
-        """The one cut of a policy that treats everybody alike."""
+        """The cut of a policy without groups and randomization."""
         if self.needs_group:
             raise OptionError(f"this policy has a cut for each group by {', '.join(self.attributes)}; see `by_group`.")
         found = self.by_group[()]
@@ -304,21 +304,21 @@ class Policy:
 
     @property
     def threshold(self) -> float:
-        """Where it flags, if it treats everybody alike and does nothing else."""
+        """The threshold of a policy without groups that passes or flags."""
         return self.cut.threshold
 
     @property
     def flags_from(self) -> float | None:
-        """The same, or None where it does something else."""
+        """The threshold if there is one, otherwise None."""
         return flags_from(self.by_group.get(()))
 
     @property
     def key(self) -> str:
-        """SHA-256 of its content: what lots are drawn with, so that those of different policies are independent."""
+        """SHA-256 of the content, the key of random assignment: different policies assign independently."""
         return policy_key(self)
 
     def treatment(self, group: Sequence[object] = ()) -> Treatment:
-        """Return what is done with a group, given a value for each attribute; one that is refused is an error."""
+        """Return the cut of a group, given a value for each attribute; an unlisted group may be an error."""
         if len(group) != len(self.attributes):
             raise ShapeError(
                 f"{count_of(len(group), 'value')} of a group; "
@@ -337,7 +337,7 @@ class Policy:
         return Cut((), (self.otherwise,))
 
     def action(self, score: float, group: Sequence[object] = (), *, id: object = None) -> str:  # noqa: A002
-        """What is done with one row. Many are the business of `baserate.apply`."""
+        """Return the action for one row; use `baserate.apply` for many."""
         if not isfinite(score):
             raise MissingValuesError(f"the score is {score}; give a finite number.")
         found = self.treatment(group)
@@ -349,7 +349,7 @@ class Policy:
         return found.drawn(random_number(self.key, id_text(id))).action(score)
 
     def to_json(self) -> str:
-        """Return the policy as versioned JSON with a seal; every number survives exactly."""
+        """Return versioned JSON with a checksum that restores every number exactly."""
         return policy_to_json(self)
 
     @classmethod
@@ -359,7 +359,7 @@ class Policy:
         return made
 
     def __reduce__(self) -> tuple[Callable[[str], Policy], tuple[str]]:
-        # Pickled as its file, so that what comes back is checked, and cannot be changed either.
+        # Pickled as its file, so that loading checks it.
         return Policy.from_json, (self.to_json(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -373,12 +373,12 @@ class Policy:
 
 
 def _as_python(label: object) -> object:
-    """A label of NumPy as one of Python."""
+    """Convert a NumPy label to a Python one."""
     return label.item() if isinstance(label, np.generic) else label
 
 
 def label_text(value: object) -> str | None:
-    """Write a label as files do; None if it is missing.
+    """Return the text of a label as files hold it; None if it is missing.
 
     >>> label_text(1), label_text(True), label_text(0.5), label_text("f"), label_text(None)
     ('1', 'true', '0.5', 'f', None)
@@ -391,7 +391,7 @@ def label_text(value: object) -> str | None:
 
 
 def spellings(label: object) -> tuple[str, ...]:
-    """Return the ways in which a label is written where it means the same.
+    """Return all texts that mean the label, as different file formats write it.
 
     >>> spellings(1), spellings(True), spellings("f"), spellings(2.5)
     (('1', '1.0'), ('true', 'True', 'TRUE'), ('f',), ('2.5',))
@@ -408,5 +408,5 @@ def spellings(label: object) -> tuple[str, ...]:
 
 
 def group_texts(policy: Policy) -> dict[tuple[str, ...], Group]:
-    """Return the groups of a policy by all the ways in which they are written."""
+    """Map all texts of a policy's groups to the groups."""
     return {texts: group for group in policy.by_group for texts in product(*(spellings(label) for label in group))}

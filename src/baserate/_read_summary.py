@@ -1,4 +1,4 @@
-"""Intake: what was read, what was left out and why, and which label is positive."""
+"""Summary of what was read: rows, rows dropped and why, the positive label, columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Reasons = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class ReadSummary:
-    """What came in through the door.
+    """What was read, what was dropped and why.
 
     >>> ReadSummary(read=10, dropped=2, reasons={"p": {"NaN": 2}}, positive="sick", negative="well").told
     '10 rows read, 2 of them dropped (p: 2 NaN); positive = sick, negative = well'
@@ -40,7 +40,7 @@ class ReadSummary:
 
     @property
     def told(self) -> str:
-        """All of it as a sentence."""
+        """The summary as one sentence."""
         dropped = f", {self.dropped} of them dropped ({describe_reasons(self.reasons)})" if self.dropped else ""
         known = "" if self.labelled is None else f"; {self.labelled or 'none'} with truth"
         return f"{count_of(self.read, 'row')} read{dropped}{known}{self._labels}"
@@ -54,7 +54,7 @@ class ReadSummary:
 
 
 def describe_reasons(reasons: Reasons) -> str:
-    """Reasons as a phrase.
+    """List the reasons why rows were dropped.
 
     >>> describe_reasons({"p": {"NaN": 2, "missing": 1}, "sex": {"missing": 4}})
     'p: 2 NaN, 1 missing; sex: 4 missing'

@@ -1,10 +1,9 @@
-"""Rows: what a tally forgets, kept for those who need it: which row is which, and what belongs together."""
+"""Rows: columns of binary or multiclass data, for what a tally cannot hold: identity, pairing, clusters, K scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ Column = npt.NDArray[Any]
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rows:
-    """Checked columns of equal length: nothing is missing, truth is boolean, groups are numbered.
+    """Checked columns of equal length: no missing values, boolean labels, numbered groups.
 
     >>> rows = Rows(truth=np.array([True, False, False]), score={"risk": np.array([0.9, 0.4, 0.4])})
     >>> rows
@@ -47,9 +46,9 @@ class Rows:
     weight: Floats | None = None
     count: Cells | None = None
     id: Column | None = None
-    """What a row is called."""
+    """ID of each row."""
     cluster: Column | None = None
-    """What a row belongs to, a whole number: rows of one cluster are not independent."""
+    """Cluster of each row, a whole number: rows of one cluster are not independent."""
     intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
@@ -62,8 +61,8 @@ class Rows:
             if getattr(self, name) is not None:
                 columns[name] = getattr(self, name)
         if len({column.shape for column in columns.values()}) != 1 or self.truth.ndim != 1:
-            told = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
-            raise ShapeError(f"the columns have different lengths ({told}); give one value of each for every row.")
+            lengths = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
+            raise ShapeError(f"the columns have different lengths ({lengths}); give one value of each for every row.")
         for name in columns.keys() & {"truth", "group", "weight", "count", "id", "cluster"}:
             object.__setattr__(self, name, read_only_copy(columns[name]))
 
@@ -75,7 +74,7 @@ class Rows:
         return f"Rows({count_of(len(self), 'row')}; scores: {', '.join(self.score)}{groups})"
 
     def only(self, there: slice | npt.NDArray[Any]) -> Rows:
-        """Some of the rows: those at these places, or where this is true."""
+        """Select rows by position or by a boolean mask."""
         columns = {name: getattr(self, name) for name in ("weight", "count", "id", "cluster")}
         kept: dict[str, Any] = {name: None if each is None else each[there] for name, each in columns.items()}
         score = {model: each[there] for model, each in self.score.items()}
@@ -83,7 +82,7 @@ class Rows:
         return replace(self, truth=self.truth[there], score=score, group=group, **kept)
 
     def tallies(self) -> Tallies:
-        """Forget which row is which."""
+        """Tally the rows by model and group."""
         places = self._places()
         models = {
             model: {group: self._tally(self.truth, score, place) for group, place in places.items()}
@@ -92,7 +91,7 @@ class Rows:
         return Tallies(models, self.attributes, self.intake, self._decisions())
 
     def _decisions(self) -> dict[str, Tally]:
-        """Where predicted labels sit among the scores; nowhere if they were left behind."""
+        """Tally predicted labels by the scores of the other models; empty without predicted labels."""
         predicted = self.intake.columns.get("predicted")
         if not isinstance(predicted, str) or predicted not in self.score:
             return {}
@@ -102,7 +101,7 @@ class Rows:
         }
 
     def _places(self) -> dict[Group, slice | npt.NDArray[np.intp]]:
-        """Which rows belong to each group."""
+        """Map each group to its rows."""
         if not self.attributes:
             return {(): slice(None)}
         return dict(zip(self.groups, places(self.group, len(self.groups)), strict=True))
@@ -113,20 +112,20 @@ class Rows:
 
 
 _BLOCK = 1 << 14
-"""Rows that fit the cache with all of their scores."""
+"""Rows whose scores of all classes fit the CPU cache."""
 
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MulticlassRows:
-    """Checked rows: the class of each, as an index into `labels`, and its score for every class.
+    """Checked rows of several classes: the class of each, as an index into `labels`, and its score for every class.
 
-    Scores of a row belong together, so they are kept as rows: what happened is judged against all of them at once.
+    The scores of a row depend on each other, so they stay together: measures use all of them at once.
 
     >>> score = np.array([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
     >>> rows = MulticlassRows(np.array([0, 1, 2]), score, labels=("a", "b", "c"))
     >>> rows
-    ClassRows(3 rows; scores for a, b, c)
+    MulticlassRows(3 rows; scores for a, b, c)
     >>> rows.decided().mass.tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
@@ -164,11 +163,11 @@ class MulticlassRows:
 
     def __repr__(self) -> str:
         groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
-        return f"ClassRows({count_of(len(self), 'row')}; scores for {', '.join(map(str, self.labels))}{groups})"
+        return f"MulticlassRows({count_of(len(self), 'row')}; scores for {', '.join(map(str, self.labels))}{groups})"
 
     @property
     def amount(self) -> Cells | None:
-        """How much each row counts; None if each counts once."""
+        """Weight times count of each row; None if each counts once."""
         if self.weight is None:
             return self.count
         return self.weight if self.count is None else self.weight * self.count
@@ -190,31 +189,33 @@ class MulticlassRows:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of classes, scores and groups, row by row: the same in any order; weights do not enter."""
+        """SHA-256 of classes, scores and groups, the same for any order of rows; it does not depend on weights."""
         names = np.array([_hash_label(label) for label in self.labels], dtype=np.uint64)
         columns = [names[self.truth], *(of_floats(self.score[:, at]) for at in range(len(self.labels)))]
         if self.attributes:
             columns.append(np.array([_hash_label(group) for group in self.groups], dtype=np.uint64)[self.group])
         rows = len(self) if self.count is None else int(self.count.sum())
-        told = f"baserate class rows 1\n{list(map(str, self.labels))}\n{rows} {rows_hashed(columns, self.count)}"
-        return sha256(told.encode()).hexdigest()
+        from hashlib import sha256  # slow to import, and not always needed
+
+        text = f"baserate class rows 1\n{list(map(str, self.labels))}\n{rows} {rows_hashed(columns, self.count)}"
+        return sha256(text.encode()).hexdigest()
 
     def of_group(self, at: int) -> MulticlassRows:
-        """Rows of one group."""
+        """Select the rows of one group."""
         return replace(self.only(self.group == at), group=self.group[:0], attributes=(), groups=(self.groups[at],))
 
     def only(self, there: Bools) -> MulticlassRows:
-        """Rows where this is true."""
+        """Select rows by a boolean mask."""
         weight, count = (None if column is None else column[there] for column in (self.weight, self.count))
         group = self.group[there] if self.attributes else self.group
         return replace(self, truth=self.truth[there], score=self.score[there], weight=weight, count=count, group=group)
 
     def against_rest(self, at: int) -> Tally:
-        """Tally of one class against all others, by the score for it."""
+        """Tally one class against all others, by its score."""
         return Tally.of_rows(self.truth == at, self._column(at), weight=self.weight, count=self.count)
 
     def one_vs_rest(self) -> tuple[Tally, ...]:
-        """Tallies of each class against all others."""
+        """Tally each class against all others."""
         return tuple(self.against_rest(at) for at in range(len(self.labels)))
 
     def top_class(self) -> Tally:
@@ -224,7 +225,7 @@ class MulticlassRows:
         return Tally.of_rows(decided == self.truth, top, weight=self.weight, count=self.count)
 
     def decision(self) -> Codes:
-        """Class with the highest score, for each row; of equal ones, the first."""
+        """Predict the class with the highest score for each row; of equal ones, the first."""
         decided = np.empty(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
         for start in range(0, len(self), _BLOCK):
             place = slice(start, start + _BLOCK)
@@ -232,7 +233,7 @@ class MulticlassRows:
         return decided
 
     def rank(self) -> npt.NDArray[np.intp]:
-        """How many classes go before the true one, for each row: those with higher scores, and equal ones before it."""
+        """Count the classes ranked before the true one: those with higher scores, and equal ones with a lower index."""
         own = self.score[np.arange(len(self)), self.truth]
         before = np.zeros(len(self), dtype=np.intp)
         for at in range(len(self.labels)):
@@ -242,7 +243,7 @@ class MulticlassRows:
         return before
 
     def decided(self) -> Confusion:
-        """Table of what follows from taking the class with the highest score; of equal ones, the first."""
+        """Return the confusion matrix of predicting the class with the highest score; of equal ones, the first."""
         return Confusion.of_rows(self.truth, self.decision(), self.labels, weight=self.weight, count=self.count)
 
     def _column(self, at: int) -> Reals:
@@ -250,14 +251,16 @@ class MulticlassRows:
 
 
 def _hash_label(label: object) -> int:
-    """A number of 64 bits for a label, the same in every process."""
+    """Return a number of 64 bits for a label, the same in every process, unlike `hash`."""
+    from hashlib import sha256  # slow to import, and not always needed
+
     return int.from_bytes(sha256(str(label).encode()).digest()[:8], "little")
 
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LabelSets:
-    """Which labels each row has, and which it was given: by decision, by score, or both.
+    """Multilabel data: which labels each row has, and predictions or scores for them.
 
     >>> truth, decided = np.array([[1, 1, 0], [0, 1, 0]]) > 0, np.array([[1, 0, 0], [0, 1, 1]]) > 0
     >>> sets = LabelSets(truth, ("sea", "sky", "sand"), decided=decided)
@@ -271,9 +274,9 @@ class LabelSets:
     """A row for each row and a column for each label: whether the row has it."""
     labels: tuple[object, ...]
     decided: Bools | None = None
-    """Whether it was decided to have it."""
+    """Whether the label is predicted."""
     score: Reals | None = None
-    """How much speaks for it."""
+    """Score for the label."""
     weight: Floats | None = None
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Tally: how much of each class sits at each score."""
+"""Tally: how much of each class sits at each score; `Tallies` by model and group; `Stack`, many at the same scores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +70,12 @@ class Tally:
     resolution: float | None = None
     """Width of the buckets that scores were rounded down to; None when they are exact."""
     reweighed: bool = field(default=False, kw_only=True)
-    """Whether masses were changed to known shares of the classes: these are exact, and chance is within classes."""
+    """Whether the classes were reweighted to known shares: prevalence then has no sampling error, rates still do."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", read_only_copy(_check_scores(self.score)))
-        # What was given twice is checked, and kept, once.
+        # Without weights the three arrays are one object: check and copy it once, and keep the identity that
+        # `weighted` tests.
         done = [(self.rows, read_only_copy(_check_rows(self.rows, len(self.score))))]
         object.__setattr__(self, "rows", done[0][1])
         for name in ("mass", "squares"):
@@ -87,14 +87,14 @@ class Tally:
 
     @classmethod
     def counted(cls, score: npt.ArrayLike, rows: npt.ArrayLike, *, resolution: float | None = None) -> Tally:
-        """Make a tally of rows without weights."""
+        """Make a tally from numbers of rows without weights."""
         refuse_differing_indexes({"score": score, "rows": rows})
         cells = np.asarray(rows)
         return cls(np.asarray(score, dtype=np.float64), cells, cells, cells, resolution)
 
     @classmethod
     def of_rows(cls, truth: Bools, score: Reals, *, weight: Floats | None = None, count: Cells | None = None) -> Tally:
-        """Tally columns that are known to be fit; `baserate.tally` checks them first."""
+        """Tally columns that were checked before; `baserate.tally` checks them first."""
         if weight is None and count is None:
             distinct, rows = distinct_counts(score, truth)
             return _new_tally(make_read_only(distinct), [make_read_only(rows)], None)
@@ -103,9 +103,9 @@ class Tally:
 
     @classmethod
     def of_sums(cls, score: Floats, tables: list[Cells]) -> Tally:
-        """Tally what was added up elsewhere: a table of rows, before it mass and squares if there are weights.
+        """Make a tally from sums: numbers of rows, preceded by mass and squares if there are weights.
 
-        The scores may come in any order, and several times.
+        Scores may be in any order and occur several times.
         """
         return _sum_equal_scores(score + 0.0, tables, None)  # −0.0 becomes 0.0
 
@@ -152,12 +152,12 @@ class Tally:
 
     @property
     def weighted(self) -> bool:
-        """Whether mass and rows differ."""
+        """Whether rows have weights, so that mass differs from the number of rows."""
         return self.mass is not self.rows
 
     @property
     def probable(self) -> bool:
-        """Whether all scores could be probabilities."""
+        """Whether all scores lie in [0, 1], so that they can be probabilities."""
         return not len(self.score) or bool(self.score[-1] >= 0 and self.score[0] <= 1)
 
     @property
@@ -190,7 +190,7 @@ class Tally:
 
     @staticmethod
     def sum(tallies: Iterable[Tally]) -> Tally:
-        """Tally of all rows of many tallies, in one sort."""
+        """Add many tallies, in one sort."""
         parts = list(tallies)
         if not parts:
             return Tally.counted([], np.empty((2, 0), dtype=np.uint8))
@@ -202,9 +202,9 @@ class Tally:
         return _sum_equal_scores(score, columns, resolution, reweighed=reweighed)
 
     def rounded(self, resolution: float) -> Tally:
-        """Pool scores into buckets of that width, each named by its lower edge.
+        """Round scores down to a multiple of the resolution.
 
-        Going down keeps the counts at every edge exact: flagged at threshold e ⇔ score ≥ e ⇔ rounded score ≥ e.
+        Rounding down keeps the counts at every edge exact: flagged at threshold e ⇔ score ≥ e ⇔ rounded score ≥ e.
 
         >>> Tally.counted(score=[0.39, 0.31, 0.3, 0.25], rows=[[1, 1, 1, 0], [0, 0, 1, 1]]).rounded(0.1).score.tolist()
         [0.3, 0.2]
@@ -216,7 +216,7 @@ class Tally:
         return _sum_equal_scores(_edge_below(self.score, resolution), columns, coarsest, reweighed=self.reweighed)
 
     def rescored(self, score: npt.ArrayLike) -> Tally:
-        """Give each score another, in whatever order they then are; masses do not change, and equal scores are pooled.
+        """Replace each score by another and keep the masses; scores that become equal are pooled.
 
         >>> Tally.counted(score=[0.8, 0.5, 0.2], rows=[[1, 1, 0], [0, 1, 1]]).rescored([0.9, 0.4, 0.4]).rows.tolist()
         [[1, 1], [0, 2]]
@@ -230,7 +230,7 @@ class Tally:
         return _sum_equal_scores(given + 0.0, columns, self.resolution, reweighed=self.reweighed)
 
     def top_class(self) -> Tally:
-        """Tally whether the likelier class is the true one, by its probability: p at 0.5 or above, otherwise 1 − p.
+        """Tally whether the predicted class is the true one, by its probability: p where p ≥ 0.5, otherwise 1 − p.
 
         >>> Tally.counted(score=[0.8, 0.5, 0.3], rows=[[3, 1, 1], [1, 0, 2]]).top_class()
         Tally(8 rows, 3 distinct scores from 0.5 to 0.8, prevalence 0.75)
@@ -243,14 +243,15 @@ class Tally:
         flagged = self.score >= 0.5
         names = _columns(weighted=self.weighted)
         columns = [np.where(flagged, each, each[::-1]) for each in (getattr(self, name) for name in names)]
-        # Positive is now what was decided rightly, of either class, and how much of that there is was never known:
-        # the mark of known shares is dropped, and what is then said of chance is cautious.
+        # Positive now means predicted correctly, whose share was never fixed: drop `reweighed`, so that intervals
+        # are conservative.
         return _sum_equal_scores(np.where(flagged, self.score, 1 - self.score), columns, self.resolution)
 
     def to_json(self) -> str:
-        """Return the tally as versioned JSON; every number survives exactly."""
+        """Return the tally as versioned JSON that restores every number exactly."""
         form = {"kind": _KIND, "schema_version": _SCHEMA_VERSION, "resolution": self.resolution}
-        marked = {"reweighed": True} if self.reweighed else {}  # releases that do not know of it refuse the file
+        # Written only where true: releases without the field refuse the file instead of misreading it.
+        marked = {"reweighed": True} if self.reweighed else {}
         columns = ("score", *_columns(weighted=self.weighted))
         return json.dumps(form | marked | {name: getattr(self, name).tolist() for name in columns})
 
@@ -280,7 +281,7 @@ def _columns(*, weighted: bool) -> tuple[str, ...]:
 
 
 def _new_tally(score: Floats, cells: list[Cells], resolution: float | None, *, reweighed: bool = False) -> Tally:
-    """Tally of the columns that `_columns` names."""
+    """Make a tally from the columns that `_columns` names."""
     mass, squares, rows = cells if len(cells) > 1 else cells * 3
     return Tally(score, mass, squares, rows, resolution, reweighed=reweighed)
 
@@ -307,7 +308,7 @@ def _check_scores(score: Floats) -> Floats:
 def _check_cells(name: str, cells: Cells, width: int) -> Cells:
     if cells.shape != (2, width):
         raise ShapeError(f"{name} has shape {cells.shape}; give a row for each class and {width} columns.")
-    # Unsigned whole numbers, which our own kernels make, cannot be wrong and are not read once more.
+    # Unsigned integers come from our own kernels and cannot be negative or NaN: skip a pass over the array.
     if cells.dtype.kind != "u" and cells.size and not (cells.min() >= 0 and cells.max() < np.inf):
         raise WeightError(f"{name} holds negative, NaN or infinite numbers; leave such rows out before tallying.")
     return cells
@@ -323,7 +324,10 @@ def _check_rows(rows: Cells, width: int) -> Cells:
 
 
 def _edge_below(score: Floats, resolution: float) -> Floats:
-    """Largest bucket edge at or below each score; edges are i/n for a resolution of 1/n, as people write them."""
+    """Return the largest multiple of the resolution at or below each score.
+
+    For a resolution of 1/n the multiples are i/n, which rounds as decimals do; i·(1/n) would miss 0.3 by one bit.
+    """
     per_unit = round(1 / resolution) if resolution < 1 else 0
     divides = per_unit > 0 and abs(per_unit * resolution - 1) < 1e-9
 
@@ -333,6 +337,7 @@ def _edge_below(score: Floats, resolution: float) -> Floats:
     index = np.floor(score / resolution)
     if (np.abs(index) >= 2**53).any():
         raise OptionError(f"a resolution of {resolution} is finer than scores of this size; give a coarser one.")
+    # The quotient may be rounded across an edge in either direction.
     index += edge(index + 1) <= score
     index -= edge(index) > score
     return edge(index)
@@ -372,7 +377,7 @@ def _check_form(text: str) -> dict[str, Any]:
 
 
 Group = tuple[object, ...]
-"""One value for each attribute."""
+"""Labels of a group, one for each attribute."""
 
 
 def as_group(key: object) -> Group:
@@ -402,9 +407,9 @@ class Tallies:
     attributes: tuple[str, ...] = ()
     intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
     decisions: Mapping[str, Tally] = field(default_factory=dict)
-    """Model -> everybody, with the predicted label in place of truth; empty without predicted labels."""
+    """Model -> tally of all rows with the predicted label in place of the outcome; empty without predicted labels."""
     _sums: dict[str, Tally] = field(default_factory=dict, init=False)
-    """What was added up already: many ask for it, and it takes as long as reading."""
+    """Cache of `pooled`: adding groups takes as long as reading them."""
 
     def __post_init__(self) -> None:
         models = {model: FrozenMapping(groups) for model, groups in self.models.items()}
@@ -432,14 +437,14 @@ class Tallies:
         return self.models[next(iter(self.models))][()]
 
     def pooled(self, model: str) -> Tally:
-        """Tally of all groups of a model, added up once."""
+        """Return the tally of all groups of a model; it is computed once."""
         if model not in self._sums:
             groups = list(self.models[model].values())
             self._sums[model] = groups[0] if len(groups) == 1 else Tally.sum(groups)
         return self._sums[model]
 
     def walk(self) -> Iterator[tuple[str, Group | None, Tally]]:
-        """Every model with its pooled tally (group None), then with those of its groups if there is a grouping."""
+        """Iterate over models: the pooled tally (group None), then the tally of each group if there are groups."""
         for model, groups in self.models.items():
             yield model, None, self.pooled(model)
             if self.attributes:
@@ -447,23 +452,25 @@ class Tallies:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what was tallied; of a single tally its own digest.
+        """SHA-256 of all tallies; of a single tally its own digest.
 
         It depends on scores, classes, groups and the order of models; not on names, file formats or the order of rows.
         """
         digests = [(group, tally.digest) for groups in self.models.values() for group, tally in groups.items()]
         if len(digests) == 1:
             return digests[0][1]
+        from hashlib import sha256  # slow to import, and not always needed
+
         lines = [f"{list(map(str, group))} {digest}" for group, digest in digests]
         return sha256("\n".join(["baserate tallies 1", *lines]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stack:
-    """Masses of both classes at the same scores, one row for each of many tallies.
+    """Masses of both classes at the same scores, one row for each of many tallies, such as bootstrap samples.
 
     A measure that is written in terms of `score`, `positive`, `negative` and `total` takes a stack where it takes a
-    tally, and gives an array: one number for each of them.
+    tally, and returns an array with one number for each.
 
     >>> import numpy as np
     >>> many = Stack(np.array([0.9, 0.4]), np.array([[1.0, 1.0], [2.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 1.0]]))
@@ -477,21 +484,21 @@ class Stack:
     """Mass of the positive class: a row for each tally, a column for each score."""
     negative: Floats
     shared: bool = False
-    """Whether all have the same mass of both classes together at each score: they differ in what happened alone."""
+    """Whether all have the same total mass at each score, so that only outcomes differ."""
     weight: float = 1.0
-    """What a row usually weighs."""
+    """Typical weight of a row."""
 
     @property
     def positives(self) -> Floats:
         """Mass of the positive class in each."""
-        found: Floats = self.positive.sum(axis=-1)
-        return found
+        mass: Floats = self.positive.sum(axis=-1)
+        return mass
 
     @property
     def negatives(self) -> Floats:
         """Mass of the negative class in each."""
-        found: Floats = self.negative.sum(axis=-1)
-        return found
+        mass: Floats = self.negative.sum(axis=-1)
+        return mass
 
     @property
     def total(self) -> Floats:
@@ -505,4 +512,4 @@ class Stack:
 
 
 Forecasts = Tally | Stack
-"""What measures of probabilities take: of a stack they give an array, which type checkers need not know."""
+"""Argument of probability measures; for a `Stack` they return an array, which the annotations do not say."""

@@ -90,7 +90,7 @@ class MulticlassTarget:
     """Scores for each of several classes, a row for each row; and the rows whose truth is known.
 
     >>> MulticlassTarget(np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]]), labels=("a", "b", "c"))
-    ClassTarget(2 rows without truth; scores for a, b, c)
+    MulticlassTarget(2 rows without truth; scores for a, b, c)
     """
 
     score: Reals
@@ -124,7 +124,7 @@ class MulticlassTarget:
         known = 0 if self.labelled is None else len(self.labelled)
         with_truth = f", {known} with it" if known else ""
         rows = count_of(len(self), "row")
-        return f"ClassTarget({rows} without truth{with_truth}; scores for {', '.join(map(str, self.labels))})"
+        return f"MulticlassTarget({rows} without truth{with_truth}; scores for {', '.join(map(str, self.labels))})"
 
     @property
     def amount(self) -> Cells | None:
