@@ -37,6 +37,7 @@ def test_repeats_are_counted_from_one() -> None:
         main(["--repeats", "0"])
 
 
+@pytest.mark.slow
 def test_quick_runs_every_row_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "bench.json"
     assert main(["--quick", "--repeats", "1", "--json", str(file)]) == 0

@@ -46,7 +46,7 @@ def test_class_rows_cannot_be_changed() -> None:
 
 
 def test_class_rows_know_their_masses() -> None:
-    assert repr(ROWS) == "ClassRows(4 rows; scores for a, b, c)"
+    assert repr(ROWS) == "MulticlassRows(4 rows; scores for a, b, c)"
     assert ROWS.support.tolist() == [2, 1, 1]
     assert (ROWS.total, ROWS.truth_spread) == (4, 2 * 2 + 1 * 3 + 1 * 3)
     weighted = MulticlassRows(
