@@ -183,15 +183,13 @@ def refuse_scores(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
     if missing.any():
         raise MissingValuesError(
             f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_name_places(missing)}); leave them out, or "
-            f"fill "
-            "them in."
+            "fill them in."
         )
     outside = (flat < 0) | (flat > 1)
     if of_probabilities and outside.any():
         raise NotAProbabilityError(
             f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_name_places(outside)}), but this map was "
-            f"made for "
-            "probabilities; give those, or fit a map on scores of this kind."
+            "made for probabilities; give those, or fit a map on scores of this kind."
         )
 
 

@@ -112,9 +112,8 @@ class Cut:
             raise OptionError(f"thresholds are {self.thresholds}; give them ascending, each once.")
         if len(self.actions) != len(self.thresholds) + 1:
             raise ShapeError(
-                f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}; "
-                "give one more action than that: "
-                "one for each stretch of scores."
+                f"{count_of(len(self.actions), 'action')} for {count_of(len(self.thresholds), 'threshold')}; give one "
+                "more action than that: one for each stretch of scores."
             )
         if not all(map(_is_name, self.actions)):
             raise OptionError(f"actions are {self.actions}; an action is a name.")
