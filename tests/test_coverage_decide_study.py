@@ -1,4 +1,4 @@
-"""The study of chosen cut-offs runs, and sees what it should."""
+"""The simulation study of chosen thresholds runs, and corrected intervals cover better."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from baserate import population
 from bench import coverage_decide
 
 
-def test_what_is_seen_flatters_and_what_is_corrected_does_less() -> None:
+@pytest.mark.slow
+def test_corrected_intervals_cover_better_than_apparent_ones() -> None:
     whole = population.binormal(means=(0, 0.5), prevalence=0.1)
     found = np.mean([coverage_decide.hits(whole, 200, seed) for seed in range(40)], axis=0)
     shares = dict(zip(coverage_decide.COLUMNS, found, strict=True))

@@ -42,7 +42,7 @@ def test_two_models_at_their_own_prevalences_are_not_compared() -> None:
         decide.cost_table(MODELS, MISSES_COUNT)
 
 
-def test_at_one_prevalence_the_moral_of_two_models_reverses() -> None:
+def test_the_ranking_of_two_models_reverses_at_one_prevalence() -> None:
     found = decide.cost_table(MODELS, MISSES_COUNT, prevalence=0.38)
     first, second = found.rows()
     assert (first["total"], second["total"]) == (3910, 4255)
@@ -140,7 +140,7 @@ def test_several_classes() -> None:
         ({"a": M1}, Costs(), {"level": 1.0}, OptionError, "level is 1.0; expected a confidence level"),
     ],
 )
-def test_what_is_refused(tables: Any, costs: Any, options: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
+def test_errors(tables: Any, costs: Any, options: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=told):
         decide.cost_table(tables, costs, **options)
 

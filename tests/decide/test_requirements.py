@@ -18,12 +18,12 @@ from baserate.measure import MEASURES, about
         ("fdr<=5%", ["fdr <= 0.05"]),
     ],
 )
-def test_what_people_write(text: str, wanted: list[str]) -> None:
+def test_spellings_of_requirements(text: str, wanted: list[str]) -> None:
     assert list(map(str, decide.requirements(text))) == wanted
 
 
 @given(st.sampled_from([name for name, each in MEASURES.items() if about(each).of is Counts]), st.floats(-9, 9))
-def test_what_is_written_is_read_again(name: str, bound: float) -> None:
+def test_requirements_round_trip_through_text(name: str, bound: float) -> None:
     for sense in (">=", "<="):
         [found] = decide.requirements(f"{name} {sense} {bound!r}")
         assert (found.measure, found.sense, found.bound) == (MEASURES[name], sense, bound)
@@ -46,7 +46,7 @@ def test_what_is_written_is_read_again(name: str, bound: float) -> None:
         ("specificity >= 0.9, specificty >= 0.8", 20, "Did you mean specificity"),
     ],
 )
-def test_a_caret_stands_under_the_slip(text: str, place: int, told: str) -> None:
+def test_errors_point_at_the_character(text: str, place: int, told: str) -> None:
     with pytest.raises((OptionError, UnknownNameError), match="the requirements cannot be read") as error:
         decide.requirements(text, of_decisions=True)
     first, line, caret = str(error.value).split("\n")
@@ -74,7 +74,7 @@ def test_requirements_may_be_made_by_hand() -> None:
             decide.Requirement(*wrong)
 
 
-def test_rules_refuse_what_no_threshold_changes() -> None:
+def test_rules_reject_measures_without_threshold() -> None:
     [ranks] = decide.requirements("auc >= 0.8")
     assert ranks == decide.Requirement(measure.auc, ">=", 0.8)
     with pytest.raises(OptionError, match=r"auc does not depend on the threshold.*decide\.check"):
@@ -83,7 +83,7 @@ def test_rules_refuse_what_no_threshold_changes() -> None:
         decide.require(curve(tally([1, 0], [0.9, 0.1])), "f1 >= 0.5,  auc >= 0.8")
 
 
-def test_what_is_undefined_is_not_kept() -> None:
+def test_undefined_values_do_not_satisfy_requirements() -> None:
     nothing = Counts(tp=0, fp=0, fn=1, tn=1)
     for text in ("precision >= 0", "precision <= 1"):
         [each] = decide.requirements(text)

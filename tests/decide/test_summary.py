@@ -51,7 +51,7 @@ def test_cut_off_table_measures_and_other_rules(people: Tallies) -> None:
     json.loads(found.to_json())
 
 
-def test_groups_are_judged_at_the_common_cut_off(people: Tallies) -> None:
+def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
     found = decide.summary(people, decide.youden, measures=["sensitivity"], draws=20)
     for row in found.rows():
         if row["group"] and row["measure"] == "sensitivity":
@@ -90,7 +90,7 @@ def test_referrals_are_counted_and_paid_for(people: Tallies) -> None:
     assert rows["cost_with_referrals"]["value"] == pytest.approx((COSTS.total(counts) + 0.3 * left) / 400)
 
 
-def test_bands_tell_who_is_in_them(people: Tallies) -> None:
+def test_bands_have_shares_and_risks(people: Tallies) -> None:
     found = decide.summary(people, partial(decide.bands, shares=(0.1, 0.3)), draws=20)
     rows = [r for r in found.rows() if (r["rule"], r["model"], r["group"]) == ("bands", "risk", None)]
     shares = {r["action"]: r["value"] for r in rows if r["measure"] == "share"}
@@ -118,7 +118,7 @@ def test_measures_are_of_tables(people: Tallies) -> None:
         decide.summary(people, decide.youden, measures=["auc"])
 
 
-def test_what_nobody_chose_by_the_data_is_neither_drawn_nor_corrected(people: Tallies) -> None:
+def test_fixed_thresholds_have_no_bootstrap(people: Tallies) -> None:
     found = decide.summary(people, partial(decide.fixed, threshold=0.5))
     assert found.data["same"] == []
     assert found.data["notes"] == [
@@ -128,7 +128,7 @@ def test_what_nobody_chose_by_the_data_is_neither_drawn_nor_corrected(people: Ta
     assert all(row["low"] is None for row in found.rows() if row["measure"] == "threshold")
 
 
-def test_draws_and_intervals_may_be_left_out(people: Tallies) -> None:
+def test_bootstrap_and_intervals_are_optional(people: Tallies) -> None:
     drawn = decide.summary(people, decide.youden, draws=20)
     alone = decide.summary(people, decide.youden, draws=0)
     plain = decide.summary(people, decide.youden, interval=None)
@@ -143,7 +143,7 @@ def test_draws_and_intervals_may_be_left_out(people: Tallies) -> None:
     assert drawn.data["interval"]["seed"] == 0
 
 
-def test_folds_are_told_beside_the_rest(people: Tallies) -> None:
+def test_folds_add_cross_validated_columns(people: Tallies) -> None:
     drawn = decide.summary(people, decide.youden, draws=20)
     both = decide.summary(people, decide.youden, draws=decide.Trial(draws=20, folds=4))
     # What there was stays, and folds are added for everybody alone.
@@ -183,14 +183,14 @@ def test_a_method_without_use_is_refused(people: Tallies) -> None:
         decide.summary(people, decide.youden, measures=["f1"], interval=infer.Interval(method="delong"))
 
 
-def test_cuts_that_never_flag_are_told_as_bands(people: Tallies) -> None:
+def test_cuts_that_never_flag_are_listed_as_bands(people: Tallies) -> None:
     found = decide.summary(people, partial(decide.abstain, costs=Costs(tp=5, fn=9), refer=1), draws=0)
     rows = [row for row in found.rows() if (row["rule"], row["model"], row["group"]) == ("abstain", "risk", None)]
     assert {row["action"] for row in rows if row["measure"] == "share"} == {"pass", "refer"}
     assert not {"tp", "sensitivity"} & {row["measure"] for row in rows}
 
 
-def test_scores_that_are_upside_down_are_told_and_left(people: Tallies) -> None:
+def test_reversed_scores_are_noted_and_kept(people: Tallies) -> None:
     tally = people.pooled("risk")
     backward = read.tallies({"y": [1, 0] * 50, "p": [0.1, 0.9] * 50}, truth="y", score="p")
     notes = decide.summary(backward, decide.youden, draws=0).data["notes"]
@@ -199,7 +199,7 @@ def test_scores_that_are_upside_down_are_told_and_left(people: Tallies) -> None:
     assert len(forward.data["notes"]) == 1
 
 
-def test_what_referring_costs_has_an_interval(people: Tallies) -> None:
+def test_cost_with_referrals_has_an_interval(people: Tallies) -> None:
     """About as wide as that of the mean over rows, each with what it was paid."""
     for tallies in (people, reweigh(people, to=0.1)):
         curve = Curve(tallies.pooled("risk"))

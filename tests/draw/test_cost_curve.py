@@ -10,7 +10,7 @@ from tests.draw.drawings import is_kept, lines_of, people
 SIX = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.3])
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.cost_curve(people(), costs=Costs(fp=1, fn=5), prevalence=0.1))
     is_kept(draw.cost_curve(people(models=2, group=True), kind="brier"))
 

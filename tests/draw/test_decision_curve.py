@@ -11,7 +11,7 @@ from tests.draw.drawings import is_kept, lines_of, people
 FIVE = tally([1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.2, 0.1])
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.decision_curve(people()))
     is_kept(draw.decision_curve(people(models=2, group=True), level=None))
 
@@ -58,13 +58,13 @@ def test_adjusted_scores_are_those_of_decide() -> None:
         assert made.parts["model"].data["scores"] == expected.data["scores"]
 
 
-def test_the_axis_does_not_follow_flagging_all_into_the_depths() -> None:
+def test_the_axis_is_limited_below() -> None:
     low, high = draw.decision_curve(people()).ax.get_ylim()
     assert -0.25 * high < low < 0
 
 
 @pytest.mark.parametrize(("grouped", "lines"), [(False, 1), (True, 3)])
-def test_flagging_all_is_told_once_where_it_is_the_same(grouped: bool, lines: int) -> None:  # noqa: FBT001
+def test_flagging_all_has_one_line_where_it_is_the_same(grouped: bool, lines: int) -> None:  # noqa: FBT001
     data = people(group=True) if grouped else people(models=3)
     dotted = [line for line in draw.decision_curve(data).ax.get_lines() if line.get_linestyle() == ":"]
     assert len(dotted) == lines

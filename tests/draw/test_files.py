@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from baserate import Costs, draw, population, tally
+from baserate._errors import UnknownNameError
 from baserate.draw import Drawing
 from tests.draw.drawings import people
 
@@ -29,21 +30,43 @@ FIGURES: dict[str, Callable[[], Drawing]] = {
 """Name -> a figure with everything on it."""
 
 
-def test_every_figure_is_here() -> None:
-    assert {*FIGURES} == {*dir(draw)} - {"Drawing"}
+def test_every_figure_of_the_registry_is_tested() -> None:
+    assert {*FIGURES} == {*dir(draw)} - {"Drawing"} == {entry.function.__name__ for entry in draw.FIGURES.values()}
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_the_same_numbers_make_the_same_files(tmp_path: Path, name: str) -> None:
-    made = FIGURES[name](), FIGURES[name]()
+def test_registry_of_figures() -> None:
+    for name, entry in draw.FIGURES.items():
+        assert draw.find_figure(name) is entry
+        assert getattr(draw, name.replace("-", "_")) is entry.function
+        assert entry.summary.endswith(".")
+        assert len(entry.summary) <= 60
+        assert all(draw.find_figure(alias) is entry for alias in entry.aliases)
+        assert ("prevalence" in entry.options or "at" in entry.options) == entry.at_deployment
+    assert draw.FIGURES["roc"].options[:2] == ("hull", "band")
+    with pytest.raises(UnknownNameError, match="Did you mean 'roc'"):
+        draw.find_figure("rock")
+
+
+def check_files(folder: Path, name: str) -> None:
+    drawings = FIGURES[name](), FIGURES[name]()
     for ending in ("svg", "png", "pdf", "csv", "json"):
-        for order, each in enumerate(made):
-            each.save(tmp_path / f"{order}.{ending}", dpi=60)
-        first, second = ((tmp_path / f"{order}.{ending}").read_bytes() for order in (0, 1))
+        for order, each in enumerate(drawings):
+            each.save(folder / f"{order}.{ending}", dpi=60)
+        first, second = ((folder / f"{order}.{ending}").read_bytes() for order in (0, 1))
         assert first == second
         assert 0 < len(first) < 1_000_000
-    root = ET.fromstring((tmp_path / "0.svg").read_text(encoding="utf-8"))  # noqa: S314  (we wrote it)
+    root = ET.fromstring((folder / "0.svg").read_text(encoding="utf-8"))  # noqa: S314  (we wrote it)
     assert root.tag.endswith("svg")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_same_numbers_make_the_same_files(tmp_path: Path, name: str) -> None:
+    check_files(tmp_path, name)
+
+
+def test_files_of_a_figure_are_reproducible(tmp_path: Path) -> None:
+    check_files(tmp_path, "roc")
 
 
 @pytest.mark.parametrize("name", FIGURES)

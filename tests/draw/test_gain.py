@@ -14,7 +14,7 @@ from tests.draw.drawings import is_kept, legend_of, lines_of, people
 FACE = tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.gain(people(models=2)))
     is_kept(draw.lift(people(group=True)))
 
@@ -51,7 +51,7 @@ def test_the_perfect_line_is_that_of_one_prevalence() -> None:
     assert "perfect" not in legend_of(draw.gain({"a": FACE, "b": tally([1, 1, 0], [3, 2, 1])}).ax)
 
 
-def test_a_curve_of_one_point_is_seen() -> None:
+def test_a_curve_of_one_point_is_visible() -> None:
     (line, _) = draw.lift(tally([1, 0], [0.5, 0.5])).ax.get_lines()
     assert line.get_marker() == "o"
 
@@ -70,7 +70,7 @@ def test_more_than_a_few_names_stand_beside_the_axes_and_widen_the_figure() -> N
     assert inside.get_window_extent().x1 < given.bbox.x1
 
 
-def test_axes_that_are_small_have_words_in_two_lines() -> None:
+def test_small_axes_have_labels_in_two_lines() -> None:
     panels = Figure(figsize=(5, 5)).subplots(2, 2)
     draw.gain(FACE, ax=panels[0, 0])
     assert panels[0, 0].get_xlabel() == "share of everybody who is flagged\n(flag rate)"
@@ -82,7 +82,7 @@ def test_lines_of_many_models_differ() -> None:
     assert len(looks) == 22
 
 
-def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("matplotlib", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(NotInstalledError, match=r"pip install 'baserate\[plot\]'"):

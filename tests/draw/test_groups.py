@@ -21,7 +21,7 @@ def crowd(groups: int, rows: int = 2000) -> Tallies:
     return read.tallies(table, truth="sick", score="risk", group="site")
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     made = draw.groups(people(group=True, models=2))
     is_kept(made)
     again = made.plot()
@@ -69,7 +69,7 @@ def test_what_is_undefined_has_no_dot() -> None:
     assert sorted(line[0, 1] for line in lines_of(panel) if len(line) == 1) == [0, 1]
 
 
-def test_fifty_groups_have_room_and_long_names_are_cut() -> None:
+def test_fifty_groups_fit_and_long_names_are_shortened() -> None:
     made, few = draw.groups(crowd(50)), draw.groups(crowd(2))
     made.figure.draw_without_rendering()
     labels = made.ax.child_axes[0].get_yticklabels()

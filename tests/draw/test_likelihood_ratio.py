@@ -11,7 +11,7 @@ from tests.draw.drawings import is_kept, lines_of, people
 EIGHT = tally([0, 0, 0, 1, 1, 1, 1, 0], [0.2] * 4 + [0.8] * 4)
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.likelihood_ratio(people()))
     is_kept(draw.likelihood_ratio(people(models=2, group=True)))
 
@@ -23,7 +23,7 @@ def test_ratios_are_those_worked_by_hand() -> None:
     assert np.allclose(implied, [[0.2, 1 / 4], [0.8, 4]])
 
 
-def test_the_prevalence_changes_nothing_that_is_seen() -> None:
+def test_the_prevalence_changes_no_ratio() -> None:
     rarer = tally([0] * 30 + [1, 1, 1, 1] + [0] * 10, [0.2] * 31 + [0.8] * 13)
     seen = lines_of(draw.likelihood_ratio(rarer, drawn=infer.Drawn(bins=2)).ax)[2]
     assert np.allclose(seen[:, 1], [1 / 3, 3])
@@ -38,7 +38,7 @@ def test_bins_of_one_class_stand_at_the_edges_and_leave_a_gap() -> None:
     assert np.allclose(over, [[0.8, high], [0.9, high]])
 
 
-def test_a_layout_makes_room_only_for_what_is_there() -> None:
+def test_empty_arrows_take_no_space() -> None:
     figure = Figure(figsize=(8, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     draw.likelihood_ratio(EIGHT, ax=right)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from baserate import OptionError, Population, Tallies, Tally, draw, measure, population, tally
-from baserate.draw._population import What
+from baserate.draw._population import PopulationCurve
 from tests.draw.drawings import is_kept, lines_of
 
 LINEAR = population.linear(prevalence=0.3)
@@ -12,7 +12,7 @@ SAMPLE = tally(*LINEAR.draw(500, 1))
 
 
 @pytest.mark.parametrize("what", ["densities", "roc", "pr"])
-def test_a_drawing_keeps_its_numbers_and_paints_them_again(what: What) -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them(what: PopulationCurve) -> None:
     is_kept(draw.population(LINEAR, what=what))
     is_kept(draw.population(LINEAR, what=what, sample=SAMPLE))
 
@@ -67,7 +67,7 @@ def test_densities_without_a_bound_leave_a_gap() -> None:
     assert np.isfinite(negatives[1:, 1]).all()
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
+def test_figure_errors() -> None:
     with pytest.raises(OptionError, match="one of: densities, roc, pr"):
         draw.population(LINEAR, what="det")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="no rows; give"):

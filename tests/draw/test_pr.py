@@ -11,7 +11,7 @@ from tests.strategies import Rows, rows
 FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.pr(people(models=2), threshold=[0.3, 0.5], prevalence=0.02))
     is_kept(draw.pr(people(group=True), band=True, iso_f1=False))
     is_kept(draw.pr({"risk": FACE, "rule": Counts(tp=2, fp=1, fn=1, tn=2)}))
@@ -29,7 +29,7 @@ def test_the_steps_are_what_average_precision_adds_up(data: Rows) -> None:
     assert np.nansum(np.diff(recall) * precision[1:]) == pytest.approx(measure.average_precision(curve(own)))
 
 
-def test_a_stated_prevalence_carries_curve_points_marks_and_chance() -> None:
+def test_a_stated_prevalence_reweights_curve_points_marks_and_chance() -> None:
     rule = Counts(tp=2, fp=1, fn=1, tn=2)
     parts = draw.pr({"risk": FACE, "rule": rule}, prevalence=0.1, threshold=0.65).parts
     expected = measure.table(shift.reweigh(curve(FACE), to=0.1), "pr")

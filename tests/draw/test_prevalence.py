@@ -9,7 +9,7 @@ from tests.draw.drawings import is_kept, lines_of, people
 TEST = Counts(tp=90.0, fn=10.0, fp=20.0, tn=80.0)
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.prevalence(people(), at=0.02))
     is_kept(draw.prevalence(people(models=2, group=True), measures=["f1"], log=False))
 
@@ -45,7 +45,7 @@ def test_every_model_may_have_a_threshold_of_its_own() -> None:
         draw.prevalence(people(models=2), threshold={"risk0": 0.3})
 
 
-def test_labels_are_decided_already() -> None:
+def test_labels_take_no_threshold() -> None:
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "says": [1, 0, 1, 0]}
     data = read.tallies(table, truth="sick", score="risk", predicted="says")
     made = draw.prevalence(data, threshold=0.7, measures=["precision"]).parts["marks"]

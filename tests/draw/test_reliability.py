@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from baserate import NotAProbabilityError, OptionError, draw, infer, read, tally
-from baserate.draw._reliability import What
+from baserate.draw._calibration import ReliabilityCurve
 from tests.draw.drawings import is_kept, legend_of, lines_of, people, spans_of
 
 FOUR = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
 
 
 @pytest.mark.parametrize("what", ["binned", "isotonic", "lowess"])
-def test_a_drawing_keeps_its_numbers_and_paints_them_again(what: What) -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them(what: ReliabilityCurve) -> None:
     is_kept(draw.reliability(people(), what=what))
     is_kept(draw.reliability(people(models=2, group=True), what=what))
 
@@ -46,7 +46,9 @@ def test_a_curve_and_its_band_are_those_that_infer_makes() -> None:
     ],
 )
 @pytest.mark.parametrize("rows", [10, 400])
-def test_the_legend_of_a_single_model_names_all_that_is_seen(what: What, curve: str, band: str, rows: int) -> None:
+def test_the_legend_of_a_single_model_names_all_that_is_seen(
+    what: ReliabilityCurve, curve: str, band: str, rows: int
+) -> None:
     assert legend_of(draw.reliability(people(rows), what=what).ax) == ["as predicted", band, curve]
 
 
@@ -86,7 +88,7 @@ def test_the_panel_is_square_and_bars_are_logarithmic_only_if_uneven() -> None:
 
 
 @pytest.mark.parametrize("what", ["binned", "isotonic", "lowess"])
-def test_one_class_and_one_score_can_be_drawn(what: What) -> None:
+def test_one_class_and_one_score_can_be_drawn(what: ReliabilityCurve) -> None:
     alone = draw.reliability(tally([0, 0, 0], [0.1, 0.5, 0.9]), what=what)
     assert np.allclose(lines_of(alone.ax)[1][:, 1], 0)
     constant = draw.reliability(tally([1, 0, 1, 0], [0.3] * 4), what=what).ax.get_lines()[1]
@@ -94,7 +96,7 @@ def test_one_class_and_one_score_can_be_drawn(what: What) -> None:
     assert constant.get_marker() == "o"
 
 
-def test_what_is_no_probability_is_refused() -> None:
+def test_non_probabilities_are_errors() -> None:
     with pytest.raises(NotAProbabilityError, match="calibrate"):
         draw.reliability(tally([0, 1], [-1, 3]))
     with pytest.raises(OptionError, match="one of: binned, isotonic, lowess"):

@@ -28,7 +28,7 @@ FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
 RULE = Counts(tp=2, fp=1, fn=1, tn=2)
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.roc(people(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)))
     is_kept(draw.roc(people(group=True), band="simultaneous", hull=False))
     is_kept(draw.roc({"risk": FACE, "rule": RULE}))
@@ -51,7 +51,7 @@ def test_the_hull_is_drawn_only_where_it_differs() -> None:
     assert {*both.columns["model"]} == {"other"}
 
 
-def test_the_legend_tells_the_area_with_its_interval() -> None:
+def test_the_legend_gives_the_auc_with_its_interval() -> None:
     tallies = people(group=True)
     found = {str(row["group"]): row for row in infer.summary(tallies, measures=["auc"]).rows()}
     told = legend_of(draw.roc(tallies).ax)
@@ -89,7 +89,7 @@ def test_columns_of_labels_are_points_of_every_group() -> None:
     assert "says" in legend_of(draw.roc(read.tallies(table, truth="sick", predicted="says")).ax)
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)  # each example draws a figure
 @given(st.floats(0.01, 100), st.floats(0.01, 0.99))
 def test_a_line_of_equal_cost_touches_the_cheapest_point(ratio: float, prevalence: float) -> None:
     costs = Costs(fp=1, fn=ratio)
@@ -107,7 +107,7 @@ def test_a_line_of_equal_cost_touches_the_cheapest_point(ratio: float, prevalenc
     assert any("equal cost" in label for label in legend_of(draw.roc(tallies, costs=costs).ax))
 
 
-def test_where_nobody_should_be_flagged_the_line_says_so() -> None:
+def test_the_iso_cost_label_names_flagging_none() -> None:
     assert "equal cost, 0.1667 a case: score at 0.6" in legend_of(draw.roc(FACE, costs=Costs(fp=1, fn=2)).ax)
     worse = tally([0, 1], [0.9, 0.1])
     assert any("flag nobody" in label for label in legend_of(draw.roc(worse, costs=Costs(fp=9, fn=1)).ax))
@@ -156,7 +156,7 @@ def test_names_of_any_kind_are_in_the_legend() -> None:
     assert max(len(line) for line in told[2].splitlines()) <= 64
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
+def test_figure_errors() -> None:
     with pytest.raises(FitError, match="a ROC curve needs both classes, and there are no negatives"):
         draw.roc(tally([True, True], [0.1, 0.2]))
     with pytest.raises(OptionError, match="no prevalence changes a ROC curve"):

@@ -26,7 +26,7 @@ from tests.strategies import Rows, rows
 FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.scores(people(), threshold=[0.3, 0.5]))
     is_kept(draw.scores(people(models=2, group=True), model="risk1", bins=7))
 
@@ -72,7 +72,7 @@ def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -
         draw.scores(tally([1, 0], [1e305, 0]))
 
 
-def test_the_legend_tells_what_is_flagged() -> None:
+def test_the_legend_gives_the_flagged_shares() -> None:
     made = draw.scores(FACE, threshold=[0.65, inf])
     assert legend_of(made.ax) == [
         "positives (3 rows)",

@@ -11,7 +11,7 @@ from tests.draw.drawings import is_kept, legend_of, lines_of, people
 FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
 
 
-def test_a_drawing_keeps_its_numbers_and_paints_them_again() -> None:
+def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
     is_kept(draw.thresholds(people(), threshold=[0.3, 0.5]))
     is_kept(draw.thresholds(people(), "precision", "npv", band=True, prevalence=0.02))
 
@@ -58,7 +58,7 @@ def test_marks_are_lines_with_their_numbers() -> None:
     assert legend_of(made.ax)[-2:] == ["threshold 0.65", "policy youden"]
 
 
-def test_measures_beyond_shares_have_room() -> None:
+def test_measures_beyond_0_to_1_extend_the_axis() -> None:
     assert draw.thresholds(FACE, "f1").ax.get_ylim() == (-0.02, 1.02)
     top = draw.thresholds(people(), "lift").ax.get_ylim()[1]
     assert top > 2
@@ -73,7 +73,7 @@ def test_constant_scores_and_one_class_are_drawn() -> None:
     assert np.isnan(lines_of(single.ax)[1][:, 1]).all()
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
+def test_figure_errors() -> None:
     with pytest.raises(OptionError, match="several models"):
         draw.thresholds(people(models=2))
     with pytest.raises(UnknownNameError, match="no measure"):

@@ -1,4 +1,4 @@
-"""Text -> requirements: "specificity >= 0.9, precision >= 30%"."""
+"""Requirements such as "specificity >= 0.9, precision >= 30%": their type, and the parser of their text."""
 
 from __future__ import annotations
 
@@ -20,13 +20,24 @@ _SIGNS = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
 _SIGN = re.compile(r">=|≥|<=|≤|=>|=<|==|=|>|<")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*%?")
 _ROUNDING = 1e-12
-"""Part of a bound by which sums may miss it through rounding alone."""
+"""Relative tolerance of a bound: sums of weights may miss it by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A measure, and the bound that it must keep.
+    """A measure with a bound that it must satisfy.
 
+    Parameters
+    ----------
+    measure
+        Any measure.
+    sense
+        ">=" or "<=".
+    bound
+        Number on the right-hand side.
+
+    Examples
+    --------
     >>> from baserate import Counts, decide
     >>> [each] = decide.requirements("false alarm rate <= 10%")
     >>> str(each), bool(each.met(Counts(tp=3, fp=1, fn=2, tn=9)))
@@ -54,93 +65,111 @@ class Requirement:
 
     @property
     def slack(self) -> float:
-        """How near to the bound is at the bound, since sums differ by rounding alone."""
+        """Tolerance around the bound, since sums differ by rounding."""
         return _ROUNDING * max(abs(self.bound), 1.0)
 
     def met(self, counts: Counts[Any]) -> Any:  # noqa: ANN401  (one, or one for each table)
-        """Whether tables keep the bound; what is undefined does not."""
+        """Return whether confusion matrices satisfy the requirement; undefined values do not."""
         return self.kept(self.measure(counts))
 
     def kept(self, value: Any) -> Any:  # noqa: ANN401  (a number, or many)
-        """Whether values keep the bound."""
+        """Return whether values satisfy the requirement."""
         if self.sense == ">=":
             return np.greater_equal(value, self.bound - self.slack)
         return np.less_equal(value, self.bound + self.slack)
 
 
 def requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requirement, ...]:  # noqa: ANN401  (see below)
-    """Read requirements: measures by any of their names, `>=` or `<=`, and a number or a percentage.
+    """Parse requirements: measures by any of their names, `>=` or `<=`, and a number or a percentage.
 
-    `given` is text, in which several are separated by commas (or semicolons, or "and"), a `Requirement`, or several of
-    either. With `of_decisions`, measures that do not depend on the threshold are refused.
+    Parameters
+    ----------
+    given
+        Text with requirements separated by commas, semicolons or "and"; a `Requirement`; or several of either.
+    of_decisions
+        Whether to refuse measures that do not depend on the threshold.
 
+    Returns
+    -------
+    tuple of Requirement
+        One for each bound, in their order.
+
+    Raises
+    ------
+    OptionError
+        If the text cannot be parsed; the message points at the character.
+
+    Examples
+    --------
     >>> from baserate import decide
     >>> print(*decide.requirements("TNR >= 0.9 and precision >= 30%"), sep="; ")
     specificity >= 0.9; precision >= 0.3
     """
     if isinstance(given, Requirement):
-        if of_decisions and (told := _untouched(given.measure)):
-            raise OptionError(f"{told}; see whether it is kept with decide.check.")
+        if of_decisions and (independence := _describe_independence(given.measure)):
+            raise OptionError(f"{independence}; see whether it is kept with decide.check.")
         return (given,)
     if isinstance(given, str):
-        return tuple(_parsed(given, of_decisions=of_decisions))
+        return tuple(_parse(given, of_decisions=of_decisions))
     if not isinstance(given, Iterable):
         raise OptionError(f'{given!r} is no requirement; write it, such as "specificity >= 0.9".')
     return tuple(each for part in given for each in requirements(part, of_decisions=of_decisions))
 
 
-def _parsed(text: str, *, of_decisions: bool) -> Iterator[Requirement]:
+def _parse(text: str, *, of_decisions: bool) -> Iterator[Requirement]:
     start = 0
     while True:
         sign = _SIGN.search(text, start)
         name = text[start : sign.start() if sign else len(text)]
         first = start + len(name) - len(name.lstrip())
         if not name.strip():
-            _stop(text, first, "a measure is expected here, such as specificity")
+            _raise_at(text, first, "a measure is expected here, such as specificity")
         if sign is None:
-            _stop(text, len(text.rstrip()), f">= or <= and a number are expected after {name.strip()!r}")
-        if sign[0] not in _SIGNS:
-            _stop(text, sign.start(), f"{sign[0]} is no bound; write >= or <=")
-        measure = _measure(text, first, name.strip())
-        if of_decisions and (told := _untouched(measure)):
-            _stop(text, first, told)
-        number = _NUMBER.match(text, _skip(text, sign.end()))
+            _raise_at(text, len(text.rstrip()), f">= or <= and a number are expected after {name.strip()!r}")
+        if sign[0] not in _SIGNS:  # = and > are common slips, so the pattern finds them
+            _raise_at(text, sign.start(), f"{sign[0]} is no bound; write >= or <=")
+        measure = _parse_measure(text, first, name.strip())
+        if of_decisions and (independence := _describe_independence(measure)):
+            _raise_at(text, first, independence)
+        number = _NUMBER.match(text, _skip_spaces(text, sign.end()))
         if number is None:
-            _stop(text, _skip(text, sign.end()), "a number is expected here, such as 0.9 or 90%")
-        yield Requirement(measure, ">=" if _SIGNS[sign[0]] == ">=" else "<=", _value(number[0]))
-        start = _skip(text, number.end())
+            _raise_at(text, _skip_spaces(text, sign.end()), "a number is expected here, such as 0.9 or 90%")
+        yield Requirement(measure, ">=" if _SIGNS[sign[0]] == ">=" else "<=", _parse_number(number[0]))
+        start = _skip_spaces(text, number.end())
         if start == len(text):
             return
         between = re.compile(r"[,;]|and\b|&&?|∧").match(text, start)
         if between is None:
-            _stop(text, start, "a comma is expected here, before the next requirement")
+            _raise_at(text, start, "a comma is expected here, before the next requirement")
         start = between.end()
 
 
-def _measure(text: str, place: int, name: str) -> Measure:
+def _parse_measure(text: str, place: int, name: str) -> Measure:
     try:
         return named(name)
     except UnknownNameError as error:
-        _stop(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownNameError)
+        _raise_at(text, place, str(error).split(" Known are:")[0].rstrip("."), kind=UnknownNameError)
 
 
-def _untouched(measure: Measure) -> str | None:
-    """Say that a threshold does not change a measure, if that is so."""
-    told = about(measure)
-    slip = f"{told.name} does not depend on the threshold, so no threshold can be held to it"
-    return None if told.of is Counts else slip
+def _describe_independence(measure: Measure) -> str | None:
+    """Describe that a measure does not depend on the threshold; None if it does."""
+    info = about(measure)
+    slip = f"{info.name} does not depend on the threshold, so no threshold can be held to it"
+    return None if info.of is Counts else slip
 
 
-def _value(text: str) -> float:
+def _parse_number(text: str) -> float:
     return float(text.rstrip("% \t")) / 100 if text.endswith("%") else float(text)
 
 
-def _skip(text: str, place: int) -> int:
+def _skip_spaces(text: str, place: int) -> int:
     return place + len(text[place:]) - len(text[place:].lstrip())
 
 
-def _stop(text: str, place: int, told: str, *, kind: type[OptionError | UnknownNameError] = OptionError) -> NoReturn:
-    """Refuse a text, with a caret under the place."""
+def _raise_at(
+    text: str, place: int, message: str, *, kind: type[OptionError | UnknownNameError] = OptionError
+) -> NoReturn:
+    """Raise an error with a caret below the character that cannot be parsed."""
     line = text.replace("\n", " ").replace("\t", " ")
-    end = "" if told.endswith("?") else "."
-    raise kind(f"the requirements cannot be read at character {place + 1}: {told}{end}\n  {line}\n  {' ' * place}^")
+    end = "" if message.endswith("?") else "."
+    raise kind(f"the requirements cannot be read at character {place + 1}: {message}{end}\n  {line}\n  {' ' * place}^")

@@ -1,8 +1,9 @@
-"""What a rule is: a function from a curve to a cut, which then is a policy that knows how it came about."""
+"""The foundation of decision rules: the `rule` decorator, searches over thresholds and shared checks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial, wraps
 from inspect import signature
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
@@ -12,51 +13,116 @@ import numpy as np
 from baserate._arrays import Cells, Floats
 from baserate._costs import Costs
 from baserate._curve import Curve
-from baserate._cut import Cut
+from baserate._cut import Cut, RandomizedCut, Treatment
 from baserate._domains import check_prevalence
 from baserate._errors import FitError, OptionError
+from baserate._numeric.single_precision import separate_precisions
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Tally
-from baserate.decide._precision import separate
 from baserate.decide._requirements import Requirement
 from baserate.measure import Measure, about, why
 
+
+def separate(policy: Policy, score: Floats) -> Policy:
+    """Return a policy that decides float32 scores and the decimal digits of these scores alike.
+
+    Among float32 scores, a threshold that is a float32 becomes a short decimal between the two readings: 0.1 in place
+    of 0.10000000149011612. The same rows of `score` are flagged, and a note of the policy documents the change.
+    Policies of other scores stay as they are.
+
+    Parameters
+    ----------
+    policy
+        Policy whose thresholds may be float32 numbers.
+    score
+        Scores that the policy was chosen on.
+
+    Returns
+    -------
+    Policy
+        The policy with such thresholds replaced.
+
+    Examples
+    --------
+    >>> scores = np.array([0.9, 0.1], dtype=np.float32)
+    >>> separate(Policy(by_group={(): Cut((float(scores[1]),))}, otherwise="refuse"), scores).threshold
+    0.1
+    """
+    by_group = {group: _separate_treatment(each, score) for group, each in policy.by_group.items()}
+    pairs = [
+        (before, after)
+        for old, new in zip(policy.by_group.values(), by_group.values(), strict=True)
+        for before, after in zip(_treatment_thresholds(old), _treatment_thresholds(new), strict=True)
+        if before != after
+    ]
+    if not pairs:
+        return policy
+    before, after = pairs[0]
+    note = (
+        f"scores have float32 precision: a threshold of {before!r} became {after!r}, which flags the same rows here "
+        "and in a text file with these scores."
+    )
+    return replace(policy, by_group=by_group, notes=(*policy.notes, note))
+
+
+def _separate_treatment(treatment: Treatment, score: Floats) -> Treatment:
+    if isinstance(treatment, RandomizedCut):
+        return replace(treatment, cuts=tuple(_separate_cut(cut, score) for cut in treatment.cuts))
+    return _separate_cut(treatment, score)
+
+
+def _separate_cut(cut: Cut, score: Floats) -> Cut:
+    thresholds = separate_precisions(np.array(cut.thresholds, dtype=np.float64), score)
+    return replace(cut, thresholds=tuple(thresholds.tolist()))
+
+
+def _treatment_thresholds(treatment: Treatment) -> Iterator[float]:
+    for cut in treatment.cuts if isinstance(treatment, RandomizedCut) else (treatment,):
+        yield from cut.thresholds
+
+
 Options = ParamSpec("Options")
 Choose = Callable[[Curve], Policy]
-"""A rule with its options given."""
+"""A rule whose options are bound."""
 Toward = Literal["high", "low"]
 
 EQUAL = 1e-12
-"""Part of the largest value by which two may differ and still be equal: sums differ by rounding alone."""
+"""Relative difference up to which values are equal: sums of the same terms differ by rounding."""
 
 
 class Gains(NamedTuple):
-    """What flagging is worth: so much for a unit of positives, less so much for a unit of negatives."""
+    """Weights of the gain of flagging: `positive` per unit of positives, less `negative` per unit of negatives."""
 
     positive: float
     negative: float
 
 
-class Told(NamedTuple):
-    """What a rule knows of itself."""
+class RuleInfo(NamedTuple):
+    """Internals of a rule that the bootstrap and cross-validation use to repeat its choice quickly."""
 
     cut: Callable[..., Cut]
-    """Finds the cut, and nothing else."""
+    """Finds the cut, without building a policy."""
     gains: Callable[..., Gains] | None
-    """Of a rule that makes a weighted sum of true and false positives greatest: the weights, from how much there is of
-    both classes."""
+    """Weights of a rule that maximizes a weighted sum of true and false positives, given the class totals."""
 
 
 def rule(
     *,
     gains: Callable[..., Gains] | None = None,
     notes: Callable[..., Iterable[str]] | None = None,
-    looks: Callable[..., bool] = lambda **_: True,
+    uses_data: Callable[..., bool] = lambda **_: True,
 ) -> Callable[[Callable[Concatenate[Curve, Options], Cut]], Callable[Concatenate[Curve, Options], Policy]]:
-    """Make a function that finds a cut into a rule: what it returns is a policy, which remembers its settings.
+    """Turn a function that finds a cut into a rule: a function that returns a policy with its settings.
 
-    `notes` is called with the curve, the cut and the options, and says what a reader should know; `looks`, with
-    the options, whether the rule looks at the data.
+    Parameters
+    ----------
+    gains
+        For a rule that maximizes a weighted sum of true and false positives: the weights, as a function of the total
+        mass of positives and of negatives. The bootstrap then needs one cumulative sum per sample.
+    notes
+        Called with the curve, the cut and the options; yields notes for the reader.
+    uses_data
+        Called with the options; whether the choice depends on the data.
     """
 
     def decorate(
@@ -66,40 +132,45 @@ def rule(
         def choose(curve: Curve, /, *args: Options.args, **options: Options.kwargs) -> Policy:
             check_curve(curve)
             cut = function(curve, *args, **options)
-            given = dict(list(_given(function, curve, *args, **options).items())[1:])
-            settings = _plain(given) | ({"prevalence": curve.tally.prevalence} if curve.tally.reweighed else {})
-            looked = looks(**given)
+            # Without the curve, which is the first argument.
+            arguments = dict(list(_bind_arguments(function, curve, *args, **options).items())[1:])
+            settings = _plain_settings(arguments) | (
+                {"prevalence": curve.tally.prevalence} if curve.tally.reweighed else {}
+            )
+            data_used = uses_data(**arguments)
             policy = Policy(
                 by_group={(): cut},
                 otherwise=REFUSE,
                 rule=function.__name__.replace("_", "-"),
                 settings=settings,
-                prevalence=settings.get("prevalence", curve.tally.prevalence) if looked else None,
-                chosen_on=curve.tally.digest if looked else None,
-                notes=tuple(notes(curve, cut, **given)) if notes else (),
+                prevalence=settings.get("prevalence", curve.tally.prevalence) if data_used else None,
+                chosen_on=curve.tally.digest if data_used else None,
+                notes=tuple(notes(curve, cut, **arguments)) if notes else (),
             )
-            return separate(policy, curve.tally.score) if looked else policy
+            return separate(policy, curve.tally.score) if data_used else policy
 
+        # `wraps` copies the annotations of the inner function, which returns a Cut.
         choose.__annotations__["return"] = Policy
-        vars(choose)["rule"] = Told(function, gains)
+        vars(choose)["rule"] = RuleInfo(function, gains)
         return choose
 
     return decorate
 
 
-def told(choose: Callable[..., Policy]) -> Told | None:
-    """Return what a rule knows of itself, with the options that `functools.partial` gave it; None if it is no rule."""
+def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
+    """Return the internals of a rule, with options bound by `functools.partial`; None for other functions."""
     if isinstance(choose, partial):
-        inner = told(choose.func)
+        inner = rule_info(choose.func)
+        # A positional argument would take the place of the curve or of a class total.
         if inner is None or choose.args:
             return None
         gains = inner.gains and partial(inner.gains, **choose.keywords)
-        return Told(partial(inner.cut, **choose.keywords), gains)
+        return RuleInfo(partial(inner.cut, **choose.keywords), gains)
     return vars(choose).get("rule") if hasattr(choose, "__dict__") else None
 
 
 def check_curve(curve: object) -> None:
-    """Refuse what is no curve of something."""
+    """Raise an error unless the argument is a curve with positive mass."""
     if isinstance(curve, Tally):
         raise OptionError("a rule takes a curve; make one of the tally first, with baserate.curve(…).")
     if not isinstance(curve, Curve):
@@ -111,42 +182,44 @@ def check_curve(curve: object) -> None:
 
 
 def strictest(value: Floats) -> int | None:
-    """Place of the greatest finite value, the first of equals; None if no value is finite.
+    """Return the index of the greatest finite value, the first of equals; None if no value is finite.
 
-    Infinities never win: a ratio is infinite where a handful of rows leave nothing to divide by.
+    Infinities never win: a ratio is infinite where the denominator happens to be empty, which a few rows can cause.
     """
-    at = int(np.argmax(value))  # the first NaN, if there is one
+    at = int(np.argmax(value))  # argmax returns the first NaN, if any
     if not np.isfinite(value[at]):
+        # Only now pay for a copy: most objectives are finite everywhere.
         value = np.where(np.isfinite(value), value, -np.inf)
         at = int(np.argmax(value))
         if np.isinf(value[at]):
             return None
     least = float(value.min())
     size = max(abs(float(value[at])), abs(least) if np.isfinite(least) else 0.0)
-    # Before it, something may be as good but for rounding.
+    # An earlier (stricter) value may be equal up to rounding, and wins then.
     return int(np.argmax(value[: at + 1] >= value[at] - EQUAL * size))
 
 
 def best_at(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> int | None:
-    """Place of the threshold at which something made of the 2×2 tables is best, the strictest of equals."""
-    return strictest(worth_along(curve, measure, toward=toward))
+    """Return the index of the threshold where a measure is best, the strictest of equals."""
+    return strictest(objective_along(curve, measure, toward=toward))
 
 
-def worth_along(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> Floats:
-    """Something made of the 2×2 table at every threshold, strictest first, so signed that more is better."""
+def objective_along(curve: Curve, measure: Callable[..., Floats], *, toward: Toward = "high") -> Floats:
+    """Compute a measure at every threshold, strictest first, with the sign changed so that greater is better."""
+    # Block by block, since the cells of millions of thresholds at once would not fit the cache.
     value = np.empty(len(curve.tally.score) + 1)
     for place, counts in curve.blocks():
         value[place] = measure(counts)
     return value if toward == "high" else np.negative(value, out=value)
 
 
-def infinitely_good(worth: Floats) -> int:
-    """Count the thresholds that a search skips, since they are infinitely good."""
+def count_infinite(worth: Floats) -> int:
+    """Count the thresholds that a search skips because the objective is infinite there."""
     return int(np.count_nonzero(worth == np.inf))
 
 
 def skipped_note(measure: Measure, many: int, *, of: str = "threshold") -> Iterator[str]:
-    """Say how many thresholds, or bands, were skipped since the measure is infinitely good there."""
+    """Yield a note with the number of thresholds, or bands, that were skipped because the measure is infinite there."""
     if many:
         name = about(measure).name.replace("_", " ")
         places, were = (f"1 {of}", "was") if many == 1 else (f"{many} {of}s", "were")
@@ -154,32 +227,33 @@ def skipped_note(measure: Measure, many: int, *, of: str = "threshold") -> Itera
 
 
 def may_be_infinite(measure: Measure, toward: Toward) -> bool:
-    """Whether the better end of the span of a measure is infinite."""
+    """Return whether the better end of the range of a measure is infinite."""
     low, high = about(measure).span
     return bool(np.isinf(high if toward == "high" else low))
 
 
 def threshold_at(curve: Curve, place: int | None) -> float:
-    """Threshold at a place of the curve."""
+    """Return the threshold at an index of the curve; infinity at index 0, where nothing is flagged."""
     assert place is not None  # noqa: S101  (for the type checker)
     return float(curve.tally.score[place - 1]) if place else float("inf")
 
 
-def steepest(curve: Curve, gains: Gains) -> float:
-    """Threshold at which the gain is greatest: a point of the hull, if both gains are positive."""
-    return threshold_at(curve, greatest(curve.tally.mass, gains))
+def threshold_of_greatest_gain(curve: Curve, gains: Gains) -> float:
+    """Return the threshold of greatest gain: a vertex of the ROC convex hull if both weights are positive."""
+    return threshold_at(curve, index_of_greatest_gain(curve.tally.mass, gains))
 
 
-def greatest(mass: Cells, gains: Gains) -> int | None:
-    """Place of the threshold at which the gain is greatest."""
+def index_of_greatest_gain(mass: Cells, gains: Gains) -> int | None:
+    """Return the index of the threshold of greatest gain."""
+    # One cumulative sum of the weighted masses serves both classes.
     running = np.empty(mass.shape[1] + 1)
-    running[0] = 0.0
+    running[0] = 0.0  # nothing is flagged
     np.cumsum(mass[0] * float(gains.positive) - mass[1] * float(gains.negative), out=running[1:])
     return strictest(running)
 
 
-def no_best(measure: Measure, curve: Curve, worth: Floats) -> FitError:
-    """Say that a measure has no finite value at any threshold that takes part."""
+def no_best_error(measure: Measure, curve: Curve, worth: Floats) -> FitError:
+    """Build the error for a measure without a finite value at any candidate threshold."""
     infinite = int(np.count_nonzero(np.isinf(worth)))
     if infinite:
         name = about(measure).name
@@ -187,51 +261,61 @@ def no_best(measure: Measure, curve: Curve, worth: Floats) -> FitError:
             f"{name} is infinite at {infinite} of {len(worth)} thresholds and finite at none, so no threshold is best "
             "by it: an infinity never wins a search; take another measure, or give more rows."
         )
-    return undefined(measure, curve)
+    return undefined_error(measure, curve)
 
 
-def undefined(measure: Measure, curve: Curve) -> FitError:
-    """Say that a measure has no value at any threshold."""
+def undefined_error(measure: Measure, curve: Curve) -> FitError:
+    """Build the error for a measure that is undefined at every threshold."""
     cause = why(measure, curve.at(float(curve.tally.score[-1]))) or "it is undefined"
     return FitError(f"{about(measure).name} is undefined at every threshold: {cause}; give rows of both classes.")
 
 
 def both_classes(curve: Curve, name: str) -> None:
-    """Refuse a curve of one class."""
+    """Raise an error unless the curve has both classes."""
     missing = [word for word in ("positives", "negatives") if not getattr(curve, word)]
     if missing:
         raise FitError(f"{name} needs both classes, and there are no {missing[0]}; give rows of both.")
 
 
-def gains_of(positives: float, negatives: float, costs: Costs, prevalence: float | None = None) -> Gains:
-    """What flagging saves of a positive and costs of a negative, at a prevalence or at that of the data."""
+def cost_gains(positives: float, negatives: float, costs: Costs, prevalence: float | None = None) -> Gains:
+    """Return what flagging saves on a positive and costs on a negative, at a stated prevalence or that of the data."""
     gains = Gains(costs.fn - costs.tp, costs.fp - costs.tn)
     if prevalence is None:
         return gains
     return Gains(gains.positive * prevalence / positives, gains.negative * (1 - prevalence) / negatives)
 
 
-def checked_prevalence(curve: Curve, prevalence: float | None) -> None:
-    """Refuse what is no prevalence, and a stated one where a class is not there to be made so frequent."""
+def check_stated_prevalence(curve: Curve, prevalence: float | None) -> None:
+    """Check a stated prevalence, and that both classes are present to be reweighted to it."""
     if prevalence is None:
         return
     check_prevalence("prevalence", prevalence, ends=True)
     both_classes(curve, "a stated prevalence")
 
 
-def _plain(given: dict[str, Any]) -> dict[str, Any]:
-    """Settings as a file can hold them: measures and requirements by name, and what a measure was given beside it."""
+def join_actions(lowest: str, cuts: list[tuple[float, str]]) -> Cut:
+    """Build a cut from ascending thresholds and the actions above them; leave out actions over no score."""
+    steps: list[tuple[float, str]] = []
+    for threshold, action in cuts:
+        while steps and steps[-1][0] >= threshold:
+            steps.pop()
+        steps.append((threshold, action))
+    return Cut(tuple(at for at, _ in steps), (lowest, *(action for _, action in steps)))
+
+
+def _plain_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """Convert settings to what a file can store: measures and requirements by name, with the options of measures."""
     more = {
         name: value
-        for setting in given.values()
+        for setting in settings.values()
         if isinstance(setting, partial)
         for name, value in setting.keywords.items()
     }
-    return more | {name: as_setting(setting) for name, setting in given.items()}
+    return more | {name: as_setting(setting) for name, setting in settings.items()}
 
 
 def as_setting(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
-    """Return what a rule was told as a file can hold it, and gives it back."""
+    """Convert an option to a value that a policy file can store and that the rule accepts again."""
     if callable(setting):
         return about(setting).name
     if isinstance(setting, Requirement):
@@ -243,10 +327,10 @@ def as_setting(setting: Any) -> Any:  # noqa: ANN401  (whatever a rule was told)
     return tuple(map(as_setting, setting)) if isinstance(setting, list | tuple) else setting
 
 
-def _given(function: Callable[..., Any], *args: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Arguments by name, defaults among them; what nobody gave is left out."""
+def _bind_arguments(function: Callable[..., Any], *args: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return arguments by name, with defaults, without those that are None."""
     bound = signature(function).bind(*args, **options)
     bound.apply_defaults()
-    named = {name: value for name, value in bound.arguments.items() if value is not None}
-    more: dict[str, Any] = named.pop("options", {})
-    return named | more
+    arguments = {name: value for name, value in bound.arguments.items() if value is not None}
+    more: dict[str, Any] = arguments.pop("options", {})
+    return arguments | more

@@ -1,41 +1,377 @@
-"""Names -> rules, for names that arrive from a shell, a URL or a file."""
+"""The registry of decision rules: one entry per rule, from which every list of rules is derived.
+
+To add a rule, write its function in `_threshold_rules` or `_cost_rules` and one entry in `DECISION_RULES`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
 
 from baserate._errors import UnknownNameError
+from baserate._formatting import count_of, join_words
 from baserate._policy import Policy
-from baserate.decide import _abstain, _capacity, _cost, _points, _require
+from baserate.decide import _cost_rules, _threshold_rules
 
-RULES: dict[str, Callable[..., Policy]] = {
-    "fixed": _points.fixed,
-    "youden": _points.youden,
-    "closest": _points.closest,
-    "balanced": _points.balanced,
-    "break-even": _points.break_even,
-    "best": _points.best,
-    "cost": _cost.cost,
-    "actions": _cost.actions,
-    "require": _require.require,
-    "capacity": _capacity.capacity,
-    "bands": _capacity.bands,
-    "abstain": _abstain.abstain,
-}
-"""Every rule by its name."""
+Settings = Mapping[str, Any]
+"""Options of a rule by the names of its parameters, as a policy stores them."""
+OptionKind = Literal[
+    "cost", "number", "numbers", "share", "shares", "names", "measure", "requirements", "rows_or_share"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOption:
+    """An option of a rule, as the command line and other text interfaces offer it."""
+
+    name: str
+    """Name where it is typed, with underscores: `abstain_cost` is `--abstain-cost` in a shell."""
+    kind: OptionKind
+    """How its text is read. `rows_or_share` is a number of rows (`at_most`) or a share of all (`share`)."""
+    parameter: str | None
+    """Parameter of the rule's function; None where the kind decides which one."""
+    implies: tuple[tuple[str, str], ...] = ()
+    """Further parameters that the option sets, with their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRule:
+    """An entry of the registry: a rule's function, and everything that interfaces need to offer it."""
+
+    name: str
+    function: Callable[..., Policy]
+    """Takes a curve and options, and returns a policy."""
+    summary: str
+    """One sentence in standard words, for help, documentation and the page."""
+    aliases: tuple[str, ...] = ()
+    """Names in other software and in the literature; separators and capitals do not matter."""
+    describe: Callable[[Settings], str] | None = None
+    """Describes a choice by its settings, as in "Flag risk ≥ 0.65 (rule: …)"; None for the name and the settings."""
+    options: tuple[RuleOption, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Options of which at least one must be given."""
+    needs_example: str = ""
+    """What is missing, with an example, for the error without any of `needs`."""
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    """Groups of options of which at most one may be given."""
+    uses_data: bool = True
+    """Whether the choice depends on the data, so that it can be optimistic and the bootstrap applies."""
+    has_table: bool = True
+    """Whether its actions are to flag or not, so that there is a confusion matrix and costs apply."""
+    no_folds: str | None = None
+    """Why cross-validation does not apply; None where it does."""
+    on_command_line: bool = True
+    in_plans: bool = False
+    """Whether a plan may name it: it needs no options but costs."""
+    page_label: str | None = None
+    """Label of its button on the HTML page, whose id is the name; None without a button."""
+
+    @property
+    def needs_no_options(self) -> bool:
+        """Whether the rule chooses on a curve alone, so that summaries compare it with other rules."""
+        return not self.options and self.on_command_line
+
+    @property
+    def has_bootstrap(self) -> bool:
+        """Whether the bootstrap and the optimism correction apply."""
+        return self.uses_data
+
+    @property
+    def page_function(self) -> str | None:
+        """Key of the rule in `choose` of rules.js; None without a button."""
+        first, *others = self.name.split("-")
+        return None if self.page_label is None else first + "".join(map(str.capitalize, others))
+
+
+def describe_costs(settings: Settings) -> str:
+    """Format the costs among settings: those of errors, and others that are not 0; 1 per error by default.
+
+    >>> describe_costs({"costs": {"fp": 1.0, "fn": 20.0, "tp": 0.0, "tn": 0.0}}).replace("\N{NO-BREAK SPACE}", " ")
+    'FP 1, FN 20'
+    """
+    costs = settings.get("costs") or {"fp": 1.0, "fn": 1.0, "tp": 0.0, "tn": 0.0}
+    outcomes = [name for name in ("fp", "fn", "tp", "tn") if costs[name] or name in ("fp", "fn")]
+    return ", ".join(f"{name.upper()}\N{NO-BREAK SPACE}{costs[name]:g}" for name in outcomes)
+
+
+def describe_share(share: float) -> str:
+    """Format a share as a percentage, for a sentence."""
+    return f"{100 * share:.6g}\N{NO-BREAK SPACE}%"
+
+
+def _describe_objective(extreme: str, measure: str, settings: Settings) -> str:
+    if measure == "expected_cost":
+        return f"{extreme} cost with {describe_costs(settings)}"
+    return f"{extreme} {measure.replace('_', ' ')}"
+
+
+def _describe_best(settings: Settings) -> str:
+    return _describe_objective("greatest" if settings["toward"] == "high" else "least", settings["measure"], settings)
+
+
+def _describe_require(settings: Settings) -> str:
+    if "minimize" in settings:
+        objective = _describe_objective("least", settings["minimize"], settings)
+    else:
+        objective = _describe_objective("greatest", settings.get("maximize", "sensitivity + specificity"), settings)
+    return f"{objective}, with {join_words(settings['require']).replace('_', ' ')}"
+
+
+def _describe_capacity(settings: Settings) -> str:
+    if "share" in settings:
+        return f"at most {describe_share(settings['share'])} of everybody"
+    return f"at most {count_of(settings['at_most'], 'row', shown=format(settings['at_most'], 'g'))}"
+
+
+def _describe_bands(settings: Settings) -> str:
+    if "shares" in settings:
+        return f"bands that hold at most {join_words(map(describe_share, settings['shares']))}, from above"
+    if "risks" in settings:
+        return f"bands that begin at a risk of {join_words(map(describe_share, settings['risks']))}"
+    return "bands as given"
+
+
+def _describe_abstain(settings: Settings) -> str:
+    costs = describe_costs(settings)
+    if "refer" in settings:
+        return f"least cost with {costs}, and {settings['refer']:g} for a referred case"
+    return f"least cost of a decided case with {costs}, at least {describe_share(settings['coverage'])} decided"
+
+
+_COSTS = tuple(RuleOption(name, "cost", "costs") for name in ("fp", "fn", "tp", "tn"))
+_BAND_EDGES = ("bands", "band_shares", "band_risks")
+
+_ENTRIES = (
+    DecisionRule(
+        "fixed",
+        _threshold_rules.fixed,
+        "Flag from a given threshold on, whatever the data.",
+        aliases=("manual", "oc-manual", "fixed-threshold", "threshold"),  # cutpointr, scikit-learn
+        describe=lambda _: "as given",
+        options=(RuleOption("threshold", "number", "threshold"),),
+        needs=("threshold",),
+        needs_example="the cut-off: --threshold 0.5",
+        uses_data=False,
+        no_folds="this one is as given",
+    ),
+    DecisionRule(
+        "youden",
+        _threshold_rules.youden,
+        "Maximize sensitivity + specificity (Youden's J, balanced accuracy).",
+        # pROC, cutpointr, OptimalCutpoints, scikit-learn (`balanced_accuracy` of TunedThresholdClassifierCV).
+        aliases=("youden-index", "youdens-j", "j-index", "informedness", "sum-sens-spec", "balanced-accuracy"),
+        describe=lambda _: "greatest sensitivity + specificity",
+        in_plans=True,
+        page_label="Youden",
+    ),
+    DecisionRule(
+        "closest",
+        _threshold_rules.closest,
+        "Minimize the distance to the point (0, 1) of the ROC curve.",
+        aliases=("closest-topleft", "topleft", "top-left", "roc01", "min-roc-dist"),  # pROC, cutpointr
+        describe=lambda _: "closest to the upper left corner of the ROC curve",
+        in_plans=True,
+        page_label="Closest to (0,1)",
+    ),
+    DecisionRule(
+        "balanced",
+        _threshold_rules.balanced,
+        "Equalize sensitivity and specificity (equal error rate).",
+        aliases=("equal-error-rate", "eer", "abs-d-sens-spec", "sp-equal-se", "sens-spec"),  # OptimalCutpoints
+        describe=lambda _: "sensitivity = specificity",
+        in_plans=True,
+        page_label="Sensitivity = specificity",
+    ),
+    DecisionRule(
+        "break-even",
+        _threshold_rules.break_even,
+        "Equalize precision and recall (break-even point): as many flagged as there are positives.",
+        aliases=("breakeven", "precision-recall-break-even", "prbep", "prevalence-matching"),
+        describe=lambda _: "precision = recall",
+        in_plans=True,
+        page_label="Precision = recall",
+    ),
+    DecisionRule(
+        "best",
+        _threshold_rules.best,
+        "Maximize or minimize any measure of the confusion matrix.",
+        aliases=("maximize-metric", "minimize-metric", "tuned-threshold"),  # cutpointr, scikit-learn
+        describe=_describe_best,
+        options=(
+            RuleOption("maximize", "measure", "measure", implies=(("toward", "high"),)),
+            RuleOption("minimize", "measure", "measure", implies=(("toward", "low"),)),
+        ),
+        needs=("maximize", "minimize"),
+        needs_example="a measure: --maximize f1, or --minimize fpr",
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "cost",
+        _cost_rules.cost,
+        "Minimize the expected cost per case.",
+        aliases=("least-cost", "minimum-cost", "misclassification-cost", "mct", "cost-benefit"),
+        describe=lambda settings: f"least cost with {describe_costs(settings)}",
+        options=_COSTS,
+        needs=tuple(option.name for option in _COSTS),
+        needs_example="what errors cost: --fp 1 --fn 20",
+        in_plans=True,
+        page_label="Lowest cost",
+    ),
+    DecisionRule(
+        "actions",
+        _cost_rules.actions,
+        "Minimize the expected cost per case over any number of actions.",
+        on_command_line=False,
+    ),
+    DecisionRule(
+        "require",
+        _threshold_rules.require,
+        "Optimize a measure among the thresholds that satisfy requirements.",
+        aliases=("constrained", "metric-constrain", "required"),  # cutpointr
+        describe=_describe_require,
+        options=(
+            RuleOption("require", "requirements", "require"),
+            RuleOption("maximize", "measure", "maximize"),
+            RuleOption("minimize", "measure", "minimize"),
+        ),
+        needs=("require",),
+        needs_example="what must be kept: --require 'specificity >= 0.9'",
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "capacity",
+        _threshold_rules.capacity,
+        "Flag the highest scores, up to a number of rows or a share of all.",
+        aliases=("top-k", "top-n", "budget", "alert-budget"),
+        describe=_describe_capacity,
+        options=(RuleOption("capacity", "rows_or_share", None),),
+        needs=("capacity",),
+        needs_example="how many can be flagged: --capacity 100, or --capacity 10%",
+    ),
+    DecisionRule(
+        "bands",
+        _threshold_rules.bands,
+        "Cut the scores into bands: at thresholds, by share or by risk.",
+        aliases=("risk-bands", "risk-groups", "strata"),
+        describe=_describe_bands,
+        options=(
+            RuleOption("bands", "numbers", "thresholds"),
+            RuleOption("band_shares", "shares", "shares"),
+            RuleOption("band_risks", "shares", "risks"),
+            RuleOption("band_names", "names", "names"),
+        ),
+        needs=_BAND_EDGES,
+        needs_example="edges: --bands 0.1,0.3, --band-shares 10%,20% or --band-risks 0.05,0.2",
+        exclusive=(_BAND_EDGES,),
+        has_table=False,
+        no_folds="bands have no 2×2 table to be judged by",
+    ),
+    DecisionRule(
+        "abstain",
+        _cost_rules.abstain,
+        "Refer uncertain cases: at a cost per referral, or to reach a coverage (reject option).",
+        aliases=("chow", "reject-option", "referral", "abstention", "selective-classification"),
+        describe=_describe_abstain,
+        options=(
+            *_COSTS,
+            RuleOption("abstain_cost", "cost", "refer"),
+            RuleOption("coverage", "share", "coverage"),
+        ),
+        needs=("abstain_cost", "coverage"),
+        needs_example="the price of referring a case, --abstain-cost 0.1, or --coverage 80%",
+        exclusive=(("abstain_cost", "coverage"),),
+    ),
+)
+
+DECISION_RULES: dict[str, DecisionRule] = {entry.name: entry for entry in _ENTRIES}
+"""Entry of every rule by its name."""
+RULES: dict[str, Callable[..., Policy]] = {name: entry.function for name, entry in DECISION_RULES.items()}
+"""Function of every rule by its name."""
+
+
+def _reduce(name: str) -> str:
+    """Return the letters and digits of a name in lower case: software differs in separators and capitals.
+
+    >>> _reduce("closest.topleft"), _reduce("SpEqualSe"), _reduce("Youden's J")
+    ('closesttopleft', 'spequalse', 'youdensj')
+    """
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+_NAMES = {_reduce(name): entry.name for entry in _ENTRIES for name in (entry.name, *entry.aliases)}
+"""Name of a rule by the reduced form of its name and aliases."""
 
 
 def named(name: str) -> Callable[..., Policy]:
-    """Find a rule by its name; capitals, spaces and underscores do not matter.
+    """Find a rule by its name, or by its name in pROC, cutpointr, OptimalCutpoints or scikit-learn.
 
+    Parameters
+    ----------
+    name
+        Name or alias; only its letters and digits matter, in either case.
+
+    Returns
+    -------
+    callable
+        The rule: a function of a curve and options that returns a `Policy`.
+
+    Raises
+    ------
+    UnknownNameError
+        If no rule has that name; the message suggests the nearest.
+
+    Examples
+    --------
     >>> named("Break even").__name__
     'break_even'
+    >>> named("closest.topleft").__name__
+    'closest'
     """
+    reduced = _reduce(name)
+    if reduced in _NAMES:
+        return RULES[_NAMES[reduced]]
     from difflib import get_close_matches  # slow to import, and rarely needed
 
-    plain = "-".join(name.lower().replace("_", " ").split())
-    if plain in RULES:
-        return RULES[plain]
-    near = get_close_matches(plain, RULES, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    near = get_close_matches(reduced, _NAMES, n=1)
+    hint = f" Did you mean {_NAMES[near[0]]!r}?" if near else ""
     raise UnknownNameError(f"there is no rule {name!r}.{hint} Known are: {', '.join(RULES)}.")
+
+
+def rules_by_option() -> dict[str, tuple[str, ...]]:
+    """Map each option other than costs to the rules that use it, those first that it implies.
+
+    The first option that is given implies the first of its rules. Options of a single rule come before those of
+    several, so that `--require … --maximize …` means `require`; the fixed threshold comes last of those.
+
+    >>> rules_by_option()["maximize"]
+    ('best', 'require')
+    """
+    users: dict[str, list[str]] = {}
+    for entry in sorted(_ENTRIES, key=lambda entry: not entry.uses_data):
+        for option in entry.options:
+            if option not in _COSTS:
+                users.setdefault(option.name, []).append(entry.name)
+    return {name: tuple(rules) for name, rules in sorted(users.items(), key=lambda item: len(item[1]))}
+
+
+def exclusive_options() -> list[tuple[str, str]]:
+    """List the pairs of options that contradict each other, each once.
+
+    >>> exclusive_options()[0]
+    ('maximize', 'minimize')
+    """
+    groups = dict.fromkeys(group for entry in _ENTRIES for group in entry.exclusive)
+    pairs = [pairwise((*group, group[0]) if len(group) > 2 else group) for group in groups]
+    return [(one, other) for group in pairs for one, other in group]
+
+
+def plan_rules() -> tuple[str, ...]:
+    """List the rules that a plan may name, the rule of least cost first, since costs imply it.
+
+    >>> plan_rules()
+    ('cost', 'youden', 'closest', 'balanced', 'break-even')
+    """
+    entries = [entry for entry in _ENTRIES if entry.in_plans]
+    return tuple(entry.name for entry in sorted(entries, key=lambda entry: not entry.options))

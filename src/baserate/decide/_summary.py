@@ -1,4 +1,4 @@
-"""Tallies -> tidy numbers: what a rule chooses, what that gives, how sure it is, and what other rules would choose."""
+"""Summary of a rule's choice: thresholds with intervals, performance, validation, and the choices of other rules."""
 
 from __future__ import annotations
 
@@ -16,15 +16,22 @@ from baserate._estimate import Estimate
 from baserate._policy import Policy
 from baserate._results import Results
 from baserate._tally import Tallies
-from baserate.decide._cost import cost
-from baserate.decide._cross_validation import CrossValidated, crossvalidated
-from baserate.decide._evaluate import evaluated
-from baserate.decide._front import front
-from baserate.decide._judge import SAME, Row, judged, measures_of, number_of, results, with_settings
-from baserate.decide._points import balanced, best, break_even, closest, fixed, youden
+from baserate.decide._convex_hull import ALL, NONE, front
+from baserate.decide._cost_rules import cost
+from baserate.decide._evaluation import (
+    SAME_DATA_NOTE,
+    Row,
+    build_results,
+    evaluated,
+    number_of,
+    performance_rows,
+    select_measures,
+    with_settings,
+)
 from baserate.decide._rule import Choose
-from baserate.decide._sure import DRAWS, Sureness, resampled
-from baserate.decide._vertices import ALL, NONE
+from baserate.decide._rules import DECISION_RULES
+from baserate.decide._threshold_rules import best, fixed
+from baserate.decide._validation import N_BOOTSTRAP, CrossValidated, Sureness, crossvalidated, resampled
 from baserate.infer import Interval, estimate, ways
 from baserate.measure import (
     Measure,
@@ -39,25 +46,34 @@ from baserate.measure import (
     tidy,
 )
 
-CORRECTED = f"{SAME[:-1]}, or read the optimism-corrected values."
-FOLDED = f"{SAME[:-1]}, or read what it gives in folds that had no part in the choice."
-FLATTERED = (SAME, CORRECTED, FOLDED)
+CORRECTED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read the optimism-corrected values."
+CROSS_VALIDATED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read what it gives in folds that had no part in the choice."
+FLATTERED = (SAME_DATA_NOTE, CORRECTED_NOTE, CROSS_VALIDATED_NOTE)
 _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate)
 _MIDDLE = _CHANCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How a choice is checked on the rows that it was made on: by samples drawn from them, and by folds of them.
+    """How a choice is validated on the rows that it was made on: by the bootstrap, and by cross-validation.
 
+    Parameters
+    ----------
+    draws
+        Number of bootstrap samples; 0 for none.
+    folds
+        Number of folds of cross-validation; 0 for none.
+
+    Examples
+    --------
     >>> Trial(folds=5)
     Trial(draws=1000, folds=5)
     """
 
-    draws: int = DRAWS
-    """Samples in which the rule chooses again; 0 for none."""
+    draws: int = N_BOOTSTRAP
+    """Number of bootstrap samples; 0 for none."""
     folds: int = 0
-    """Parts of the rows, each judged by what the rule chooses without it; 0 for none."""
+    """Number of folds of cross-validation; 0 for none."""
 
     def __post_init__(self) -> None:
         if self.draws != 0:
@@ -72,47 +88,76 @@ def summary(
     *,
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
-    draws: int | Trial = DRAWS,
+    draws: int | Trial = N_BOOTSTRAP,
     interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
 ) -> Results:
-    """Let a rule choose for each model, and tell all that a reader should know before using its cut-off.
+    """Summarize a rule's choice for each model: thresholds, performance, optimism, and the choices of other rules.
 
-    First come the cut-offs (`measure` is "threshold", `action` what begins there) with intervals from `draws` samples,
-    then the 2×2 table and the measures as `judge` gives them, with the optimism of the choice and the
-    optimism-corrected value; then what other rules would have chosen, and what that gives. For another prevalence,
-    carry the tallies there first, with `shift.reweigh`. Without draws, without an interval, and of a rule that does not
-    look at the data, nothing is drawn, and nothing corrected. `draws` may be a `Trial`, whose folds are judged by what
-    is chosen without them (`crossvalidated`); `data["folds"]` then holds their cut-offs.
+    For another prevalence, reweight the tallies first with `shift.reweigh`. Nothing is resampled without an interval,
+    or for a rule that does not use the data.
 
+    Parameters
+    ----------
+    tallies
+        Data to choose on.
+    rule
+        Rule of `baserate.decide`, with its options bound by `functools.partial`; or any function from a curve to a
+        policy.
+    measures
+        Measures of the confusion matrix, or their names; the usual ones by default.
+    costs
+        Costs of decisions; they add the expected cost per case, and the rule of least cost to the comparison.
+    draws
+        Number of bootstrap samples, 0 for none; or a `Trial`, with cross-validation.
+    interval
+        Level, method and seed of the confidence intervals; None for numbers alone.
+
+    Returns
+    -------
+    Results
+        Tidy rows: thresholds (`action` is what begins there) with bootstrap intervals; the confusion matrix and the
+        measures with their optimism and corrected values; then thresholds and measures of other rules. `data["folds"]`
+        holds the thresholds of the folds.
+
+    Examples
+    --------
     >>> from baserate import decide, read
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> found = decide.summary(t, decide.youden, draws=100)
-    >>> {row["rule"]: row["value"] for row in found.rows() if row["measure"] == "threshold"}["youden"]
+    >>> results = decide.summary(t, decide.youden, draws=100)
+    >>> {row["rule"]: row["value"] for row in results.rows() if row["measure"] == "threshold"}["youden"]
     0.9
     """
     check_tallies(tallies)
-    asked = measures_of(measures, costs)
-    _check_use(interval, asked, tallies)
+    selected = select_measures(measures, costs)
+    _check_method(interval, selected, tallies)
     trial = draws if isinstance(draws, Trial) else Trial(draws)
     curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
     policies = {model: rule(curve) for model, curve in curves.items()}
-    folded = {model: _folded(curve, rule, asked, trial.folds, interval) for model, curve in curves.items()}
+    folded = {model: _cross_validate(curve, rule, selected, trial.folds, interval) for model, curve in curves.items()}
     rows: list[Row] = []
-    notes = list(_never(curves))
+    notes = list(_note_dominated_models(curves))
     for model, curve in curves.items():
-        sure = _drawn(curve, rule, asked, trial.draws, interval) if policies[model].chosen_on else None
+        bootstrap = _bootstrap(curve, rule, selected, trial.draws, interval) if policies[model].chosen_on else None
         of = f"{model}: " if len(curves) > 1 else ""
-        notes += [f"{of}{note}" for note in (*policies[model].notes, *_unsure(sure), *_upside_down(curve))]
+        notes += [
+            f"{of}{note}"
+            for note in (*policies[model].notes, *_note_failed_samples(bootstrap), *_note_reversed_scores(curve))
+        ]
         for group, part in evaluated(tallies, policies[model], model).items():
             place = {"rule": policies[model].rule, "model": model, "group": named_group(tallies, group)}
-            lines = judged(policies[model], part, asked, interval)
-            rows += [place | row | (_checked(sure, folded[model], row) if group is None else {}) for row in lines]
-        rows += [row | {"model": model, "group": None} for row in _others(curve, policies[model], costs, interval)]
-    told = with_settings(_flattery(policies, rows, notes) | _cuts_told(folded), asked)
-    return results(tallies, rows, told, policies, interval)
+            lines = performance_rows(policies[model], part, selected, interval)
+            rows += [
+                place | row | (_validation_columns(bootstrap, folded[model], row) if group is None else {})
+                for row in lines
+            ]
+        rows += [
+            row | {"model": model, "group": None} for row in _other_rule_rows(curve, policies[model], costs, interval)
+        ]
+    details = with_settings(_same_data(policies, rows, notes) | _fold_thresholds(folded), selected)
+    return build_results(tallies, rows, details, policies, interval)
 
 
-def _drawn(
+def _bootstrap(
     curve: Curve, rule: Choose, measures: Sequence[Measure], draws: int, interval: Interval | None
 ) -> Sureness | None:
     if interval is None or not draws:
@@ -120,48 +165,49 @@ def _drawn(
     return resampled(curve, rule, measures=measures, draws=draws, seed=interval.seed, level=interval.level)
 
 
-def _folded(
+def _cross_validate(
     curve: Curve, rule: Choose, measures: Sequence[Measure], folds: int, interval: Interval | None
 ) -> CrossValidated | None:
-    """Judge the choice by folds; without an interval, its numbers alone."""
+    """Cross-validate the choice; without an interval, return numbers alone."""
     if not folds:
         return None
     kind = interval or Interval()
     seed = kind.seed if isinstance(kind.seed, int) else 0
-    found = crossvalidated(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
-    if not found.policy.chosen_on:
+    validation = crossvalidated(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
+    if not validation.policy.chosen_on:
         raise OptionError(f"folds={folds} has no use: this rule does not look at the data; leave it out.")
     if interval is not None:
-        return found
-    plain = {name: Estimate(each.value, why=each.why) for name, each in found.performance.items()}
-    return replace(found, performance=plain)
+        return validation
+    plain = {name: Estimate(each.value, why=each.why) for name, each in validation.performance.items()}
+    return replace(validation, performance=plain)
 
 
-def _flattery(policies: Mapping[str, Policy], rows: Sequence[Row], notes: Sequence[str]) -> Row:
-    """Which models were judged by the rows that they were chosen on, and where to read more."""
+def _same_data(policies: Mapping[str, Policy], rows: Sequence[Row], notes: Sequence[str]) -> Row:
+    """List the models that are evaluated on the rows they were chosen on, with a note on validated values."""
     same = [model for model, each in policies.items() if each.chosen_on]
-    known = {name for row in rows for name in ("corrected", "crossvalidated") if name in row}
-    note = CORRECTED if "corrected" in known else FOLDED if known else SAME
+    validated = {name for row in rows for name in ("corrected", "crossvalidated") if name in row}
+    note = CORRECTED_NOTE if "corrected" in validated else CROSS_VALIDATED_NOTE if validated else SAME_DATA_NOTE
     return {"same": same, "notes": [note] * bool(same) + list(notes)}
 
 
-def _cuts_told(folded: Mapping[str, CrossValidated | None]) -> Row:
-    """Cut-offs that were chosen without each fold, of each model."""
+def _fold_thresholds(folded: Mapping[str, CrossValidated | None]) -> Row:
+    """Return the thresholds chosen without each fold, by model."""
     cuts = {model: [list(cut.thresholds) for cut in each.cuts] for model, each in folded.items() if each is not None}
     return {"folds": cuts} if cuts else {}
 
 
-def _never(curves: Mapping[str, Curve]) -> Iterator[str]:
-    """Which of several models nobody needs."""
-    told_apart = all(curve.positives and curve.negatives for curve in curves.values()) and not {NONE, ALL} & {*curves}
-    if len(curves) > 1 and told_apart:
+def _note_dominated_models(curves: Mapping[str, Curve]) -> Iterator[str]:
+    """Yield a note for each of several models that is optimal at no costs and no prevalence."""
+    comparable = all(curve.positives and curve.negatives for curve in curves.values()) and not {NONE, ALL} & {*curves}
+    if len(curves) > 1 and comparable:
         for name in front(dict(curves)).never:
             yield f"{name}: another model, or two in turns, is as good or better at any costs and any prevalence."
 
 
-def _upside_down(curve: Curve) -> Iterator[str]:
-    """Offer reversal to what ranks worse than chance."""
+def _note_reversed_scores(curve: Curve) -> Iterator[str]:
+    """Yield a note for scores that rank worse than chance."""
     area = estimate("auc", curve)
+    # Only if the whole interval is below 0.5: small samples often rank worse than chance by chance.
     if area.high < _CHANCE:
         yield (
             f"it ranks worse than chance (AUC {area.value:.4g}); with its sign changed it would have "
@@ -169,8 +215,8 @@ def _upside_down(curve: Curve) -> Iterator[str]:
         )
 
 
-def _check_use(interval: Interval | None, measures: Sequence[Measure], tallies: Tallies) -> None:
-    """See that a method that was asked for makes an interval of something."""
+def _check_method(interval: Interval | None, measures: Sequence[Measure], tallies: Tallies) -> None:
+    """Raise an error if the method of intervals applies to none of the measures."""
     method = interval.method if interval is not None else None
     reweighed = tallies.pooled(next(iter(tallies.models))).reweighed
     if method is not None and not any(method in ways(each, reweighed=reweighed) for each in measures):
@@ -178,55 +224,58 @@ def _check_use(interval: Interval | None, measures: Sequence[Measure], tallies: 
         raise OptionError(f"method={method!r} makes no interval of {names}; leave it out.")
 
 
-def _checked(sure: Sureness | None, folded: CrossValidated | None, row: Row) -> Row:
-    """What the checks of a choice add to a number."""
+def _validation_columns(bootstrap: Sureness | None, folded: CrossValidated | None, row: Row) -> Row:
+    """Return the columns that validation adds to a row."""
     performance = folded.performance if folded is not None else {}
     if row["measure"] not in performance:
-        return _flattered(sure, row)
+        return _bootstrap_columns(bootstrap, row)
     left = tidy(performance[row["measure"]])
-    return _flattered(sure, row) | {
+    return _bootstrap_columns(bootstrap, row) | {
         "crossvalidated": left["value"],
         "crossvalidated_low": left["low"],
         "crossvalidated_high": left["high"],
     }
 
 
-def _flattered(sure: Sureness | None, row: Row) -> Row:
-    """Interval of a cut-off, or the optimism-corrected value of a measure."""
-    if sure is None:
+def _bootstrap_columns(bootstrap: Sureness | None, row: Row) -> Row:
+    """Return the interval of a threshold, or the corrected value of a measure."""
+    if bootstrap is None:
         return {}
     if row["measure"] == "threshold":
-        place = list(sure.policy.cut.actions[1:]).index(row["action"])
-        return tidy(sure.cutoffs[place])
-    found = sure.performance.get(row["measure"])
-    if found is None:
+        place = list(bootstrap.policy.cut.actions[1:]).index(row["action"])
+        return tidy(bootstrap.cutoffs[place])
+    performance = bootstrap.performance.get(row["measure"])
+    if performance is None:
         return {}
-    left = tidy(found.corrected)
+    left = tidy(performance.corrected)
     return {
-        "optimism": found.optimism,
+        "optimism": performance.optimism,
         "corrected": left["value"],
         "corrected_low": left["low"],
         "corrected_high": left["high"],
     }
 
 
-def _unsure(sure: Sureness | None) -> Iterator[str]:
-    if sure is None:
+def _note_failed_samples(bootstrap: Sureness | None) -> Iterator[str]:
+    if bootstrap is None:
         return
-    many = len(sure.drawn)
-    if sure.failed:
-        yield f"in {sure.failed} of {many} draws the rule found nothing: a class was missing, or nothing met it."
-    if sure.other:
-        yield f"in {sure.other} of {many} draws it chose another number of actions; they are left out of the intervals."
+    many = len(bootstrap.drawn)
+    if bootstrap.failed:
+        yield f"in {bootstrap.failed} of {many} draws the rule found nothing: a class was missing, or nothing met it."
+    if bootstrap.other:
+        yield (
+            f"in {bootstrap.other} of {many} draws it chose another number of actions; they are left out of the "
+            "intervals."
+        )
 
 
-def _others(curve: Curve, policy: Policy, costs: Costs | None, interval: Interval | None) -> Iterator[Row]:
-    """What other rules would have chosen; those that find nothing here are left out."""
+def _other_rule_rows(curve: Curve, policy: Policy, costs: Costs | None, interval: Interval | None) -> Iterator[Row]:
+    """Yield the thresholds and measures of other rules, except those that fail here."""
     measures: list[Measure] = [*_COMPARED, *([partial(expected_cost, costs=costs)] if costs is not None else [])]
-    for name, choose in _alternatives(curve, costs).items():
+    for name, choose in _other_rules(curve, costs).items():
         try:
             other = choose(curve)
-        except BaserateError:
+        except BaserateError:  # for example, a class is missing that the rule needs
             continue
         if other.rule == policy.rule and other.cut == policy.cut:
             continue
@@ -235,17 +284,13 @@ def _others(curve: Curve, policy: Policy, costs: Costs | None, interval: Interva
         yield from ({"rule": name} | number_of(interval, measure, counts) for measure in measures)
 
 
-def _alternatives(curve: Curve, costs: Costs | None) -> dict[str, Choose]:
-    found: dict[str, Choose] = {
-        "youden": youden,
-        "closest": closest,
-        "balanced": balanced,
-        "break-even": break_even,
-        "best f1": partial(best, measure="f1"),
-        "best accuracy": partial(best, measure="accuracy"),
+def _other_rules(curve: Curve, costs: Costs | None) -> dict[str, Choose]:
+    rules: dict[str, Choose] = {
+        name: entry.function for name, entry in DECISION_RULES.items() if entry.needs_no_options
     }
+    rules |= {f"best {measure}": partial(best, measure=measure) for measure in ("f1", "accuracy")}
     if costs is not None:
-        found["cost"] = partial(cost, costs=costs)
+        rules["cost"] = partial(cost, costs=costs)
     if curve.tally.probable:
-        found["fixed 0.5"] = partial(fixed, threshold=_MIDDLE)
-    return found
+        rules["fixed 0.5"] = partial(fixed, threshold=_MIDDLE)
+    return rules

@@ -1,8 +1,22 @@
-"""Values -> Drawing: figures for papers and slides, the only home of matplotlib (extra `plot`).
+"""Figures for papers and slides, drawn with matplotlib (extra `plot`).
 
-May import the nouns and every room below; `report` is its neighbour. Each figure is a function of tallies, in the
-manner of scikit-learn's displays: it computes once, keeps the numbers, and paints on axes of your own if you give them.
-Names are resolved on first use.
+Each figure is a function of tallies that returns a `Drawing`: it computes once, keeps the numbers, and paints on given
+axes
+or on new ones, as the displays of scikit-learn do.
+
+- `_registry`: the registry of figures, one entry per figure
+- `_rank_curves`: ROC, precision–recall, gain and lift curves
+- `_thresholds`: score distributions, and measures against the threshold
+- `_calibration`: reliability diagrams and likelihood ratios
+- `_decision_curves`: decision curves, cost curves and Brier curves
+- `_prevalence`: predictive values against the prevalence
+- `_groups`: measures by group
+- `_population`: theoretical populations
+- `_figure`: `Drawing` and the style of all figures
+- `_data`: conversion of data, series, marks and tables of curves
+- `_lines`: lines, bands, points and legends
+
+The package may import the types and all packages up to `equalize`. Names are resolved on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -10,23 +24,19 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.draw._cost_curve import cost_curve as cost_curve
-    from baserate.draw._decision_curve import decision_curve as decision_curve
-    from baserate.draw._drawing import Drawing as Drawing
-    from baserate.draw._gain import gain as gain, lift as lift
+    from baserate.draw._calibration import likelihood_ratio as likelihood_ratio, reliability as reliability
+    from baserate.draw._decision_curves import cost_curve as cost_curve, decision_curve as decision_curve
+    from baserate.draw._figure import Drawing as Drawing
     from baserate.draw._groups import groups as groups
-    from baserate.draw._likelihood_ratio import likelihood_ratio as likelihood_ratio
     from baserate.draw._population import population as population
-    from baserate.draw._pr import pr as pr
     from baserate.draw._prevalence import prevalence as prevalence
-    from baserate.draw._reliability import reliability as reliability
-    from baserate.draw._roc import roc as roc
-    from baserate.draw._scores import scores as scores
-    from baserate.draw._thresholds import thresholds as thresholds
+    from baserate.draw._rank_curves import gain as gain, lift as lift, pr as pr, roc as roc
+    from baserate.draw._thresholds import scores as scores, thresholds as thresholds
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.draw._data import apart as apart, together as together
-    from baserate.draw._drawing import importing as importing
+    from baserate.draw._figure import importing as importing
+    from baserate.draw._registry import FIGURES as FIGURES, FigureType as FigureType, find_figure as find_figure
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

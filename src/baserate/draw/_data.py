@@ -1,67 +1,75 @@
-"""What figures are given -> Tallies, and what each series of them is called."""
+"""Data of figures: conversion to tallies, series by model and group, marks of decisions, and tables of curves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._cut import FLAG, flags_from
+from baserate._domains import PLACE, check_domain
 from baserate._errors import OptionError, ShapeError, UnknownNameError
+from baserate._policy import Policy
 from baserate._results import Results
-from baserate._tally import Tallies, Tally
+from baserate._tally import Group, Tallies, Tally
+from baserate.decide import both_classes, evaluated
+from baserate.infer import Interval, bands, summary
+from baserate.measure import TABLES, Measure, as_thresholds, curves, header, named, named_group
+from baserate.shift import reweigh
 
 Data = Tally | Curve | Tallies | Mapping[str, Tally] | Mapping[str, Curve]
 """One model, several by name, or several with groups."""
 Mixed = Data | Counts[float] | Mapping[str, Tally | Curve | Counts[float]]
-"""The same, and classifiers that give labels alone: the 2×2 tables of these."""
-Key = tuple[str | None, str]
-"""Which series: its model, and its group in words."""
+"""The same, and confusion matrices of classifiers that only give labels."""
+SeriesKey = tuple[str | None, str]
+"""Model and group of a series."""
 
 EVERYBODY = "everybody"
 _NAME = "score"
 _LABELS = "labels"
 _FARTHEST = 1e300
-"""Scores beyond which the length of an axis could not be computed."""
+"""Largest score whose axis length is a finite float."""
 
 
 class Series(NamedTuple):
-    """One line of a figure: what it is called, and its rows of a table."""
+    """One line of a figure: its name and its rows of a table."""
 
     name: str
-    """Empty where there is a single one, which needs no name."""
+    """Empty for a single series."""
     rows: Mapping[str, list[Any]]
 
     @property
-    def key(self) -> Key:
-        """What tells it from the others."""
+    def key(self) -> SeriesKey:
+        """Model and group, which identify the series."""
         return self.rows["model"][0], str(self.rows["group"][0])
 
 
 def as_tallies(data: Data) -> Tallies:
-    """Whatever was given, as Tallies; the lone model is called `score`."""
+    """Convert the data of a figure to Tallies; a single model is named `score`."""
     if isinstance(data, Tallies):
         return data
-    given: Mapping[str, object] = data if isinstance(data, Mapping) else {_NAME: data}
-    strange = [name for name, each in given.items() if not isinstance(each, Tally | Curve)]
-    if strange or not given:
-        kind = type(given[strange[0]]).__name__ if strange else "nothing"
+    by_name: Mapping[str, object] = data if isinstance(data, Mapping) else {_NAME: data}
+    strange = [name for name, each in by_name.items() if not isinstance(each, Tally | Curve)]
+    if strange or not by_name:
+        kind = type(by_name[strange[0]]).__name__ if strange else "nothing"
         raise OptionError(f"{kind} cannot be drawn; give a Tally, a mapping from names to tallies, or Tallies.")
-    models = {name: {(): each.tally if isinstance(each, Curve) else each} for name, each in given.items()}
+    models = {name: {(): each.tally if isinstance(each, Curve) else each} for name, each in by_name.items()}
     return Tallies(models)  # type: ignore[arg-type]  # checked above
 
 
 def apart(data: Mixed) -> tuple[Tallies | None, Tallies | None]:
-    """Models with scores and models that give labels alone, of which one may be missing."""
+    """Split data into models with scores and models that only give labels; one of both may be None."""
     if isinstance(data, Counts):
-        return None, _labelled({_LABELS: data})
+        return None, _tables_as_tallies({_LABELS: data})
     if isinstance(data, Mapping):
         tables = {name: each for name, each in data.items() if isinstance(each, Counts)}
         others: Any = {name: each for name, each in data.items() if name not in tables}
-        return as_tallies(others) if others or not tables else None, _labelled(tables) if tables else None
+        return as_tallies(others) if others or not tables else None, _tables_as_tallies(tables) if tables else None
     tallies = as_tallies(data)
     name = tallies.intake.columns.get("predicted")
     scored, labels = (
@@ -70,16 +78,16 @@ def apart(data: Mixed) -> tuple[Tallies | None, Tallies | None]:
     return (replace(tallies, models=scored) if scored else None), (replace(tallies, models=labels) if labels else None)
 
 
-def only(data: Data, model: str | None) -> Tallies:
-    """The one model with scores that was named, or that there is, with all its groups."""
+def select_model(data: Data, model: str | None) -> Tallies:
+    """Select one model with scores, by name if there are several, with all of its groups."""
     tallies, labels = apart(data)
-    known = ", ".join(tallies.models) if tallies is not None else ""
+    names = ", ".join(tallies.models) if tallies is not None else ""
     if tallies is None or (labels is not None and model in labels.models):
         raise OptionError("labels have no scores to be drawn; name a model that has.")
     if model is None and len(tallies.models) > 1:
-        raise OptionError(f"there are several models ({known}), and this figure shows one; say which with model=.")
+        raise OptionError(f"there are several models ({names}), and this figure shows one; say which with model=.")
     if model is not None and model not in tallies.models:
-        raise UnknownNameError(f"there is no model {model!r}. There are: {known}.")
+        raise UnknownNameError(f"there is no model {model!r}. There are: {names}.")
     name = next(iter(tallies.models)) if model is None else model
     farthest = float(np.abs(tallies.pooled(name).score).max(initial=0.0))
     if farthest > _FARTHEST:
@@ -88,28 +96,28 @@ def only(data: Data, model: str | None) -> Tallies:
 
 
 def together(tallies: Tallies) -> Tallies:
-    """Everybody of each model, without groups."""
+    """Pool the groups of each model."""
     return replace(tallies, models={model: {(): tallies.pooled(model)} for model in tallies.models}, attributes=())
 
 
-def _labelled(tables: Mapping[str, Counts[float]]) -> Tallies:
-    """Tables as tallies of labels, 1 and 0, as reading makes them."""
+def _tables_as_tallies(tables: Mapping[str, Counts[float]]) -> Tallies:
+    """Convert confusion matrices to tallies of labels, 1 and 0, as `read` makes them."""
     many = [name for name, table in tables.items() if table.shape]
     if many:
         raise ShapeError(f"{many[0]} has {tables[many[0]].shape} tables; give one, for example counts[0].")
-    return Tallies({name: {(): _labels(table)} for name, table in tables.items()})
+    return Tallies({name: {(): _table_as_tally(table)} for name, table in tables.items()})
 
 
-def _labels(table: Counts[float]) -> Tally:
+def _table_as_tally(table: Counts[float]) -> Tally:
     mass, squares, rows = (
         np.array([[each.tp, each.fn], [each.fp, each.tn]]) for each in (table, table.squares, table.rows)
     )
     return Tally(np.array([1.0, 0.0]), mass, squares, rows, reweighed=table.reweighed)
 
 
-def series(found: Results) -> Iterator[Series]:
-    """Rows of a table of curves, apart for each model and group, in their order."""
-    columns = found.flat() | {"group": list(found.columns["group"])}
+def split_series(table: Results) -> Iterator[Series]:
+    """Split a table of curves by model and group, in their order."""
+    columns = table.flat() | {"group": list(table.columns["group"])}
     keys = [(model, str(group)) for model, group in zip(columns["model"], columns["group"], strict=True)]
     places: dict[tuple[str | None, str], list[int]] = {}
     for at, key in enumerate(keys):
@@ -117,16 +125,205 @@ def series(found: Results) -> Iterator[Series]:
     models = {model for model, _ in places}
     for there in places.values():
         first = there[0]
-        name = called(columns["model"][first] if len(models) > 1 else None, columns["group"][first])
+        name = series_name(columns["model"][first] if len(models) > 1 else None, columns["group"][first])
         rows = {key: [column[at] for at in there] for key, column in columns.items()}
         yield Series(name if len(places) > 1 else "", rows)
 
 
-def called(model: str | None, group: Mapping[str, object] | None) -> str:
-    """Name of a series: the model where there are several, and the group.
+def series_name(model: str | None, group: Mapping[str, object] | None) -> str:
+    """Name a series: by the model where there are several, and by the group.
 
-    >>> called("risk", {"site": "north"}), called(None, None)
+    >>> series_name("risk", {"site": "north"}), series_name(None, None)
     ('risk, site = north', 'everybody')
     """
     groups = [f"{name} = {value}" for name, value in (group or {}).items()]
     return ", ".join([*([model] if model is not None else []), *groups]) or EVERYBODY
+
+
+Thresholds = float | Sequence[float] | Mapping[str, float]
+"""One threshold for all models, several for all, or one for each model by name."""
+Policies = Policy | Mapping[str, Policy]
+"""Policy of the only model, or one for each model by name."""
+MARK_COLUMNS = ("model", "group", "threshold", "name", "tp", "fp", "fn", "tn")
+
+
+def tabulate_marks(tallies: Tallies, threshold: Thresholds | None, policy: Policies | None) -> Results:
+    """Tabulate decisions to mark: a confusion matrix per threshold or policy, model and group.
+
+    Of a policy it is the table of those who are flagged, or expected to be, against all others. `threshold` is None
+    where the policy has no single one, as a randomized policy.
+
+    >>> from baserate import read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> [(row["name"], row["tp"], row["fp"]) for row in tabulate_marks(t, [0.5, 0.8], None).rows()]
+    [('threshold 0.5', 1.0, 1.0), ('threshold 0.8', 1.0, 0.0)]
+    """
+    rows = [*_threshold_marks(tallies, threshold), *_policy_marks(tallies, policy)]
+    several = len(tallies.models) > 1
+    named_rows = [row | {"model": row["model"] if several else None} for row in rows]
+    return Results({name: [row[name] for row in named_rows] for name in MARK_COLUMNS}, header(tallies, []))
+
+
+def single_threshold_marks(marks: Results) -> Results:
+    """Select marks of all rows, each of which must have a threshold, where a line can be drawn."""
+    rows = [row for row in marks.rows() if row["group"] is None]
+    nowhere = [row["name"] for row in rows if row["threshold"] is None]
+    if nowhere:
+        raise OptionError(
+            f"the {nowhere[0]} has no single threshold, so there is no place for a line; leave it out, or mark "
+            "it on a ROC curve."
+        )
+    for row in rows:
+        if isfinite(row["threshold"]):
+            check_domain("threshold", row["threshold"], PLACE)
+    return Results({name: [row[name] for row in rows] for name in MARK_COLUMNS}, marks.data)
+
+
+def _threshold_marks(tallies: Tallies, thresholds: Thresholds | None) -> Iterator[dict[str, Any]]:
+    by_model = thresholds if isinstance(thresholds, Mapping) else dict.fromkeys(tallies.models, thresholds)
+    _check_models(tallies, by_model)
+    for model, group, tally in tallies.walk():
+        for at in as_thresholds(by_model.get(model)) or ():
+            yield _mark_row(tallies, model, group, at, f"threshold {at:.6g}", Curve(tally).at(at))
+
+
+def _policy_marks(tallies: Tallies, policies: Policies | None) -> Iterator[dict[str, Any]]:
+    if policies is None:
+        return
+    for model, policy in _policies_by_model(tallies, policies).items():
+        if FLAG not in policy.actions:
+            raise OptionError(
+                f"the policy of {model} knows {', '.join(policy.actions)}, so there is no point at which it flags; "
+                "leave it out, or give one that flags."
+            )
+        for group, part in evaluated(tallies, policy, model).items():
+            yield _mark_row(
+                tallies, model, group, flags_from(part.treatment), f"policy {policy.rule}", part.tables[FLAG]
+            )
+
+
+def _policies_by_model(tallies: Tallies, policies: Policies) -> Mapping[str, Policy]:
+    if isinstance(policies, Mapping):
+        _check_models(tallies, policies)
+        return policies
+    if len(tallies.models) > 1:
+        raise OptionError(
+            f"there are several models ({', '.join(tallies.models)}), and a policy is of one; give a mapping from the "
+            "name of the model to its policy."
+        )
+    return {next(iter(tallies.models)): policies}
+
+
+def _check_models(tallies: Tallies, by_model: Mapping[str, object]) -> None:
+    strange = [name for name in by_model if name not in tallies.models]
+    if strange:
+        raise UnknownNameError(f"there is no model {strange[0]!r} to mark. There are: {', '.join(tallies.models)}.")
+
+
+def _mark_row(
+    tallies: Tallies, model: str, group: Group | None, threshold: float | None, name: str, counts: Counts[float]
+) -> dict[str, Any]:
+    cells = {cell: getattr(counts, cell) for cell in ("tp", "fp", "fn", "tn")}
+    return {"model": model, "group": named_group(tallies, group), "threshold": threshold, "name": name, **cells}
+
+
+POINTS = 1000
+"""Points of a line, more than a page can resolve."""
+Band = bool | Literal["simultaneous"]
+_MIDDLE = 0.5
+"""Threshold of labels, which are scores of 1 and 0."""
+_SAME_PREVALENCE = 1e-12
+"""Difference up to which prevalences are equal."""
+
+
+class CurveRequest(NamedTuple):
+    """Which curve to tabulate, with which band, and what to mark on it."""
+
+    what: str
+    band: Band = False
+    level: float = 0.95
+    threshold: Thresholds | None = None
+    policy: Policies | None = None
+
+
+class FigureData(NamedTuple):
+    """Models with scores, and models that only give labels; at least one of both."""
+
+    scored: Tallies | None
+    labels: Tallies | None
+
+    @property
+    def curves(self) -> dict[str, Curve]:
+        """Curve of every model, groups pooled; labels are a curve with one inner point."""
+        return {model: Curve(each.pooled(model)) for each in self if each is not None for model in each.models}
+
+    @property
+    def prevalence(self) -> float | None:
+        """The common prevalence of all models; None if they differ."""
+        shares = [each.tally.prevalence for each in self.curves.values()]
+        return shares[0] if max(shares) - min(shares) <= _SAME_PREVALENCE else None
+
+
+def figure_data(data: Mixed, what: str, *, prevalence: float | None = None) -> FigureData:
+    """Convert the data of a figure, check both classes, and reweight to a prevalence if one is stated."""
+    models = FigureData(*apart(data))
+    for each in models.curves.values():
+        both_classes(each, what)
+    if prevalence is None:
+        return models
+    return FigureData(*(None if each is None else reweigh(each, to=prevalence) for each in models))
+
+
+def tabulate_parts(data: FigureData, request: CurveRequest) -> dict[str, Results]:
+    """Tabulate the curves of models with scores, the points of labels, and marks."""
+    axes = TABLES[request.what]
+    parts = {}
+    if data.scored is not None:
+        parts["curve"] = tabulate_curve(data.scored, request.what, band=request.band, level=request.level)
+    if data.labels is not None:
+        parts["points"] = add_measures(_label_points(data.labels), *axes)
+    if request.threshold is not None or request.policy is not None:
+        if data.scored is None:
+            raise OptionError("labels alone have no threshold that could be marked; leave it out, or give scores.")
+        parts["marks"] = add_measures(tabulate_marks(data.scored, request.threshold, request.policy), *axes)
+    return parts
+
+
+def tabulate_curve(tallies: Tallies, what: str | Measure, *, band: Band, level: float, points: int = POINTS) -> Results:
+    """Tabulate a curve, with a confidence band if requested."""
+    if band not in (False, True, "simultaneous"):
+        raise OptionError(f"band is {band!r}; it is True, False or 'simultaneous'.")
+    if band is False:
+        return curves(tallies, what, points=points)
+    return bands(tallies, what, level=level, simultaneous=band == "simultaneous", points=points)
+
+
+def estimate_curves(data: FigureData, measure: str, level: float) -> dict[str, Results]:
+    """Estimate a measure of the whole curves, with intervals."""
+    interval = Interval(level=level)
+    return {} if data.scored is None else {measure: summary(data.scored, measures=[measure], interval=interval)}
+
+
+def add_measures(table: Results, *names: str) -> Results:
+    """Add measures to a table with the four cells."""
+    cells = [np.asarray(table.columns[cell], dtype=np.float64) for cell in ("tp", "fp", "fn", "tn")]
+    return Results({**table.columns, **{name: named(name)(Counts(*cells)) for name in names}}, table.data)
+
+
+def reference_lines(**lines: Mapping[str, Sequence[Any]]) -> Results:
+    """Tabulate reference lines by name, with their coordinates; an underscore in a name is a space."""
+    columns: dict[str, list[Any]] = {"name": []}
+    for name, line in lines.items():
+        for axis, values in line.items():
+            columns.setdefault(axis, []).extend(values)
+        columns["name"] += [name.replace("_", " ")] * len(next(iter(line.values())))
+    return Results(columns)
+
+
+def _label_points(labels: Tallies) -> Results:
+    marks = tabulate_marks(labels, _MIDDLE, None)
+    # The table has None for a single model, but a point always needs a name.
+    names = [
+        series_name(model, group) for (model, *_), group in zip(labels.walk(), marks.columns["group"], strict=True)
+    ]
+    return Results({**marks.columns, "name": names, "threshold": [None] * len(names)}, marks.data)

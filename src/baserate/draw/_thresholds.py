@@ -1,31 +1,183 @@
-"""Measures against the threshold: what is won and lost by moving it."""
+"""Score distributions of both classes, and measures against the threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from math import isfinite
+from itertools import chain, pairwise
+from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baserate._arrays import Floats, ratio
+from baserate._domains import BINS, check_domain
+from baserate._formatting import count_of
 from baserate._results import Results
-from baserate._tally import Tallies
-from baserate.draw._data import Data, only, together
-from baserate.draw._drawing import Drawing, Parts, drawn
-from baserate.draw._marks import Policies, Thresholds, marks, one_place
-from baserate.draw._paint import SHADE, band_told, gaps
-from baserate.draw._ranks import measured, tabled
-from baserate.draw._style import AXES, GREY, colour, dashes, explained, named, shares, spoken
-from baserate.measure import Measure, about, joined, known
+from baserate._tally import Tallies, Tally
+from baserate.draw._data import (
+    Data,
+    Policies,
+    Thresholds,
+    add_measures,
+    select_model,
+    single_threshold_marks,
+    tabulate_curve,
+    tabulate_marks,
+    together,
+)
+from baserate.draw._figure import (
+    AXIS_LABELS,
+    GRAY,
+    NEGATIVE,
+    POSITIVE,
+    Drawing,
+    Parts,
+    color_at,
+    format_percent,
+    legend_label,
+    line_style_at,
+    make_drawing,
+    measure_label,
+    place_legend,
+    set_unit_limits,
+)
+from baserate.draw._lines import SHADE, as_gaps, band_label
+from baserate.measure import Measure, about, header, inner_edges, joined, known, widened
 from baserate.shift import reweigh
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_USUAL = ("sensitivity", "specificity", "precision", "f1", "flag_rate")
+_MOST = 40
+_LEAST = 10
+_LOOK: dict[str, Any] = {
+    "positives": {"color": POSITIVE, "linestyle": "-", "hatch": "////"},
+    "negatives": {"color": NEGATIVE, "linestyle": "--", "hatch": None},
+}
+"""Styles of the classes, which differ by hatching and line style, too."""
+
+
+def scores(
+    data: Data,
+    *,
+    model: str | None = None,
+    bins: int | None = None,
+    threshold: Thresholds | None = None,
+    policy: Policies | None = None,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw the score distributions of both classes: the share of each class in bins.
+
+    There is an edge of a bin at every threshold, so the bins beyond it hold what it flags. The legend gives these
+    shares.
+
+    Parameters
+    ----------
+    data
+        One model, several by name, or tallies; groups are pooled.
+    model
+        Name of the model; needed where there are several.
+    bins
+        Approximate number of bins; by default the square root of the number of rows, from 10 to 40.
+    threshold
+        Threshold to mark, or several.
+    policy
+        Policy to mark; it must have a single threshold.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import draw, tally
+    >>> drawing = draw.scores(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]), threshold=0.65, bins=2)
+    >>> [(row["class"], row["from"], row["to"], round(row["share"], 2)) for row in drawing.parts["bins"].rows()][:2]
+    [('positives', 0.0, 0.65, 0.33), ('positives', 0.65, 1.0, 0.67)]
+    """
+    tallies = select_model(data, model)
+    marks = single_threshold_marks(tabulate_marks(tallies, threshold, policy))
+    tally = together(tallies).tally
+    cuts = sorted({at for at in marks.columns["threshold"] if isfinite(at)})
+    columns = _tabulate_bins(tally, _bin_edges(tally, cuts, _bin_count(tally, bins)))
+    head = header(tallies, [])
+    parts = {"bins": Results(columns, head)}
+    if len(marks):
+        parts["marks"] = add_measures(marks, "sensitivity", "fpr")
+    return make_drawing("scores", parts, _paint_scores, ax=ax)
+
+
+def _bin_count(tally: Tally, bins: int | None) -> int:
+    if bins is None:
+        return min(_MOST, max(_LEAST, ceil(sqrt(tally.rows.sum(dtype=np.int64)))))
+    check_domain("bins", bins, BINS)
+    return bins
+
+
+def _bin_edges(tally: Tally, cuts: list[float], bins: int) -> Floats:
+    """Return edges of bins of nearly the same width, with one at every threshold."""
+    score = tally.score
+    low, high = (0.0, 1.0) if tally.probable else (float(score[-1]), float(score[0]))
+    low, high = widened(min([low, *cuts]), max([high, *cuts]))
+    width = (high - low) / bins
+    # `fromkeys` removes duplicates in order: a threshold may be an end of the range.
+    stretches = list(pairwise(dict.fromkeys([low, *cuts, high])))
+    inner = [[a, *inner_edges(a, b, max(1, round((b - a) / width)))] for a, b in stretches]
+    return np.array([*chain.from_iterable(inner), high])
+
+
+def _tabulate_bins(tally: Tally, edges: Floats) -> dict[str, Any]:
+    """Tabulate the share of each class in each bin; a score at an edge belongs to the upper bin, as with thresholds."""
+    columns: dict[str, list[Any]] = {name: [] for name in ("class", "from", "to", "mass", "share", "rows")}
+    for order, name in enumerate(("positives", "negatives")):
+        mass, _ = np.histogram(tally.score, edges, weights=np.asarray(tally.mass[order], dtype=np.float64))
+        share = ratio(mass, float(mass.sum()))
+        rows, _ = np.histogram(tally.score, edges, weights=np.asarray(tally.rows[order], dtype=np.float64))
+        columns["class"] += [name] * len(mass)
+        for key, values in (("from", edges[:-1]), ("to", edges[1:]), ("mass", mass), ("share", share)):
+            columns[key] += values.tolist()
+        columns["rows"] += rows.tolist()
+    return columns
+
+
+def _paint_scores(ax: Axes, parts: Parts) -> None:
+    rows = parts["bins"].rows()
+    for name, look in _LOOK.items():
+        own = [row for row in rows if row["class"] == name]
+        edges, heights = [own[0]["from"], *(row["to"] for row in own)], [row["share"] for row in own]
+        if heights[0] is None:  # the class is missing
+            continue
+        shade, hatch = look["color"], look["hatch"]
+        many = sum(row["rows"] for row in own)
+        label = f"{name} ({count_of(many, 'row', shown=format(many, '.0f'))})"
+        fill: Any = {"facecolor": (shade, 0.25), "edgecolor": (shade, 0.6), "hatch": hatch, "linewidth": 0}
+        ax.stairs(heights, edges, fill=True, label=label, **fill)
+        ax.stairs(heights, edges, color=shade, linestyle=look["linestyle"], linewidth=1.4)
+    for row in parts["marks"].rows() if "marks" in parts else ():
+        if isfinite(row["threshold"]):
+            ax.axvline(row["threshold"], color="black", linewidth=1, label=_mark_label(row))
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("score")
+    ax.set_ylabel("share of its class in each bin")
+    place_legend(ax, None)
+
+
+def _mark_label(row: dict[str, Any]) -> str:
+    caught = [
+        f"{format_percent(row[name])} of {who}"
+        for name, who in (("sensitivity", "positives"), ("fpr", "negatives"))
+        if row[name] is not None
+    ]
+    return legend_label(f"{row['name']} flags {', '.join(caught)}")
+
+
+_DEFAULT_MEASURES = ("sensitivity", "specificity", "precision", "f1", "flag_rate")
 _POINTS = 300
-"""Of each of several lines, which go in steps."""
+"""Points of each line, which is a staircase."""
 
 
 def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
@@ -39,42 +191,66 @@ def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     policy: Policies | None = None,
     ax: Axes | None = None,
 ) -> Drawing:
-    """Draw any measures of decisions against the threshold from which on a score is flagged.
+    """Draw measures of the confusion matrix against the threshold.
 
-    By default sensitivity, specificity, precision, F1 and the flag rate, which says how much work there will be. Of
-    several models name one with `model`; groups are put together. `band` shows how far each may lie at a given
-    threshold, `prevalence` carries all of them to where it will be used. Marks are lines.
+    Parameters
+    ----------
+    data
+        One model, several by name, or tallies; groups are pooled.
+    *measures
+        Measures or their names; by default sensitivity, specificity, precision, F1 and the flag rate.
+    model
+        Name of the model; needed where there are several.
+    band
+        Whether to draw confidence bands, each threshold by itself.
+    level
+        Confidence level of the bands.
+    prevalence
+        Deployment prevalence to reweight to; that of the data by default.
+    threshold
+        Threshold to mark with a line, or several.
+    policy
+        Policy to mark with a line; it must have a single threshold.
+    ax
+        Matplotlib axes to paint on; new ones by default.
 
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
     >>> from baserate import draw, tally
-    >>> made = draw.thresholds(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]), "precision")
-    >>> [(row["threshold"], row["value"]) for row in made.rows()][:4]
+    >>> drawing = draw.thresholds(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]), "precision")
+    >>> [(row["threshold"], row["value"]) for row in drawing.rows()][:4]
     [(inf, None), (0.9, 1.0), (0.8, 1.0), (0.7, 0.6666666666666666)]
     """
-    chosen = [known(each) for each in measures or _USUAL]
-    tallies = only(data, model)
+    selected = [known(each) for each in measures or _DEFAULT_MEASURES]
+    tallies = select_model(data, model)
     if prevalence is not None:
         tallies = reweigh(tallies, to=prevalence)
-    parts = {"curve": _tabulated(together(tallies), chosen, band=band, level=level)}
-    found = one_place(marks(tallies, threshold, policy))
-    if len(found):
-        parts["marks"] = measured(found, *(about(each).name for each in chosen))
-    whole = all(0 <= end <= 1 for each in chosen for end in about(each).span)
-    return drawn("thresholds", parts, partial(_paint, whole=whole), ax=ax)
+    parts = {"curve": _tabulate_measures(together(tallies), selected, band=band, level=level)}
+    marks = single_threshold_marks(tabulate_marks(tallies, threshold, policy))
+    if len(marks):
+        parts["marks"] = add_measures(marks, *(about(each).name for each in selected))
+    whole = all(0 <= end <= 1 for each in selected for end in about(each).span)
+    return make_drawing("thresholds", parts, partial(_paint_thresholds, whole=whole), ax=ax)
 
 
-def _tabulated(tallies: Tallies, chosen: Sequence[Measure], *, band: bool, level: float) -> Results:
-    """Put all measures below each other."""
+def _tabulate_measures(tallies: Tallies, selected: Sequence[Measure], *, band: bool, level: float) -> Results:
+    """Tabulate all measures, one below the other."""
     parts = []
-    for each in chosen:
+    for each in selected:
         name = about(each).name
-        found = tabled(tallies, each, band=band, level=level, points=_POINTS)
-        value = {("value" if key == name else key): column for key, column in found.columns.items()}
-        parts.append({"measure": [name] * len(found), **value})
+        table = tabulate_curve(tallies, each, band=band, level=level, points=_POINTS)
+        value = {("value" if key == name else key): column for key, column in table.columns.items()}
+        parts.append({"measure": [name] * len(table), **value})
     columns = {name: joined([part[name] for part in parts]) for name in parts[0]}
-    return Results(columns, found.data)
+    return Results(columns, table.data)
 
 
-def _paint(ax: Axes, parts: Parts, *, whole: bool) -> None:
+def _paint_thresholds(ax: Axes, parts: Parts, *, whole: bool) -> None:
     columns = parts["curve"].flat()
     finite = [at for at in columns["threshold"] if isfinite(at)]
     ends = (0.0, 1.0) if min(finite) >= 0 and max(finite) <= 1 else (min(finite), max(finite))
@@ -82,21 +258,34 @@ def _paint(ax: Axes, parts: Parts, *, whole: bool) -> None:
     for at, name in enumerate(names):
         there = [place for place, each in enumerate(columns["measure"]) if each == name]
         rows = {key: [column[place] for place in there] for key, column in columns.items()}
-        _line(ax, rows, ends, at, band_told(parts["curve"]) if "low" in rows and at == 0 else "")
+        _paint_measure(ax, rows, ends, at, band_label(parts["curve"]) if "low" in rows and at == 0 else "")
     for at, row in enumerate(parts["marks"].rows() if "marks" in parts else ()):
         if isfinite(row["threshold"]):
-            ax.axvline(row["threshold"], color=GREY, linewidth=1, linestyle=dashes(at + 1), label=named(row["name"]))
+            ax.axvline(
+                row["threshold"],
+                color=GRAY,
+                linewidth=1,
+                linestyle=line_style_at(at + 1),
+                label=legend_label(row["name"]),
+            )
     if whole:
-        shares(ax, "y")
+        set_unit_limits(ax, "y")
     ax.set_xlabel("threshold: scores at or above it are flagged")
-    ax.set_ylabel(AXES.get(names[0], spoken(names[0])) if len(names) == 1 else "value")
-    explained(ax, None)
+    ax.set_ylabel(AXIS_LABELS.get(names[0], measure_label(names[0])) if len(names) == 1 else "value")
+    place_legend(ax, None)
 
 
-def _line(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, told: str) -> None:
-    """Paint a measure, which stays the same from each score down to the next, and beyond the last ones."""
+def _paint_measure(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, told: str) -> None:
+    """Paint a measure, which is constant from each score down to the next, and beyond the last ones."""
     x = [*np.clip(rows["threshold"], *ends), ends[0]]
-    y, low, high = (gaps([*rows[key], rows[key][-1]]) if key in rows else [] for key in ("value", "low", "high"))
-    ax.plot(x, y, color=colour(at), linestyle=dashes(at), drawstyle="steps-post", label=spoken(rows["measure"][0]))
+    y, low, high = (as_gaps([*rows[key], rows[key][-1]]) if key in rows else [] for key in ("value", "low", "high"))
+    ax.plot(
+        x,
+        y,
+        color=color_at(at),
+        linestyle=line_style_at(at),
+        drawstyle="steps-post",
+        label=measure_label(rows["measure"][0]),
+    )
     if low:
-        ax.fill_between(x, low, high, step="post", color=colour(at), alpha=SHADE, linewidth=0, label=told)
+        ax.fill_between(x, low, high, step="post", color=color_at(at), alpha=SHADE, linewidth=0, label=told)

@@ -1,12 +1,12 @@
-"""A choice in words: what is done with which scores, by which rule, and how sure the cut-offs are."""
+"""Sentences about a choice: actions by score, the rule, and the uncertainty of thresholds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import isinf
 from typing import Any
 
 from baserate._cut import FLAG, PASS, REFER, Cut
-from baserate._formatting import count_of, format_exact, format_level, format_number, join_words
+from baserate._formatting import format_exact, format_level, format_number, join_words
 from baserate._policy import Policy, policy_content
 from baserate.text._tables import shorten_label
 
@@ -16,7 +16,7 @@ _DASH = "\N{NO-BREAK SPACE}–\N{NO-BREAK SPACE}"
 
 
 def describe_choice(model: str, policy: Content, costs: Content | None = None) -> str:
-    """Say what is done, and why; `costs` are those that were given.
+    """Describe the actions of a policy and its rule; `costs` are those that were given with the command.
 
     >>> describe_choice("risk", {"rule": "youden", "thresholds": [0.65], "actions": ["pass", "flag"], "settings": {}})
     'Flag risk ≥ 0.65 (rule: greatest sensitivity + specificity).'
@@ -26,7 +26,7 @@ def describe_choice(model: str, policy: Content, costs: Content | None = None) -
 
 
 def describe_policy(policy: Policy, model: str) -> str:
-    """Say what a policy does with the scores of a model, and by which rule.
+    """Describe the actions of a policy on the scores of a model, and its rule.
 
     >>> describe_policy(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"), "risk")
     'Flag risk ≥ 0.5 (rule: as given).'
@@ -40,33 +40,33 @@ def describe_policy(policy: Policy, model: str) -> str:
         if policy.needs_group
         else "is the same for everybody"
     )
-    lots = ", and where cuts disagree a lot decides, which the id draws" if policy.needs_id else ""
-    return f"What is done {depends}{lots} (rule: {describe_rule(policy.rule, settings)})."
+    randomization = ", and where cuts disagree a lot decides, which the id draws" if policy.needs_id else ""
+    return f"What is done {depends}{randomization} (rule: {describe_rule(policy.rule, settings)})."
 
 
 def describe_rule(name: str, settings: Content) -> str:
-    """Say by which rule a choice was made; a rule that has no words of its own is told by its name and settings.
+    """Describe the rule of a choice, by its entry in the registry; other rules by their name and settings.
 
     >>> describe_rule("best", {"measure": "f1", "toward": "high"})
     'greatest f1'
     >>> describe_rule("coin", {"sides": 2})
     'coin, sides 2'
     """
-    if "parity" not in settings and name not in {*_DESCRIBERS, *_DESCRIPTIONS}:
+    from baserate.decide import DECISION_RULES, describe_share  # imported here: formatting a table needs no rules
+
+    entry = DECISION_RULES.get(name)
+    if "parity" in settings:
+        text = _describe_parity(name, settings)
+    elif entry is not None and entry.describe is not None:
+        text = entry.describe(settings)
+    else:
         return ", ".join([name, *(f"{_words(each)} {value}" for each, value in settings.items() if value is not None)])
-    where = f", at a prevalence of {_share(settings['prevalence'])}" if "prevalence" in settings else ""
-    told = (
-        _equal(name, settings)
-        if "parity" in settings
-        else _DESCRIBERS[name](settings)
-        if name in _DESCRIBERS
-        else _DESCRIPTIONS[name]
-    )
-    return f"{told}{where}"
+    where = f", at a prevalence of {describe_share(settings['prevalence'])}" if "prevalence" in settings else ""
+    return f"{text}{where}"
 
 
 def describe_score_ranges(model: str, thresholds: Sequence[float]) -> list[str]:
-    """Scores of each stretch, lowest first.
+    """List the score range of each action, lowest first.
 
     >>> describe_score_ranges("risk", [0.2, 0.7])
     ['risk < 0.2', '0.2 ≤ risk < 0.7', 'risk ≥ 0.7']
@@ -78,30 +78,32 @@ def describe_score_ranges(model: str, thresholds: Sequence[float]) -> list[str]:
 
 
 def describe_threshold_intervals(cutoffs: Sequence[Content], digits: int) -> str:
-    """Say between which bounds cut-offs lie; nothing if nobody knows."""
-    known = [row for row in cutoffs if row["low"] is not None]
-    if not known:
+    """Describe the confidence intervals of thresholds; empty without intervals."""
+    with_interval = [row for row in cutoffs if row["low"] is not None]
+    if not with_interval:
         return ""
-    bounds = [f"{format_number(row['low'], digits)}{_DASH}{format_number(row['high'], digits)}" for row in known]
+    bounds = [
+        f"{format_number(row['low'], digits)}{_DASH}{format_number(row['high'], digits)}" for row in with_interval
+    ]
     what = "interval of the cut-off" if len(cutoffs) == 1 else "intervals of the cut-offs"
-    return f"{format_level(known[0]['level'])}\N{NO-BREAK SPACE}% {what}: {join_words(bounds)}."
+    return f"{format_level(with_interval[0]['level'])}\N{NO-BREAK SPACE}% {what}: {join_words(bounds)}."
 
 
 def describe_fold_thresholds(cuts: Sequence[Sequence[float]], many: int, digits: int) -> str:
-    """Say between what the cut-offs lie that were chosen without each fold, those of another number left out.
+    """Describe the range of the thresholds chosen without each fold, except those of another number.
 
     >>> describe_fold_thresholds([[0.2], [0.2], [0.2]], 1, 4)
     'Chosen without each of 3 folds in turn: 0.2000.'
     """
-    alike = [each for each in cuts if len(each) == many]
-    each_place = [sorted({min(at), max(at)}) for at in zip(*alike, strict=True)]
+    same_number = [each for each in cuts if len(each) == many]
+    each_place = [sorted({min(at), max(at)}) for at in zip(*same_number, strict=True)]
     ranges = [_DASH.join(format_number(end, digits) for end in ends) for ends in each_place]
-    fewer = f", of which {len(cuts) - len(alike)} gave another number" * (len(alike) < len(cuts))
+    fewer = f", of which {len(cuts) - len(same_number)} gave another number" * (len(same_number) < len(cuts))
     return f"Chosen without each of {len(cuts)} folds in turn{fewer}: {join_words(ranges)}." if ranges else ""
 
 
 def describe_actions(model: str, thresholds: Sequence[float], actions: Sequence[str]) -> str:
-    """Say what is done with which scores.
+    """Describe the action for each range of scores.
 
     >>> describe_actions("risk", [0.5], ["pass", "flag"])
     'Flag risk ≥ 0.5'
@@ -119,64 +121,25 @@ def describe_actions(model: str, thresholds: Sequence[float], actions: Sequence[
     parts = [
         f"{action} {scores}" for action, scores in zip(actions, describe_score_ranges(model, thresholds), strict=True)
     ]
-    told = join_words(parts)
-    return told[:1].upper() + told[1:]
+    sentence = join_words(parts)
+    return sentence[:1].upper() + sentence[1:]
 
 
-def _costs(settings: Content) -> str:
-    """Costs of errors, and of the rest where it is not free; those that nobody gave are 1 for an error."""
-    costs = settings.get("costs") or {"fp": 1.0, "fn": 1.0, "tp": 0.0, "tn": 0.0}
-    shown = [name for name in ("fp", "fn", "tp", "tn") if costs[name] or name in ("fp", "fn")]
-    return ", ".join(f"{name.upper()}\N{NO-BREAK SPACE}{costs[name]:g}" for name in shown)
+def _describe_parity(name: str, settings: Content) -> str:
+    """Describe which parity constraint is satisfied, how strictly, and among which policies."""
+    from baserate.decide import describe_costs
 
-
-def _equal(name: str, settings: Content) -> str:
-    """Say which parity is kept, how strictly, and among what, if it is not among all policies."""
     bound = settings["within"]
     each = (
         [f"{rate} within {format_exact(value)}" for rate, value in bound.items()] if isinstance(bound, Mapping) else []
     )
     within = f"({', '.join(each)})" if each else f"within {format_exact(bound)}"
-    best = f"best {_words(settings['objective'])}" if "objective" in settings else f"least cost with {_costs(settings)}"
+    best = (
+        f"best {_words(settings['objective'])}"
+        if "objective" in settings
+        else f"least cost with {describe_costs(settings)}"
+    )
     return f"{best} that keeps {join_words(settings['parity'])} {within}{_AMONG.get(name, f', {name}')}"
-
-
-def _best(settings: Content) -> str:
-    return _goal("greatest" if settings["toward"] == "high" else "least", settings["measure"], settings)
-
-
-def _requirement(settings: Content) -> str:
-    if "minimize" in settings:
-        objective = _goal("least", settings["minimize"], settings)
-    else:
-        objective = _goal("greatest", settings.get("maximize", "sensitivity + specificity"), settings)
-    return f"{objective}, with {_words(join_words(settings['require']))}"
-
-
-def _goal(most: str, measure: str, settings: Content) -> str:
-    if measure == "expected_cost":
-        return f"{most} cost with {_costs(settings)}"
-    return f"{most} {_words(measure)}"
-
-
-def _capacity(settings: Content) -> str:
-    if "share" in settings:
-        return f"at most {_share(settings['share'])} of everybody"
-    return f"at most {count_of(settings['at_most'], 'row', shown=format(settings['at_most'], 'g'))}"
-
-
-def _bands(settings: Content) -> str:
-    if "shares" in settings:
-        return f"bands that hold at most {join_words(map(_share, settings['shares']))}, from above"
-    if "risks" in settings:
-        return f"bands that begin at a risk of {join_words(map(_share, settings['risks']))}"
-    return "bands as given"
-
-
-def _abstain(settings: Content) -> str:
-    if "refer" in settings:
-        return f"least cost with {_costs(settings)}, and {settings['refer']:g} for a referred case"
-    return f"least cost of a decided case with {_costs(settings)}, at least {_share(settings['coverage'])} decided"
 
 
 _AMONG = {
@@ -186,25 +149,6 @@ _AMONG = {
     "reject-option": ", by a band that favours some groups (reject option)",
     "crossing": ", where the ROC curves of two groups cross",
 }
-_DESCRIPTIONS: dict[str, str] = {
-    "youden": "greatest sensitivity + specificity",
-    "closest": "closest to the upper left corner of the ROC curve",
-    "balanced": "sensitivity = specificity",
-    "break-even": "precision = recall",
-    "fixed": "as given",
-}
-_DESCRIBERS: dict[str, Callable[[Content], str]] = {
-    "best": _best,
-    "cost": lambda told: f"least cost with {_costs(told)}",
-    "require": _requirement,
-    "capacity": _capacity,
-    "bands": _bands,
-    "abstain": _abstain,
-}
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.6g}\N{NO-BREAK SPACE}%"
 
 
 def _words(name: str) -> str:

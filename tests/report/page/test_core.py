@@ -13,7 +13,7 @@ import pytest
 from baserate import BaserateError, Costs, Counts, Curve, Policy, Tallies, Tally, decide, infer, measure, shift
 from baserate._estimate import Estimate
 from baserate._read_summary import ReadSummary
-from baserate.decide._benefit import Adjustment, adjusted_cuts, net_benefits
+from baserate.decide._decision_curve import Adjustment, adjust_thresholds, net_benefits
 from baserate.decide._rule import strictest
 from baserate.infer import Drawn
 from baserate.infer._binomial import two_sided
@@ -282,7 +282,7 @@ def test_decision_curves_are_pythons() -> None:
             if not (tally.probable and tally.total):
                 continue
             kept = net_benefits(Curve(tally), at)
-            cuts = at if state.adjustment is None else adjusted_cuts(at, state.adjustment)
+            cuts = at if state.adjustment is None else adjust_thresholds(at, state.adjustment)
             model = measure.net_benefit(Curve(tally).at(cuts), at=at)
             told = {"model": model, "kept": kept["net_benefit"], "all": kept["all"]}
             page.expect(told, "decisionCurve", state.threshold, part, at, state.factors)

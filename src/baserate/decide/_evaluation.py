@@ -1,0 +1,430 @@
+"""Evaluate a policy on any data: a confusion matrix per action, group and model, and measures with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from baserate._arrays import ratio
+from baserate._costs import Costs
+from baserate._counts import Counts, combine_counts
+from baserate._curve import Curve
+from baserate._cut import REFER, Cut, RandomizedCut, Treatment, has_table, merge_tables
+from baserate._errors import OptionError, UnknownLabelError, UnknownNameError
+from baserate._estimate import Estimate
+from baserate._policy import Policy, label_text, policy_content
+from baserate._results import Results
+from baserate._tally import Group, Tallies, Tally
+from baserate.infer import LINEAR_FIXED_METHOD, LINEAR_METHOD, Interval, bound_weighted_cells
+from baserate.measure import (
+    USUAL,
+    Measure,
+    about,
+    check_tallies,
+    expected_cost,
+    flag_rate,
+    header,
+    known,
+    measured,
+    named_group,
+    pass_rate,
+    precision,
+    settings_notes,
+    settings_of,
+    tidy,
+)
+from baserate.read import ordered
+
+Each = TypeVar("Each")
+Tables = dict[str, Counts[float]]
+"""For each action, the confusion matrix of its (expected) recipients against all others."""
+
+
+class Part(NamedTuple):
+    """The decisions of a policy on some rows: all of them, or a group."""
+
+    tallies: tuple[Tally, ...]
+    tables: Tables
+    nobody: Counts[float]
+    """Confusion matrix of flagging none."""
+    treatment: Treatment | None
+    """How the rows are treated; None where groups differ."""
+
+    @property
+    def tally(self) -> Tally:
+        """Tally of all these rows."""
+        return self.tallies[0] if len(self.tallies) == 1 else Tally.sum(self.tallies)
+
+    @property
+    def counts(self) -> Counts[float]:
+        """Confusion matrix of flag and pass; referred rows are in none of its cells."""
+        return merge_tables(self.tables, nobody=self.nobody)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(map(_count_rows, self.tallies))
+
+
+def tables(tallies: Tallies, policy: Policy, *, model: str | None = None) -> dict[Group | None, Tables]:
+    """Count the decisions of a policy: for each action, a confusion matrix of those who get it against all others.
+
+    Of a randomized policy the counts are expected ones.
+
+    Parameters
+    ----------
+    tallies
+        Data to evaluate the policy on. It may be read in finer groups than those of the policy.
+    policy
+        Policy to evaluate.
+    model
+        Name of the model; needed where there are several.
+
+    Returns
+    -------
+    dict of group to dict of str to Counts
+        Counts by action: of all rows (None), then of each group.
+
+    Examples
+    --------
+    >>> from baserate import Cut, Policy, decide, read
+    >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
+    >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
+    >>> apart = Policy(by_group={("f",): Cut((0.7,)), ("m",): Cut((0.3,))}, otherwise="refuse", attributes=("sex",))
+    >>> results = decide.tables(t, apart)
+    >>> results[None]["flag"], results["m",]["flag"]
+    (Counts(tp=2.0, fp=0.0, fn=0.0, tn=2.0), Counts(tp=1.0, fp=0.0, fn=0.0, tn=1.0))
+    """
+    parts = evaluated(tallies, policy, model_of(tallies, model))
+    return {group: part.tables for group, part in parts.items()}
+
+
+def model_of(tallies: Tallies, model: str | None) -> str:
+    """Return the name of the model: the one that is named, or the only one."""
+    check_tallies(tallies)
+    names = ", ".join(tallies.models)
+    if model is None and len(tallies.models) > 1:
+        raise OptionError(f"there are several models ({names}), and a policy is of one; say which with model=.")
+    name = next(iter(tallies.models)) if model is None else model
+    if name not in tallies.models:
+        raise UnknownNameError(f"there is no model {name!r}. There are: {names}.")
+    return name
+
+
+def evaluated(
+    tallies: Tallies, policy: Policy, model: str, *, by: Sequence[str] | None = None
+) -> dict[Group | None, Part]:
+    """Evaluate a policy on all rows (None), and on each group by some attributes, by default all."""
+    treatments = _group_treatments(tallies, policy, model)
+    each = {group: _evaluate_tally(policy, treatments[group], tally) for group, tally in tallies.models[model].items()}
+    parts: dict[Group | None, Part] = {None: _combine_parts(list(each.values()))}
+    attributes = tallies.attributes if by is None else tuple(by)
+    if attributes:
+        parts |= {group: _combine_parts(several) for group, several in _split_by(tallies, each, attributes).items()}
+    return parts
+
+
+def same(tallies: Tallies, policy: Policy, model: str) -> bool:
+    """Return whether a policy was chosen on these very rows, pooled or in groups."""
+    return policy.chosen_on is not None and policy.chosen_on in _digests(tallies, policy, model)
+
+
+def _digests(tallies: Tallies, policy: Policy, model: str) -> Iterator[str]:
+    single = Tallies({model: tallies.models[model]}, tallies.attributes)
+    # A policy stores the digest of pooled data, of all groups, or of coarser groups.
+    yield single.pooled(model).digest
+    yield single.digest
+    by_group = _split_by(tallies, tallies.models[model], policy.attributes)
+    coarser = {group: Tally.sum(several) for group, several in by_group.items()}
+    yield Tallies({model: coarser}, policy.attributes).digest
+
+
+def _group_treatments(tallies: Tallies, policy: Policy, model: str) -> dict[Group, Treatment]:
+    """Return the treatment of each group of the tallies; raise one error that names all unknown groups."""
+    places = _attribute_positions(tallies, policy.attributes)
+    treatments: dict[Group, Treatment] = {}
+    unknown: dict[tuple[str | None, ...], int] = {}
+    for group, tally in tallies.models[model].items():
+        policy_group = _select_attributes(group, places)
+        try:
+            treatments[group] = policy.treatment(policy_group)
+        except UnknownLabelError:
+            texts = tuple(map(label_text, policy_group))
+            unknown[texts] = unknown.get(texts, 0) + _count_rows(tally)
+    if unknown:
+        from baserate.apply import unknown_groups
+
+        raise unknown_groups(policy.attributes, unknown, sum(map(_count_rows, tallies.models[model].values())))
+    return treatments
+
+
+def _attribute_positions(tallies: Tallies, attributes: Sequence[str]) -> list[int]:
+    """Return the positions of attributes among those of the tallies."""
+    lacking = [name for name in attributes if name not in tallies.attributes]
+    if lacking:
+        there = f"by {', '.join(tallies.attributes)} alone" if tallies.attributes else "without groups"
+        raise OptionError(
+            f"groups by {', '.join(lacking)} are needed, and the rows were read {there}; read them with "
+            f"group={lacking[0] if len(lacking) == 1 else lacking!r}."
+        )
+    return [tallies.attributes.index(name) for name in attributes]
+
+
+def _split_by(tallies: Tallies, groups: Mapping[Group, Each], attributes: Sequence[str]) -> dict[Group, list[Each]]:
+    """Collect what belongs to each group by some attributes, in the order of `read`."""
+    places = _attribute_positions(tallies, attributes)
+    members: dict[Group, list[Each]] = {}
+    for group, each in groups.items():
+        members.setdefault(_select_attributes(group, places), []).append(each)
+    # The groups of the tallies are in the order of reading already.
+    if tuple(attributes) == tallies.attributes:
+        return members
+    order = {group: place for place, group in enumerate(ordered(members))}
+    return dict(sorted(members.items(), key=lambda item: order[item[0]]))
+
+
+def _select_attributes(group: Group, places: Sequence[int]) -> Group:
+    return tuple(group[at] for at in places)
+
+
+def _count_rows(tally: Tally) -> int:
+    return int(tally.rows.sum(dtype=np.int64))
+
+
+def _evaluate_tally(policy: Policy, treatment: Treatment, tally: Tally) -> Part:
+    curve = Curve(tally)
+    # An action that this group never gets has the table of flagging none, so that groups can be added.
+    nobody, own = curve.at(np.inf), treatment.tables(curve)
+    return Part((tally,), {action: own.get(action, nobody) for action in policy.actions}, nobody, treatment)
+
+
+def _combine_parts(parts: Sequence[Part]) -> Part:
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    added = {action: combine_counts([part.tables[action] for part in parts]) for action in first.tables}
+    same_treatment = all(part.treatment == first.treatment for part in parts)
+    tallies = tuple(tally for part in parts for tally in part.tallies)
+    return Part(
+        tallies, added, combine_counts([part.nobody for part in parts]), first.treatment if same_treatment else None
+    )
+
+
+COLUMNS = (
+    *("rule", "measure", "model", "group", "action", "chance", "value", "low", "high", "level", "how", "why"),
+    *("optimism", "corrected", "corrected_low", "corrected_high"),
+    *("crossvalidated", "crossvalidated_low", "crossvalidated_high"),
+)
+SAME_DATA_NOTE = "the cut-off was chosen on these very rows, which flatters it: take it to others."
+CELLS = ("tp", "fp", "fn", "tn")
+
+Row = dict[str, Any]
+
+
+def judge(
+    tallies: Tallies,
+    policy: Policy | Mapping[str, Policy],
+    *,
+    measures: Iterable[str | Measure] | None = None,
+    costs: Costs | None = None,
+    interval: Interval | None = Interval(),  # noqa: B008  (it is immutable)
+) -> Results:
+    """Measure the decisions of a policy on any data: of all rows, and of each group.
+
+    Measures of a policy that refers cases are of those that it decides, and `coverage` is their share. A policy of
+    bands has the share and the risk of each band. Measures of a randomized policy are expected ones, and `chance` is
+    the probability of each cut.
+
+    Parameters
+    ----------
+    tallies
+        Data to evaluate on. A policy by group needs data in the same groups, or in finer ones.
+    policy
+        One policy for all models, or one for each by name.
+    measures
+        Measures of the confusion matrix, or their names; the usual ones by default.
+    costs
+        Costs of decisions; they add the expected cost per case.
+    interval
+        Level and method of the confidence intervals; None for numbers alone.
+
+    Returns
+    -------
+    Results
+        Tidy rows: thresholds, cells and measures. `data["same"]` names the models whose policy was chosen on these
+        very rows, which makes the numbers optimistic; a note warns of it.
+
+    Examples
+    --------
+    >>> from baserate import Curve, decide, read
+    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
+    >>> results = decide.judge(t, decide.youden(Curve(t.tally)), measures=["sensitivity"])
+    >>> [(row["measure"], row["value"]) for row in results.rows()][-1], results.data["same"]
+    (('sensitivity', 0.5), ['risk'])
+    """
+    check_tallies(tallies)
+    policies = policies_of(tallies, policy)
+    selected = select_measures(measures, costs)
+    rows: list[Row] = []
+    for model, each in policies.items():
+        for group, part in evaluated(tallies, each, model).items():
+            place = {"rule": each.rule, "model": model, "group": named_group(tallies, group)}
+            rows += [place | row for row in performance_rows(each, part, selected, interval)]
+    details = with_settings(flattery(tallies, policies), selected)
+    return build_results(tallies, rows, details, policies, interval)
+
+
+def policies_of(tallies: Tallies, policy: Policy | Mapping[str, Policy]) -> Mapping[str, Policy]:
+    """Return the policy of each model."""
+    for each in policy.values() if isinstance(policy, Mapping) else [policy]:
+        if not isinstance(each, Policy):
+            raise OptionError(
+                f"{type(each).__name__} is not a Policy; let a rule choose one, or read one: Policy.load(…)."
+            )
+    if not isinstance(policy, Mapping):
+        return dict.fromkeys(tallies.models, policy)
+    lacking = [model for model in tallies.models if model not in policy]
+    if lacking:
+        raise OptionError(f"there is no policy for {', '.join(lacking)}; give one for each model, or one for all.")
+    return {model: policy[model] for model in tallies.models}
+
+
+def flattery(tallies: Tallies, policies: Mapping[str, Policy]) -> Row:
+    """List the models that are evaluated on the rows that their policy was chosen on, with a note."""
+    same_models = [model for model, each in policies.items() if same(tallies, each, model)]
+    return {"same": same_models, "notes": [SAME_DATA_NOTE] * bool(same_models)}
+
+
+def with_settings(details: Row, measures: Iterable[Measure]) -> Row:
+    """Add the numbers that measures depend on to the details, with notes."""
+    settings = settings_of(measures)
+    # A policy that was chosen by such a measure may have the same note.
+    notes = list(dict.fromkeys([*details["notes"], *settings_notes(settings)]))
+    return details | {"notes": notes} | ({"settings": settings} if settings else {})
+
+
+def select_measures(measures: Iterable[str | Measure] | None, costs: Costs | None) -> list[Measure]:
+    """Return the measures of the confusion matrix to compute, with the expected cost if there are costs."""
+    selected = [known(each) for each in (USUAL[Counts] if measures is None else measures)]
+    unfit = [about(each).name for each in selected if about(each).of is not Counts]
+    if unfit:
+        raise OptionError(f"{', '.join(unfit)} does not depend on the cut-off; take measures of the 2×2 table.")
+    if costs is None:
+        return selected
+    return [*(each for each in selected if about(each).name != "expected_cost"), partial(expected_cost, costs=costs)]
+
+
+def performance_rows(
+    policy: Policy, part: Part, measures: Iterable[Measure], interval: Interval | None
+) -> Iterator[Row]:
+    """Yield one row for each threshold, cell and measure."""
+    yield from thresholds(part.treatment)
+    if not has_table(policy.actions):  # bands: no action is to flag or to pass
+        yield from _band_rows(part, interval)
+        return
+    counts = part.counts
+    yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in CELLS)
+    if REFER in policy.actions:
+        yield from _referral_rows(policy, part, interval)
+    yield from (number_of(interval, measure, counts) for measure in measures)
+
+
+def thresholds(treatment: Treatment | None) -> Iterator[Row]:
+    """Yield the thresholds where actions begin; none where they differ between groups."""
+    cuts: list[tuple[Cut, float | None]] = []
+    if isinstance(treatment, RandomizedCut):
+        cuts += zip(treatment.cuts, treatment.chances, strict=True)
+    elif treatment is not None:
+        cuts.append((treatment, None))
+    for cut, chance in cuts:
+        for at, action in zip(cut.thresholds, cut.actions[1:], strict=True):
+            yield {"measure": "threshold", "action": action, "chance": chance, "value": at}
+
+
+def _referral_rows(policy: Policy, part: Part, interval: Interval | None) -> Iterator[Row]:
+    """Yield the referred mass, the coverage and the cost including referrals."""
+    table = part.tables[REFER]
+    for kind, mass in (("referred_positives", table.tp), ("referred_negatives", table.fp)):
+        yield {"measure": kind, "action": REFER, "value": mass}
+    yield number_of(interval, pass_rate, table, name="coverage")
+    price = policy.settings.get("refer")
+    if price is not None:
+        yield {"measure": "cost_with_referrals"} | tidy(_cost_with_referrals(policy, part, price, interval))
+
+
+def _cost_with_referrals(policy: Policy, part: Part, price: float, interval: Interval | None) -> Estimate:
+    """Estimate the cost per case, decided or referred: that of referring all, plus the excess of decisions."""
+    costs, counts, total = policy.settings.get("costs") or Costs(), part.counts, part.nobody.total
+    value = ratio(costs.total(counts) + price * (total - counts.total), total)
+    if interval is None:
+        return Estimate(value)
+    # Every case costs the price of a referral, and a decided one the difference to it: one linear function of the
+    # cells.
+    beyond = {cell: getattr(costs, cell) - price for cell in CELLS}
+    low, high = bound_weighted_cells(counts, beyond, interval.level, everybody=part.nobody)
+    how = LINEAR_FIXED_METHOD if counts.reweighed else LINEAR_METHOD
+    return Estimate(value, min(price + low, value), max(price + high, value), interval.level, how)
+
+
+def _band_rows(part: Part, interval: Interval | None) -> Iterator[Row]:
+    """Yield the share of each band, and its risk."""
+    for action, table in part.tables.items():
+        yield {"action": action} | number_of(interval, flag_rate, table, name="share")
+        risk = number_of(interval, precision, table, name="risk")
+        yield {"action": action} | risk | ({"why": "there is nobody in it"} if risk["why"] else {})
+
+
+def number_of(interval: Interval | None, measure: Measure, counts: Counts[float], *, name: str | None = None) -> Row:
+    """Return a measure of a confusion matrix, with its interval, as part of a row."""
+    estimate_ = measured(measure, counts) if interval is None else interval.of(measure, counts)
+    return {"measure": name or about(measure).name, **tidy(estimate_)}
+
+
+def build_results(
+    tallies: Tallies, rows: list[Row], details: Row, policies: Mapping[str, Policy], interval: Interval | None
+) -> Results:
+    """Combine rows with their header."""
+    data = head(tallies, details, policies, interval)
+    return Results(in_columns(COLUMNS, rows, several=len(tallies.models) > 1), data)
+
+
+def in_columns(names: Iterable[str], rows: list[Row], *, several: bool) -> dict[str, list[Any]]:
+    """Convert rows to columns; the model is None unless there are several."""
+    rows = [row | {"model": row["model"] if several else None} for row in rows]
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def head(tallies: Tallies, details: Row, policies: Mapping[str, Policy], interval: Interval | None) -> Row:
+    """Return the header of results about policies: data, settings, policies and intervals."""
+    more = {name: value for name, value in details.items() if name != "notes"}
+    data = header(tallies, details["notes"]) | more
+    data["policies"] = {model: _policy_summary(policy) for model, policy in policies.items()}
+    if interval is not None:
+        seed = interval.seed if isinstance(interval.seed, int) else None
+        data["interval"] = {"level": interval.level, "method": interval.method, "seed": seed, "clusters": None}
+    return data
+
+
+def _policy_summary(policy: Policy) -> Row:
+    return {
+        "rule": policy.rule,
+        **_policy_actions(policy),
+        "settings": {
+            name: asdict(value) if isinstance(value, Costs) else value for name, value in policy.settings.items()
+        },
+        "chosen_on": policy.chosen_on,
+        "notes": list(policy.notes),
+    }
+
+
+def _policy_actions(policy: Policy) -> Row:
+    """Describe the actions of a policy: a single cut by its thresholds, otherwise as in the policy file."""
+    after = {} if policy.map is None else {"map": policy.map.method}
+    if not (policy.needs_group or policy.needs_id):
+        return {**after, "thresholds": list(policy.cut.thresholds), "actions": list(policy.cut.actions)}
+    written = policy_content(policy)
+    return {**after, **{name: written[name] for name in ("attributes", "groups", "otherwise")}}

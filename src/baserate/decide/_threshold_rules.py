@@ -1,0 +1,543 @@
+"""Rules that choose thresholds without costs: ROC geometry, best measure, requirements, capacity and bands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Bools, Floats
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._cut import Cut
+from baserate._errors import InfeasibleError, OptionError
+from baserate._formatting import count_of
+from baserate._tally import Tally
+from baserate.decide._requirements import Requirement, requirements
+from baserate.decide._rule import (
+    EQUAL,
+    Gains,
+    Toward,
+    best_at,
+    both_classes,
+    count_infinite,
+    join_actions,
+    may_be_infinite,
+    no_best_error,
+    objective_along,
+    rule,
+    skipped_note,
+    strictest,
+    threshold_at,
+    threshold_of_greatest_gain,
+    undefined_error,
+)
+from baserate.measure import Measure, about, named, precision, sensitivity, settings_notes, settings_of, specificity
+
+
+@rule(uses_data=lambda **_: False)
+def fixed(curve: Curve, threshold: float) -> Cut:  # noqa: ARG001  (a rule takes a curve)
+    """Flag from a given threshold on, whatever the data.
+
+    Parameters
+    ----------
+    curve
+        Curve of the data, which this rule does not use.
+    threshold
+        Scores at or above it are flagged.
+
+    Returns
+    -------
+    Policy
+        Policy with this threshold; it is not tied to any data.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> decide.fixed(curve(tally([1, 0], [0.8, 0.3])), 0.5).threshold
+    0.5
+    """
+    return Cut((threshold,))
+
+
+def _equal_gains(positives: float, negatives: float) -> Gains:
+    """Weigh both classes equally. Whole counts rather than their reciprocals, so that equal sums compare as equal."""
+    return Gains(negatives, positives)
+
+
+@rule(gains=_equal_gains)
+def youden(curve: Curve) -> Cut:
+    r"""Maximize sensitivity + specificity, :math:`\max(TPR-FPR)` [@youden1950].
+
+    Also known as Youden's J, the greatest height above the diagonal, and the best balanced accuracy.
+
+    Parameters
+    ----------
+    curve
+        Curve of the data, with both classes.
+
+    Returns
+    -------
+    Policy
+        Policy that flags from the strictest such threshold on.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> truth = [1, 1, 1, 0, 1, 0, 0, 1] + [0, 0, 0, 1] + [0] * 8
+    >>> decide.youden(curve(tally(truth, [1 - i / 20 for i in range(20)]))).threshold
+    0.65
+    """
+    both_classes(curve, "Youden's index")
+    return Cut((threshold_of_greatest_gain(curve, _equal_gains(curve.positives, curve.negatives)),))
+
+
+def from_perfection(counts: Counts[Floats]) -> Floats:
+    """Compute the squared distance from the upper left corner (0, 1) of ROC space."""
+    return (1 - sensitivity(counts)) ** 2 + (1 - specificity(counts)) ** 2
+
+
+@rule()
+def closest(curve: Curve) -> Cut:
+    r"""Minimize the distance to the upper left corner of the ROC curve, :math:`\min((1-TPR)^2+FPR^2)`.
+
+    Also known as closest to (0, 1), closest.topleft and ROC01. It differs from Youden's point, and does not minimize
+    an expected cost [@perkins2006].
+
+    Parameters
+    ----------
+    curve
+        Curve of the data, with both classes.
+
+    Returns
+    -------
+    Policy
+        Policy that flags from the strictest such threshold on.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> decide.closest(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))).threshold
+    0.8
+    """
+    both_classes(curve, "the closest point to (0, 1)")
+    return Cut((threshold_at(curve, best_at(curve, from_perfection, toward="low")),))
+
+
+def apart(counts: Counts[Floats]) -> Floats:
+    """Compute the absolute difference of sensitivity and specificity."""
+    return np.abs(sensitivity(counts) - specificity(counts))
+
+
+@rule()
+def balanced(curve: Curve) -> Cut:
+    r"""Minimize the difference of sensitivity and specificity, :math:`\min|TPR-TNR|`.
+
+    Also known as the equal error rate, or sensitivity = specificity.
+
+    Parameters
+    ----------
+    curve
+        Curve of the data, with both classes.
+
+    Returns
+    -------
+    Policy
+        Policy that flags from the strictest such threshold on.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> decide.balanced(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))).threshold
+    0.7
+    """
+    both_classes(curve, "sensitivity = specificity")
+    return Cut((threshold_at(curve, best_at(curve, apart, toward="low")),))
+
+
+def uneven(counts: Counts[Floats]) -> Floats:
+    """Compute the absolute difference of precision and recall; NaN without true positives."""
+    # Without true positives both are 0, which is no break-even point.
+    return np.where(counts.tp > 0, np.abs(precision(counts) - sensitivity(counts)), np.nan)
+
+
+@rule()
+def break_even(curve: Curve) -> Cut:
+    r"""Minimize the difference of precision and recall: as many rows are flagged as there are positives.
+
+    Also known as the precision–recall break-even point.
+
+    Parameters
+    ----------
+    curve
+        Curve of the data, with positives.
+
+    Returns
+    -------
+    Policy
+        Policy that flags from the strictest such threshold on.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> decide.break_even(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))).threshold
+    0.7
+    """
+    at = best_at(curve, uneven, toward="low")
+    if at is None:
+        raise undefined_error(sensitivity, curve)
+    return Cut((threshold_at(curve, at),))
+
+
+def _note_best(
+    curve: Curve,
+    cut: Cut,
+    measure: str | Measure,
+    toward: Toward | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Iterator[str]:
+    counts = cut.counts(curve)
+    if not counts.flagged or not counts.passed:
+        yield f"the best is to {'pass' if not counts.flagged else 'flag'} everybody: no score is needed for that."
+    function, toward = objective(measure, toward)
+    yield from settings_notes(settings_of([partial(function, **options)]))
+    if may_be_infinite(function, toward):
+        worth = objective_along(curve, partial(function, **options), toward=toward)
+        yield from skipped_note(function, count_infinite(worth))
+
+
+@rule(notes=_note_best)
+def best(curve: Curve, /, measure: str | Measure, *, toward: Toward | None = None, **options: Any) -> Cut:  # noqa: ANN401
+    """Maximize or minimize any measure of the confusion matrix over all thresholds.
+
+    Thresholds where the measure is undefined or infinite do not take part. A note counts those that were skipped
+    because the measure is infinitely good there, as an odds ratio is without false positives.
+
+    Parameters
+    ----------
+    curve
+        Curve of the data.
+    measure
+        Measure of the confusion matrix, or its name, such as "f1".
+    toward
+        "high" or "low": which end of the measure is better. Needed for measures without a better end.
+    **options
+        Options of the measure, such as `beta=2`.
+
+    Returns
+    -------
+    Policy
+        Policy that flags from the strictest best threshold on.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> decide.best(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])), "f1").threshold
+    0.6
+    """
+    function, toward = objective(measure, toward)
+    worth = objective_along(curve, partial(function, **options), toward=toward)
+    at = strictest(worth)
+    if at is None:
+        raise no_best_error(function, curve, worth)
+    return Cut((threshold_at(curve, at),))
+
+
+def objective(measure: str | Measure, toward: Toward | None = None) -> tuple[Measure, Toward]:
+    """Find a measure of the confusion matrix and its better end."""
+    function = named(measure) if isinstance(measure, str) else measure
+    info = about(function)
+    if info.of is not Counts:
+        raise OptionError(f"{info.name} has one value for a whole curve, not one at each threshold; take another.")
+    if toward not in {None, "high", "low"}:
+        raise OptionError(f"toward is {toward!r}; it is 'high' or 'low'.")
+    wanted = toward or info.best
+    if wanted is None:
+        raise OptionError(f"neither end of {info.name} is the better one; say which you mean: toward='high' or 'low'.")
+    return function, wanted
+
+
+_DEFAULT_OBJECTIVE = "youden"
+
+
+class _Objective(NamedTuple):
+    measure: Measure
+    sign: float
+
+
+def _evaluate_thresholds(curve: Curve, wanted: tuple[Requirement, ...], goal: _Objective) -> tuple[Bools, Floats]:
+    """Return whether each threshold satisfies all requirements, strictest first, and its value by the objective."""
+    met, worth = np.ones(len(curve.tally.score) + 1, dtype=np.bool_), np.empty(len(curve.tally.score) + 1)
+    for place, counts in curve.blocks():
+        worth[place] = goal.sign * goal.measure(counts)
+        for each in wanted:
+            met[place] &= each.met(counts)
+    return met, worth
+
+
+def _note_requirements(
+    curve: Curve,
+    _cut: Cut,
+    require: Any,  # noqa: ANN401
+    maximize: str | Measure | None = None,
+    minimize: str | Measure | None = None,
+) -> Iterator[str]:
+    goal = _choose_objective(maximize, minimize)
+    wanted = requirements(require, of_decisions=True)
+    yield from settings_notes(settings_of([goal.measure, *(each.measure for each in wanted)]))
+    if may_be_infinite(goal.measure, "high" if goal.sign > 0 else "low"):
+        met, worth = _evaluate_thresholds(curve, wanted, goal)
+        yield from skipped_note(goal.measure, count_infinite(worth[met]))
+
+
+@rule(notes=_note_requirements)
+def require(
+    curve: Curve,
+    require: Any,  # noqa: ANN401  (text, a requirement, or several of either)
+    *,
+    maximize: str | Measure | None = None,
+    minimize: str | Measure | None = None,
+) -> Cut:
+    """Optimize a measure among the thresholds that satisfy all requirements.
+
+    A measure that is undefined at a threshold does not satisfy a requirement there. An infinite objective does not
+    win, and a note counts the thresholds that were skipped for it.
+
+    Parameters
+    ----------
+    curve
+        Curve of the data.
+    require
+        Text such as "specificity >= 0.9, precision >= 0.3", a `Requirement`, or several of either.
+    maximize
+        Measure to maximize, or its name; Youden's index by default.
+    minimize
+        Measure to minimize instead, or its name.
+
+    Returns
+    -------
+    Policy
+        Policy that flags from the strictest best threshold on.
+
+    Raises
+    ------
+    InfeasibleError
+        If no threshold satisfies all requirements; the message gives the nearest attainable values.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> truth = [1, 1, 1, 0, 1, 0, 0, 1] + [0, 0, 0, 1] + [0] * 8
+    >>> c = curve(tally(truth, [1 - i / 20 for i in range(20)]))
+    >>> decide.require(c, "specificity >= 0.9", maximize="sensitivity").threshold
+    0.8
+    """
+    wanted = requirements(require, of_decisions=True)
+    if not wanted:
+        raise OptionError('nothing is required; give requirements, such as "specificity >= 0.9".')
+    goal = _choose_objective(maximize, minimize)
+    met, worth = _evaluate_thresholds(curve, wanted, goal)
+    if not met.any():
+        raise InfeasibleError(_describe_infeasible(curve, wanted))
+    at = strictest(np.where(met, worth, np.nan))
+    if at is None:
+        raise no_best_error(goal.measure, curve, worth[met])
+    return Cut((threshold_at(curve, at),))
+
+
+def _choose_objective(maximize: str | Measure | None, minimize: str | Measure | None) -> _Objective:
+    if maximize is not None and minimize is not None:
+        raise OptionError("give one objective: maximize or minimize.")
+    if minimize is not None:
+        return _Objective(objective(minimize, "low")[0], -1.0)
+    return _Objective(objective(maximize or _DEFAULT_OBJECTIVE, "high")[0], 1.0)
+
+
+def _describe_infeasible(curve: Curve, wanted: tuple[Requirement, ...]) -> str:
+    """Describe which requirements cannot be met, each or jointly, and the nearest attainable values."""
+    counts = curve.counts
+    values = [np.asarray(each.measure(counts)) for each in wanted]
+    satisfied = [each.kept(value) for each, value in zip(wanted, values, strict=True)]
+    describe = partial(_describe_nearest, curve)
+    hopeless = [
+        f"no threshold has {each}: {describe(each, value, np.isfinite(value))}"
+        for each, value, mask in zip(wanted, values, satisfied, strict=True)
+        if not mask.any()
+    ]
+    if hopeless:
+        return f"{'; '.join(hopeless)}. Ask for less of {'it' if len(hopeless) == 1 else 'them'}."
+    all_requirements = " and ".join(map(str, wanted))
+    parts = []
+    for at, each in enumerate(wanted):
+        others = [mask for place, mask in enumerate(satisfied) if place != at]
+        rest = " and ".join(str(other) for place, other in enumerate(wanted) if place != at)
+        there = np.logical_and.reduce(others) & np.isfinite(values[at])
+        if there.any():
+            parts.append(f"with {rest}, {describe(each, values[at], there)}")
+    if not parts:
+        return f"no threshold has {all_requirements}, nor all but one of them. Ask for less."
+    return f"no threshold has {all_requirements}: {'; '.join(parts)}. Ask for less of one of them."
+
+
+def _describe_nearest(curve: Curve, each: Requirement, value: Floats, there: Bools) -> str:
+    """Describe the value nearest to a bound among some thresholds."""
+    if not there.any():
+        return f"{about(each.measure).name} is undefined everywhere"
+    sign = 1.0 if each.sense == ">=" else -1.0
+    at = strictest(np.where(there, sign * value, np.nan))
+    assert at is not None  # noqa: S101  (for the type checker)
+    most = "most" if each.sense == ">=" else "least"
+    return f"{each.name} is {float(value[at]):.6g} at {most}, at {threshold_at(curve, at):.6g}"
+
+
+_BAND_NAMES = {2: ("low", "high"), 3: ("low", "medium", "high")}
+
+
+def _note_ties(curve: Curve, cut: Cut, at_most: float | None = None, share: float | None = None) -> Iterator[str]:
+    """Yield how many rows tie at the edge, if they leave capacity unused."""
+    limit = _capacity_limit(curve.tally, at_most, share)
+    flagged = cut.counts(curve).flagged
+    left = limit - flagged
+    # Unused capacity that is not mere rounding, with rows still to flag: the next score has too many.
+    if left > EQUAL * limit and flagged < curve.total:
+        below = int(np.searchsorted(-curve.tally.score, -cut.threshold, side="right"))
+        tied = float(curve.tally.mass[:, below].sum())
+        if tied > 1:
+            yield f"{flagged:g} of at most {limit:g} are flagged: the next {tied:g} share one score."
+
+
+@rule(notes=_note_ties)
+def capacity(curve: Curve, *, at_most: float | None = None, share: float | None = None) -> Cut:
+    """Flag the highest scores, up to a number of rows or a share of all.
+
+    Rows with the same score are flagged together or not at all, so fewer rows than the capacity may be flagged.
+
+    Parameters
+    ----------
+    curve
+        Curve of the data.
+    at_most
+        Largest number of rows of this data to flag.
+    share
+        Largest share of all to flag instead, from 0 to 1.
+
+    Returns
+    -------
+    Policy
+        Policy that flags from the laxest threshold within the capacity on.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    >>> decide.capacity(c, at_most=2).threshold, decide.capacity(c, share=0.5).threshold
+    (0.8, 0.7)
+    """
+    if (at_most is None) == (share is None):
+        raise OptionError("give a capacity either as at_most=, in rows, or as share=, of everybody.")
+    return Cut((_laxest_threshold(curve, _capacity_limit(curve.tally, at_most, share)),))
+
+
+def _capacity_limit(tally: Tally, at_most: float | None, share: float | None) -> float:
+    if share is not None:
+        if not 0 <= share <= 1:
+            raise OptionError(f"share is {share}; give a number from 0 to 1, such as 0.1 for the top tenth.")
+        return share * tally.total
+    assert at_most is not None  # noqa: S101  (for the type checker)
+    if not at_most >= 0:
+        raise OptionError(f"at_most is {at_most}; give how many can be flagged, 0 or more.")
+    if tally.reweighed:
+        raise OptionError("at another prevalence rows are no longer counted; give the capacity as share=.")
+    return at_most
+
+
+def _laxest_threshold(curve: Curve, limit: float) -> float:
+    """Return the laxest threshold that flags at most `limit`; the strictest of those that flag the same."""
+    flagged = curve.flagged_mass.sum(axis=0)
+    # 30 % of 10 rows may be 3.0000000000000004: the limit gets a tolerance.
+    within = int(np.searchsorted(flagged, limit * (1 + EQUAL), side="right")) - 1
+    return threshold_at(curve, int(np.searchsorted(flagged, flagged[within], side="left")))
+
+
+def _note_empty_bands(_curve: Curve, cut: Cut, **given: Any) -> Iterator[str]:  # noqa: ANN401
+    edges = next(given[name] for name in ("thresholds", "shares", "risks") if name in given)
+    if len(cut.thresholds) < len(edges):
+        yield (
+            f"{count_of(len(edges), 'edge makes', 'edges make')} only "
+            f"{count_of(len(cut.actions), 'band')} here: some would hold nobody."
+        )
+
+
+@rule(notes=_note_empty_bands, uses_data=lambda **given: "thresholds" not in given)
+def bands(
+    curve: Curve,
+    *,
+    thresholds: Sequence[float] | None = None,
+    shares: Sequence[float] | None = None,
+    risks: Sequence[float] | None = None,
+    names: Sequence[str] | None = None,
+) -> Cut:
+    """Cut the scores into bands: at given thresholds, by the share of each band, or by risk.
+
+    Parameters
+    ----------
+    curve
+        Curve of the data.
+    thresholds
+        Edges of the bands as scores.
+    shares
+        Largest share of all in each upper band, highest band first: (0.1, 0.2) is the top tenth, the next fifth and
+        the rest.
+    risks
+        Ascending risks: a band begins where the isotonic share of positives reaches them. In terms of costs, that is
+        where flagging pays if a false positive costs r and a false negative 1 − r.
+    names
+        Names of the bands, lowest first; by default "low" and "high", or "low", "medium" and "high".
+
+    Returns
+    -------
+    Policy
+        Policy with one action per band.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    >>> decide.bands(c, shares=(0.2, 0.5)).cut
+    Cut(thresholds=(0.6, 0.9), actions=('low', 'medium', 'high'))
+    >>> decide.bands(c, risks=(0.4, 0.9), names=("wait", "test", "treat")).cut
+    Cut(thresholds=(0.6, 0.8), actions=('wait', 'test', 'treat'))
+    """
+    edge_options = [each for each in (thresholds, shares, risks) if each is not None]
+    if len(edge_options) != 1 or not len(edge_options[0]):
+        raise OptionError("give the edges of bands in one way: thresholds=, shares= or risks=.")
+    edges = [float(each) for each in edge_options[0]]
+    called = _band_names(len(edges) + 1, names)
+    if thresholds is not None:
+        return Cut(tuple(edges), called)
+    at = _thresholds_by_share(curve, edges) if shares is not None else _thresholds_by_risk(curve, edges)
+    return join_actions(called[0], list(zip(at, called[1:], strict=True)))
+
+
+def _band_names(many: int, names: Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return _BAND_NAMES.get(many) or tuple(f"band {place + 1}" for place in range(many))
+    if len(names) != many or len(set(names)) != many:
+        raise OptionError(f"names are {list(names)}; give {many} different ones, lowest band first.")
+    return tuple(names)
+
+
+def _thresholds_by_share(curve: Curve, shares: Sequence[float]) -> list[float]:
+    upto = np.cumsum(shares)  # bands are given from the top, so their thresholds come from cumulative shares
+    if min(shares) < 0 or upto[-1] > 1 + EQUAL:
+        raise OptionError(f"shares are {list(shares)}; give shares of everybody that are at most 1 together.")
+    return [_laxest_threshold(curve, min(float(each), 1.0) * curve.total) for each in upto[::-1]]
+
+
+def _thresholds_by_risk(curve: Curve, risks: Sequence[float]) -> list[float]:
+    if any(not 0 < each < 1 for each in risks) or sorted(set(risks)) != list(risks):
+        raise OptionError(f"risks are {list(risks)}; give ascending shares between 0 and 1, such as (0.05, 0.2).")
+    # Flagging a pool of scores gains if its share of positives p has p(1 − r) > (1 − p)r, which is p > r.
+    return [threshold_of_greatest_gain(curve, Gains(1 - each, each)) for each in risks]

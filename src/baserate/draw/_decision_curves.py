@@ -1,0 +1,276 @@
+"""Decision curves of net benefit, cost curves and Brier curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._costs import Costs
+from baserate._errors import OptionError
+from baserate._results import Results
+from baserate._tally import Tallies
+from baserate.decide import Kind, Origin, benefit, cost_curves, probability_cost
+from baserate.draw._data import Data, Series, as_tallies, split_series
+from baserate.draw._figure import (
+    GRAY,
+    LIGHT_GRAY,
+    Drawing,
+    Parts,
+    color_at,
+    format_percent,
+    label_axes,
+    legend_label,
+    make_drawing,
+    marker_at,
+    set_unit_limits,
+)
+from baserate.draw._lines import add_legend, check_both_classes, fit_size, paint_band, paint_line, plot_values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BELOW = 0.2
+"""Extent of the axis below 0, relative to that above: the line of flagging all is unbounded below."""
+
+
+def decision_curve(
+    data: Data,
+    *,
+    thresholds: npt.ArrayLike | None = None,
+    prevalence: float | None = None,
+    scores_from: Origin = "sample",
+    level: float | None = 0.95,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw the decision curve: net benefit against the threshold probability, beside flagging all and none.
+
+    Thick lines at the bottom show where a model beats both. A single model has a confidence band.
+
+    Parameters
+    ----------
+    data
+        One model, several by name, or tallies with groups; the scores must be probabilities.
+    thresholds
+        Threshold probabilities; 0.01 to 0.99 by default.
+    prevalence
+        Deployment prevalence, where it is not that of the data. The legend states the adjustment.
+    scores_from
+        Prevalence at which the scores are calibrated, as in `decide.benefit`.
+    level
+        Confidence level of the band; None for no band.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import draw, tally
+    >>> drawing = draw.decision_curve(tally([1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.2, 0.1]), thresholds=[0.1, 0.3, 0.5])
+    >>> drawing.parts["useful"].rows()
+    [{'model': None, 'group': None, 'low': 0.3, 'high': 0.3}]
+    """
+    options: Any = {"thresholds": thresholds, "prevalence": prevalence, "scores_from": scores_from}
+    table = benefit(as_tallies(data), **options, level=level)
+    parts = {name: _select_strategy(table, name) for name in ("model", "all", "none")}
+    useful = [
+        {"model": each["model"], "group": each["group"], "low": low, "high": high}
+        for each in table.data["useful"]
+        for low, high in each["ranges"]
+    ]
+    columns = {name: [row[name] for row in useful] for name in ("model", "group", "low", "high")}
+    return make_drawing(
+        "decision_curve",
+        {**parts, "useful": Results(columns)},
+        _paint_decision_curve,
+        ax=ax,
+        size=fit_size(parts["model"]),
+    )
+
+
+def _select_strategy(table: Results, name: str) -> Results:
+    there = [at for at, strategy in enumerate(table.columns["strategy"]) if strategy == name]
+    return Results({key: [column[at] for at in there] for key, column in table.columns.items()}, table.data)
+
+
+def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
+    models = list(split_series(parts["model"]))
+    axes = ("threshold", "net_benefit")
+    ax.axhline(0, color=LIGHT_GRAY, linewidth=1, label="flag none")
+    _paint_flag_all(ax, list(split_series(parts["all"])), axes)
+    level = parts["model"].data["level"]
+    if len(models) == 1 and level is not None:
+        paint_band(ax, models[0].rows, 0, "threshold", label=f"{format_percent(level)} interval")
+    for at, each in enumerate(models):
+        paint_line(ax, each, at, axes, label=legend_label(each.name) or "flag by the model")
+    ax.set_ylim(*_benefit_limits(parts, doubted=len(models) == 1))
+    _paint_useful_ranges(ax, parts["useful"], models)
+    label_axes(ax, "act_from", "net_benefit")
+    add_legend(ax, len(models))
+    _add_caption(ax, parts["model"].data)
+
+
+def _add_caption(ax: Axes, data: Mapping[str, Any]) -> None:
+    """State the prevalence, and whether scores were adjusted, above the legend."""
+    legend, scores = ax.get_legend(), data["scores"]
+    if legend is None or scores["to"] is None:
+        return
+    places = set(scores["to"].values()) if isinstance(scores["to"], Mapping) else {scores["to"]}
+    where = f"at {format_percent(places.pop())} prevalence, " if len(places) == 1 else ""
+    legend.set_title(f"{where}scores {'' if scores['adjusted'] else 'not '}adjusted")
+    legend.set_alignment("left")
+
+
+def _benefit_limits(parts: Parts, *, doubted: bool) -> tuple[float, float]:
+    """Return limits from a little below 0 to the highest value."""
+    columns = [parts["model"].columns["net_benefit"], parts["all"].columns["net_benefit"]]
+    columns += [parts["model"].columns["high"]] if doubted else []
+    top = float(np.nanmax(np.concatenate([plot_values(column) for column in columns]), initial=0.0)) or 1.0
+    return -_BELOW * top, 1.05 * top
+
+
+def _paint_flag_all(ax: Axes, every: Sequence[Series], axes: tuple[str, str]) -> None:
+    """Paint one line if it is the same for all models, as on the same rows; otherwise a thin one for each."""
+    same = all(each.rows["net_benefit"] == every[0].rows["net_benefit"] for each in every)
+    for at, each in enumerate(every[:1] if same else every):
+        look: Any = {"color": GRAY if same else color_at(at), "linestyle": ":", "linewidth": 1.2 if same else 0.9}
+        paint_line(ax, each, at, axes, label="" if at else "flag all", **look)
+
+
+def _paint_useful_ranges(ax: Axes, useful: Results, models: Sequence[Series]) -> None:
+    """Paint thick lines at the bottom, one above the other."""
+    whose = {each.key: at for at, each in enumerate(models)}
+    low, high = ax.get_ylim()
+    step = (high - low) * min(0.02, 0.12 / len(models))
+    look: Any = {"linewidth": 3, "solid_capstyle": "round"}
+    # An empty line gives the ranges of all models one entry in the legend.
+    ax.plot([], [], color=color_at(0) if len(models) == 1 else GRAY, label="worth more than both", **look)
+    for row in useful.rows():
+        at = whose[row["model"], str(row["group"])]
+        ax.plot([row["low"], row["high"]], [low + step * (at + 1)] * 2, color=color_at(at), **look)
+
+
+_COST_POINTS = 501
+"""Evenly spaced points, since bands are curved between the corners."""
+_COST_AXES = {"cost": ("probability_cost", "cost"), "brier": ("cost_proportion", "loss")}
+
+
+def cost_curve(
+    data: Data,
+    *,
+    costs: Costs | None = None,
+    prevalence: float | None = None,
+    kind: Kind = "cost",
+    level: float | None = 0.95,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw the cost curve: least cost of any threshold against the probability cost.
+
+    A single model has a confidence band.
+
+    Parameters
+    ----------
+    data
+        One model, several by name, or tallies with groups.
+    costs
+        Costs of decisions; with the prevalence, a line marks where they lie.
+    prevalence
+        Deployment prevalence, of the costs or of a Brier curve.
+    kind
+        "cost", or "brier" for the Brier curve: the loss of flagging at or above the cost proportion, beside that of
+        the best threshold. The area under it is the Brier score.
+    level
+        Confidence level of the band; None for no band.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import Costs, draw, tally
+    >>> drawing = draw.cost_curve(tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), costs=Costs(fp=1, fn=9), prevalence=0.1)
+    >>> drawing.parts["mark"].rows()
+    [{'model': None, 'group': None, 'probability_cost': 0.5, 'cost': 0.25}]
+    """
+    if costs is not None and kind != "cost":
+        raise OptionError("costs are for cost curves; leave out either them or kind='brier'.")
+    if costs is not None and prevalence is None:
+        raise OptionError(
+            "where costs lie on the curve depends on the prevalence, too; give it, such as prevalence=0.02."
+        )
+    tallies = as_tallies(data)
+    if kind == "cost":
+        check_both_classes(tallies, "a cost curve")
+    reweigh_to = None if costs is not None else prevalence
+    parts = {"curve": cost_curves(tallies, kind=kind, prevalence=reweigh_to, points=_COST_POINTS, level=level)}
+    if costs is not None and prevalence is not None:
+        parts["mark"] = _costs_at_setting(tallies, probability_cost(costs, prevalence), prevalence)
+    return make_drawing("cost_curve", parts, _paint_cost_curve, ax=ax, size=fit_size(parts["curve"]))
+
+
+def _costs_at_setting(tallies: Tallies, there: float, prevalence: float) -> Results:
+    """Interpolate the cost of each model at the setting; between its corners the curve is straight."""
+    columns: dict[str, list[Any]] = {name: [] for name in ("model", "group", *_COST_AXES["cost"])}
+    for each in split_series(cost_curves(tallies, level=None)):
+        corners, costs = (plot_values(each.rows[name]) for name in _COST_AXES["cost"])
+        row = (each.rows["model"][0], each.rows["group"][0], there, float(np.interp(there, corners, costs)))
+        for column, value in zip(columns.values(), row, strict=True):
+            column.append(value)
+    return Results(columns, {"at": prevalence})
+
+
+def _paint_cost_curve(ax: Axes, parts: Parts) -> None:
+    curve = parts["curve"]
+    axes = _COST_AXES[curve.data["kind"]]
+    every = list(split_series(curve))
+    _paint_cost_references(ax, every, axes)
+    level = curve.data["level"]
+    if len(every) == 1 and level is not None:
+        paint_band(ax, every[0].rows, 0, axes[0], label=f"{format_percent(level)} interval")
+    for at, each in enumerate(every):
+        single_label = "the best threshold" if axes[1] == "cost" else "flagged from the cost proportion on"
+        paint_line(ax, each, at, axes, label=legend_label(each.name) or single_label)
+    if "mark" in parts:
+        _paint_setting(ax, parts["mark"])
+    set_unit_limits(ax, "x")
+    ax.set_ylim(bottom=0)
+    label_axes(ax, *axes)
+    add_legend(ax, len(every))
+
+
+def _paint_cost_references(ax: Axes, every: list[Series], axes: tuple[str, str]) -> None:
+    """Paint the cost of flagging all or none; of a Brier curve, the loss of the best threshold."""
+    if axes[1] == "cost":
+        paint_line(
+            ax,
+            every[0],
+            0,
+            (axes[0], "trivial"),
+            color=LIGHT_GRAY,
+            linestyle="-",
+            linewidth=1,
+            label="flag all or none",
+        )
+        return
+    for at, each in enumerate(every):
+        label = "" if at else "the best threshold"
+        paint_line(ax, each, at, (axes[0], "least"), linestyle=":", linewidth=1.1, label=label)
+
+
+def _paint_setting(ax: Axes, mark: Results) -> None:
+    """Mark where costs and prevalence lie, with a point on each curve."""
+    rows = mark.rows()
+    label = f"these costs at {format_percent(mark.data['at'])} positive"
+    ax.axvline(rows[0]["probability_cost"], color=GRAY, linewidth=1, linestyle="--", label=label)
+    for at, row in enumerate(rows):
+        ax.plot(row["probability_cost"], row["cost"], marker_at(at), color=color_at(at))

@@ -1,0 +1,450 @@
+"""ROC, precision–recall, gain and lift curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baserate._costs import Costs
+from baserate._curve import Curve
+from baserate._errors import OptionError
+from baserate._results import Results
+from baserate._tally import Tallies, Tally
+from baserate.decide import ALL, NONE, front, iso_cost
+from baserate.draw._data import (
+    Band,
+    CurveRequest,
+    FigureData,
+    Mixed,
+    Policies,
+    Thresholds,
+    estimate_curves,
+    figure_data,
+    reference_lines,
+    split_series,
+    tabulate_parts,
+)
+from baserate.draw._figure import (
+    GRAY,
+    LIGHT_GRAY,
+    Drawing,
+    Parts,
+    color_at,
+    format_percent,
+    label_axes,
+    legend_label,
+    make_drawing,
+    place_legend,
+    set_unit_limits,
+)
+from baserate.draw._lines import (
+    as_gaps,
+    estimate_labels,
+    free_corner,
+    paint_curves,
+    paint_marks,
+    paint_points,
+    paint_references,
+    series_positions,
+)
+from baserate.measure import TABLES, auc, named_group, table, tabulated
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROC_AXES = TABLES["roc"]
+_SAME_AREA = 1e-12
+"""Difference up to which areas are equal: the curve is its own hull."""
+
+
+def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
+    data: Mixed,
+    *,
+    hull: bool = True,
+    band: Band = False,
+    level: float = 0.95,
+    costs: Costs | None = None,
+    prevalence: float | None = None,
+    threshold: Thresholds | None = None,
+    policy: Policies | None = None,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw the ROC curve: true positive rate against false positive rate at all thresholds.
+
+    The legend gives the AUC with its confidence interval.
+
+    Parameters
+    ----------
+    data
+        One model, several by name, or tallies with groups. Classifiers that only give labels are points: columns of
+        labels, or `Counts`.
+    hull
+        Whether to draw the convex hull, which mixtures of thresholds attain.
+    band
+        Whether to draw a confidence band: True for each point by itself, "simultaneous" for the whole curve.
+    level
+        Confidence level of the AUC and of the band.
+    costs
+        Costs of decisions; they add the iso-cost line through the cheapest point of all.
+    prevalence
+        Prevalence of the iso-cost line; that of the data by default.
+    threshold
+        Threshold to mark, several, or one for each model by name.
+    policy
+        Policy to mark, or one for each model by name.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import Costs, Counts, draw, tally
+    >>> risk = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+    >>> drawing = draw.roc({"risk": risk, "rule": Counts(tp=2, fp=1, fn=1, tn=2)}, costs=Costs(fp=1, fn=5))
+    >>> list(drawing.parts)
+    ['curve', 'points', 'auc', 'hull', 'iso_cost', 'reference']
+    >>> drawing.parts["iso_cost"].rows()[1]["threshold"]
+    0.6
+    """
+    models = figure_data(data, "a ROC curve")
+    parts = tabulate_parts(models, CurveRequest("roc", band, level, threshold, policy)) | estimate_curves(
+        models, "auc", level
+    )
+    if hull and models.scored is not None and len(hulls := _tabulate_hulls(models.scored)):
+        parts["hull"] = hulls
+    if costs is not None:
+        parts["iso_cost"] = _tabulate_iso_cost(models, costs, prevalence)
+    elif prevalence is not None:
+        raise OptionError("no prevalence changes a ROC curve; give costs= as well, or leave prevalence= out.")
+    parts["reference"] = reference_lines(
+        by_chance={"fpr": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
+        perfect={"fpr": [0.0, 0.0, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
+    )
+    return make_drawing("roc", parts, _paint_roc, ax=ax)
+
+
+def _tabulate_hulls(tallies: Tallies) -> Results:
+    """Tabulate the hulls of those curves that lie below theirs somewhere."""
+
+    def columns(tally: Tally) -> Mapping[str, Any]:
+        curve = Curve(tally)
+        top = curve.hull()
+        found = table(top, "roc")
+        differs = auc(top) - auc(curve) > _SAME_AREA  # False where the AUC is NaN
+        return found if differs else {name: column[:0] for name, column in found.items()}
+
+    return Results(tabulated(tallies, columns))
+
+
+def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None) -> Results:
+    """Tabulate the iso-cost line through the cheapest point: its entry into the square, that point and its exit."""
+    at = data.prevalence if prevalence is None else prevalence
+    if at is None:
+        raise OptionError(
+            "models were measured at different prevalences, so costs are not those of one place; say where they will "
+            "be used, for example prevalence=0.1."
+        )
+    best = front(data.curves).at(costs, at)
+    line = iso_cost(costs, at, through=(best.fpr, best.tpr))
+    left = 0.0 if line.slope == 0 else max(0.0, -line.intercept / line.slope)
+    right = 1.0 if line.slope == 0 else min(1.0, (1 - line.intercept) / line.slope)
+    x = np.array([left, best.fpr, right])
+    labels = data.labels is not None and best.classifier in data.labels.models
+    best_point = {
+        "classifier": best.classifier,
+        "threshold": None if labels else best.threshold,
+        "cost": line.cost,
+        "slope": line.slope,
+        "prevalence": at,
+    }
+    return Results({"fpr": x, "sensitivity": line.tpr(x), **{name: [value] * 3 for name, value in best_point.items()}})
+
+
+def _paint_roc(ax: Axes, parts: Parts) -> None:
+    paint_curves(ax, parts, _ROC_AXES, told=estimate_labels(parts, "auc", "AUC"))
+    if "hull" in parts:
+        _paint_hulls(ax, parts)
+    paint_points(ax, parts, _ROC_AXES)
+    if "iso_cost" in parts:
+        rows = parts["iso_cost"].rows()
+        x, y = ([row[name] for row in rows] for name in _ROC_AXES)
+        ax.plot(
+            x,
+            y,
+            color=GRAY,
+            linestyle="--",
+            linewidth=1,
+            marker="*",
+            markersize=9,
+            markevery=[1],
+            label=_iso_cost_label(rows[0]),
+        )
+    paint_marks(ax, parts, _ROC_AXES)
+    paint_references(ax, parts, _ROC_AXES)
+    set_unit_limits(ax)
+    ax.set_aspect("equal", anchor="W")  # anchored west, next to the y-axis label
+    label_axes(ax, *_ROC_AXES)
+    place_legend(ax, free_corner(parts, "lower right"))
+
+
+def _paint_hulls(ax: Axes, parts: Parts) -> None:
+    """Shade the area between curves and their hulls."""
+    of, below = series_positions(parts), {each.key: each.rows for each in split_series(parts["curve"])}
+    for order, each in enumerate(split_series(parts["hull"])):
+        (x, y), under = (as_gaps(each.rows[name]) for name in _ROC_AXES), below[each.key]
+        shade = color_at(of[each.key])
+        ax.fill([*x, *under["fpr"][::-1]], [*y, *under["sensitivity"][::-1]], color=shade, alpha=0.1, linewidth=0)
+        ax.plot(x, y, ":", color=shade, linewidth=1, label="" if order else "convex hull: mixtures reach it", zorder=2)
+
+
+def _iso_cost_label(row: Mapping[str, Any]) -> str:
+    who = {NONE: "flag nobody", ALL: "flag everybody"}.get(row["classifier"], row["classifier"])
+    where = "" if row["threshold"] is None or who != row["classifier"] else f" at {row['threshold']:.4g}"
+    return legend_label(f"equal cost, {row['cost']:.4g} a case: {who}{where}")
+
+
+_PR_AXES = TABLES["pr"]
+_F1 = (0.2, 0.4, 0.6, 0.8)
+_BESIDE = 1.12
+"""Left edge of a legend that leaves space for the labels of lines of equal F1."""
+
+
+def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
+    data: Mixed,
+    *,
+    iso_f1: bool = True,
+    band: bool = False,
+    level: float = 0.95,
+    prevalence: float | None = None,
+    threshold: Thresholds | None = None,
+    policy: Policies | None = None,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw the precision–recall curve.
+
+    The curve is a staircase, whose steps average precision adds up. The legend gives the average precision with its
+    confidence interval. Lines of equal F1 and the prevalence, which is the precision of chance, are in the background.
+
+    Parameters
+    ----------
+    data
+        Models as in `roc`.
+    iso_f1
+        Whether to draw lines of equal F1.
+    band
+        Whether to draw a confidence band.
+    level
+        Confidence level of the average precision and of the band.
+    prevalence
+        Deployment prevalence to reweight to, since precision depends on it; that of the data by default.
+    threshold
+        Threshold to mark, several, or one for each model by name.
+    policy
+        Policy to mark, or one for each model by name.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import draw, tally
+    >>> risk = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+    >>> round(draw.pr(risk, prevalence=0.1).parts["prevalence"].rows()[0]["precision"], 6)
+    0.1
+    """
+    models = figure_data(data, "a precision–recall curve", prevalence=prevalence)
+    parts = tabulate_parts(models, CurveRequest("pr", band, level, threshold, policy)) | estimate_curves(
+        models, "average_precision", level
+    )
+    parts["prevalence"] = _tabulate_prevalences(models)
+    if iso_f1:
+        parts["iso_f1"] = _tabulate_iso_f1()
+    return make_drawing("pr", parts, _paint_pr, ax=ax)
+
+
+def _tabulate_prevalences(data: FigureData) -> Results:
+    """Tabulate the prevalence of each series, which is the precision of flagging at random."""
+    tallies = next(each for each in data if each is not None)
+    several = len(tallies.models) > 1
+    rows = [
+        (model if several else None, named_group(tallies, group), tally.prevalence)
+        for model, group, tally in tallies.walk()
+    ]
+    model, group, share = (list(column) for column in zip(*rows, strict=True))
+    return Results({"model": model, "group": group, "precision": share})
+
+
+def _tabulate_iso_f1() -> Results:
+    """Tabulate precisions of equal F1, :math:`F·R/(2R-F)`, where they are at most 1."""
+    recall = np.concatenate([np.linspace(f1 / (2 - f1), 1.0, 60) for f1 in _F1])
+    f1 = np.repeat(_F1, 60)
+    return Results({"f1": f1, "sensitivity": recall, "precision": f1 * recall / (2 * recall - f1)})
+
+
+def _paint_pr(ax: Axes, parts: Parts) -> None:
+    if "iso_f1" in parts:
+        _paint_iso_f1(ax, parts)
+    paint_curves(ax, parts, _PR_AXES, told=estimate_labels(parts, "average_precision", "AP"), step="pre")
+    paint_points(ax, parts, _PR_AXES)
+    paint_marks(ax, parts, _PR_AXES)
+    _paint_prevalences(ax, parts)
+    set_unit_limits(ax)
+    label_axes(ax, "recall", _PR_AXES[1])
+    place_legend(ax, None, away=_BESIDE if "iso_f1" in parts else 1.02)
+
+
+def _paint_iso_f1(ax: Axes, parts: Parts) -> None:
+    rows = parts["iso_f1"].rows()
+    for f1 in dict.fromkeys(row["f1"] for row in rows):
+        x, y = ([row[name] for row in rows if row["f1"] == f1] for name in _PR_AXES)
+        ax.plot(x, y, color=LIGHT_GRAY, linewidth=0.7, alpha=0.7, zorder=1)
+        ax.annotate(
+            f"F1 {f1:g}", (1.02, y[-1]), (3, 0), textcoords="offset points", va="center", fontsize=7, color=GRAY
+        )
+
+
+def _paint_prevalences(ax: Axes, parts: Parts) -> None:
+    """Paint one line if all prevalences are the same, otherwise one per series in its color."""
+    rows, of = parts["prevalence"].rows(), series_positions(parts)
+    shares_ = {row["precision"] for row in rows}
+    if max(shares_) - min(shares_) < 1e-12:
+        ax.axhline(
+            rows[0]["precision"],
+            color=GRAY,
+            linewidth=1,
+            linestyle=":",
+            zorder=2,
+            label=f"by chance: the prevalence, {format_percent(rows[0]['precision'])}",
+        )
+        return
+    for at, row in enumerate(rows):
+        shade = color_at(of.get((row["model"], str(row["group"])), at))
+        label = "" if at else "by chance: the prevalence of each"
+        ax.axhline(row["precision"], color=shade, linewidth=0.9, linestyle=":", zorder=2, label=label)
+
+
+_SHORT_LABEL = 24
+"""Characters of a label that fit above the decreasing lift curve."""
+
+
+def gain(
+    data: Mixed,
+    *,
+    band: bool = False,
+    level: float = 0.95,
+    threshold: Thresholds | None = None,
+    policy: Policies | None = None,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw the cumulative gain curve (CAP): sensitivity against the share of all who are flagged.
+
+    Parameters
+    ----------
+    data
+        Models as in `roc`.
+    band
+        Whether to draw a confidence band.
+    level
+        Confidence level of the band.
+    threshold
+        Threshold to mark, several, or one for each model by name.
+    policy
+        Policy to mark, or one for each model by name.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import draw, tally
+    >>> drawing = draw.gain(tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    >>> drawing
+    Drawing(gain: 5 rows of curve, 5 rows of reference)
+    >>> drawing.rows()[1]["sensitivity"]
+    0.5
+    """
+    models = figure_data(data, "a gain curve")
+    parts = tabulate_parts(models, CurveRequest("gain", band, level, threshold, policy))
+    compare = {"by_chance": {"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]}}
+    if models.prevalence is not None:
+        compare["perfect"] = {"flag_rate": [0.0, models.prevalence, 1.0], "sensitivity": [0.0, 1.0, 1.0]}
+    parts["reference"] = reference_lines(**compare)
+    return make_drawing("gain", parts, _paint_gain, ax=ax)
+
+
+def lift(
+    data: Mixed,
+    *,
+    band: bool = False,
+    level: float = 0.95,
+    threshold: Thresholds | None = None,
+    policy: Policies | None = None,
+    ax: Axes | None = None,
+) -> Drawing:
+    """Draw the lift curve: precision relative to the prevalence against the share of all who are flagged.
+
+    Parameters
+    ----------
+    data
+        Models as in `roc`.
+    band
+        Whether to draw a confidence band.
+    level
+        Confidence level of the band.
+    threshold
+        Threshold to mark, several, or one for each model by name.
+    policy
+        Policy to mark, or one for each model by name.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import draw, tally
+    >>> draw.lift(tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])).rows()[1]["lift"]
+    2.0
+    """
+    parts = tabulate_parts(figure_data(data, "a lift curve"), CurveRequest("lift", band, level, threshold, policy))
+    parts["reference"] = reference_lines(by_chance={"flag_rate": [0.0, 1.0], "lift": [1.0, 1.0]})
+    return make_drawing("lift", parts, _paint_lift, ax=ax)
+
+
+def _paint_gain(ax: Axes, parts: Parts) -> None:
+    _paint_gain_curves(ax, parts, "gain")
+    set_unit_limits(ax)
+    place_legend(ax, free_corner(parts, "lower right"))
+
+
+def _paint_lift(ax: Axes, parts: Parts) -> None:
+    _paint_gain_curves(ax, parts, "lift")
+    set_unit_limits(ax, "x")
+    ax.set_ylim(bottom=0)
+    place_legend(ax, free_corner(parts, "upper right"), short=_SHORT_LABEL)
+
+
+def _paint_gain_curves(ax: Axes, parts: Parts, what: str) -> None:
+    along = TABLES[what]
+    paint_curves(ax, parts, along)
+    paint_points(ax, parts, along)
+    paint_marks(ax, parts, along)
+    paint_references(ax, parts, along)
+    label_axes(ax, *along)

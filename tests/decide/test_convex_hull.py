@@ -1,0 +1,316 @@
+"""Which classifiers are ever the best: the hull of all of them, and what it promises."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from math import inf, isnan, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, strategies as st
+
+from baserate import (
+    Costs,
+    Counts,
+    Curve,
+    MissingValuesError,
+    NotBinaryError,
+    OptionError,
+    ShapeError,
+    curve,
+    decide,
+    measure,
+    tally,
+)
+from tests.strategies import few, like, rows
+
+Classifiers = dict[str, Counts[float] | Curve]
+A = Counts(tp=63, fn=37, fp=28, tn=72)
+B = Counts(tp=77, fn=23, fp=77, tn=23)
+C = Counts(tp=24, fn=76, fp=88, tn=12)
+
+slopes = st.sampled_from([0.0, 1e-9, 0.25, 0.5, 1.0, 2.0, 1e9, inf]) | st.floats(0, 10)
+shares = st.floats(0.01, 0.99)
+
+
+@st.composite
+def labelling(draw: st.DrawFn) -> Counts[float]:
+    cells = [draw(st.integers(0, 6)) for _ in range(4)]
+    assume(cells[0] + cells[2] and cells[1] + cells[3])
+    return Counts(*cells)
+
+
+@st.composite
+def scoring(draw: st.DrawFn, *, weighted: bool = False) -> Curve:
+    drawn = draw(rows(few, min_size=2))
+    assume(0 < drawn.truth.sum() < len(drawn.truth))
+    weight = draw(like(drawn, st.sampled_from([0.1, 0.3, 1.0, 2.5]))) if weighted else None
+    return curve(tally(drawn.truth, drawn.score, positive=True, weight=weight))
+
+
+def several() -> st.SearchStrategy[Classifiers]:
+    return st.dictionaries(
+        st.sampled_from(["a", "b", "c", "d", "e"]), labelling() | scoring() | scoring(weighted=True), min_size=1
+    )
+
+
+def points(classifiers: Mapping[str, Counts[float] | Curve]) -> list[tuple[float, float]]:
+    """All decisions that can be taken, below the hull or on it."""
+    found = [(0.0, 0.0), (1.0, 1.0)]
+    for each in classifiers.values():
+        table: Counts[Any] = each.counts if isinstance(each, Curve) else each
+        rates = (np.atleast_1d(measure.fpr(table)), np.atleast_1d(measure.sensitivity(table)))
+        found += zip(*(rate.tolist() for rate in rates), strict=True)
+    return found
+
+
+def gain(fpr: float, tpr: float, slope: float) -> float:
+    """What iso-cost lines of a slope make of a point: the higher the cheaper."""
+    angle = np.arctan(slope)
+    return float(tpr * np.cos(angle) - fpr * np.sin(angle))
+
+
+@given(several())
+def test_a_front_runs_from_none_to_all_and_falls_in_slope(classifiers: Classifiers) -> None:
+    found = decide.front(classifiers)
+    assert (found.vertices[0].classifier, found.vertices[-1].classifier) == ("none", "all")
+    for left, right in pairwise(found.vertices):
+        assert left.slope_to == right.slope_from
+        assert left.fpr <= right.fpr
+        assert left.tpr <= right.tpr
+    inner = [each.slope_to for each in found.vertices[:-1]]
+    assert all(high > low for high, low in pairwise(inner))
+    named = {name for each in found.vertices for name in (each.classifier, *each.others)}
+    assert named | set(found.never) == {*classifiers, "none", "all"}
+    assert not named & set(found.never)
+
+
+@given(several())
+def test_a_front_dominates_every_point(classifiers: Classifiers) -> None:
+    found = decide.front(classifiers)
+    for fpr, tpr in points(classifiers):
+        reached = found.mixture(fpr=fpr)
+        assert reached.tpr >= tpr - 1e-12
+
+
+@given(several(), slopes)
+def test_the_best_is_the_best_of_all_points(classifiers: Classifiers, slope: float) -> None:
+    best = decide.front(classifiers).best(slope)
+    everywhere = [gain(fpr, tpr, slope) for fpr, tpr in points(classifiers)]
+    assert gain(best.fpr, best.tpr, slope) == pytest.approx(max(everywhere), abs=1e-12)
+
+
+@given(several(), st.tuples(*[st.integers(0, 5)] * 4), shares)
+def test_at_given_costs_nothing_is_cheaper(
+    classifiers: Classifiers, given_costs: tuple[int, int, int, int], prevalence: float
+) -> None:
+    right, more, wrong, extra = given_costs
+    costs = Costs(tp=right, fn=right + more, tn=wrong, fp=wrong + extra)
+    assume(more or extra)
+    best = decide.front(classifiers).at(costs, prevalence).cost(costs, prevalence)
+    for fpr, tpr in points(classifiers):
+        table = Counts(
+            tp=prevalence * tpr, fn=prevalence * (1 - tpr), fp=(1 - prevalence) * fpr, tn=(1 - prevalence) * (1 - fpr)
+        )
+        assert best <= costs.total(table) + 1e-9
+
+
+@given(several(), slopes, st.floats(0, 1), st.sampled_from(["fpr", "tpr"]))
+def test_a_mixture_is_reached_and_never_cheaper_than_its_better_end(
+    classifiers: Classifiers, slope: float, rate: float, what: str
+) -> None:
+    found = decide.front(classifiers)
+    mixed = found.mixture(**{what: rate})
+    assert getattr(mixed, what) == pytest.approx(rate, abs=1e-12)
+    ends = [gain(each.fpr, each.tpr, slope) for each in (mixed.strict, mixed.lax)]
+    assert gain(mixed.fpr, mixed.tpr, slope) <= max(ends) + 1e-12
+    costs = Costs(fp=3, fn=2)
+    dear = mixed.cost(costs, 0.3)
+    assert dear >= min(each.cost(costs, 0.3) for each in (mixed.strict, mixed.lax)) - 1e-12
+
+
+@given(scoring())
+def test_a_front_of_one_curve_is_its_hull(c: Curve) -> None:
+    found, hull = decide.front({"risk": c}), c.hull()
+    assert [each.threshold for each in found.vertices] == [*hull.threshold[:-1], -inf]
+    np.testing.assert_allclose([each.fpr for each in found.vertices], measure.fpr(hull.counts))
+    np.testing.assert_allclose([each.tpr for each in found.vertices], measure.sensitivity(hull.counts))
+    assert found.auc == pytest.approx(measure.auc(hull))
+
+
+@given(scoring(), slopes)
+def test_the_best_of_one_curve_is_its_tangent(c: Curve, slope: float) -> None:
+    edges = decide.front({"risk": c}).vertices
+    for each in (slope, *(vertex.slope_to for vertex in edges[:-1])):
+        found, touched = decide.front({"risk": c}).best(each), c.tangent(each)
+        assert touched == (c.threshold[-1] if found.classifier == "all" else found.threshold)
+
+
+@given(several(), st.randoms())
+def test_names_and_their_order_change_nothing_else(classifiers: Classifiers, random: object) -> None:
+    order = list(classifiers)
+    random.shuffle(order)  # type: ignore[attr-defined]
+    found = decide.front(classifiers)
+    other = decide.front({name.upper(): classifiers[name] for name in order})
+    places = [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in found.vertices]
+    assert places == [(each.fpr, each.tpr, each.slope_from, each.slope_to) for each in other.vertices]
+    assert {name.upper() for name in found.never} == set(other.never)
+
+
+def kindest(front: decide.Front, fpr: float, tpr: float) -> float:
+    """How far the mistakes of a point can be divided until it is on the front: its factor in cost, by bisection."""
+    low, high = 0.0, 1.0  # of what is left of the mistakes
+    for _ in range(60):
+        left = (low + high) / 2
+        if front.mixture(fpr=left * fpr).tpr >= 1 - left * (1 - tpr) - 1e-15:
+            high = left
+        else:
+            low = left
+    return 1 / high if high > 1e-9 else inf
+
+
+@given(several())
+def test_dominated_classifiers_have_their_gap(classifiers: Classifiers) -> None:
+    found = decide.front(classifiers)
+    steps = [each.slope_to for each in found.vertices if 0 < each.slope_to < inf] + [0.01, 0.3, 1.0, 4.0, 90.0]
+    for below in found.dominated:
+        alone = decide.front({"it": classifiers[below.classifier]})
+        assert below.area == pytest.approx(found.auc - alone.auc, abs=1e-12)
+        at = points({"it": classifiers[below.classifier]})[2:]
+        inner = [point for point in at if point not in ((0, 0), (1, 1))]
+        if isnan(below.gap):
+            assert not inner
+            continue
+        gaps = [found.mixture(fpr=fpr).tpr - tpr for fpr, tpr in inner]
+        assert min(gaps) == pytest.approx(below.gap, abs=1e-12)
+        assert below.factor >= 1
+        assert below.factor == pytest.approx(min(kindest(found, *each) for each in inner))
+        for fpr, tpr in inner:
+            for slope in steps:
+                best = found.best(slope)
+                least = slope * best.fpr + 1 - best.tpr
+                assert (slope * fpr + 1 - tpr) >= min(below.factor, 1e9) * least - 1e-9
+
+
+@given(several())
+def test_reversal_is_listed_below_the_diagonal_and_used_on_request(classifiers: Classifiers) -> None:
+    plain, turned = decide.front(classifiers), decide.front(classifiers, reverse=True)
+    assert plain.reversible == turned.reversible
+    assert not any(each.reversed for each in plain.vertices)
+    offered = {each.classifier for each in plain.reversible}
+    for name, each in classifiers.items():
+        area = measure.auc(each) if isinstance(each, Curve) else (1 + measure.sensitivity(each) - measure.fpr(each)) / 2
+        assert (name in offered) == (area < 0.5) or abs(area - 0.5) < 1e-12
+    assert {each.classifier for each in turned.vertices if each.reversed} <= offered
+    assert turned.auc >= plain.auc - 1e-12
+    for vertex in (vertex for vertex in turned.vertices if vertex.reversed):
+        source = classifiers[vertex.classifier]
+        table: Any = source if vertex.threshold is None else source.at(vertex.threshold)  # type: ignore[union-attr]
+        back = table.reversed()
+        assert (measure.fpr(back), measure.sensitivity(back)) == pytest.approx((vertex.fpr, vertex.tpr))
+
+
+@given(scoring())
+def test_a_reversed_curve_is_the_hull_of_reversed_scores(c: Curve) -> None:
+    assume(measure.auc(c) < 0.5)
+    back = curve(c.tally.rescored(-c.tally.score))
+    both = decide.front({"as it is": c, "back": back})
+    assert decide.front({"risk": c}, reverse=True).auc == pytest.approx(both.auc)
+
+
+@given(scoring() | labelling())
+def test_reversed_classifiers_are_compared_both_ways(one: Counts[float] | Curve) -> None:
+    back = one.reversed() if isinstance(one, Counts) else curve(one.tally.rescored(-one.tally.score))
+    if not decide.front({"one": one}).reversible:
+        one, back = back, one
+    strong = Counts(tp=99, fn=1, fp=1, tn=99)
+    turned = decide.front({"one": one, "strong": strong}, reverse=True)
+    apart = {each.classifier: each for each in decide.front({"one": one, "back": back, "strong": strong}).dominated}
+    assume(turned.reversible and {"one", "back"} <= set(apart))
+    (found,) = turned.dominated
+    for name in ("gap", "factor"):
+        assert getattr(found, name) == pytest.approx(min(getattr(each, name) for each in apart.values()), nan_ok=True)
+    assert found.area <= min(each.area for each in apart.values()) + 1e-12
+
+
+def test_points_on_a_line_are_no_vertices_however_the_rates_are_written() -> None:
+    third = Counts(tp=3, fn=7, fp=1, tn=9)
+    twice = Counts(tp=6, fn=4, fp=2, tn=8)
+    found = decide.front({"third": third, "twice": twice})
+    assert [each.classifier for each in found.vertices] == ["none", "twice", "all"]
+    assert found.never == ("third",)
+    assert found.dominated[0].gap == pytest.approx(0, abs=1e-15)
+    assert found.dominated[0].factor == pytest.approx(1)
+    # Weights of a tenth do not add up exactly.
+    tenths = Counts(tp=0.1 + 0.2, fn=0.7, fp=0.1, tn=0.9)
+    assert decide.front({"tenths": tenths, "twice": twice}).never == ("tenths",)
+
+
+def test_classifiers_at_the_same_point_are_listed() -> None:
+    found = decide.front({"first": A, "twin": Counts(tp=630, fn=370, fp=280, tn=720), "idle": Counts(0, 0, 5, 5)})
+    assert [(each.classifier, each.others) for each in found.vertices] == [
+        ("none", ("idle",)),
+        ("first", ("twin",)),
+        ("all", ()),
+    ]
+    assert found.never == ()
+
+
+def test_ranges_of_costs_and_prevalences_meet_the_best() -> None:
+    found = decide.front({"A": A, "B": B, "C": C}, reverse=True)
+    for row in found.ranges(0.2).rows():
+        middle = (row["ratio_from"] + min(row["ratio_to"], 1e6)) / 2
+        assert found.at(Costs(fn=middle, fp=1), 0.2).classifier == row["classifier"]
+    for row in found.prevalences(Costs(fn=3, fp=1)).rows():
+        middle = (row["prevalence_from"] + row["prevalence_to"]) / 2
+        assert found.at(Costs(fn=3, fp=1), middle).classifier == row["classifier"]
+    starts = [row["prevalence_from"] for row in found.prevalences(Costs()).rows()]
+    assert starts[0] == 0
+    assert starts == sorted(starts)
+    assert found.prevalences(Costs()).rows()[-1]["prevalence_to"] == 1
+
+
+def test_results_list_every_classifier_once() -> None:
+    found = decide.front({"A": A, "B": B, "C": C})
+    told = found.results().rows()
+    assert [row["classifier"] for row in told] == ["none", "A", "all", "B", "C"]
+    assert [row["slope_to"] for row in told[:3]] == pytest.approx([2.25, 37 / 72, 0])
+    assert told[3]["gap"] == pytest.approx(0.63 + 37 / 72 * (0.77 - 0.28) - 0.77)
+    # Each kind of mistake would have to be 0.77·2.25 + 0.23 (at slope 2.25), or less at the flatter edge, times dearer.
+    at_flat = (0.77 * 37 / 72 + 0.23) / (37 / 72)
+    assert told[3]["factor"] == pytest.approx(min(0.77 * 2.25 + 0.23, at_flat))
+    assert told[3]["fpr"] is None
+
+
+def test_exact_slopes() -> None:
+    found = decide.front({"A": A})
+    assert found.vertices[0].slope_to == float(Fraction(63, 28))
+    assert found.best(2.25).classifier == "none"
+    assert found.best(np.nextafter(2.25, 0)).classifier == "A"
+    assert found.best(37 / 72).classifier == "A"
+    assert found.best(0).classifier == "all"
+
+
+@pytest.mark.parametrize(
+    ("work", "error", "told"),
+    [
+        (lambda: decide.front({}), OptionError, "no classifiers"),
+        (lambda: decide.front({"all": A}), OptionError, "'all', as is a constant decision"),
+        (lambda: decide.front({"a": 3}), OptionError, "a is int"),  # type: ignore[dict-item]
+        (lambda: decide.front({"a": Counts(*np.ones((4, 2)))}), ShapeError, r"a has \(2,\) tables"),
+        (lambda: decide.front({"a": Counts(0, 1, 0, 1)}), NotBinaryError, "a has no positives"),
+        (lambda: decide.front({"a": curve(tally([1], [1], positive=1))}), NotBinaryError, "a has no negatives"),
+        (lambda: decide.front({"a": A}).best(nan), MissingValuesError, "slope is NaN"),
+        (lambda: decide.front({"a": A}).at(Costs(fn=0, fp=0), 0.5), MissingValuesError, "slope is NaN"),
+        (lambda: decide.front({"a": A}).at(Costs(fn=-1), 0.5), OptionError, "costs less than being right"),
+        (lambda: decide.front({"a": A}).ranges(0), OptionError, "prevalence is 0"),
+        (lambda: decide.front({"a": A}).prevalences(Costs(fp=0)), OptionError, "costs nothing"),
+        (lambda: decide.front({"a": A}).mixture(), OptionError, "either fpr or tpr"),
+        (lambda: decide.front({"a": A}).mixture(fpr=1.5), OptionError, "1.5 cannot be reached"),
+        (lambda: decide.front({"a": A}).vertices[1].cost(Costs(), 2), OptionError, "prevalence is 2"),
+    ],
+)
+def test_errors(work: Callable[[], object], error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        work()

@@ -1,0 +1,385 @@
+"""Decision curves: laws, edges, and what is refused."""
+
+from fractions import Fraction
+from functools import partial
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings, strategies as st
+
+from baserate import (
+    Counts,
+    NotAProbabilityError,
+    NotBinaryError,
+    NotNumericError,
+    OptionError,
+    Results,
+    ShapeError,
+    Tallies,
+    Tally,
+    curve,
+    decide,
+    infer,
+    measure,
+    population,
+    read,
+    shift,
+    tally,
+)
+from tests.schemas import fitting
+from tests.strategies import Rows, like, probability, rows, same
+
+AT = [0.0, 0.1, 0.25, 0.5, 0.9]
+near = partial(pytest.approx, rel=1e-12, abs=1e-12)
+
+
+def tallies(truth: Any, score: Any, site: list[str] | None = None) -> Tallies:  # noqa: ANN401
+    columns = {"sick": np.asarray(truth).astype(int), "risk": score} | ({} if site is None else {"site": site})
+    return read.tallies(columns, truth="sick", score="risk", positive=1, group=() if site is None else "site")
+
+
+def rows_of(found: Results, strategy: str) -> list[dict[str, Any]]:
+    return [row for row in found.rows() if row["strategy"] == strategy]
+
+
+people = rows(score=probability, min_size=2).filter(lambda data: 0 < data.truth.sum() < len(data.truth))
+
+
+@settings(max_examples=40, deadline=None)
+@given(people)
+def test_numbers_equal_their_measures(data: Rows) -> None:
+    made = curve(tally(*data, positive=True))
+    found = decide.benefit(tallies(*data), thresholds=AT)
+    for at, row in zip(AT, rows_of(found, "model"), strict=True):
+        counts = made.at(at)
+        assert row["threshold"] == at
+        assert row["net_benefit"] == near(measure.net_benefit(counts, at=at))
+        assert row["standardized"] == near(measure.standardized_net_benefit(counts, at=at))
+        assert row["flag_rate"] == near(measure.flag_rate(counts))
+        assert (row["tp_rate"], row["fp_rate"]) == near((counts.tp / counts.total, counts.fp / counts.total))
+        judged = infer.estimate(partial(measure.net_benefit, at=at), counts)
+        assert (row["low"], row["high"]) == near((judged.low, judged.high))
+        assert row["how"] == judged.how
+        if at > 0:
+            assert row["net_reduction"] == near(measure.net_reduction(counts, at=at))
+            assert row["why"] is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(people, st.floats(0.05, 0.95), st.data())
+def test_unadjusted_scores_equal_reweighed_tables(data: Rows, to: float, more: st.DataObject) -> None:
+    weight = more.draw(like(data, st.floats(0.5, 4)))
+    weighted = read.tallies(
+        {"sick": data.truth.astype(int), "risk": data.score, "w": weight},
+        truth="sick",
+        score="risk",
+        positive=1,
+        weight="w",
+    )
+    found = decide.benefit(weighted, thresholds=AT, prevalence=to, scores_from=None)
+    moved = curve(shift.reweigh(tally(*data, positive=True, weight=weight), to=to))
+    for at, row in zip(AT, rows_of(found, "model"), strict=True):
+        judged = infer.estimate(partial(measure.net_benefit, at=at), moved.at(at))
+        assert row["net_benefit"] == near(judged.value)
+        if at > 0:
+            assert (row["low"], row["high"]) == pytest.approx((judged.low, judged.high), rel=1e-9, abs=1e-9)
+    for at, row in zip(AT, rows_of(found, "all"), strict=True):
+        worth = to - (1 - to) * at / (1 - at)
+        assert (row["low"], row["net_benefit"], row["high"]) == near((worth,) * 3)
+        assert row["how"] == "known"
+
+
+Cells = list[tuple[int, int]]
+"""Positives and negatives of each part of the people, whom a model can tell apart."""
+parts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(any), min_size=1, max_size=8).filter(
+    lambda cells: all(map(sum, zip(*cells, strict=True)))
+)
+ACT = [0.0, 0.01, 0.1, 0.2, 0.25, 0.5, 0.9]
+
+
+def people_of(cells: Cells, scores: list[float], times: tuple[int, int] = (1, 1)) -> Tallies:
+    """Rows of all parts, positives and negatives so many times, each with the score of its part."""
+    truth = [flag for a, b in cells for flag in [1] * (a * times[0]) + [0] * (b * times[1])]
+    score = [p for (a, b), p in zip(cells, scores, strict=True) for _ in range(a * times[0] + b * times[1])]
+    return tallies(truth, score)
+
+
+def worth_by_enumeration(cells: Cells, prevalence: Fraction, at: float) -> float:
+    """Net benefit of flagging every part whose posterior at a prevalence reaches a probability, in exact fractions."""
+    positives, negatives = (sum(column) for column in zip(*cells, strict=True))
+    worth = Fraction(0)
+    for a, b in cells:
+        true, false = prevalence * a / positives, (1 - prevalence) * b / negatives
+        if true / (true + false) >= Fraction(at):
+            worth += true - Fraction(at) / (1 - Fraction(at)) * false
+    return float(worth)
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts, st.integers(1, 9), st.integers(1, 9))
+def test_adjusted_scores_have_the_net_benefit_of_the_true_posteriors(cells: Cells, more: int, less: int) -> None:
+    here = people_of(cells, [a / (a + b) for a, b in cells])
+    there = people_of(cells, [a * more / (a * more + b * less) for a, b in cells], (more, less))
+    to = there.tally.prevalence
+    adjusted = decide.benefit(here, thresholds=ACT, prevalence=to)
+    drawn = decide.benefit(there, thresholds=ACT)
+    kept = decide.benefit(here, thresholds=ACT, prevalence=to, scores_from=None)
+    positives, negatives = (sum(column) for column in zip(*cells, strict=True))
+    exact = Fraction(more * positives, more * positives + less * negatives)
+    for name in ("model", "all"):
+        for one, other, at in zip(rows_of(adjusted, name), rows_of(drawn, name), ACT, strict=True):
+            # Parts whose posterior is the threshold are worth nothing, whether they are flagged or not.
+            assert one["net_benefit"] == pytest.approx(other["net_benefit"], abs=1e-10)
+            if name == "model":
+                assert one["net_benefit"] == pytest.approx(worth_by_enumeration(cells, exact, at), abs=1e-10)
+    for one, other in zip(rows_of(adjusted, "model"), rows_of(kept, "model"), strict=True):
+        assert one["net_benefit"] >= other["net_benefit"] - 1e-10
+
+
+def test_unadjusted_scores_lose_net_benefit() -> None:
+    # Of a hundred half are sick, and nine in ten of those at 0.9. Where one in ten is sick, that is one half.
+    here = people_of([(45, 5), (5, 45)], [0.9, 0.1])
+    adjusted, kept = (
+        rows_of(decide.benefit(here, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model")
+        for origin in ("sample", None)
+    )
+    true, false = 0.1 * 0.9, 0.9 * 0.1
+    assert [row["net_benefit"] for row in adjusted] == near([true - false / 19, 0])
+    # At 0.05 all are flagged, since nobody has less than 0.1; at 0.6 half of the flagged are healthy.
+    assert [row["net_benefit"] for row in kept] == near([0.1 - 0.9 / 19, true - 1.5 * false])
+
+
+@settings(max_examples=30, deadline=None)
+@given(people, st.floats(0.05, 0.95))
+def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> None:
+    here = tallies(*data)
+    origin = here.tally.prevalence
+    moved = shift.reprior(here.tally.score, from_=origin, to=to)
+    assume(np.abs(moved[:, None] - np.array(AT)[1:]).min() > 1e-9)
+    by_hand = shift.reweigh(here.tally.rescored(moved), to=to)
+    found = rows_of(decide.benefit(here, thresholds=AT, prevalence=to), "model")
+    wanted = decide.net_benefits(curve(by_hand), AT)
+    for name in ("net_benefit", "tp_rate", "fp_rate", "flag_rate"):
+        assert [row[name] for row in found] == near(wanted[name].tolist())
+
+
+@pytest.mark.parametrize("to", [None, 0.05])
+def test_scores_calibrated_at_the_training_prevalence(to: float | None) -> None:
+    truth, score = population.logit_normal(prevalence=0.3).draw(500, 3)
+    here = tallies(truth, score)
+    balanced = tallies(truth, shift.reprior(score, from_=here.tally.prevalence, to=0.5))
+    wanted = decide.benefit(here, thresholds=ACT, prevalence=to)
+    found = decide.benefit(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
+    assert list(found.columns["net_benefit"]) == near(list(wanted.columns["net_benefit"]))
+    expected = here.tally.prevalence if to is None else to
+    assert found.data["scores"] == {"adjusted": True, "from": 0.5, "to": expected}
+
+
+def test_a_score_that_is_the_threshold_once_adjusted_is_flagged() -> None:
+    # From one half to one tenth, 1/2 becomes 1/10 and 9/10 becomes 1/2.
+    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.9, 0.5, 0.5]), thresholds=[0.1, 0.5], prevalence=0.1)
+    assert [row["flag_rate"] for row in rows_of(found, "model")] == near([1, 0.5])
+
+
+def test_labels_and_certainties_stay_what_they_are() -> None:
+    says = tallies([1, 0, 1, 0], [1, 1, 0, 0])
+    adjusted, kept = (
+        decide.benefit(says, thresholds=AT, prevalence=0.1, scores_from=each) for each in ("sample", None)
+    )
+    assert list(adjusted.columns["net_benefit"]) == list(kept.columns["net_benefit"])
+
+
+def test_groups_are_adjusted_as_everybody_is() -> None:
+    truth, score = population.logit_normal(prevalence=0.3).draw(300, 5)
+    site = ["n" if each else "s" for each in np.random.default_rng(0).random(300) < truth * 0.5 + 0.2]
+    found = decide.benefit(tallies(truth, score, site), thresholds=[0.1, 0.4], prevalence=0.05)
+    origin = truth.mean()
+    moved = shift.reprior(score, from_=origin, to=0.05)
+    for name in ("n", "s"):
+        own = np.array(site) == name
+        true, false = own & truth.astype(bool), own & ~truth.astype(bool)
+        plus, minus = 0.05 / truth.sum(), 0.95 / (len(truth) - truth.sum())
+        rows_here = [row for row in rows_of(found, "model") if row["group"] == {"site": name}]
+        for row in rows_here:
+            flagged = moved >= row["threshold"]
+            tp, fp = plus * (true & flagged).sum(), minus * (false & flagged).sum()
+            total = plus * true.sum() + minus * false.sum()
+            assert row["net_benefit"] == near((tp - fp * row["threshold"] / (1 - row["threshold"])) / total)
+
+
+def test_results_document_the_adjustment() -> None:
+    here = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
+    adjusted = decide.benefit(here, prevalence=0.02)
+    assert adjusted.data["scores"] == {"adjusted": True, "from": 0.25, "to": 0.02}
+    told = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
+    assert adjusted.data["notes"] == [f"{told}the prevalence is taken as known."]
+    fitting(adjusted.to_json())
+    kept = decide.benefit(here, prevalence=0.02, scores_from=None)
+    assert kept.data["scores"] == {"adjusted": False, "from": None, "to": 0.02}
+    fitting(kept.to_json())
+    assert "scores were not" in kept.data["notes"][0]
+    as_read = decide.benefit(here)
+    assert as_read.data["scores"] == {"adjusted": False, "from": None, "to": None}
+    assert as_read.data["notes"] == []
+    fitting(as_read.to_json())
+    trained = decide.benefit(here, scores_from=0.5)
+    assert trained.data["notes"] == ["scores were adjusted to a prevalence of 0.25, from 0.5."]
+    two = Tallies({"a": {(): here.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
+    apart = decide.benefit(two, prevalence=0.02)
+    assert apart.data["scores"] == {"adjusted": True, "from": {"a": 0.25, "b": 0.5}, "to": {"a": 0.02, "b": 0.02}}
+    fitting(apart.to_json())
+
+
+@pytest.mark.parametrize("origin", ["rows", 0, 1, 1.5, nan, True])
+def test_scores_from_is_checked(origin: Any) -> None:  # noqa: ANN401
+    with pytest.raises(OptionError, match=f"scores_from is {origin!r}"):
+        decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0.1, scores_from=origin)
+
+
+def test_one_class_has_no_prevalence_to_adjust_to() -> None:
+    with pytest.raises(NotBinaryError, match="one class"):
+        decide.benefit(tallies([0, 0], [0.9, 0.1]), scores_from=0.2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(people)
+def test_a_model_is_between_treating_none_and_a_perfect_one(data: Rows) -> None:
+    found = decide.net_benefits(curve(tally(*data, positive=True)), AT)
+    share = data.truth.mean()
+    assert (found["net_benefit"] <= share + 1e-12).all()
+    assert same(found["all"], share - (1 - share) * np.array(AT) / (1 - np.array(AT)), within=1e-12)
+    assert found["net_benefit"][0] == near(share)
+
+
+@settings(max_examples=30, deadline=None)
+@given(people)
+def test_scores_that_are_shares_of_positives_are_never_worse_than_all_or_none(data: Rows) -> None:
+    score, truth = np.round(data.score, 1), data.truth
+    shares = np.array([truth[score == each].mean() for each in score])
+    found = decide.net_benefits(curve(tally(truth, shares, positive=True)), AT)
+    assert (found["net_benefit"] >= np.maximum(found["all"], 0) - 1e-12).all()
+
+
+def test_the_usual_thresholds_are_99() -> None:
+    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    assert [row["threshold"] for row in rows_of(found, "model")] == [each / 100 for each in range(1, 100)]
+    assert len(found) == 3 * 99
+
+
+def test_thresholds_are_sorted_and_unique() -> None:
+    found = decide.net_benefits(curve(tally([1, 0], [0.9, 0.1])), [0.5, 0.2, 0.5])
+    assert found["threshold"].tolist() == [0.2, 0.5]
+
+
+def test_flagging_none_has_net_benefit_zero() -> None:
+    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT)
+    for row in rows_of(found, "none"):
+        assert (row["low"], row["net_benefit"], row["high"], row["flag_rate"], row["how"]) == (0, 0, 0, 0, "known")
+
+
+def test_intervals_may_be_left_out() -> None:
+    found = decide.benefit(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT, level=None)
+    assert {(row["low"], row["high"], row["level"], row["how"]) for row in found.rows()} == {(None,) * 4}
+    assert found.data["level"] is None
+
+
+def test_undefined_numbers_have_reasons() -> None:
+    found = decide.benefit(tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1], site=["n", "n", "s", "s"]), thresholds=[0, 0.5])
+    told = [(row["group"], row["threshold"], row["why"]) for row in rows_of(found, "model")]
+    spared, standard = (
+        "at a threshold of 0 nothing can be spared",
+        "there are no positives, so nothing can be standardised",
+    )
+    assert told == [
+        (None, 0, spared),
+        (None, 0.5, None),
+        ({"site": "n"}, 0, spared),
+        ({"site": "n"}, 0.5, None),
+        ({"site": "s"}, 0, f"{standard}; {spared}"),
+        ({"site": "s"}, 0.5, standard),
+    ]
+    south = rows_of(found, "model")[-1]
+    assert (south["standardized"], south["net_benefit"]) == (None, 0)
+
+
+def test_models_and_groups_have_curves_of_their_own_and_fit_the_schema() -> None:
+    both = read.tallies(
+        {"y": [1, 0, 1, 0], "a": [0.9, 0.6, 0.4, 0.1], "b": [0.2, 0.6, 0.4, 0.1], "g": ["x", "x", "y", "y"]},
+        truth="y",
+        score=["a", "b"],
+        group="g",
+    )
+    found = decide.benefit(both, thresholds=[0.3, 0.5])
+    assert len(found) == 2 * 3 * 3 * 2
+    told = {(each["model"], str(each["group"])): each["ranges"] for each in found.data["useful"]}
+    assert told["a", "None"] == [[0.3, 0.3]]
+    assert told["b", "None"] == []
+    assert told["a", "{'g': 'y'}"] == [[0.3, 0.3]]
+    fitting(found.to_json())
+
+
+def test_useful_ranges_may_be_disjoint() -> None:
+    truth = [1] * 10 + [0] * 10
+    score = [0.9] * 5 + [0.2] * 5 + [0.3] * 6 + [0.1] * 4
+    found = decide.benefit(tallies(truth, score), thresholds=[0.1, 0.2, 0.3, 0.5, 0.9, 0.95])
+    assert found.data["useful"] == [{"model": None, "group": None, "ranges": [[0.2, 0.2], [0.5, 0.9]]}]
+
+
+@pytest.mark.parametrize(
+    ("given_", "error", "told"),
+    [
+        ([0.5, 1.0], OptionError, "1 of 2 thresholds, the first 1, are neither 0 nor a number from 1e-12 to 1 - 1e-12"),
+        ([-0.1], OptionError, "1 of 1 thresholds, the first -0.1"),
+        ([nan], OptionError, "the first nan"),
+        ([], ShapeError, "thresholds has shape"),
+        ([[0.1]], ShapeError, r"thresholds has shape \(1, 1\)"),
+        (["a"], NotNumericError, "give one number or several"),
+    ],
+)
+def test_bad_thresholds(given_: Any, error: type[Exception], told: str) -> None:  # noqa: ANN401
+    for work in (
+        lambda: decide.benefit(tallies([1, 0], [0.9, 0.1]), thresholds=given_),
+        lambda: decide.net_benefits(curve(tally([1, 0], [0.9, 0.1])), given_),
+    ):
+        with pytest.raises(error, match=told):
+            work()
+
+
+def test_scores_must_be_probabilities() -> None:
+    for work in (
+        lambda: decide.benefit(tallies([1, 0], [64.0, 0.1])),
+        lambda: decide.net_benefits(curve(tally([1, 0], [64.0, 0.1]))),
+    ):
+        with pytest.raises(NotAProbabilityError, match="1 row has a score outside"):
+            work()
+
+
+def test_bad_options() -> None:
+    with pytest.raises(OptionError, match="level is 2; expected a confidence level"):
+        decide.benefit(tallies([1, 0], [0.9, 0.1]), level=2)
+    with pytest.raises(OptionError, match="prevalence is 0; expected a prevalence from 1e-12 to 1 - 1e-12"):
+        decide.benefit(tallies([1, 0], [0.9, 0.1]), prevalence=0)
+    with pytest.raises(OptionError, match="is not Tallies"):
+        decide.benefit(Counts(1, 1, 1, 1))  # type: ignore[arg-type]
+
+
+def test_a_group_without_rows_is_undefined() -> None:
+    some = tally([1, 0], [0.9, 0.1])
+    both = Tallies({"risk": {("n",): some, ("s",): Tally.sum([])}}, attributes=("site",))
+    found = rows_of(decide.benefit(both, thresholds=[0.5]), "model")[-1]
+    assert (found["net_benefit"], found["low"], found["high"], found["why"]) == (None, None, None, "there are no rows")
+
+
+def test_net_reduction_has_the_interval_of_the_measure() -> None:
+    truth, score = population.logit_normal(prevalence=0.3).draw(400, 3)
+    here = tallies(truth, score)
+    for t in (here, shift.reweigh(here, to=0.1)):
+        for row in decide.benefit(t, thresholds=[0.1, 0.4]).rows():
+            cut = {"model": row["threshold"], "all": -inf, "none": inf}[row["strategy"]]
+            spared = infer.estimate(partial(measure.net_reduction, at=row["threshold"]), curve(t.tally).at(cut))
+            assert row["net_reduction"] == pytest.approx(spared.value)
+            certain = row["strategy"] == "all" or (row["strategy"] == "none" and t is not here)
+            low, high = (spared.value,) * 2 if certain else (spared.low, spared.high)
+            assert (row["net_reduction_low"], row["net_reduction_high"]) == pytest.approx((low, high))

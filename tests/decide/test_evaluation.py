@@ -1,0 +1,276 @@
+"""Any policy on any rows: the tables are what is done row by row, or what can be expected of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from baserate import (
+    Costs,
+    Curve,
+    Cut,
+    OptionError,
+    Policy,
+    RandomizedCut,
+    UnknownLabelError,
+    UnknownNameError,
+    calibrate,
+    decide,
+    infer,
+    read,
+    shift,
+)
+from baserate._cut import random_numbers
+from baserate._tally import Tallies
+from tests.schemas import fitting
+from tests.strategies import Array
+
+SEXES, SITES = ("f", "m"), (1, 2, 3)
+HALF = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
+BY_SEX = Policy(by_group={("f",): Cut((0.4,)), ("m",): HALF}, otherwise="refuse", attributes=("sex",))
+
+
+def alike(treatment: Cut | RandomizedCut, **more: Any) -> Policy:  # noqa: ANN401  (options of a policy)
+    return Policy(by_group={(): treatment}, otherwise="refuse", **more)
+
+
+@st.composite
+def cuts(draw: st.DrawFn) -> Cut:
+    """Cuts into any actions, reversed ones and those that flag at both ends among them."""
+    actions = [draw(st.sampled_from(["pass", "refer", "flag", "look"]))]
+    for _ in range(draw(st.integers(0, 3))):
+        actions.append(draw(st.sampled_from([each for each in ("pass", "refer", "flag") if each != actions[-1]])))
+    at = draw(st.sets(st.integers(0, 10), min_size=len(actions) - 1, max_size=len(actions) - 1))
+    return Cut(tuple(sorted(each / 10 for each in at)), tuple(actions))
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> Policy:
+    """Policies without a lottery, for everybody, by an attribute or by both; labels as numbers or as text."""
+    attributes = draw(st.sampled_from([(), ("sex",), ("site",), ("sex", "site"), ("site", "sex")]))
+    spelled = draw(st.sampled_from([int, str]))
+    labels: dict[str, Sequence[object]] = {"sex": SEXES, "site": [spelled(each) for each in SITES]}
+    groups = [tuple(draw(st.sampled_from(labels[name])) for name in attributes) for _ in range(4)]
+    return Policy(
+        by_group={group: draw(cuts()) for group in groups},
+        otherwise=draw(st.sampled_from(["pass", "refer", "else"])),
+        attributes=attributes,
+    )
+
+
+@st.composite
+def people(draw: st.DrawFn) -> dict[str, Any]:
+    size = draw(st.integers(1, 25))
+
+    def column(values: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(values, min_size=size, max_size=size))
+
+    return {
+        "sick": [*column(st.booleans()), True, False],
+        "risk": [*(each / 10 for each in column(st.integers(0, 10))), 0.5, 0.5],
+        "sex": [*column(st.sampled_from(SEXES)), "f", "f"],
+        "site": [*column(st.sampled_from(SITES)), 1, 1],
+        "weight": [*(each / 4 for each in column(st.integers(1, 9))), 1.0, 1.0],
+    }
+
+
+def tallied(columns: dict[str, Any], **more: Any) -> Tallies:  # noqa: ANN401  (options of reading)
+    asked = {"truth": "sick", "score": "risk", "group": ["sex", "site"]} | more
+    return read.tallies({name: np.array(column) for name, column in columns.items()}, **asked)
+
+
+@given(people(), policies(), st.booleans())
+def test_tables_equal_decisions_row_by_row(columns: dict[str, Any], policy: Policy, weighted: bool) -> None:  # noqa: FBT001
+    found = decide.tables(tallied(columns, **({"weight": "weight"} if weighted else {})), policy)
+    weight = np.array(columns["weight"]) if weighted else np.ones(len(columns["sick"]))
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    done = [policy.action(row["risk"], [row[name] for name in policy.attributes]) for row in rows]
+    for group, tables in found.items():
+        here = np.array([group in (None, (row["sex"], row["site"])) for row in rows])
+        assert set(tables) == set(policy.actions)
+        for action, table in tables.items():
+            gets, sick = np.array([each == action for each in done]), np.array(columns["sick"])
+            wanted = [
+                weight[here & a & b].sum() for a, b in ((gets, sick), (gets, ~sick), (~gets, sick), (~gets, ~sick))
+            ]
+            assert [table.tp, table.fp, table.fn, table.tn] == wanted
+        assert sum(table.flagged for table in tables.values()) == weight[here].sum()
+        assert sum(table.rows.flagged for table in tables.values()) == here.sum()
+
+
+def drawn(rows: int) -> tuple[dict[str, Array], Tallies]:
+    rng = np.random.default_rng(3)
+    risk = rng.integers(0, 101, rows) / 100
+    columns = {
+        "sick": rng.random(rows) < risk,
+        "risk": risk,
+        "sex": rng.choice(SEXES, rows),
+        "site": rng.choice(SITES, rows),
+    }
+    return columns, tallied(columns)
+
+
+def test_expected_counts_equal_mean_randomized_decisions() -> None:
+    columns, tallies = drawn(100_000)
+    found = decide.tables(tallies, BY_SEX)
+    lot = random_numbers(BY_SEX.key, [str(each) for each in range(100_000)])
+    low, high = (columns["risk"] >= at for at in (0.3, 0.6))
+    flag = np.where(columns["sex"] == "f", columns["risk"] >= 0.4, np.where(lot < HALF.edges[0], low, high))
+    for at in range(300):
+        assert BY_SEX.action(columns["risk"][at], [columns["sex"][at]], id=at) == ("flag" if flag[at] else "pass")
+    for group, tables in found.items():
+        here = np.ones(100_000, bool)
+        for name, value in zip(("sex", "site"), group or (), strict=False):
+            here &= columns[name] == value
+        for sick, of in ((True, "tp"), (False, "fp")):
+            those = here & (columns["sick"] == sick)
+            doubt = those & (columns["sex"] == "m") & (low != high)
+            spread = np.sqrt(doubt.sum() * 0.25 * 0.75)
+            assert abs(getattr(tables["flag"], of) - (flag & those).sum()) <= 4.5 * spread
+        assert tables["flag"].flagged + tables["pass"].flagged == pytest.approx(here.sum(), rel=1e-12)
+
+
+def test_unknown_groups_are_listed() -> None:
+    _, tallies = drawn(60)
+    only = Policy(
+        by_group={("f", "1"): Cut((0.5,)), ("m", 2.0): Cut((0.5,))}, otherwise="refuse", attributes=("sex", "site")
+    )
+    with pytest.raises(
+        UnknownLabelError, match=r"of 60 rows are of groups that this policy refuses: .*sex = 'f', site = '2'"
+    ):
+        decide.judge(tallies, only)
+
+
+def test_missing_attributes_are_errors() -> None:
+    columns, _ = drawn(60)
+    with pytest.raises(
+        OptionError, match=r"by sex are needed, and the rows were read without groups; .* group='sex'\."
+    ):
+        decide.judge(tallied(columns, group=[]), BY_SEX)
+    with pytest.raises(OptionError, match="read by site alone"):
+        decide.tables(tallied(columns, group="site"), BY_SEX)
+
+
+def test_a_rule_is_no_policy() -> None:
+    _, tallies = drawn(60)
+    with pytest.raises(OptionError, match="function is not a Policy"):
+        decide.judge(tallies, decide.youden)  # type: ignore[arg-type]
+
+
+def test_a_model_is_named_where_there_are_several() -> None:
+    columns, _ = drawn(60)
+    both = tallied(columns | {"old": columns["risk"] / 2}, score=["risk", "old"])
+    with pytest.raises(OptionError, match="several models"):
+        decide.tables(both, alike(Cut((0.5,))))
+    with pytest.raises(UnknownNameError, match=r"no model 'new'\. There are: risk, old"):
+        decide.tables(both, alike(Cut((0.5,))), model="new")
+    with pytest.raises(OptionError, match="no policy for old"):
+        decide.judge(both, {"risk": alike(Cut((0.5,)))})
+    half, whole = (decide.tables(both, alike(Cut((at,))), model=name) for name, at in (("old", 0.25), ("risk", 0.5)))
+    assert half[None]["flag"].tp == whole[None]["flag"].tp
+
+
+def test_thresholds_are_listed_where_rows_share_them() -> None:
+    _, tallies = drawn(300)
+    found = decide.judge(tallies, BY_SEX, measures=["sensitivity"])
+    fitting(found.to_json())
+    told = [row for row in found.rows() if row["measure"] == "threshold"]
+    assert not any(row["group"] is None for row in told)
+    assert {(row["group"]["sex"], row["value"], row["chance"]) for row in told} == {
+        ("f", 0.4, None),
+        ("m", 0.3, 0.25),
+        ("m", 0.6, 0.75),
+    }
+    assert found.data["policies"]["risk"]["attributes"] == ["sex"]
+    [row] = [row for row in found.rows() if row["measure"] == "sensitivity" and row["group"] is None]
+    table = decide.tables(tallies, BY_SEX)[None]["flag"]
+    judged = infer.estimate("sensitivity", table)
+    assert (row["value"], row["low"], row["high"]) == (judged.value, judged.low, judged.high)
+
+
+def test_reversal_swaps_the_table() -> None:
+    _, tallies = drawn(300)
+    usual, turned = (
+        {
+            row["measure"]: row["value"]
+            for row in decide.judge(tallies, alike(Cut((0.5,), actions))).rows()
+            if not row["group"]
+        }
+        for actions in (("pass", "flag"), ("flag", "pass"))
+    )
+    assert turned["sensitivity"] == pytest.approx(1 - usual["sensitivity"])
+    assert (turned["tp"], turned["tn"]) == (usual["fn"], usual["fp"])
+
+
+def test_flagging_at_both_ends_and_what_is_referred_elsewhere() -> None:
+    _, tallies = drawn(300)
+    ends = Policy(
+        by_group={("f",): Cut((0.2, 0.8), ("flag", "pass", "flag"))},
+        otherwise="refer",
+        attributes=("sex",),
+        settings={"refer": 0.25, "costs": Costs(fp=1, fn=4)},
+    )
+    found = decide.judge(tallies, ends)
+    everybody = {row["measure"]: row["value"] for row in found.rows() if row["group"] is None}
+    women = tallies.models["risk"]
+    total = sum(tally.total for group, tally in women.items() if group[0] == "f")
+    assert everybody["coverage"] == pytest.approx(total / 300)
+    decided = sum(everybody[cell] for cell in ("tp", "fp", "fn", "tn"))
+    assert decided == total
+    paid = everybody["fp"] + 4 * everybody["fn"] + 0.25 * (300 - total)
+    assert everybody["cost_with_referrals"] == pytest.approx(paid / 300)
+
+
+def test_randomized_bands_have_expected_counts() -> None:
+    _, tallies = drawn(300)
+    bands = RandomizedCut((Cut((0.5,), ("low", "high")), Cut((0.2, 0.8), ("low", "middle", "high"))), (0.5, 0.5))
+    found = [row for row in decide.judge(tallies, alike(bands)).rows() if row["group"] is None]
+    shares = {row["action"]: row["value"] for row in found if row["measure"] == "share"}
+    assert sum(shares.values()) == pytest.approx(1)
+    high = np.mean([decide.tables(tallies, alike(cut))[None]["high"].flagged for cut in bands.cuts])
+    assert shares["high"] == pytest.approx(high / 300)
+
+
+def test_the_same_rows_are_recognized() -> None:
+    columns, tallies = drawn(300)
+    by_sex = tallied(columns, group="sex")
+    for digest in (tallies.pooled("risk").digest, tallies.digest, by_sex.digest):
+        policy = Policy(by_group=BY_SEX.by_group, otherwise="refuse", attributes=("sex",), chosen_on=digest)
+        found = decide.judge(tallies, policy, interval=None)
+        assert found.data["same"] == ["risk"]
+        assert any("these very rows" in note for note in found.data["notes"])
+        carried = shift.reweigh(tallies, to=0.1)
+        assert decide.judge(carried, policy, interval=None).data["same"] == ["risk"]
+        turned = tallied(columns, group=["site", "sex"])
+        assert decide.judge(turned, policy, interval=None).data["same"] == ["risk"] * (digest != tallies.digest)
+    assert decide.judge(drawn(299)[1], policy, interval=None).data["same"] == []
+
+
+def test_the_same_rows_are_recognized_after_a_calibrator() -> None:
+    _, tallies = drawn(300)
+    fitted = calibrate.logistic(tallies.pooled("risk"))
+    policy = decide.chosen(tallies, decide.youden, map=fitted)
+    found = decide.judge(tallies, policy, measures=["youden"], interval=None)
+    best = decide.youden(Curve(tallies.pooled("risk")))
+    assert found.rows()[-1] == decide.judge(tallies, best, measures=["youden"], interval=None).rows()[-1]
+    assert found.data["same"] == ["risk"]
+    assert found.data["policies"]["risk"]["map"] == fitted.method
+
+
+def test_weights_and_another_prevalence_mix_like_masses() -> None:
+    columns, _ = drawn(400)
+    weighted = tallied(columns | {"w": np.linspace(0.5, 2, 400)}, weight="w")
+    there = shift.reweigh(weighted, to=0.02)
+    table = decide.tables(there, BY_SEX)[None]["flag"]
+    parts = [decide.tables(there, BY_SEX)[group]["flag"] for group in there.groups]
+    assert table.reweighed
+    for name in ("tp", "fp", "fn", "tn"):
+        for moment in ("squares", "rows"):
+            whole, several = (
+                getattr(getattr(table, moment), name),
+                sum(getattr(getattr(part, moment), name) for part in parts),
+            )
+            assert whole == pytest.approx(several)
+    assert table.positives / table.total == pytest.approx(0.02)

@@ -1,0 +1,288 @@
+"""The cheapest class for each row: never dearer than any other way to decide by the same posteriors."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from baserate import (
+    CostMatrix,
+    EmptyDataError,
+    MissingValuesError,
+    MulticlassRows,
+    NotAProbabilityError,
+    OptionError,
+    ShapeError,
+    UnknownNameError,
+    decide,
+    infer,
+    measure,
+    scored,
+    shift,
+)
+from tests.strategies import Array
+
+TRIAGE = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
+
+
+@st.composite
+def posteriors(draw: st.DrawFn, width: int = 3) -> Array:
+    """Shares of small whole numbers, so that many are tied, 0 or 1."""
+    part = st.lists(st.integers(0, 4), min_size=width, max_size=width).filter(any)
+    parts = np.array(draw(st.lists(part, min_size=1, max_size=12)), dtype=float)
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+
+
+def matrices(width: int = 3) -> st.SearchStrategy[CostMatrix]:
+    cells = st.lists(st.integers(-2, 9), min_size=width * width, max_size=width * width)
+    return cells.map(lambda each: CostMatrix(np.reshape(each, (width, width)), "abcdefgh"[:width]))
+
+
+@given(posteriors(), matrices())
+def test_nothing_is_cheaper_on_any_row(p: Array, costs: CostMatrix) -> None:
+    found = decide.least_cost(p, costs)
+    for other in range(3):
+        assert (found.cost <= p @ costs.cost[:, other] + 1e-9).all()
+    likeliest = p.argmax(axis=1)
+    assert (found.cost <= (p @ costs.cost)[np.arange(len(p)), likeliest] + 1e-9).all()
+    np.testing.assert_allclose(found.cost, (p @ costs.cost)[np.arange(len(p)), found.codes])
+
+
+@given(posteriors(width=4))
+def test_equal_costs_give_the_most_probable_class(p: Array) -> None:
+    found = decide.least_cost(p, CostMatrix(1 - np.eye(4), "abcd"))
+    # Equal shares come from equal whole numbers, so they are equal to the last bit.
+    assert found.codes.tolist() == p.argmax(axis=1).tolist()
+    np.testing.assert_allclose(found.cost, 1 - p.max(axis=1), atol=1e-12)
+
+
+@given(st.lists(st.integers(0, 64), min_size=1), st.integers(1, 9), st.integers(1, 9))
+def test_with_two_classes_it_is_a_threshold(parts: list[int], alarm: int, miss: int) -> None:
+    p = np.array(parts) / 64
+    costs = CostMatrix([[0, miss], [alarm, 0]], ["sick", "well"])
+    found = decide.least_cost(np.column_stack([p, 1 - p]), costs)
+    # With the positive class first, it wins at the threshold itself, as everywhere else.
+    wanted = np.array(parts) * (alarm + miss) >= 64 * alarm
+    assert (found.codes == 0).tolist() == wanted.tolist()
+
+
+@given(posteriors(), matrices(), st.integers(0, 5))
+def test_referred_rows_would_cost_more_to_decide(p: Array, costs: CostMatrix, refer: int) -> None:
+    plain, found = decide.least_cost(p, costs), decide.least_cost(p, costs, refer=refer)
+    assert (found.cost <= plain.cost).all()
+    np.testing.assert_array_equal(found.codes[~found.referred], plain.codes[~found.referred])
+    assert (plain.cost[found.referred] > refer).all()
+    assert (plain.cost[~found.referred] <= refer + 1e-9).all()
+    assert found.decided() == ["refer" if code < 0 else costs.labels[code] for code in found.codes]
+
+
+@given(posteriors(), matrices(), st.permutations([0, 1, 2]))
+def test_labels_say_which_column_is_which(p: Array, costs: CostMatrix, order: list[int]) -> None:
+    named = [costs.labels[at] for at in order]
+    found = decide.least_cost(p[:, order], costs, labels=named)
+    np.testing.assert_allclose(found.cost, decide.least_cost(p, costs).cost)
+    assert (p @ costs.cost)[np.arange(len(p)), found.codes] == pytest.approx(found.cost)
+
+
+def test_ties_go_to_the_first_class_of_the_costs() -> None:
+    assert decide.least_cost([[0.1, 0.2, 0.7]], CostMatrix(np.ones((3, 3)), "abc")).decided() == ["a"]
+    even = CostMatrix(1 - np.eye(2), ["no", "yes"])
+    assert decide.least_cost([[0.5, 0.5]], even).decided() == ["no"]
+    assert decide.least_cost([[0.5, 0.5]], even, labels=["yes", "no"]).decided() == ["no"]
+    assert decide.least_cost([[0.5, 0.5]], even, refer=0.5).decided() == ["no"]
+    # 0.1 + 0.2 is a little more than 0.3, which is no reason to prefer the second class.
+    thirds = CostMatrix([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]], ["a", "b"])
+    assert decide.least_cost([[0.3, 0.7], [0.7, 0.3]], thirds).decided() == ["a", "a"]
+
+
+def people(weight: Array | None = None, count: Array | None = None) -> MulticlassRows:
+    score = np.array([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0], [0.1, 0.2, 0.7], [0.4, 0.35, 0.25]])
+    truth = ["theatre", "home", "theatre", "ward"]
+    return scored(truth, score, labels=["home", "ward", "theatre"], weight=weight, count=count)
+
+
+def test_realised_costs_beside_those_of_the_likeliest_class() -> None:
+    rows = people()
+    found = decide.least_cost(rows, TRIAGE)
+    assert found.decided() == ["ward", "home", "theatre", "ward"]
+    assert found.confusion(rows).mass.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+    best, likeliest = found.results(rows).rows()
+    assert best["realised"] == pytest.approx((3 + 0 + 0 + 0) / 4)
+    assert likeliest["realised"] == pytest.approx((9 + 0 + 0 + 2) / 4)
+    assert best["expected"] == pytest.approx(found.cost.mean())
+    assert likeliest["expected"] == pytest.approx((1.5 + 0.2 + 0.6 + 0.7 + 2.25) / 4)
+    assert repr(found) == f"Decisions(4 rows; expected cost {found.cost.mean():.6g} per row)"
+
+
+def test_referred_rows_cost_what_referring_costs_and_are_in_no_cell() -> None:
+    rows = people(weight=np.array([2.0, 1.0, 1.0, 1.0]))
+    found = decide.least_cost(rows, TRIAGE, refer=0.5)
+    assert found.decided() == ["refer", "home", "refer", "refer"]
+    table = found.confusion(rows)
+    assert table.total == 1
+    best, likeliest = found.results(rows).rows()
+    assert best["referred"] == pytest.approx(0.8)
+    assert best["realised"] == pytest.approx(0.5 * 4 / 5)
+    assert likeliest["realised"] == pytest.approx((2 * 9 + 0 + 0 + 2) / 5)
+    assert repr(found).startswith("Decisions(4 rows, 3 of them referred")
+
+
+def test_counts_of_rows_are_repetition() -> None:
+    times = np.array([3, 1, 2, 1])
+    rows = people(count=times)
+    found = decide.least_cost(rows, TRIAGE)
+    repeated = scored(
+        np.repeat(["theatre", "home", "theatre", "ward"], times),
+        np.repeat(rows.score, times, axis=0),
+        labels=["home", "ward", "theatre"],
+    )
+    again = decide.least_cost(repeated, TRIAGE)
+    assert found.confusion(rows).mass.tolist() == again.confusion(repeated).mass.tolist()
+    for one, other in zip(found.results(rows).rows(), again.results(repeated).rows(), strict=True):
+        assert one == pytest.approx(other)
+
+
+def test_costs_may_have_more_classes_than_occur() -> None:
+    two = scored(["ward", "home"], [[0.5, 0.5], [0.2, 0.8]], labels=["ward", "home"])
+    found = decide.least_cost(two, TRIAGE)
+    assert found.labels == ("home", "ward", "theatre")
+    assert found.decided() == ["ward", "home"]
+    assert found.confusion(two).mass.sum() == 2
+
+
+def test_posteriors_are_adjusted_before_deciding() -> None:
+    p = np.array([[0.5, 0.3, 0.2]])
+    moved = shift.reprior(p, from_=[0.5, 0.3, 0.2], to=[0.9, 0.09, 0.01])
+    assert decide.least_cost(p, TRIAGE).decided() == ["ward"]
+    assert decide.least_cost(moved, TRIAGE).decided() == ["home"]
+
+
+def test_realised_costs_approach_expected_ones_where_posteriors_are_right() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1.0, 1.0, 1.0], 20_000)
+    truth = (p.cumsum(axis=1) < rng.random((20_000, 1))).sum(axis=1)
+    rows = MulticlassRows(np.minimum(truth, 2), p, TRIAGE.labels)
+    best, likeliest = decide.least_cost(rows, TRIAGE).results(rows).rows()
+    assert best["realised"] == pytest.approx(best["expected"], abs=0.04)
+    assert likeliest["realised"] == pytest.approx(likeliest["expected"], abs=0.06)
+    assert best["realised"] < likeliest["realised"]
+
+
+def drawn(rows: int, *, sharper: float = 1.0, weight: bool = False) -> MulticlassRows:
+    """Rows whose posteriors are right, unless they are made sharper than that."""
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet([2.0, 1.0, 1.0], rows)
+    truth = np.minimum((p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1), 2)
+    told = p**sharper / (p**sharper).sum(axis=1, keepdims=True)
+    return MulticlassRows(truth, told, TRIAGE.labels, weight=rng.uniform(0.5, 2, rows) if weight else None)
+
+
+def test_where_every_row_is_decided_the_interval_is_that_of_the_table() -> None:
+    rows = drawn(200)
+    found = decide.least_cost(rows, TRIAGE)
+    best, likeliest = found.results(rows, level=0.9).rows()
+    measured = partial(measure.multiclass.expected_cost, costs=TRIAGE)
+    for row, table in ((best, found.confusion(rows)), (likeliest, rows.decided())):
+        wanted = infer.estimate(measured, table, level=0.9)
+        assert (row["realised"], row["low"], row["high"]) == pytest.approx((wanted.value, wanted.low, wanted.high))
+        assert (row["level"], row["how"]) == (0.9, wanted.how)
+
+
+@pytest.mark.parametrize("weight", [False, True])
+@pytest.mark.parametrize("shares", [None, [0.2, 0.3, 0.5]])
+def test_with_referrals_the_interval_is_about_that_of_a_mean_over_rows(
+    weight: bool,  # noqa: FBT001  (a case)
+    shares: list[float] | None,
+) -> None:
+    rows = drawn(5000, weight=weight)
+    found = decide.least_cost(rows, TRIAGE, refer=0.5)
+    best = found.results(rows, shares=shares).rows()[0]
+    cost = np.where(found.referred, 0.5, TRIAGE.cost[rows.truth, found.codes])
+    mass = np.ones(5000) if rows.weight is None else rows.weight
+    own = np.array([np.average(cost[rows.truth == at], weights=mass[rows.truth == at]) for at in range(3)])
+    to = np.bincount(rows.truth, weights=mass) / mass.sum() if shares is None else np.array(shares)
+    assert best["realised"] == pytest.approx(to @ own)
+    there = mass * (to / np.bincount(rows.truth, weights=mass))[rows.truth]
+    apart = cost - (to @ own if shares is None else own[rows.truth])
+    error = np.sqrt((there**2 * apart**2).sum())
+    assert best["low"] < best["realised"] < best["high"]
+    assert best["high"] - best["low"] == pytest.approx(2 * 1.96 * error, rel=0.1)
+
+
+def test_at_other_shares_the_table_of_decisions_is_reweighed() -> None:
+    rows, shares = drawn(300), {"theatre": 0.5, "home": 0.2, "ward": 0.3}
+    found = decide.least_cost(rows, TRIAGE)
+    there = found.confusion(rows, shares=shares)
+    assert there.reweighed
+    np.testing.assert_allclose(there.mass, shift.reweigh(found.confusion(rows), to=shares).mass)
+    some = decide.least_cost(rows, TRIAGE, refer=0.5)
+    # What is referred belongs to its class, too.
+    mass = some.confusion(rows, shares=shares).truth + some.left(rows, shares=shares)
+    np.testing.assert_allclose(mass / mass.sum(), [0.2, 0.3, 0.5])
+    np.testing.assert_allclose(some.left(rows), np.bincount(rows.truth[some.referred], minlength=3))
+
+
+@pytest.mark.parametrize("refer", [None, 0.5])
+def test_shares_that_the_rows_have_change_no_cost(refer: float | None) -> None:
+    rows = drawn(300, weight=True)
+    found = decide.least_cost(rows, TRIAGE, refer=refer)
+    here, there = found.results(rows).rows(), found.results(rows, shares=rows.support / rows.total).rows()
+    for one, other in zip(here, there, strict=True):
+        for name in ("expected", "realised", "referred"):
+            assert one[name] == pytest.approx(other[name])
+
+
+def test_wrong_posteriors_are_noted() -> None:
+    for sharper, told in ((1.0, 0), (4.0, 1)):
+        rows = drawn(2000, sharper=sharper)
+        for refer in (None, 0.5):
+            notes = decide.least_cost(rows, TRIAGE, refer=refer).results(rows).data["notes"]
+            assert len(notes) == told
+            assert all(note.endswith("they are not right here.") for note in notes)
+
+
+def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
+    costs = CostMatrix([[0, 1], [4, 0]], ["refer", "keep"])
+    rows = scored(["refer", "keep", "keep"], [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], labels=["refer", "keep"])
+    found = decide.least_cost(rows, costs, refer=0.3)
+    bare, sure = (found.results(rows, level=level).rows()[0] for level in (None, 0.95))
+    assert bare["realised"] == sure["realised"] == pytest.approx((0.3 + 0 + 0.3) / 3)
+    assert [bare[name] for name in ("low", "high", "level", "how")] == [None] * 4
+    assert sure["low"] < sure["realised"] < sure["high"]
+
+
+@pytest.mark.parametrize(
+    ("work", "error", "told"),
+    [
+        (lambda: decide.least_cost([[0.5, 0.5]], TRIAGE), ShapeError, r"posteriors have shape \(1, 2\).*3 classes"),
+        (lambda: decide.least_cost([0.5, 0.5], TRIAGE), ShapeError, r"shape \(2,\)"),
+        (lambda: decide.least_cost([[0.5, 0.5, 0.5]], TRIAGE), NotAProbabilityError, "in 1 of 1 rows"),
+        (
+            lambda: decide.least_cost([[0.5, np.nan, 0.5]], TRIAGE),
+            MissingValuesError,
+            "in 1 of 1 rows a posterior is NaN",
+        ),
+        (lambda: decide.least_cost(np.zeros((0, 3)), TRIAGE), EmptyDataError, "no rows to decide"),
+        (lambda: decide.least_cost([[1, 0]], TRIAGE, labels=["home", "x"]), UnknownNameError, "but none for 'x'"),
+        (lambda: decide.least_cost(people(), TRIAGE, labels="abc"), OptionError, "labels= has no use"),
+        (lambda: decide.least_cost(people(), TRIAGE, refer=np.inf), OptionError, "refer is inf"),
+        (lambda: decide.least_cost(people(), np.eye(3)), OptionError, "costs are ndarray"),  # type: ignore[arg-type]
+        (
+            lambda: decide.least_cost([[1, 0, 0]], TRIAGE).confusion(people()),
+            ShapeError,
+            "there is 1 decision for 4 rows",
+        ),
+        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), ShapeError, "1 decision for 4 rows"),
+        (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).left(people()), ShapeError, "1 decision for 4 rows"),
+        (
+            lambda: decide.least_cost(people(), TRIAGE).results(people(), shares=[0.5, 0.6, 0.2]),
+            OptionError,
+            "shares is .* that add up to 1",
+        ),
+    ],
+)
+def test_errors(work: Callable[[], object], error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        work()

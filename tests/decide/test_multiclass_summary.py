@@ -1,0 +1,80 @@
+"""Tidy numbers of the cheapest decisions on several classes."""
+
+import numpy as np
+import pytest
+
+from baserate import CostMatrix, EmptyDataError, MulticlassRows, OptionError, decide, scored, shift
+from tests.schemas import fitting
+
+TRIAGE = CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "theatre"])
+TO = {"home": 0.9, "ward": 0.08, "theatre": 0.02}
+
+
+@pytest.fixture
+def rows() -> MulticlassRows:
+    rng = np.random.default_rng(2)
+    p = rng.dirichlet([1.0, 1.0, 1.0], 120)
+    truth = np.minimum((p.cumsum(axis=1) < rng.random((120, 1))).sum(axis=1), 2)
+    return MulticlassRows(truth, p[:, [2, 0, 1]], ("theatre", "home", "ward"))
+
+
+def numbers(rows: MulticlassRows, **asked: object) -> dict[tuple[str, str], float]:
+    found = decide.class_summary(rows, TRIAGE, **asked)  # type: ignore[arg-type]
+    return {(row["rule"], row["measure"]): row["value"] for row in found.rows() if row["class"] is None}
+
+
+def test_numbers_are_those_of_the_decisions(rows: MulticlassRows) -> None:
+    found = decide.class_summary(rows, TRIAGE, refer=0.5, level=0.9)
+    decisions = decide.least_cost(rows, TRIAGE, refer=0.5)
+    told = fitting(found.to_json())
+    cells = {(row["class"], row["against"]): row["value"] for row in told["rows"] if row["measure"] == "cell"}
+    table = decisions.confusion(rows)
+    assert cells == {
+        (true, decided): table.mass[at, to]
+        for at, true in enumerate(TRIAGE.labels)
+        for to, decided in enumerate(TRIAGE.labels)
+    }
+    left = {row["class"]: row["value"] for row in told["rows"] if row["measure"] == "referred"}
+    assert left == dict(zip(TRIAGE.labels, decisions.left(rows).tolist(), strict=True))
+    for row in decisions.results(rows, level=0.9).rows():
+        (realised,) = (r for r in told["rows"] if (r["rule"], r["measure"]) == (row["rule"], "cost_realised"))
+        assert [realised[name] for name in ("value", "low", "high", "level", "how")] == [
+            row[name] for name in ("realised", "low", "high", "level", "how")
+        ]
+    assert told["data"]["interval"]["level"] == 0.9
+    assert told["data"]["decisions"] == ["home", "ward", "theatre"]
+    assert "same" not in told["data"]
+
+
+def test_posteriors_are_adjusted_to_stated_shares(rows: MulticlassRows) -> None:
+    moved = shift.reprior(
+        rows.score, from_=rows.support / rows.total, to=[TO[str(label)] for label in rows.labels], labels=rows.labels
+    )
+    there = MulticlassRows(rows.truth, moved, rows.labels)
+    by_hand = decide.least_cost(there, TRIAGE, refer=0.5)
+    wanted = by_hand.results(there, shares=TO).rows()[0]
+    found = decide.class_summary(rows, TRIAGE, refer=0.5, shares=TO)
+    assert numbers(rows, refer=0.5, shares=TO)["least cost", "cost_realised"] == wanted["realised"]
+    cells = [row["value"] for row in found.rows() if row["measure"] == "cell"]
+    np.testing.assert_allclose(cells, by_hand.confusion(there, shares=TO).mass.ravel())
+    assert found.data["to"] == pytest.approx(TO)
+    assert any("taken as known" in note for note in found.data["notes"])
+    # Posteriors that know the shares decide more cheaply there than those that do not.
+    unmoved = decide.least_cost(rows, TRIAGE, refer=0.5).results(rows, shares=TO).rows()[0]
+    assert wanted["realised"] < unmoved["realised"]
+
+
+def test_optional_rows_are_absent_by_default(rows: MulticlassRows) -> None:
+    found = decide.class_summary(rows, TRIAGE, level=None)
+    assert "interval" not in found.data
+    assert {row["measure"] for row in found.rows()} == {"cell", "cost_expected", "cost_realised"}
+    assert all(row["low"] is None for row in found.rows())
+
+
+def test_errors(rows: MulticlassRows) -> None:
+    with pytest.raises(OptionError, match="rows are ndarray; give ClassRows"):
+        decide.class_summary(rows.score, TRIAGE)  # type: ignore[arg-type]
+    absent = scored(["home", "ward"], [[0.5, 0.3, 0.2]] * 2, labels=["home", "ward", "theatre"])
+    with pytest.raises(EmptyDataError, match="nothing of the class 'theatre'"):
+        decide.class_summary(absent, TRIAGE, shares=TO)
+    assert len(decide.class_summary(absent, TRIAGE)) == 9 + 4

@@ -1,0 +1,307 @@
+"""Whether requirements hold: verdicts, margins, the rows that would decide, and how often chance says yes."""
+
+from collections.abc import Mapping
+from functools import partial
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from baserate import Counts, Curve, Cut, OptionError, Policy, RandomizedCut, decide, infer, measure, read, shift
+from baserate._tally import Tallies
+from baserate.infer import Interval
+from baserate.measure import MEASURES, about
+from tests.schemas import fitting
+
+AT_HALF = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
+BY_SEX = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refuse", attributes=("sex",))
+USUAL = ("sensitivity", "specificity", "precision", "accuracy", "f1", "mcc", "youden", "auc", "brier", "ks", "log_loss")
+
+
+def columns(rows: int, seed: int = 0) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    risk = rng.integers(1, 100, rows) / 100
+    return {
+        "sick": rng.random(rows) < risk,
+        "risk": risk,
+        "sex": np.where(np.arange(rows) % 2, "f", "m"),
+        "site": np.where(np.arange(rows) % 3, "north", "south"),
+    }
+
+
+def tallied(given: Mapping[str, Any], **more: Any) -> Tallies:  # noqa: ANN401  (options of reading)
+    return read.tallies(given, **{"truth": "sick", "score": "risk"} | more)
+
+
+def table(tp: int, fp: int, fn: int, tn: int, times: int = 1) -> Tallies:
+    """Rows that the cut at a half makes into such a table, each so many times."""
+    truth = np.repeat([1, 0, 1, 0], np.array([tp, fp, fn, tn]) * times)
+    score = np.repeat([0.9, 0.9, 0.1, 0.1], np.array([tp, fp, fn, tn]) * times)
+    return tallied({"sick": truth, "risk": score})
+
+
+def only(tallies: Tallies, require: Any, policy: Policy = AT_HALF, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    [row] = decide.check(tallies, policy, require, **more).rows()
+    return row
+
+
+def repeated(given: Mapping[str, Any], times: int) -> dict[str, Any]:
+    return {name: np.tile(column, times) for name, column in given.items()}
+
+
+@pytest.mark.parametrize(
+    ("require", "verdict"),
+    [
+        ("sensitivity >= 0.7", "holds"),
+        ("sensitivity >= 0.85", "undecided"),
+        ("sensitivity >= 0.95", "undecided"),
+        ("sensitivity >= 0.99", "fails"),
+        ("fpr <= 0.3", "holds"),
+        ("fpr <= 0.15", "undecided"),
+        ("fpr <= 0.05", "fails"),
+    ],
+)
+def test_verdicts_by_the_interval(require: str, verdict: str) -> None:
+    row = only(table(90, 20, 10, 80), require)
+    found = infer.estimate(row["measure"], Counts(tp=90, fp=20, fn=10, tn=80))
+    assert (row["verdict"], row["holds"]) == (verdict, verdict == "holds")
+    assert (row["value"], row["low"], row["high"]) == (found.value, found.low, found.high)
+    kept = found.low - row["bound"] if row["sense"] == ">=" else row["bound"] - found.high
+    assert row["margin"] == kept
+    assert (row["rows_needed"] is not None) == (verdict == "undecided")
+    by_value = only(table(90, 20, 10, 80), require, on="estimate")
+    kept = found.value - row["bound"] if row["sense"] == ">=" else row["bound"] - found.value
+    assert (by_value["holds"], by_value["margin"], by_value["rows_needed"]) == (kept >= 0, kept, None)
+    assert by_value["verdict"] == ("holds" if kept >= 0 else "fails")
+
+
+@given(st.tuples(*[st.integers(0, 30)] * 4), st.sampled_from(USUAL[:4]), st.sampled_from([">=", "<="]), st.floats(0, 1))
+def test_laws_of_verdicts(cells: tuple[int, int, int, int], name: str, sense: str, bound: float) -> None:
+    tallies = table(*(each + 1 for each in cells))
+    row = only(tallies, decide.Requirement(MEASURES[name], ">=" if sense == ">=" else "<=", bound))
+    other = only(tallies, decide.Requirement(MEASURES[name], "<=" if sense == ">=" else ">=", bound))
+    assert row["holds"] == (row["verdict"] == "holds") == (row["margin"] >= -1e-12)
+    if row["margin"] > 1e-12:  # what is above the bound is not below it
+        assert other["verdict"] == "fails"
+    if row["verdict"] == "fails":
+        assert other["holds"]
+    assert (row["verdict"] == "undecided") == (other["verdict"] == "undecided") or abs(row["margin"]) <= 1e-12
+
+
+@given(
+    st.tuples(*[st.integers(1, 40)] * 4),
+    st.sampled_from(["sensitivity", "specificity", "precision", "npv", "accuracy", "flag_rate"]),
+    st.sampled_from([">=", "<="]),
+    st.floats(0.02, 0.98),
+)
+def test_rows_needed_is_the_smallest_sufficient_number(
+    cells: tuple[int, int, int, int], name: str, sense: str, bound: float
+) -> None:
+    tallies = table(*cells)
+    row = only(tallies, f"{name} {sense} {bound!r}")
+    if row["rows_needed"] is None:
+        assert row["verdict"] != "undecided" or row["value"] == pytest.approx(bound)
+        return
+    assert row["rows_needed"] > row["rows"] == sum(cells)
+    # Rows are counted: a whole number of times as many is more than needed, and one time less is too few.
+    times = -(-row["rows_needed"] // row["rows"])
+    if times > 1000:
+        return
+    requirement = f"{name} {sense} {bound!r}"
+    assert only(table(*cells, times=times), requirement)["verdict"] != "undecided"
+    assert only(table(*cells, times=times - 1), requirement)["verdict"] == "undecided"
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.05])
+@pytest.mark.parametrize("name", USUAL)
+def test_rows_that_would_decide_do(name: str, prevalence: float | None) -> None:
+    given = columns(160)
+
+    def carried(times: int) -> Tallies:
+        read_ = tallied(repeated(given, times))
+        return read_ if prevalence is None else shift.reweigh(read_, to=prevalence)
+
+    free = only(carried(1), f"{name} >= 0")
+    # Of draws the root of the rows is an approximation, and they have chance of their own.
+    slack = 0.3 if "draws" in free["how"] else 0.0
+    for share in (0.25, 0.5):  # of the way from the value to the end of its interval
+        for end, sense in (("low", ">="), ("high", "<="), ("low", "<="), ("high", ">=")):
+            bound = free["value"] + share * (free[end] - free["value"])
+            row = only(carried(1), f"{name} {sense} {bound!r}")
+            assert row["verdict"] == "undecided"
+            enough = ceil(row["rows_needed"] / 160 * (1 + slack))
+            assert only(carried(enough), f"{name} {sense} {bound!r}")["verdict"] != "undecided"
+            few = int((row["rows_needed"] - 1) / 160 * (1 - slack))
+            assert few < 1 or only(carried(few), f"{name} {sense} {bound!r}")["verdict"] == "undecided"
+
+
+def test_no_number_of_rows_decides_a_value_at_the_bound() -> None:
+    row = only(table(90, 20, 10, 80), "sensitivity >= 0.9")
+    assert (row["verdict"], row["rows_needed"]) == ("undecided", None)
+    assert "the bound itself" in row["why"]
+    row = only(table(90, 20, 10, 80), decide.Requirement(measure.sensitivity, ">=", 0.9 + 1e-9))
+    assert "no number of rows that can be counted" in row["why"]
+
+
+def test_undefined_measures_do_not_hold() -> None:
+    found = decide.check(table(0, 0, 3, 5), AT_HALF, "precision >= 0, precision <= 1, npv >= 0")
+    rows = found.rows()
+    assert [row["holds"] for row in rows] == [False, False, True]
+    assert rows[0]["why"] == "nothing is flagged"
+    assert (rows[0]["verdict"], rows[0]["margin"], rows[0]["rows_needed"]) == ("undecided", None, None)
+    assert not found.data["holds"]
+    assert not only(table(0, 0, 3, 5), "precision >= 0", on="estimate")["holds"]
+
+
+def test_any_measure_may_be_required() -> None:
+    tallies = tallied(columns(400))
+    wanted = [f"{name} >= 0" for name, each in MEASURES.items() if about(each).best]
+    found = decide.check(tallies, AT_HALF, wanted, on="estimate")
+    fitting(found.to_json())
+    for row in found.rows():
+        noun = (
+            decide.tables(tallies, AT_HALF)[None]["flag"]
+            if about(MEASURES[row["measure"]]).of is Counts
+            else tallies.tally
+        )
+        assert row["value"] == pytest.approx(infer.estimate(row["measure"], noun).value)
+
+
+def test_each_group_is_checked() -> None:
+    tallies = tallied(columns(400), group=["sex", "site"])
+    everybody = decide.check(tallies, BY_SEX, "sensitivity >= 0.5")
+    assert [row["group"] for row in everybody.rows()] == [None]
+    finest = decide.check(tallies, BY_SEX, "sensitivity >= 0.5, auc >= 0.5", each_group=True)
+    assert len(finest.rows()) == 2 * (1 + 4)
+    fitting(finest.to_json())
+    by_site = decide.check(tallies, BY_SEX, "sensitivity >= 0.5, auc >= 0.5", each_group=["site"]).rows()
+    assert [row["group"] for row in by_site] == [None, {"site": "north"}, {"site": "south"}] * 2
+    north = tallied(
+        {name: column[np.array(columns(400)["site"]) == "north"] for name, column in columns(400).items()}, group="sex"
+    )
+    for require, at in (("sensitivity >= 0.5", 1), ("auc >= 0.5", 4)):
+        alone = only(north, require, BY_SEX)
+        assert by_site[at] == alone | {"group": {"site": "north"}}
+    assert finest.data["holds"] == all(row["holds"] for row in finest.rows())
+    with pytest.raises(OptionError, match="read without groups"):
+        decide.check(tallied(columns(40)), AT_HALF, "auc >= 0.5", each_group=True)
+    with pytest.raises(OptionError, match="groups by age are needed"):
+        decide.check(tallies, BY_SEX, "auc >= 0.5", each_group=["age"])
+
+
+def test_one_group_that_fails_is_enough() -> None:
+    given = columns(400)
+    given["risk"] = np.where(given["sex"] == "f", 1 - given["risk"], given["risk"])
+    found = decide.check(tallied(given, group="sex"), AT_HALF, "auc >= 0.3", each_group=True)
+    assert {(row["group"] or {}).get("sex"): row["verdict"] for row in found.rows()} == {
+        None: "holds",
+        "f": "fails",
+        "m": "holds",
+    }
+    assert not found.data["holds"]
+
+
+def test_randomized_policies_are_checked_by_expected_counts() -> None:
+    tallies = tallied(columns(400))
+    lottery = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
+    treatments: tuple[Cut | RandomizedCut, ...] = (lottery, *lottery.cuts)
+    lots, *apart = (
+        only(tallies, "sensitivity >= 0.5", Policy(by_group={(): each}, otherwise="refuse")) for each in treatments
+    )
+    assert lots["value"] == pytest.approx(np.mean([row["value"] for row in apart]))
+
+
+def test_models_have_policies_of_their_own() -> None:
+    given = columns(400) | {"old": columns(400)["risk"] ** 2}
+    tallies = tallied(given, score=["risk", "old"])
+    lower = Policy(by_group={(): Cut((0.25,))}, otherwise="refuse")
+    rows = decide.check(tallies, {"old": lower, "risk": AT_HALF}, "sensitivity >= 0.5").rows()
+    assert [row["model"] for row in rows] == ["risk", "old"]
+    assert rows[0]["value"] == rows[1]["value"]
+
+
+def test_weights_scale_nothing() -> None:
+    given = columns(400)
+    weight = np.random.default_rng(1).random(400) + 0.1
+    one, ten = (only(tallied(given | {"w": weight * factor}, weight="w"), "sensitivity >= 0.75") for factor in (1, 10))
+    for name in ("value", "low", "high", "margin"):
+        assert one[name] == pytest.approx(ten[name])
+    assert one["rows_needed"] == pytest.approx(ten["rows_needed"], abs=1)
+    thrice = only(tallied(repeated(given | {"w": weight}, 3), weight="w"), "sensitivity >= 0.75")
+    assert (thrice["verdict"] == "undecided") == (one["rows_needed"] > 1200)
+
+
+def test_results_store_the_request_and_the_same_data_note() -> None:
+    tallies = tallied(columns(400))
+    found = decide.check(tallies, decide.youden(Curve(tallies.tally)), "auc >= 0.5", interval=Interval(level=0.9))
+    assert found.data["same"] == ["risk"]
+    assert any("these very rows" in note for note in found.data["notes"])
+    assert (found.data["on"], found.data["holds"]) == ("bound", True)
+    assert found.data["interval"]["level"] == found.rows()[0]["level"] == 0.9
+    assert found.data["policies"]["risk"]["rule"] == "youden"
+
+
+def test_check_errors() -> None:
+    tallies = tallied(columns(40))
+    bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")
+    assert only(tallies, "auc >= 0.5", bands)["value"] > 0.5
+    with pytest.raises(OptionError, match="a policy of low, middle, high has no 2×2 table, and so no sensitivity"):
+        decide.check(tallies, bands, "auc >= 0.5, sensitivity >= 0.9")
+    with pytest.raises(OptionError, match="nothing is required"):
+        decide.check(tallies, AT_HALF, [])
+    with pytest.raises(OptionError, match="on is 'hunch'; it is 'bound' or 'estimate'"):
+        decide.check(tallies, AT_HALF, "auc >= 0.5", on="hunch")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "require",
+    [
+        "sensitivity >= 0.8",
+        pytest.param("fpr <= 0.3", marks=pytest.mark.slow),
+        pytest.param("precision >= 0.64", marks=pytest.mark.slow),
+        pytest.param("youden >= 0.5", marks=pytest.mark.slow),
+    ],
+)
+def test_type_one_error_at_the_bound(require: str) -> None:
+    # 0.4 are sick, of whom 0.8 are flagged, and 0.3 of the others: precision is 0.32/0.5, and Youden's index 0.5.
+    rng, held, times = np.random.default_rng(7), 0, 300
+    for _ in range(times):
+        cells = rng.multinomial(400, [0.32, 0.18, 0.08, 0.42])
+        held += only(table(*map(int, cells)), require)["holds"]
+    # A bound of 95 % intervals is beaten in 2.5 % of samples; 300 of them are off by chance, too.
+    assert held <= times * 0.025 + 2.5 * np.sqrt(times * 0.025 * 0.975)
+
+
+def test_a_measure_with_options_may_be_required() -> None:
+    tallies = tallied(columns(400))
+    wanted = decide.Requirement(partial(measure.f_beta, beta=2.0), ">=", 0.1)
+    assert only(tallies, wanted)["value"] == measure.f_beta(decide.tables(tallies, AT_HALF)[None]["flag"], beta=2.0)
+
+
+@pytest.mark.parametrize("require", ["sensitivity >= 0.95", "sensitivity >= 0.99, specificity >= 0.5", "fpr <= 0.001"])
+def test_an_assertion_fails_where_a_requirement_fails_or_is_undecided(require: str) -> None:
+    found = decide.check(table(80, 10, 20, 90), AT_HALF, require)
+    assert found.data["holds"] is False
+    with pytest.raises(AssertionError):
+        assert found
+
+
+def test_an_assertion_passes_where_every_requirement_holds() -> None:
+    found = decide.check(table(80, 10, 20, 90), AT_HALF, "sensitivity >= 0.5, specificity >= 0.5")
+    assert found
+    assert bool(found) is found.data["holds"] is True
+
+
+def test_an_assertion_fails_for_undefined_measures() -> None:
+    found = decide.check(tallied({"sick": [0, 0, 1], "risk": [0.1, 0.2, 0.3]}), AT_HALF, "precision >= 0.1")
+    assert found.rows()[0]["value"] is None
+    assert not found
+
+
+def test_an_assertion_fails_where_one_group_fails() -> None:
+    rows = {"sick": [1, 1, 0, 0] * 100, "risk": [0.9, 0.1, 0.2, 0.1] * 100, "sex": ["f", "m", "f", "m"] * 100}
+    of_all = tallied(rows, group="sex")
+    assert decide.check(of_all, AT_HALF, "sensitivity >= 0.4")
+    assert not decide.check(of_all, AT_HALF, "sensitivity >= 0.4", each_group=True)

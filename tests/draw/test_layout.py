@@ -1,0 +1,59 @@
+"""Layout of figures: nothing is cut off below a title, and given axes keep their figure."""
+
+from collections.abc import Callable
+
+import pytest
+from matplotlib.figure import Figure
+
+from baserate import Costs, draw, population, tally
+from baserate.draw import Drawing
+from tests.draw.drawings import people
+
+SCORE = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
+LINEAR = population.linear()
+MADE: dict[str, Callable[[], Drawing]] = {
+    "reliability": lambda: draw.reliability(people()),
+    "isotonic": lambda: draw.reliability(people(), what="isotonic"),
+    "three": lambda: draw.reliability(people(models=3)),
+    "long": lambda: draw.reliability(
+        {"a name that is longer than the whole figure is wide " * 2: SCORE, "_$b$": SCORE}
+    ),
+    "many": lambda: draw.reliability(people(models=7)),
+    "likelihood_ratio": lambda: draw.likelihood_ratio(people()),
+    "decision_curve": lambda: draw.decision_curve(people(models=3)),
+    "cost_curve": lambda: draw.cost_curve(people(), costs=Costs(fp=1, fn=9), prevalence=0.1),
+    "brier": lambda: draw.cost_curve(people(models=2), kind="brier"),
+    "prevalence": lambda: draw.prevalence(people(group=True), at=0.02),
+    "groups": lambda: draw.groups(people(group=True)),
+    "densities": lambda: draw.population(LINEAR, sample=tally(*LINEAR.draw(100, 1))),
+    "roc": lambda: draw.population(LINEAR, what="roc"),
+}
+QUICK = ("long", "groups", "decision_curve")
+"""Layouts that differ: wrapped names below, panels, and a legend below."""
+NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MADE]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_cut_off_below_a_title(name: str) -> None:
+    made = MADE[name]()
+    made.ax.set_title("What it is about")
+    made.figure.draw_without_rendering()
+    drawn = made.figure.get_tightbbox()
+    inches = made.figure.get_size_inches()
+    assert -0.02 <= drawn.x0 <= drawn.x1 <= inches[0] + 0.02
+    assert -0.02 <= drawn.y0 <= drawn.y1 <= inches[1] + 0.02
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_given_axes_keep_their_figure(name: str) -> None:
+    figure = Figure(figsize=(9, 9))
+    ax = figure.add_subplot(2, 2, 1)
+    made = MADE[name]().plot(ax)
+    assert made.figure is figure
+    assert figure.axes == [ax]
+    assert tuple(figure.get_size_inches()) == (9, 9)
+    legend = ax.get_legend()
+    assert legend is not None
+    figure.draw_without_rendering()
+    # Panels of groups fill the axes.
+    assert ax.get_window_extent().overlaps(legend.get_window_extent()) == (name != "groups")
